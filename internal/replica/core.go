@@ -60,6 +60,11 @@ type effects struct {
 	// later has an event handled on the core's goroutine, submit a proposal.
 	later  func(func(*core))
 	submit func(proposal)
+	// prepare opens a snapshot (store.RaftLog.Snapshot, with snapshotEntry on the core's goroutine)
+	// and has prepared told.
+	prepare func()
+	// stream sends a snapshot to the node that the message is for, closes it, and has sent told.
+	stream func(m *pb.Message, sn *store.RaftSnapshot)
 }
 
 // core is a node of a cluster. It has one caller.
@@ -98,6 +103,7 @@ type core struct {
 	reads    []read // ascending
 	readSeq  uint64
 	transfer uint64 // tick at which the lead was given away last
+	snap     snapshots
 }
 
 type begunAppend struct {
@@ -143,7 +149,7 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 	if err := proto.Unmarshal(state.Members, members); err != nil {
 		return nil, fmt.Errorf("replica: members of the cluster: %w", err)
 	}
-	c.disk = &disk{log: log, members: members}
+	c.disk = &disk{log: log, members: members, snapshot: c.takeSnapshot}
 	var err error
 	c.raw, err = raft.NewRawNode(&raft.Config{
 		ID:                        c.self,
@@ -188,6 +194,9 @@ func (c *core) work() {
 		}
 		c.handle(c.raw.Ready())
 	}
+	if c.failed == nil {
+		c.prepareSnapshot()
+	}
 }
 
 // guard stops the node where the library gives up: an entry could not be read, or the others say
@@ -213,7 +222,7 @@ func (c *core) fail(err error) {
 		return
 	}
 	c.failed = err
-	if !errors.Is(err, ErrStopped) {
+	if !errors.Is(err, ErrStopped) && !errors.Is(err, ErrInstalled) {
 		c.logger.Error("replica: stopped", "err", err)
 	}
 	if c.leadTerm != 0 {
@@ -243,7 +252,9 @@ func (c *core) tick() {
 	}
 	if c.leadTerm != 0 {
 		c.ask(nil)
+		c.promote()
 	}
+	c.dropSnapshot()
 }
 
 // unfit reports whether the disk keeps this node from leading.
@@ -288,6 +299,9 @@ func (c *core) step(m *pb.Message) {
 		return
 	}
 	defer c.guard()
+	if m.GetType() == pb.MsgSnap {
+		return // it comes with what it announces (received)
+	}
 	if t := m.GetType(); c.ticks <= electionTicks && (t == pb.MsgVote || t == pb.MsgPreVote) {
 		return // this node may have told a leader just before it was started that it follows
 	}
@@ -324,7 +338,11 @@ func (c *core) handle(rd raft.Ready) {
 		case raft.LocalApplyThread:
 			c.applies = append(c.applies, m)
 		default:
-			out = append(out, m)
+			if m.GetType() == pb.MsgSnap {
+				c.sendSnapshot(m)
+			} else {
+				out = append(out, m)
+			}
 		}
 	}
 	if len(out) > 0 {
@@ -354,7 +372,7 @@ func (c *core) persist() {
 // entry of a term is durable that the state does not know.
 func (c *core) begin(m *pb.Message) error {
 	if !raft.IsEmptySnap(m.GetSnapshot()) {
-		return errors.New("replica: a snapshot came, which this version cannot take")
+		return c.install(m)
 	}
 	if m.Term != nil {
 		st := c.log.State()
@@ -533,6 +551,9 @@ func (c *core) saveMembers() error {
 // compact lets go of the entries up to index, as far as they are applied.
 func (c *core) compact(index uint64) error {
 	index = min(index, c.applied, c.log.Committed())
+	if c.snap.pinned != 0 {
+		index = min(index, c.snap.pinned)
+	}
 	if index < c.log.First() {
 		return nil
 	}
@@ -546,6 +567,7 @@ func (c *core) compact(index uint64) error {
 // lose ends this node's lead.
 func (c *core) lose() {
 	c.leadTerm = 0
+	c.dropSnapshot()
 	if c.reign != nil {
 		c.reign.lease.Store(0)
 		c.reign = nil
@@ -699,14 +721,4 @@ func (c *core) lentAgain() uint64 {
 		return 0
 	}
 	return c.transfer + 3*electionTicks
-}
-
-// change proposes a change of the members. done is called when it is committed, or with ErrBusy,
-// ErrNotLeader, ErrLost.
-func (c *core) change(cc *pb.ConfChangeV2, done func(error)) {
-	if c.failed != nil || c.leadTerm == 0 {
-		done(ErrNotLeader)
-		return
-	}
-	c.changes = append(c.changes, memberChange{cc, done})
 }

@@ -17,6 +17,8 @@ const recentBytes = 16 << 20
 type disk struct {
 	log     *store.RaftLog
 	members *pb.ConfState
+	// snapshot is what Raft reads when a node needs entries that the log does not have.
+	snapshot func() (*pb.Snapshot, error)
 
 	// recent are the last entries of the log, without a gap.
 	recent []*pb.Entry
@@ -103,5 +105,4 @@ func limit(entries []*pb.Entry, maxBytes uint64) []*pb.Entry {
 	return entries
 }
 
-// Snapshot is there once a node can be brought another one's checkpoints.
-func (d *disk) Snapshot() (*pb.Snapshot, error) { return nil, raft.ErrSnapshotTemporarilyUnavailable }
+func (d *disk) Snapshot() (*pb.Snapshot, error) { return d.snapshot() }

@@ -25,9 +25,21 @@
 // only while no other node can become leader, because a quorum has answered this node recently. A
 // node that has just started gives no vote until older leases have run out.
 //
+// # Snapshots
+//
+// A node that needs entries from before the leader's log gets the leader's store as it is after one
+// entry (store.RaftLog.Snapshot). Raft asks for it, core has it prepared beside its own work, and
+// it goes over a connection of its own, one at a time. The other node receives it next to what it
+// has, verifies all of it, and only then is Raft told of it. When Raft takes it, the folder is
+// switched, and the replica ends with ErrInstalled: its store is opened again, as after a crash.
+//
+// # Members
+//
+// A node joins as a learner (Add), and the leader makes it a voter once it has caught up: two at a
+// time when there is one voter, so that there are never two. Remove refuses what would leave two.
+//
 // # Not connected yet
 //
-// No broker uses this package, and no command starts it. There are no snapshots: a node that needs
-// entries from before the beginning of a leader's log never gets them. Package transport has the
-// connections, but nothing passes its messages on yet.
+// No broker uses this package, and no command starts it. Package transport has the connections,
+// but nothing passes its messages on yet.
 package replica

@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"context"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -22,13 +24,21 @@ type Options struct {
 	Machine Machine      // in the state of what is committed in Store
 	// Send takes messages for other nodes. It does not wait, and it may lose some. The messages
 	// must not be changed.
-	Send   func([]*pb.Message)
-	Logger *slog.Logger // nil: slog.Default()
+	Send func([]*pb.Message)
+	// Dial opens a connection to a node that has it read by Receive: a snapshot goes over it.
+	Dial func(ctx context.Context, node uint64) (net.Conn, error)
+	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
+	SnapshotRate int64
+	Logger       *slog.Logger // nil: slog.Default()
 }
 
 // Replica is a running node of a cluster. Its goroutine is the only one that touches the core.
 type Replica struct {
+	o       Options
+	self    uint64
 	start   time.Time
+	ctx     context.Context // until it has stopped
+	cancel  context.CancelFunc
 	wake    chan struct{} // capacity 1: there is something in the mailbox
 	stop    chan struct{} // closed by Close
 	stopped chan struct{} // closed by the goroutine at its end
@@ -38,6 +48,8 @@ type Replica struct {
 	closed bool // nothing is taken any more
 	status Status
 	err    error
+
+	receivers sync.WaitGroup // snapshots that are coming; added to with mu held
 }
 
 // mailbox is what others have for the goroutine.
@@ -66,18 +78,27 @@ func Start(o Options) (*Replica, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	if o.SnapshotRate == 0 {
+		o.SnapshotRate = 200e6
+	}
 	r := &Replica{
+		o:       o,
 		start:   time.Now(),
 		wake:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		stopped: make(chan struct{}),
 	}
-	out := effects{send: o.Send, append: o.Store.Raft().Append, later: func(fn func(*core)) { r.later(fn) }, submit: r.submit}
+	out := effects{
+		send: o.Send, append: o.Store.Raft().Append, later: func(fn func(*core)) { r.later(fn) }, submit: r.submit,
+		prepare: func() { go r.prepare(o.Store.Raft()) },
+		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { go r.stream(m, sn) },
+	}
 	c, err := newCore(o.Store, o.Machine, func() time.Duration { return time.Since(r.start) }, out, o.Logger)
 	if err != nil {
 		return nil, err
 	}
-	r.status = c.status()
+	r.self, r.status = c.self, c.status()
+	r.ctx, r.cancel = context.WithCancel(context.Background())
 	go r.run(c)
 	return r, nil
 }
@@ -123,10 +144,17 @@ func (r *Replica) Unreachable(node uint64) {
 // up. It does not wait for that: Status tells.
 func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
 
-// Change changes the members of the cluster. done is called when that is committed, or with
-// ErrNotLeader, ErrBusy, ErrLost or ErrStopped.
-func (r *Replica) Change(change *pb.ConfChangeV2, done func(error)) {
-	if !r.later(func(c *core) { c.change(change, done) }) {
+// Add has a node join the cluster: it gets all that the others have, and a vote once it has caught
+// up. done is called when the log says so, or with ErrNotLeader, ErrBusy, ErrLost or ErrStopped.
+func (r *Replica) Add(node uint64, done func(error)) {
+	if !r.later(func(c *core) { c.add(node, done) }) {
+		done(ErrStopped)
+	}
+}
+
+// Remove has a node leave the cluster for ever. done is called as for Add, or with ErrTooFew.
+func (r *Replica) Remove(node uint64, done func(error)) {
+	if !r.later(func(c *core) { c.remove(node, done) }) {
 		done(ErrStopped)
 	}
 }
@@ -185,6 +213,8 @@ func (r *Replica) signal() {
 // run is the goroutine.
 func (r *Replica) run(c *core) {
 	defer close(r.stopped)
+	defer r.receivers.Wait()
+	defer r.cancel()
 	ticker := time.NewTicker(TickInterval)
 	defer ticker.Stop()
 	var box mailbox

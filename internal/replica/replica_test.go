@@ -1,9 +1,11 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -147,7 +149,7 @@ func newTeam(t *testing.T, size int) *team {
 		tm.stores, tm.machines = append(tm.stores, st), append(tm.machines, m)
 	}
 	for i, m := range tm.machines {
-		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Logger: quiet})
+		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Dial: tm.dialer(i), Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,12 +169,12 @@ func newTeam(t *testing.T, size int) *team {
 func (tm *team) sender(from uint64) func([]*pb.Message) {
 	return func(ms []*pb.Message) {
 		tm.mu.Lock()
-		replicas := tm.replicas
 		cut := tm.cut[from]
 		tm.mu.Unlock()
 		for _, m := range ms {
 			tm.mu.Lock()
-			lost := cut || tm.cut[m.GetTo()] || int(m.GetTo()) > len(replicas)
+			replicas := tm.replicas
+			lost := cut || tm.cut[m.GetTo()] || int(m.GetTo()) > len(replicas) || replicas[m.GetTo()-1] == nil
 			tm.mu.Unlock()
 			if !lost {
 				replicas[m.GetTo()-1].Step(m)
@@ -281,32 +283,135 @@ func TestTransfer(t *testing.T) {
 	})
 }
 
-// A node joins as a learner, and entries that all have are let go.
-func TestChange(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, tm *team) {
-		tm.leader(-1)
+// start starts the replica of a node, with what is in its store.
+func (tm *team) start(node int) {
+	tm.t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	st, err := store.Open(tm.disks[node], "/data", store.Options{Logger: quiet})
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	m := &texts{next: st.Last(1) + 1, store: st}
+	err = st.Replay(1, 0, func(_ uint64, _ uint32, fact []byte) error {
+		m.seen = append(m.seen, string(fact[1:]))
+		return nil
+	})
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	r, err := Start(Options{Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), Logger: quiet})
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	tm.stores[node], tm.machines[node], tm.replicas[node] = st, m, r
+}
+
+// dialer connects a node to the Receive of another one.
+func (tm *team) dialer(from int) func(context.Context, uint64) (net.Conn, error) {
+	return func(_ context.Context, node uint64) (net.Conn, error) {
+		tm.mu.Lock()
+		defer tm.mu.Unlock()
+		if tm.cut[node] || tm.cut[uint64(from+1)] || tm.replicas[node-1] == nil {
+			return nil, errors.New("no way")
+		}
+		here, there := net.Pipe()
+		go tm.replicas[node-1].Receive(uint64(from+1), there)
+		return here, nil
+	}
+}
+
+// A node that knows nothing joins: it gets a snapshot, then the rest of the log, and a vote.
+// Another one leaves.
+func TestJoin(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
 		leader := tm.leader(-1)
-		change := func(kind pb.ConfChangeType, node uint64) error {
+		m, r := tm.machines[leader], tm.replicas[leader]
+		ask := func(fn func(uint64, func(error)), arg uint64) error {
 			done := make(chan error, 1)
-			single := &pb.ConfChangeSingle{Type: kind.Enum(), NodeId: new(node)}
-			tm.replicas[leader].Change(&pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single}}, func(err error) { done <- err })
+			fn(arg, func(err error) { done <- err })
 			return <-done
 		}
-		if err := change(pb.ConfChangeAddLearnerNode, 3); err != nil {
+		if err := ask(r.Remove, 1); !errors.Is(err, ErrTooFew) {
 			t.Fatal(err)
 		}
-		tm.pass(2 * TickInterval)
-		if st := tm.replicas[leader].Status(); !slices.Equal(st.Learners, []uint64{3}) {
-			t.Fatalf("status %+v", st)
+		if err := ask(tm.replicas[(leader+1)%3].Add, 4); !errors.Is(err, ErrNotLeader) {
+			t.Fatal(err)
 		}
-		done := make(chan error, 1)
-		tm.replicas[leader].Compact(2, func(err error) { done <- err })
-		if err := <-done; err != nil || tm.stores[leader].Raft().First() != 3 {
+		for _, text := range []string{"one", "two", "three"} {
+			if err := <-m.put(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compacted := make(chan error, 1)
+		r.Compact(4, func(err error) { compacted <- err })
+		if err := <-compacted; err != nil || tm.stores[leader].Raft().First() != 5 {
 			t.Fatalf("first entry %d, %v", tm.stores[leader].Raft().First(), err)
 		}
-		other := 1 - leader
-		tm.replicas[other].Change(&pb.ConfChangeV2{}, func(err error) { done <- err })
-		if err := <-done; !errors.Is(err, ErrNotLeader) {
+		if err := ask(r.Add, 4); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(r.Add, 4); err != nil { // once more does no harm
+			t.Fatal(err)
+		}
+		fs := &disks{Errors: vfs.NewErrors(vfs.NewMem())}
+		if err := store.FoundReplica(fs, "/data", store.RaftState{Cluster: 1, Node: 4}); err != nil {
+			t.Fatal(err)
+		}
+		tm.mu.Lock()
+		tm.disks, tm.stores, tm.machines = append(tm.disks, fs), append(tm.stores, nil), append(tm.machines, nil)
+		tm.replicas = append(slices.Clone(tm.replicas), nil)
+		tm.mu.Unlock()
+		tm.start(3)
+		joined := tm.replicas[3]
+		<-joined.Done()
+		if err := joined.Err(); !errors.Is(err, ErrInstalled) {
+			t.Fatal(err)
+		}
+		if err := errors.Join(<-m.put("four"), tm.stores[3].Close()); err != nil {
+			t.Fatal(err)
+		}
+		tm.start(3)
+		tm.pass(2 * time.Second)
+		if st := r.Status(); !slices.Equal(st.Voters, []uint64{1, 2, 3, 4}) {
+			t.Fatalf("status %+v", st)
+		}
+		if want := []string{"one", "two", "three", "four"}; !slices.Equal(tm.machines[3].seen, want) {
+			t.Fatalf("the node that has joined has %q, want %q", tm.machines[3].seen, want)
+		}
+		if err := ask(r.Remove, uint64((leader+1)%3+1)); err != nil {
+			t.Fatal(err)
+		}
+		tm.pass(TickInterval)
+		if st := r.Status(); len(st.Voters) != 3 {
+			t.Fatalf("status %+v", st)
+		}
+	})
+}
+
+// A stream that is no snapshot, or ends too soon, changes nothing.
+func TestReceiveGarbage(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		for name, sent := range map[string][]byte{
+			"nothing":  nil,
+			"garbage":  []byte("GET / HTTP/1.0\r\n\r\n"),
+			"too long": {0xff, 0xff, 0xff, 0xff},
+			"empty":    {0, 0, 0, 0},
+			"cut off":  {200, 0, 0, 0, 1, 2},
+		} {
+			here, there := net.Pipe()
+			result := make(chan error, 1)
+			go func() { result <- tm.replicas[0].Receive(2, there) }()
+			go io.Copy(io.Discard, here) //nolint:errcheck // the answer
+			here.Write(sent)             //nolint:errcheck // it may be refused before all of it is read
+			here.Close()
+			if err := <-result; err == nil || errors.Is(err, ErrInstalled) {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if err := <-tm.machines[0].put("goes on"); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -327,7 +432,7 @@ func TestClose(t *testing.T) {
 		}
 		done := make(chan error, 3)
 		log.Append([]store.Entry{{Shard: 1, Index: 2, Data: []byte("\x02\x01x")}}, func(err error) { done <- err })
-		r.Change(&pb.ConfChangeV2{}, func(err error) { done <- err })
+		r.Add(2, func(err error) { done <- err })
 		r.Compact(1, func(err error) { done <- err })
 		for range 3 {
 			if err := <-done; !errors.Is(err, ErrStopped) {

@@ -32,14 +32,20 @@ const (
 	acknowledgedIsCut bug = "a restart cuts an entry that was acknowledged"
 	leaseTooLong      bug = "a lease outlasts an election timeout"
 	readWithoutQuorum bug = "a read does not ask the quorum"
+
+	snapshotWithoutIndex bug = "a snapshot is installed without its index"
+	snapshotTruncated    bug = "a truncated snapshot is accepted"
+	snapshotTooOld       bug = "a snapshot's entry is taken before its checkpoints are"
+	learnerVotes         bug = "a snapshot makes voters of learners"
 )
 
 const (
 	simShards  = 3
 	simData    = "/data"
 	simStep    = 20 * time.Millisecond
-	simFounder = 3 // voters at the start
-	simNodes   = 5 // with those that join
+	simFounder = 3 // voters at the start, or 1
+	simNodes   = 6 // with those that join
+	simChunk   = 2 << 10
 )
 
 // sim is a cluster whose every event is chosen by a seed, and what must hold in it.
@@ -50,6 +56,7 @@ type sim struct {
 	nodes []*simNode // node i has id i+1
 	net   []delivery
 	cut   map[[2]int]bool // links that carry nothing, one way
+	ways  []*simStream    // snapshots on their way
 	calm  bool            // no faults any more
 
 	// What was seen, of all nodes.
@@ -59,9 +66,18 @@ type sim struct {
 	asked   int               // ids given out
 	acked   map[int]bool      // ids whose done was told that all is well
 	refused map[int]bool      // ids that were told not to be in the log
-	removed map[int]bool      // nodes
+	members map[uint64]string // by index
 	joined  int               // nodes that were ever members
+	arrived int               // snapshots that were installed
 	wrong   error
+}
+
+// simStream is a snapshot on its way. It ends when one of the nodes is down, or the link is cut.
+type simStream struct {
+	from, to         *simNode
+	sender, receiver *core
+	out              *outgoing
+	in               *incoming
 }
 
 type delivery struct {
@@ -85,6 +101,8 @@ type simNode struct {
 	full      time.Duration // the state cannot be written until then
 	restored  func()
 	restoreAt time.Duration
+	prepareAt time.Duration // a snapshot is opened; 0: none is asked for
+	oldEntry  uint64        // that was applied when it was asked for
 }
 
 // engine is the machine of a node: a hash for each shard, and what its leader has applied ahead.
@@ -93,6 +111,7 @@ type engine struct {
 	at    uint64 // index of the last entry in committed
 	last  [simShards]uint64
 	hash  [simShards]uint64
+	have  [simShards][]int  // ids
 	ahead [simShards]uint64 // indexes of shards as the reign has given them out
 	ids   map[int]bool      // what the engine knows, ahead or not
 	mine  map[int]bool      // of them, those of the reign
@@ -109,18 +128,22 @@ func newSim(seed uint64, b bug) *sim {
 	s := &sim{
 		bug: b, rng: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]int]bool{},
 		entries: map[uint64]string{}, states: map[uint64]uint64{}, leaders: map[uint64]int{},
-		acked: map[int]bool{}, refused: map[int]bool{}, removed: map[int]bool{}, joined: simFounder,
+		acked: map[int]bool{}, refused: map[int]bool{}, members: map[uint64]string{}, joined: simFounder,
 	}
-	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
+	if seed%4 == 0 {
+		s.joined = 1
+	}
+	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}[:s.joined]})
 	if err != nil {
 		panic(err)
 	}
 	for i := range simNodes {
 		n := &simNode{s: s, id: i + 1, mem: vfs.NewMem()}
-		err := store.FoundReplica(n.mem, simData, store.RaftState{
-			Cluster: 1, Node: uint64(n.id), Term: 1, Commit: 1,
-			First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
-		})
+		st := store.RaftState{Cluster: 1, Node: uint64(n.id)}
+		if n.id <= s.joined {
+			st.Term, st.Commit, st.First, st.Members, st.MembersAt = 1, 1, store.EntryID{Index: 1, Term: 1}, members, 1
+		}
+		err := store.FoundReplica(n.mem, simData, st)
 		if err != nil {
 			panic(err)
 		}
@@ -148,7 +171,7 @@ func (n *simNode) start() {
 		}
 	}
 	n.engine = &engine{n: n}
-	n.events, n.restored, n.stalled, n.full = nil, nil, 0, 0
+	n.events, n.restored, n.stalled, n.full, n.prepareAt = nil, nil, 0, 0, 0
 	n.engine.restore()
 	out := effects{
 		send:   func(ms []*pb.Message) { s.send(n, ms) },
@@ -161,6 +184,10 @@ func (n *simNode) start() {
 		},
 		later:  func(fn func(*core)) { n.events = append(n.events, fn) },
 		submit: func(p proposal) { n.events = append(n.events, func(c *core) { c.submit(p) }) },
+		prepare: func() {
+			n.prepareAt, n.oldEntry = s.now+s.some(500*time.Millisecond), n.core.applied
+		},
+		stream: func(m *pb.Message, sn *store.RaftSnapshot) { s.stream(n, m, sn) },
 	}
 	switch s.bug {
 	case answerBeforeSync:
@@ -184,6 +211,139 @@ func (n *simNode) start() {
 	synctest.Wait()
 	c.work()
 	n.work()
+}
+
+// prepare opens the snapshot that was asked for.
+func (n *simNode) prepare() {
+	n.prepareAt = 0
+	n.core.event(func(c *core) {
+		at := c.snapshotEntry
+		if n.s.bug == snapshotTooOld {
+			at = func() (uint64, error) {
+				_, err := c.snapshotEntry()
+				return n.oldEntry, err
+			}
+		}
+		c.prepared(c.log.Snapshot(at))
+	})
+}
+
+// stream begins to send a snapshot.
+func (s *sim) stream(from *simNode, m *pb.Message, sn *store.RaftSnapshot) {
+	to := s.nodes[m.GetTo()-1]
+	w := &simStream{from: from, to: to, sender: from.core, receiver: to.core, out: newOutgoing(m, sn, simChunk)}
+	if to.core != nil {
+		w.in = &incoming{from: uint64(from.id), self: uint64(to.id), log: to.core.log}
+	}
+	s.ways = append(s.ways, w)
+}
+
+// flow carries the snapshots that are on their way a little further.
+func (s *sim) flow() {
+	ways := s.ways
+	s.ways = nil
+	for _, w := range ways {
+		if done, err := w.some(s); done || err != nil {
+			w.end(s, err)
+		} else {
+			s.ways = append(s.ways, w)
+		}
+	}
+}
+
+// some carries some chunks.
+func (w *simStream) some(s *sim) (done bool, err error) {
+	for range 1 + s.rng.IntN(8) {
+		gone := w.from.core != w.sender || w.to.core != w.receiver || w.receiver == nil
+		if gone || s.cut[[2]int{w.from.id, w.to.id}] || s.cut[[2]int{w.to.id, w.from.id}] {
+			return false, io.ErrUnexpectedEOF
+		}
+		chunk, err := w.out.next()
+		if err != nil {
+			return err == io.EOF, err
+		}
+		chunk = slices.Clone(chunk)
+		if !s.calm {
+			switch s.rng.IntN(1200) {
+			case 0:
+				return s.bug == snapshotTruncated, io.ErrUnexpectedEOF
+			case 1:
+				chunk[s.rng.IntN(len(chunk))] ^= 1
+			case 2:
+				continue
+			case 3:
+				w.to.powerCut()
+			case 4:
+				w.from.powerCut()
+			}
+		}
+		if err := w.in.take(chunk); err != nil {
+			return false, err
+		}
+		if w.in.ended {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// end has the receiver take what has come, and tells the sender.
+func (w *simStream) end(s *sim, err error) {
+	whole := w.in != nil && w.in.ended
+	truncated := s.bug == snapshotTruncated && errors.Is(err, io.ErrUnexpectedEOF) && w.in != nil && w.in.m != nil
+	switch {
+	case w.to.core != w.receiver:
+		// What has come is removed when it starts again.
+	case whole || truncated:
+		err = w.arrive(s, truncated)
+	case w.in != nil:
+		w.in.drop()
+	}
+	w.out.sn.Close()
+	if w.from.core == w.sender {
+		w.sender.event(func(c *core) { c.sent(uint64(w.to.id), err) })
+		w.sender.work()
+		w.from.work()
+	}
+}
+
+func (w *simStream) arrive(s *sim, truncated bool) error {
+	conf := w.in.m.GetSnapshot().GetMetadata().GetConfState()
+	if s.bug == learnerVotes {
+		conf.Voters, conf.Learners = append(slices.Clone(conf.GetVoters()), conf.GetLearners()...), nil
+	}
+	if !s.calm && s.rng.IntN(8) == 0 {
+		w.to.powerCut()
+	}
+	var err error
+	switch {
+	case truncated:
+		st, _ := w.in.state()
+		err = w.in.staged.Seal(st)
+	case s.bug == snapshotWithoutIndex:
+		st := w.in.log.State()
+		err = w.in.staged.Seal(st)
+	default:
+		err = w.in.verify()
+	}
+	if err != nil {
+		w.in.drop()
+		return err
+	}
+	w.receiver.event(func(c *core) { err = c.received(w.in.m, w.in.staged) })
+	w.to.work()
+	if errors.Is(err, ErrInstalled) {
+		s.arrived++
+		return nil
+	}
+	return err
+}
+
+// powerCut has the power go off within the next operations of the disk.
+func (n *simNode) powerCut() {
+	if n.core != nil {
+		n.fs.CrashAt(n.fs.Count() + 1 + n.s.rng.IntN(25))
+	}
 }
 
 // crash cuts the power of a node.
@@ -257,11 +417,12 @@ func (s *sim) deliver() {
 func (s *sim) step() {
 	s.now += simStep
 	for _, n := range s.nodes {
-		if n.core == nil && s.now >= n.upAt && !s.removed[n.id] {
+		if n.core == nil && s.now >= n.upAt {
 			n.start()
 		}
 	}
 	s.deliver()
+	s.flow()
 	for _, n := range s.nodes {
 		n.pass()
 	}
@@ -277,11 +438,19 @@ func (n *simNode) pass() {
 	if n.core == nil {
 		return
 	}
+	if n.fs.Crashed() { // in what nothing waits for
+		n.crash(s.some(time.Second))
+		return
+	}
 	if n.restored != nil && s.now >= n.restoreAt {
 		done := n.restored
 		n.restored = nil
 		n.engine.restore()
 		done()
+	}
+	if n.prepareAt != 0 && s.now >= n.prepareAt {
+		n.prepare()
+		n.core.work()
 	}
 	if s.now >= n.nextTick {
 		n.nextTick += TickInterval + time.Duration(s.rng.IntN(7)-3)*time.Millisecond
@@ -299,8 +468,14 @@ func (n *simNode) pass() {
 		n.st.Commit()
 		n.work()
 	}
+	if errors.Is(n.core.failed, ErrInstalled) {
+		n.st.Close() // of what was there before
+		n.core, n.engine = nil, nil
+		n.start()
+		return
+	}
 	if err := n.core.failed; err != nil {
-		if !errors.Is(err, store.ErrFailed) {
+		if !errors.Is(err, store.ErrFailed) && !n.fs.Crashed() {
 			s.fail("node %d: %v", n.id, err)
 		}
 		n.crash(time.Second)
@@ -351,8 +526,10 @@ func (s *sim) fault() {
 		if n.core != nil && n.restored == nil {
 			n.engine.checkpoint()
 		}
-	case 28, 29:
-		s.compact()
+	case 28, 29, 30, 31:
+		n.compact()
+	case 32, 33:
+		n.powerCut()
 	}
 }
 
@@ -377,42 +554,33 @@ func (s *sim) changeMembers() {
 	if n == nil {
 		return
 	}
-	single := &pb.ConfChangeSingle{}
-	members := n.core.disk.members
+	c := n.core
+	voters := c.disk.members.GetVoters()
 	switch {
-	case len(members.GetLearners()) > 0:
-		single.Type, single.NodeId = pb.ConfChangeAddNode.Enum(), new(members.GetLearners()[0])
-	case len(members.GetVoters()) > simFounder:
-		id := members.GetVoters()[s.rng.IntN(len(members.GetVoters()))]
-		single.Type, single.NodeId = pb.ConfChangeRemoveNode.Enum(), new(id)
-	case s.joined < simNodes:
+	case s.joined < simNodes && s.rng.IntN(2) == 0:
 		s.joined++
-		single.Type, single.NodeId = pb.ConfChangeAddLearnerNode.Enum(), new(uint64(s.joined))
+		c.add(uint64(s.joined), func(error) {})
+	case s.joined < simNodes || s.rng.IntN(4) > 0: // nodes go only where others come from
+		if len(voters) > simFounder {
+			c.remove(voters[s.rng.IntN(len(voters))], func(error) {})
+		}
 	default:
-		return
+		c.add(uint64(1+s.rng.IntN(s.joined)), func(error) {})
 	}
-	n.core.change(&pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single}}, func(error) {})
-	n.core.work()
+	c.work()
 }
 
-// compact lets go of entries that every node has.
-func (s *sim) compact() {
-	low := uint64(1 << 62)
-	for _, n := range s.nodes {
-		switch {
-		case s.removed[n.id]:
-		case n.core == nil:
-			return
-		default:
-			low = min(low, n.core.applied, n.engine.at)
-		}
+// compact lets a node forget entries that others may need.
+func (n *simNode) compact() {
+	if n.core == nil || n.restored != nil || n.s.now < n.full {
+		return
 	}
-	for _, n := range s.nodes {
-		if n.core != nil && s.now >= n.full {
-			if err := n.core.compact(low); err != nil && !errors.Is(err, store.ErrFailed) {
-				s.fail("compact: %v", err)
-			}
-		}
+	err := n.core.compact(n.core.applied - min(n.core.applied, uint64(n.s.rng.IntN(60))))
+	if err == nil {
+		err = n.st.Forget()
+	}
+	if err != nil && !errors.Is(err, store.ErrFailed) && !n.fs.Crashed() {
+		n.crash(time.Second)
 	}
 }
 
@@ -462,6 +630,12 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 		s.fail("node %d: entry %d after %d", e.n.id, entry.Index, e.at)
 	}
 	e.at = entry.Index
+	members := e.n.core.disk.members
+	voters := fmt.Sprint(members.GetVoters(), members.GetVotersOutgoing(), members.GetLearners())
+	if known, ok := s.members[entry.Index]; ok && known != voters {
+		s.fail("node %d has members %s after entry %d, another one %s", e.n.id, voters, entry.Index, known)
+	}
+	s.members[entry.Index] = voters
 	for _, b := range entry.Batch {
 		e.take(b.Shard, b.Index, b.Data)
 		if !own && e.log != nil {
@@ -480,6 +654,7 @@ func (e *engine) take(shard uint32, index uint64, data []byte) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %d %s", e.hash[shard], index, data)
 	e.hash[shard] = h.Sum64()
+	e.have[shard] = append(e.have[shard], idOf(data))
 	e.ids[idOf(data)] = true
 }
 
@@ -495,30 +670,55 @@ func (e *engine) compare() {
 
 // restore makes the state that of what is committed in the store.
 func (e *engine) restore() {
-	st := e.n.st
-	e.at, e.ids, e.log = st.Raft().ReplayEnd(), map[int]bool{}, nil
-	e.last, e.hash = [simShards]uint64{}, [simShards]uint64{}
+	e.at, e.ids, e.log = e.n.st.Raft().ReplayEnd(), map[int]bool{}, nil
 	for shard := range uint32(simShards) {
-		err := st.Replay(shard, 0, func(index uint64, _ uint32, fact []byte) error {
-			e.take(shard, index, prefixed(fact))
-			return nil
-		})
-		if err != nil {
-			e.n.s.fail("node %d: replay: %v", e.n.id, err)
+		if err := e.load(shard); err != nil {
+			e.n.s.fail("node %d: restore: %v", e.n.id, err)
 		}
 	}
 	e.compare()
 }
 
-// checkpoint writes one for a shard: nothing is cleaned by it, but it must not be ahead of what is
-// committed.
+// load reads the state of a shard.
+func (e *engine) load(shard uint32) error {
+	st := e.n.st
+	e.last[shard], e.hash[shard], e.have[shard] = 0, 0, nil
+	r, last, err := st.Checkpoint(shard)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		defer r.Close()
+		e.last[shard] = last
+		if _, err := fmt.Fscan(r, &e.hash[shard]); err != nil {
+			return err
+		}
+		for id := 0; ; {
+			if _, err := fmt.Fscan(r, &id); err != nil {
+				break
+			}
+			e.have[shard] = append(e.have[shard], id)
+			e.ids[id] = true
+		}
+	}
+	return st.Replay(shard, last, func(index uint64, _ uint32, fact []byte) error {
+		e.take(shard, index, prefixed(fact))
+		return nil
+	})
+}
+
+// checkpoint writes one for a shard. It must not be ahead of what is committed.
 func (e *engine) checkpoint() {
 	shard := uint32(e.n.s.rng.IntN(simShards))
 	if e.n.st.State().Health != store.Healthy || e.last[shard] == 0 {
 		return
 	}
 	err := e.n.st.WriteCheckpoint(shard, e.last[shard], func(w io.Writer) error {
-		_, err := fmt.Fprint(w, e.last[shard])
+		text := fmt.Append(nil, e.hash[shard])
+		for _, id := range e.have[shard] {
+			text = fmt.Append(text, " ", id)
+		}
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil && e.n.s.wrong == nil && e.n.st.State().Health == store.Healthy && !errors.Is(err, store.ErrFailed) {
@@ -640,7 +840,16 @@ func (s *sim) finish() {
 			return
 		}
 	}
-	s.fail("the cluster does not recover")
+	text := ""
+	for _, n := range s.nodes[:s.joined] {
+		if n.core == nil {
+			text += fmt.Sprintf("\nnode %d is down", n.id)
+			continue
+		}
+		text += fmt.Sprintf("\nnode %d: %s; log %d to %d, applied %d; members %v; snap %+v",
+			n.id, n.core.raw.Status(), n.core.log.First(), n.core.log.Last().Index, n.core.applied, n.core.disk.members, n.core.snap)
+	}
+	s.fail("the cluster does not recover: %s", text)
 }
 
 func (s *sim) checkAcknowledged(n *simNode) {
@@ -650,13 +859,10 @@ func (s *sim) checkAcknowledged(n *simNode) {
 		}
 	}
 	committed := map[int]bool{}
+	there := &engine{n: n, ids: committed}
 	for shard := range uint32(simShards) {
-		err := n.st.Replay(shard, 0, func(_ uint64, _ uint32, fact []byte) error {
-			committed[idOf(prefixed(fact))] = true
-			return nil
-		})
-		if err != nil {
-			s.fail("replay: %v", err)
+		if err := there.load(shard); err != nil {
+			s.fail("%v", err)
 		}
 	}
 	for id := range s.refused {
@@ -716,7 +922,7 @@ func TestSimulation(t *testing.T) {
 		count = 30
 	}
 	from, to := seeds(t, count)
-	acked, terms := 0, 0
+	acked, terms, snapshots := 0, 0, 0
 	for seed := from; seed < to; seed++ {
 		s, err := simulate(t, seed, noBug)
 		if err != nil {
@@ -724,13 +930,17 @@ func TestSimulation(t *testing.T) {
 		}
 		acked += len(s.acked)
 		terms += len(s.leaders)
+		snapshots += s.arrived
 	}
-	t.Logf("%d seeds: %d acknowledged, %d leaders", to-from, acked, terms)
+	t.Logf("%d seeds: %d acknowledged, %d leaders, %d snapshots", to-from, acked, terms, snapshots)
 }
 
 // TestPlantedBugs checks that the simulation finds mistakes.
 func TestPlantedBugs(t *testing.T) {
-	for _, b := range []bug{answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum} {
+	for _, b := range []bug{
+		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum,
+		snapshotWithoutIndex, snapshotTruncated, snapshotTooOld, learnerVotes,
+	} {
 		t.Run(string(b), func(t *testing.T) {
 			for seed := uint64(1); seed <= 300; seed++ {
 				if _, err := simulate(t, seed, b); err != nil {

@@ -251,6 +251,35 @@ func testUncommittedIsKept(t *testing.T) {
 	}
 }
 
+// What a checkpoint covers is committed, also when the log was not told so before the power went.
+func TestCheckpointSaysWhatIsCommitted(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	s := openReplica(t, mem)
+	for i := uint64(1); i <= 10; i++ {
+		mustAppend(t, s, raftBatch(i+1, 2, i))
+	}
+	s.Raft().Commit(8)
+	if err := s.WriteCheckpoint(1, 6, writeText("6")); err != nil {
+		t.Fatal(err)
+	}
+	s.Raft().AppendInline(raftBatch(12, 2, 11), func(error) {})
+	s.Raft().Commit(11)
+	if got := replayed(t, s, 1, 10); len(got) != 0 { // what is behind is not written yet
+		t.Fatal(got)
+	}
+	crashed := mem.CrashClone(rand.New(rand.NewPCG(1, 1)))
+	closeStore(t, s)
+	s = openReplica(t, crashed)
+	defer closeStore(t, s)
+	if got := s.Raft().Committed(); got != 7 {
+		t.Fatalf("committed %d, the checkpoint is of entry 7", got)
+	}
+	if err := s.Raft().Rewind(8); err != nil || len(replayed(t, s, 1, 0)) != 6 {
+		t.Fatal(err)
+	}
+}
+
 // What Body and Entries had in memory of entries that were cut is not told after that.
 func TestReadAfterRewind(t *testing.T) {
 	mem := vfs.NewMem()
@@ -287,6 +316,9 @@ func TestReplayDuringRewind(t *testing.T) {
 		mustAppend(t, s, RaftEntry{EntryID: EntryID{i + 1, 2}, Batch: []Entry{entry(1, i, replayBytes/2, true)}})
 	}
 	s.Raft().Commit(7)
+	if got := replayed(t, s, 1, 6); len(got) != 0 { // there is nothing behind it yet that counts
+		t.Fatal(got)
+	}
 	var seen []uint64
 	err = s.Replay(1, 0, func(index uint64, _ uint32, _ []byte) error {
 		if seen = append(seen, index); index == 2 {
@@ -373,6 +405,9 @@ func TestRewindAfterPromises(t *testing.T) {
 	defer closeStore(t, s)
 	var told EntryID
 	s.Raft().AppendInline(raftBatch(2, 2, 1), func(error) { told = s.Raft().Last() })
+	if got := replayed(t, s, 1, 0); len(got) != 0 { // it is not written
+		t.Fatal(got)
+	}
 	if err := s.Raft().Rewind(2); err != nil {
 		t.Fatal(err)
 	}

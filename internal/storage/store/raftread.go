@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"fiveways/internal/storage/wal"
 )
@@ -169,8 +170,6 @@ func (s *Store) recoverRaft() error {
 		return err
 	}
 	r.committed = max(r.committed, head.Commit)
-	l.committed = r.committed
-	cut := map[uint32]bool{}
 	// The last one that is committed is looked at, too: for its term.
 	for c := r.cursor(max(min(r.committed, l.last), r.First()), false); c.index <= l.last; {
 		e, _, err := c.next()
@@ -184,10 +183,15 @@ func (s *Store) recoverRaft() error {
 		ranges := shardRanges(e.Batch)
 		r.tail = append(r.tail, tailEntry{shards: ranges})
 		for _, sr := range ranges {
-			if !cut[sr.shard] {
-				cut[sr.shard] = true
-				s.shard(sr.shard).committed = sr.first - 1
+			if sr.first <= s.shard(sr.shard).newest { // no checkpoint is of what is not committed
+				r.committed, r.tail = e.Index, nil
 			}
+		}
+	}
+	l.committed = r.committed
+	for _, e := range slices.Backward(r.tail) {
+		for _, sr := range e.shards {
+			s.shard(sr.shard).committed = sr.first - 1
 		}
 	}
 	return nil

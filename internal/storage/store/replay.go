@@ -35,7 +35,7 @@ func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte
 			last = min(last, l.committed)
 		}
 		for _, sp := range l.spans {
-			if sp.last >= next && sp.first <= last {
+			if next <= last && sp.last >= next && sp.first <= last {
 				spans = append(spans, sp)
 			}
 		}

@@ -1,0 +1,348 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/core/codec"
+	"fiveways/internal/storage/store"
+)
+
+var (
+	// ErrInstalled says that a snapshot has taken the place of what the store held: the store is to
+	// be closed and opened again, and a replica started with it.
+	ErrInstalled = errors.New("replica: a snapshot was installed; the store is to be opened again")
+
+	errNotNow   = errors.New("replica: no snapshot can be taken at this moment")
+	errNotTaken = errors.New("replica: the snapshot is not needed any more")
+	errBadChunk = errors.New("replica: snapshot: malformed chunk")
+)
+
+// A snapshot travels in chunks: the message of Raft that announces it, then for each file its name
+// and its bytes, then the end. Each begins with a CRC-32C over its number and what follows, so that
+// one that is missing, changed or out of place is found.
+const (
+	chunkMessage = iota
+	chunkFile
+	chunkBytes
+	chunkEnd
+)
+
+const (
+	chunkHeader = 5 // sum, kind
+	// maxChunk bounds the payload of a chunk.
+	maxChunk = 256 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func chunkSum(number uint32, chunk []byte) uint32 {
+	sum := crc32.Checksum(binary.LittleEndian.AppendUint32(nil, number), castagnoli)
+	return crc32.Update(sum, castagnoli, chunk)
+}
+
+// outgoing turns a snapshot into chunks.
+type outgoing struct {
+	m      *pb.Message
+	sn     *store.RaftSnapshot
+	size   int // of the payload of a full chunk
+	number uint32
+	files  int // begun
+	bytes  io.Reader
+	ended  bool
+	buf    []byte
+}
+
+func newOutgoing(m *pb.Message, sn *store.RaftSnapshot, size int) *outgoing {
+	return &outgoing{m: m, sn: sn, size: size}
+}
+
+// next returns the next chunk, which stays as it is until the one after it. io.EOF behind the last.
+func (o *outgoing) next() ([]byte, error) {
+	o.buf = append(o.buf[:0], 0, 0, 0, 0, chunkBytes)
+	var err error
+	switch {
+	case o.ended:
+		return nil, io.EOF
+	case o.number == 0:
+		o.buf[4] = chunkMessage
+		if o.buf, err = (proto.MarshalOptions{}).MarshalAppend(o.buf, o.m); err != nil {
+			return nil, err
+		}
+	case o.bytes != nil:
+		if err := o.fill(); err != nil {
+			return nil, err
+		}
+	}
+	if o.number > 0 && len(o.buf) == chunkHeader {
+		o.nextFile()
+	}
+	binary.LittleEndian.PutUint32(o.buf, chunkSum(o.number, o.buf[4:]))
+	o.number++
+	return o.buf, nil
+}
+
+func (o *outgoing) fill() error {
+	at := len(o.buf)
+	o.buf = append(o.buf, make([]byte, o.size)...)
+	n, err := io.ReadFull(o.bytes, o.buf[at:])
+	o.buf = o.buf[:at+n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+func (o *outgoing) nextFile() {
+	if o.files == len(o.sn.Files) {
+		o.buf[4], o.ended = chunkEnd, true
+		return
+	}
+	f := &o.sn.Files[o.files]
+	o.files++
+	o.buf[4], o.bytes = chunkFile, f.Reader()
+	o.buf = append(o.buf, f.Name...)
+}
+
+// incoming puts the chunks of a snapshot into the folder of the store, next to what it has.
+type incoming struct {
+	from, self uint64
+	log        *store.RaftLog
+	number     uint32
+	m          *pb.Message
+	first      store.EntryID
+	staged     *store.Staged // nil until the first chunk has come
+	ended      bool
+}
+
+// take takes the next chunk. After an error, drop.
+func (in *incoming) take(chunk []byte) error {
+	if len(chunk) < chunkHeader || in.ended {
+		return errBadChunk
+	}
+	if binary.LittleEndian.Uint32(chunk) != chunkSum(in.number, chunk[4:]) {
+		return fmt.Errorf("%w: the sum of chunk %d differs", errBadChunk, in.number)
+	}
+	kind, payload := chunk[4], chunk[chunkHeader:]
+	if (kind == chunkMessage) != (in.number == 0) {
+		return fmt.Errorf("%w: kind %d as chunk %d", errBadChunk, kind, in.number)
+	}
+	in.number++
+	switch kind {
+	case chunkMessage:
+		return in.begin(payload)
+	case chunkFile:
+		return in.staged.Create(string(payload))
+	case chunkBytes:
+		_, err := in.staged.Write(payload)
+		return err
+	case chunkEnd:
+		in.ended = true
+		return nil
+	}
+	return fmt.Errorf("%w: kind %d", errBadChunk, kind)
+}
+
+func (in *incoming) begin(payload []byte) (err error) {
+	in.m = &pb.Message{}
+	if err := proto.Unmarshal(payload, in.m); err != nil {
+		return fmt.Errorf("%w: %w", errBadChunk, err)
+	}
+	id := in.m.GetSnapshot().GetMetadata()
+	r := codec.NewReader(in.m.GetSnapshot().GetData())
+	in.first = store.EntryID{Index: r.Uvarint(), Term: r.Uvarint()}
+	if err := r.End(); err != nil || in.m.GetType() != pb.MsgSnap || in.m.GetFrom() != in.from || in.m.GetTo() != in.self || id.GetIndex() < in.first.Index {
+		return fmt.Errorf("%w: from node %d to node %d", errBadChunk, in.m.GetFrom(), in.m.GetTo())
+	}
+	in.staged, err = in.log.Stage()
+	return err
+}
+
+// state is what the replica is once the snapshot is installed; Install has the latest term.
+func (in *incoming) state() (store.RaftState, error) {
+	id := in.m.GetSnapshot().GetMetadata()
+	members, err := proto.Marshal(id.GetConfState())
+	st := in.log.State()
+	st.First, st.Commit, st.MembersAt, st.Members = in.first, id.GetIndex(), id.GetIndex(), members
+	st.Term = max(st.Term, id.GetTerm())
+	return st, err
+}
+
+// verify checks that what has come is a whole snapshot.
+func (in *incoming) verify() error {
+	if !in.ended {
+		return io.ErrUnexpectedEOF
+	}
+	st, err := in.state()
+	if err == nil {
+		err = in.staged.Seal(st)
+	}
+	if err == nil {
+		err = in.staged.Verify()
+	}
+	return err
+}
+
+// drop gives up what has come.
+func (in *incoming) drop() {
+	if in.staged != nil {
+		in.staged.Drop()
+	}
+}
+
+// snapshots is what a core has to do with snapshots: at most one is there for another node, and at
+// most one has come.
+type snapshots struct {
+	wanted    bool // Raft has asked for one
+	preparing bool
+	pinned    uint64 // entry of the one that is prepared or sent: nothing behind it is let go of
+	members   *pb.ConfState
+	ready     *store.RaftSnapshot // to be sent
+	since     int                 // tick at which it was ready
+	given     *store.RaftSnapshot // Raft has it in a message
+	sending   bool
+
+	staged *store.Staged // has come, and Raft is asked
+}
+
+// prepareSnapshot has a snapshot prepared when Raft has asked for one.
+func (c *core) prepareSnapshot() {
+	s := &c.snap
+	if s.wanted && !s.preparing && !s.sending && s.ready == nil && s.given == nil {
+		s.preparing = true
+		c.out.prepare()
+	}
+	s.wanted = false
+}
+
+// snapshotEntry is the entry that a snapshot of what is on the disk now ends with.
+func (c *core) snapshotEntry() (uint64, error) {
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	if c.applied < c.log.Committed() || c.log.ReplayEnd() < c.applied {
+		return 0, errNotNow
+	}
+	c.snap.pinned, c.snap.members = c.applied, c.disk.members
+	return c.applied, nil
+}
+
+// prepared takes the snapshot. The node that needs one next gets it.
+func (c *core) prepared(sn *store.RaftSnapshot, err error) {
+	s := &c.snap
+	s.preparing = false
+	switch {
+	case err != nil:
+		s.pinned = 0
+		if !errors.Is(err, errNotNow) {
+			c.logger.Error("replica: no snapshot can be made", "err", err)
+		}
+	case c.failed != nil || c.leadTerm == 0:
+		s.pinned = 0
+		sn.Close()
+	default:
+		s.ready, s.since = sn, c.ticks
+	}
+}
+
+// takeSnapshot is what Raft reads when it needs a snapshot for another node.
+func (c *core) takeSnapshot() (*pb.Snapshot, error) {
+	s := &c.snap
+	if s.ready == nil {
+		s.wanted = true
+		return nil, raft.ErrSnapshotTemporarilyUnavailable
+	}
+	s.given, s.ready = s.ready, nil
+	id, first := s.given.ID, s.given.First
+	return &pb.Snapshot{
+		Data:     codec.AppendUvarints(nil, first.Index, first.Term),
+		Metadata: &pb.SnapshotMetadata{ConfState: s.members, Index: new(id.Index), Term: new(id.Term)},
+	}, nil
+}
+
+// sendSnapshot has a snapshot sent to the node that a message of Raft names.
+func (c *core) sendSnapshot(m *pb.Message) {
+	s := &c.snap
+	if s.given == nil {
+		c.raw.ReportSnapshot(m.GetTo(), raft.SnapshotFailure)
+		return
+	}
+	sn := s.given
+	s.given, s.sending = nil, true
+	c.logger.Info("replica: sending a snapshot", "to", m.GetTo(), "entry", sn.ID.Index)
+	c.out.stream(m, sn)
+}
+
+// sent is told what became of that.
+func (c *core) sent(to uint64, err error) {
+	c.snap.sending, c.snap.pinned = false, 0
+	if c.failed != nil {
+		return
+	}
+	status := raft.SnapshotFinish
+	if err != nil {
+		status = raft.SnapshotFailure
+		c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
+	}
+	c.raw.ReportSnapshot(to, status)
+}
+
+// dropSnapshot closes a snapshot that no node has come for, at once when the lead is over.
+func (c *core) dropSnapshot() {
+	s := &c.snap
+	if s.ready != nil && (c.leadTerm == 0 || c.ticks > s.since+electionTicks) {
+		s.ready.Close()
+		s.ready, s.pinned = nil, 0
+	}
+}
+
+// received takes a snapshot that has come from another node and was verified. ErrInstalled is what
+// should be; otherwise it is given up.
+func (c *core) received(m *pb.Message, staged *store.Staged) error {
+	if c.failed != nil || c.snap.staged != nil {
+		staged.Drop()
+		return errNotTaken
+	}
+	c.snap.staged = staged
+	if err := c.raw.Step(m); err != nil {
+		c.logger.Debug("replica: snapshot refused", "from", m.GetFrom(), "err", err)
+	}
+	c.work()
+	if errors.Is(c.failed, ErrInstalled) {
+		return ErrInstalled
+	}
+	if !c.snapshotWaits() {
+		staged.Drop()
+		c.snap.staged = nil
+	}
+	return errNotTaken
+}
+
+// snapshotWaits reports whether Raft has taken the snapshot, and a full disk keeps it from being
+// installed.
+func (c *core) snapshotWaits() bool {
+	for _, m := range c.backlog {
+		if !raft.IsEmptySnap(m.GetSnapshot()) {
+			return true
+		}
+	}
+	return false
+}
+
+// install makes a snapshot that Raft has taken the content of the store, which ends this core.
+func (c *core) install(m *pb.Message) error {
+	if c.snap.staged == nil {
+		return errors.New("replica: a snapshot was taken that is not there")
+	}
+	if err := c.snap.staged.Install(m.GetTerm(), m.GetVote()); err != nil {
+		return err
+	}
+	return ErrInstalled
+}
