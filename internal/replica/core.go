@@ -104,6 +104,8 @@ type core struct {
 	readSeq  uint64
 	transfer uint64 // tick at which the lead was given away last
 	snap     snapshots
+	keep     int64 // bytes of the log that are kept for a follower that is behind
+	sparing  bool  // an entry of spare is proposed
 }
 
 type begunAppend struct {
@@ -140,7 +142,7 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 	state := log.State()
 	c := &core{
 		self: state.Node, st: st, log: log, machine: m, out: out, now: now, logger: logger,
-		applied: log.Committed(), commit: log.Committed(),
+		applied: log.Committed(), commit: log.Committed(), keep: defaultKeep,
 	}
 	if c.out.save == nil {
 		c.out.save = log.Save
@@ -253,6 +255,7 @@ func (c *core) tick() {
 	if c.leadTerm != 0 {
 		c.ask(nil)
 		c.promote()
+		c.spare()
 	}
 	c.dropSnapshot()
 }
@@ -501,6 +504,11 @@ func (c *core) applyEntry(e *pb.Entry) error {
 			return err
 		}
 	}
+	if isOwn(se.Data) && e.GetType() == pb.EntryNormal {
+		if err := c.applyOwn(&se); err != nil {
+			return err
+		}
+	}
 	c.machine.Apply(se, c.reign != nil && se.Term == c.reign.term)
 	c.applied = se.Index
 	if c.leadTerm != 0 && c.reign == nil && se.Term == c.leadTerm {
@@ -546,22 +554,6 @@ func (c *core) saveMembers() error {
 	st := c.log.State()
 	st.Members, st.MembersAt = b, c.applied
 	return c.log.Save(st)
-}
-
-// compact lets go of the entries up to index, as far as they are applied.
-func (c *core) compact(index uint64) error {
-	index = min(index, c.applied, c.log.Committed())
-	if c.snap.pinned != 0 {
-		index = min(index, c.snap.pinned)
-	}
-	if index < c.log.First() {
-		return nil
-	}
-	// First the members: the changes up to MembersAt may be gone after it.
-	if err := c.saveMembers(); err != nil {
-		return err
-	}
-	return c.log.Compact(index)
 }
 
 // lose ends this node's lead.
@@ -655,6 +647,12 @@ func (c *core) propose() {
 func (c *core) round() (e *openEntry, n int) {
 	e = &openEntry{}
 	for _, p := range c.waiting {
+		if p.own != nil {
+			if n == 0 {
+				e.data, e.done, n = p.own, append(e.done, p.done), 1
+			}
+			break
+		}
 		if len(e.data) > 0 && len(e.data)+batchSize(p.group) > roundBytes {
 			break
 		}

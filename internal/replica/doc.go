@@ -33,6 +33,13 @@
 // has, verifies all of it, and only then is Raft told of it. When Raft takes it, the folder is
 // switched, and the replica ends with ErrInstalled: its store is opened again, as after a crash.
 //
+// # What is kept of the log
+//
+// The leader looks how far the nodes that are up have come, and proposes an entry that says up to
+// where the log is not needed (spare): whole segments, and all that is further back than
+// Options.KeepLog bytes. All nodes follow it, so the next leader has what the others need. A node
+// that is down, or further behind, gets a snapshot. The store removes what checkpoints cover.
+//
 // # Members
 //
 // A node joins as a learner (Add), and the leader makes it a voter once it has caught up: two at a

@@ -65,7 +65,7 @@ func decodeBatch(data []byte) ([]store.Entry, error) {
 // toStore returns an entry of Raft as the store takes it.
 func toStore(e *pb.Entry) (store.RaftEntry, error) {
 	out := store.RaftEntry{EntryID: store.EntryID{Index: e.GetIndex(), Term: e.GetTerm()}, Type: uint8(e.GetType())}
-	if e.GetType() != pb.EntryNormal || len(e.GetData()) == 0 {
+	if e.GetType() != pb.EntryNormal || len(e.GetData()) == 0 || isOwn(e.GetData()) {
 		out.Data = e.GetData()
 		return out, nil
 	}

@@ -38,6 +38,7 @@ type proposal struct {
 	log   *Log
 	group []store.Entry // nil: a barrier, or a read
 	read  bool
+	own   []byte // an entry of the replica's own
 	done  func(error)
 }
 

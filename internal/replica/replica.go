@@ -29,7 +29,10 @@ type Options struct {
 	Dial func(ctx context.Context, node uint64) (net.Conn, error)
 	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
 	SnapshotRate int64
-	Logger       *slog.Logger // nil: slog.Default()
+	// KeepLog is how many bytes of the log all replicas keep, at most, for one that is up and
+	// behind; 0: 1 GiB. Beyond that it gets a snapshot.
+	KeepLog int64
+	Logger  *slog.Logger // nil: slog.Default()
 }
 
 // Replica is a running node of a cluster. Its goroutine is the only one that touches the core.
@@ -97,6 +100,9 @@ func Start(o Options) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.KeepLog != 0 {
+		c.keep = o.KeepLog
+	}
 	r.self, r.status = c.self, c.status()
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	go r.run(c)
@@ -155,14 +161,6 @@ func (r *Replica) Add(node uint64, done func(error)) {
 // Remove has a node leave the cluster for ever. done is called as for Add, or with ErrTooFew.
 func (r *Replica) Remove(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.remove(node, done) }) {
-		done(ErrStopped)
-	}
-}
-
-// Compact lets go of the entries up to index, as far as they are applied here: no replica needs
-// them any more.
-func (r *Replica) Compact(index uint64, done func(error)) {
-	if !r.later(func(c *core) { done(c.compact(index)) }) {
 		done(ErrStopped)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -110,6 +111,9 @@ func (f heldFile) Datasync() error {
 	return f.File.Datasync()
 }
 
+// teamKeep is how much of the log is kept for a node that is behind.
+const teamKeep = 40 << 10
+
 // team is a cluster in one process. Called in a bubble of synctest.
 type team struct {
 	t        *testing.T
@@ -141,7 +145,7 @@ func newTeam(t *testing.T, size int) *team {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := store.Open(fs, "/data", store.Options{Logger: quiet})
+		st, err := store.Open(fs, "/data", store.Options{SegmentBytes: 4 << 10, Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +153,7 @@ func newTeam(t *testing.T, size int) *team {
 		tm.stores, tm.machines = append(tm.stores, st), append(tm.machines, m)
 	}
 	for i, m := range tm.machines {
-		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Dial: tm.dialer(i), Logger: quiet})
+		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Dial: tm.dialer(i), KeepLog: teamKeep, Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +291,7 @@ func TestTransfer(t *testing.T) {
 func (tm *team) start(node int) {
 	tm.t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	st, err := store.Open(tm.disks[node], "/data", store.Options{Logger: quiet})
+	st, err := store.Open(tm.disks[node], "/data", store.Options{SegmentBytes: 4 << 10, Logger: quiet})
 	if err != nil {
 		tm.t.Fatal(err)
 	}
@@ -299,7 +303,7 @@ func (tm *team) start(node int) {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	r, err := Start(Options{Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), Logger: quiet})
+	r, err := Start(Options{Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), KeepLog: teamKeep, Logger: quiet})
 	if err != nil {
 		tm.t.Fatal(err)
 	}
@@ -344,10 +348,14 @@ func TestJoin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		compacted := make(chan error, 1)
-		r.Compact(4, func(err error) { compacted <- err })
-		if err := <-compacted; err != nil || tm.stores[leader].Raft().First() != 5 {
-			t.Fatalf("first entry %d, %v", tm.stores[leader].Raft().First(), err)
+		for range 100 {
+			if err := <-m.put(strings.Repeat("x", 100)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tm.pass(2 * time.Second)
+		if first := tm.stores[leader].Raft().First(); first < 50 {
+			t.Fatalf("the log begins with entry %d", first)
 		}
 		if err := ask(r.Add, 4); err != nil {
 			t.Fatal(err)
@@ -377,8 +385,8 @@ func TestJoin(t *testing.T) {
 		if st := r.Status(); !slices.Equal(st.Voters, []uint64{1, 2, 3, 4}) {
 			t.Fatalf("status %+v", st)
 		}
-		if want := []string{"one", "two", "three", "four"}; !slices.Equal(tm.machines[3].seen, want) {
-			t.Fatalf("the node that has joined has %q, want %q", tm.machines[3].seen, want)
+		if got := tm.machines[3].seen; !slices.Equal(got, m.seen) || len(got) != 104 {
+			t.Fatalf("the node that has joined has %q, the leader %q", got, m.seen)
 		}
 		if err := ask(r.Remove, uint64((leader+1)%3+1)); err != nil {
 			t.Fatal(err)
@@ -386,6 +394,52 @@ func TestJoin(t *testing.T) {
 		tm.pass(TickInterval)
 		if st := r.Status(); len(st.Voters) != 3 {
 			t.Fatalf("status %+v", st)
+		}
+	})
+}
+
+// The log is kept for a follower that is up and behind, up to a bound, and not for one that is
+// down.
+func TestKeepLog(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		m, behind := tm.machines[leader], (leader+1)%3
+		log := tm.stores[leader].Raft()
+		// put writes some segments, and returns how many entries of them are kept.
+		put := func(entries int) uint64 {
+			t.Helper()
+			for range entries {
+				if err := <-m.put(strings.Repeat("x", 100)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tm.pass(3 * time.Second)
+			return log.Last().Index + 1 - log.First()
+		}
+		const segment = 20 // entries, at least
+		if kept := put(100); kept > 2*segment {
+			t.Fatalf("%d entries are kept for nothing", kept)
+		}
+		release := tm.disks[behind].hold()
+		defer func() { release() }()
+		if kept := put(100); kept < 100 {
+			t.Fatalf("%d entries are kept for a node that lacks 100", kept)
+		}
+		if kept := put(300); kept*200 > teamKeep { // it gets a snapshot
+			t.Fatalf("%d entries are kept for a node that lacks 400", kept)
+		}
+		release()
+		release = func() {}
+		tm.pass(5 * time.Second)
+		tm.isolate(behind, true)
+		tm.pass(2 * time.Second)
+		if kept := put(100); kept > 2*segment {
+			t.Fatalf("%d entries are kept for a node that is down", kept)
+		}
+		for i, st := range tm.stores {
+			if first := st.Raft().First(); i != behind && first != log.First() {
+				t.Fatalf("the log of node %d begins with %d, that of the leader with %d", i+1, first, log.First())
+			}
 		}
 	})
 }
@@ -433,8 +487,7 @@ func TestClose(t *testing.T) {
 		done := make(chan error, 3)
 		log.Append([]store.Entry{{Shard: 1, Index: 2, Data: []byte("\x02\x01x")}}, func(err error) { done <- err })
 		r.Add(2, func(err error) { done <- err })
-		r.Compact(1, func(err error) { done <- err })
-		for range 3 {
+		for range 2 {
 			if err := <-done; !errors.Is(err, ErrStopped) {
 				t.Fatal(err)
 			}

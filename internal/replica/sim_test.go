@@ -58,6 +58,7 @@ type sim struct {
 	cut   map[[2]int]bool // links that carry nothing, one way
 	ways  []*simStream    // snapshots on their way
 	calm  bool            // no faults any more
+	keep  int64           // bytes of the log for nodes that are behind
 
 	// What was seen, of all nodes.
 	entries map[uint64]string // committed entries by index
@@ -103,6 +104,7 @@ type simNode struct {
 	restoreAt time.Duration
 	prepareAt time.Duration // a snapshot is opened; 0: none is asked for
 	oldEntry  uint64        // that was applied when it was asked for
+	doomed    bool          // it crashes next
 }
 
 // engine is the machine of a node: a hash for each shard, and what its leader has applied ahead.
@@ -133,6 +135,7 @@ func newSim(seed uint64, b bug) *sim {
 	if seed%4 == 0 {
 		s.joined = 1
 	}
+	s.keep = []int64{0, 8 << 10, 32 << 10}[seed%3]
 	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}[:s.joined]})
 	if err != nil {
 		panic(err)
@@ -158,7 +161,7 @@ func (n *simNode) start() {
 	n.fs = vfs.NewErrors(n.mem)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	var err error
-	n.st, err = store.Open(n.fs, simData, store.Options{SegmentBytes: 16 << 10, LazySync: time.Hour, Logger: quiet})
+	n.st, err = store.Open(n.fs, simData, store.Options{SegmentBytes: 4 << 10, LazySync: time.Hour, Logger: quiet})
 	if err != nil {
 		s.fail("node %d does not open: %v", n.id, err)
 		return
@@ -171,6 +174,7 @@ func (n *simNode) start() {
 		}
 	}
 	n.engine = &engine{n: n}
+	n.doomed = false
 	n.events, n.restored, n.stalled, n.full, n.prepareAt = nil, nil, 0, 0, 0
 	n.engine.restore()
 	out := effects{
@@ -206,6 +210,7 @@ func (n *simNode) start() {
 		s.fail("node %d does not start: %v", n.id, err)
 		return
 	}
+	c.keep = s.keep
 	n.core = c
 	n.nextTick = s.now + time.Duration(s.rng.Int64N(int64(TickInterval)))
 	synctest.Wait()
@@ -379,7 +384,7 @@ func (s *sim) send(from *simNode, ms []*pb.Message) {
 			s.fail("a message for node %d", to)
 			return
 		}
-		if s.cut[[2]int{from.id, to}] || !s.calm && s.rng.IntN(50) == 0 {
+		if s.cut[[2]int{from.id, to}] || !s.calm && (s.rng.IntN(50) == 0 || s.mishap(from, m)) {
 			continue
 		}
 		delay := time.Duration(1+s.rng.IntN(15)) * time.Millisecond
@@ -438,7 +443,7 @@ func (n *simNode) pass() {
 	if n.core == nil {
 		return
 	}
-	if n.fs.Crashed() { // in what nothing waits for
+	if n.fs.Crashed() || n.doomed { // in what nothing waits for
 		n.crash(s.some(time.Second))
 		return
 	}
@@ -527,10 +532,27 @@ func (s *sim) fault() {
 			n.engine.checkpoint()
 		}
 	case 28, 29, 30, 31:
-		n.compact()
+		n.clean()
 	case 32, 33:
 		n.powerCut()
 	}
+}
+
+// mishap has elections go wrong: it reports whether a message is lost, crashes a node that has just
+// given its vote, and keeps the winner from telling.
+func (s *sim) mishap(from *simNode, m *pb.Message) (lost bool) {
+	switch m.GetType() {
+	case pb.MsgVote:
+		return s.rng.IntN(4) == 0
+	case pb.MsgVoteResp:
+		if !m.GetReject() && s.rng.IntN(6) == 0 {
+			from.doomed = true
+			for _, other := range s.nodes {
+				s.cut[[2]int{int(m.GetTo()), other.id}] = true
+			}
+		}
+	}
+	return false
 }
 
 func (s *sim) isolate(n *simNode) {
@@ -570,16 +592,12 @@ func (s *sim) changeMembers() {
 	c.work()
 }
 
-// compact lets a node forget entries that others may need.
-func (n *simNode) compact() {
-	if n.core == nil || n.restored != nil || n.s.now < n.full {
+// clean removes what is not needed any more.
+func (n *simNode) clean() {
+	if n.core == nil || n.restored != nil {
 		return
 	}
-	err := n.core.compact(n.core.applied - min(n.core.applied, uint64(n.s.rng.IntN(60))))
-	if err == nil {
-		err = n.st.Forget()
-	}
-	if err != nil && !errors.Is(err, store.ErrFailed) && !n.fs.Crashed() {
+	if err := n.st.Forget(); err != nil && !errors.Is(err, store.ErrFailed) && !n.fs.Crashed() {
 		n.crash(time.Second)
 	}
 }

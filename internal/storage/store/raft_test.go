@@ -230,6 +230,12 @@ func testUncommittedIsKept(t *testing.T) {
 	if err := s.Forget(); err != nil || segments() != before {
 		t.Fatalf("%d of %d segments left before the log is compacted: %v", segments(), before, err)
 	}
+	bytes := s.Stats().Bytes
+	all := r.Spare(41, bytes)
+	none := r.Spare(0, bytes)
+	if most := r.Spare(0, bytes/2); none != 0 || most == 0 || most >= all || r.Spare(most-1, bytes) >= most || r.Spare(most, bytes) != most {
+		t.Fatalf("spare up to entry %d, with half of the bytes %d, with all of them %d", all, most, none)
+	}
 	if err := r.Compact(15); err != nil {
 		t.Fatal(err)
 	}

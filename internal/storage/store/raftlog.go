@@ -332,6 +332,23 @@ func (r *RaftLog) Compact(index uint64) error {
 	return nil
 }
 
+// Spare returns the last entry of the log that need not be kept for nodes that need what is behind
+// low: the end of a sealed segment, because only whole segments are cleaned. What is further back
+// than most bytes is not kept for them either. It may be one that is not committed, or gone.
+func (r *RaftLog) Spare(low uint64, most int64) uint64 {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := int64(0)
+	for _, seg := range slices.Backward(s.segments) {
+		kept += seg.bytes
+		if e := seg.index[wal.RaftShard]; e != nil && seg.sealed && (e.Last <= low || kept > most) {
+			return e.Last
+		}
+	}
+	return 0
+}
+
 // Mark writes a frame that says how much of the log is durable, unless the log ends with one or
 // with what is not durable yet. Damage to the last frames that others were told of is then no torn
 // end any more. Call it when the log has been idle for a moment: every other frame says the same.

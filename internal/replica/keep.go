@@ -1,0 +1,74 @@
+package replica
+
+import (
+	"errors"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/tracker"
+
+	"fiveways/internal/storage/store"
+)
+
+const (
+	// defaultKeep is how much of the log is kept for a follower that is behind.
+	defaultKeep = 1 << 30
+	// keepTicks is how often the leader looks at what is needed.
+	keepTicks = 10
+)
+
+// spare has all replicas let go of the log that no node which is up needs, in whole segments, and
+// of what is further back than c.keep bytes. The leader decides, as it knows how far the others
+// are, and the log tells them: each of them may be the next one that others need entries from.
+func (c *core) spare() {
+	if c.reign == nil || c.sparing || c.ticks%keepTicks != 0 {
+		return
+	}
+	low := c.applied
+	c.raw.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
+		if id != c.self && pr.RecentActive {
+			low = min(low, c.needs(pr))
+		}
+	})
+	index := min(c.log.Spare(low, c.keep), c.applied)
+	if index < c.log.First() {
+		return
+	}
+	c.sparing = true
+	c.proposeOwn(encodeKeep(index), func(error) { c.sparing = false })
+}
+
+// needs is the entry behind which a node needs the log.
+func (c *core) needs(pr tracker.Progress) uint64 {
+	switch {
+	case pr.Match+1 >= c.log.First():
+		return pr.Match
+	case c.snap.pinned != 0: // it needs a snapshot, and gets this one
+		return c.snap.pinned
+	}
+	return c.applied
+}
+
+// letGo does what spare has decided, on every replica.
+func (c *core) letGo(index uint64) error {
+	err := c.compact(index)
+	if errors.Is(err, store.ErrNoSpace) {
+		return nil // with the next one
+	}
+	return err
+}
+
+// compact lets go of the entries up to index, as far as they are applied.
+func (c *core) compact(index uint64) error {
+	index = min(index, c.applied, c.log.Committed())
+	if c.snap.preparing && c.snap.pinned != 0 {
+		index = min(index, c.snap.pinned)
+	}
+	if index < c.log.First() {
+		return nil
+	}
+	// First the members: the changes up to MembersAt may be gone after it.
+	if err := c.saveMembers(); err != nil {
+		return err
+	}
+	return c.log.Compact(index)
+}
