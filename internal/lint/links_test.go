@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +11,23 @@ import (
 
 var markdownLink = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
 
-// deadLinks returns the relative links of a Markdown text that exists does not know.
+// pages returns the pages of Markdown that are written here, by their paths from the module's root.
+func pages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/*.md", "web/vendor/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	if len(pages) < 3 {
+		t.Fatalf("found only the pages %q", pages)
+	}
+	return pages
+}
+
+// deadLinks returns the relative links of a Markdown text whose targets do not exist.
 func deadLinks(text string, exists func(target string) bool) (dead []string) {
 	for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
 		if target := m[1]; !strings.Contains(target, "://") && !exists(target) {
@@ -21,18 +38,7 @@ func deadLinks(text string, exists func(target string) bool) (dead []string) {
 }
 
 func TestDocumentLinks(t *testing.T) {
-	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join("../..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, found...)
-	}
-	if len(pages) < 3 {
-		t.Fatalf("found only the pages %q", pages)
-	}
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -47,5 +53,62 @@ func TestDocumentLinks(t *testing.T) {
 	got := deadLinks("[a](here.md#x) [b](gone.md) [c](https://example.org/d)", func(s string) bool { return s == "here.md" })
 	if len(got) != 1 || got[0] != "gone.md" {
 		t.Errorf("dead links %q, want gone.md alone", got)
+	}
+}
+
+var (
+	codeBlock  = regexp.MustCompile("(?s)```.*?```")
+	quotedName = regexp.MustCompile("`([^`\\s]+)`")
+	// fileName is the name of a file of the module, with any part of its path before it.
+	fileName = regexp.MustCompile(`^\w[\w./-]*\.(go|md|sh|js|py|toml|txt)$`)
+	// folderName is the path of a folder from the module's root.
+	folderName = regexp.MustCompile(`^(internal|test|docs|cmd|web|deploy|examples)/[\w/-]+$`)
+)
+
+// goneNames returns the names of files and folders in a Markdown text that exist nowhere.
+func goneNames(text string, exists func(name string) bool) (gone []string) {
+	for _, m := range quotedName.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+		name := strings.TrimSuffix(m[1], "/")
+		if (fileName.MatchString(name) || folderName.MatchString(name)) && !exists(name) {
+			gone = append(gone, name)
+		}
+	}
+	return gone
+}
+
+// TestDocumentedNames: a file that a page names exists under that name, somewhere. CHANGELOG.md
+// tells of the past.
+func TestDocumentedNames(t *testing.T) {
+	names := map[string]bool{"twisted_adapter_tests.py": true} // of another project
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path != "../.." && strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		for rest, more := filepath.ToSlash(path), true; more; _, rest, more = strings.Cut(rest, "/") {
+			names[rest] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages(t) {
+		if filepath.Base(page) == "CHANGELOG.md" {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range goneNames(string(text), func(name string) bool { return names[name] }) {
+			t.Errorf("%s names %s, which does not exist", page, name)
+		}
+	}
+	got := goneNames("`a/here.go` `gone.go` `internal/gone/` `x.y` `/etc/a.txt`\n```\n`out.go`\n```", func(s string) bool { return s == "a/here.go" })
+	if strings.Join(got, " ") != "gone.go internal/gone" {
+		t.Errorf("gone names %q, want gone.go and internal/gone", got)
 	}
 }
