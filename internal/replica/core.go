@@ -593,6 +593,8 @@ func (c *core) submit(p proposal) {
 	switch {
 	case c.failed != nil || c.reign != p.log:
 		p.done(ErrNotLeader)
+	case groupData(p.group) > MaxGroupBytes:
+		p.done(ErrTooLarge)
 	case p.read:
 		c.ask([]func(error){p.done})
 	case p.group == nil && len(c.waiting) == 0:

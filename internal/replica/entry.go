@@ -41,6 +41,13 @@ func batchSize(group []store.Entry) (n int) {
 	return n
 }
 
+func groupData(group []store.Entry) (n int) {
+	for i := range group {
+		n += len(group[i].Data)
+	}
+	return n
+}
+
 // decodeBatch returns the entries in the data of an entry, which they alias.
 func decodeBatch(data []byte) ([]store.Entry, error) {
 	r := codec.NewReader(data)

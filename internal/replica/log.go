@@ -16,9 +16,15 @@ var (
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy says that a change of the members is not possible now: nothing was done.
 	ErrBusy = errors.New("replica: another change of the members is not finished")
+	// ErrTooLarge says that a group has more than MaxGroupBytes: nothing was done. What applies
+	// what it proposes asks before.
+	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")
 	// ErrStopped says that the replica was stopped.
 	ErrStopped = errors.New("replica: stopped")
 )
+
+// MaxGroupBytes bounds the data of the entries of a group.
+const MaxGroupBytes = 64 << 20
 
 // Log is the log of one reign: what the engine of a leader appends to. It has the methods of the
 // broker's Log. All may be called concurrently.
@@ -44,8 +50,9 @@ type proposal struct {
 
 // Append proposes a group of entries, which will be there as a whole or not at all. It does not
 // wait. done is called on the replica's goroutine, in the order of the calls: nil when the group is
-// committed, ErrLost when leadership has ended before that was known, ErrNotLeader when the reign
-// was over at the time. Wait of the entries is not looked at; Written is called just before done.
+// committed, ErrTooLarge, ErrLost when leadership has ended before that was known, or ErrNotLeader
+// when it was over at the time. Wait of the entries is not looked at; Written is called just before
+// done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)

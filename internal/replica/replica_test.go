@@ -471,6 +471,22 @@ func TestReceiveGarbage(t *testing.T) {
 	})
 }
 
+// A group that is too large is refused, and the log goes on.
+func TestGroupTooLarge(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		m := tm.machines[0]
+		done := make(chan error, 1)
+		m.log.Append([]store.Entry{{Shard: 1, Index: 1, Data: make([]byte, MaxGroupBytes+1)}}, func(err error) { done <- err })
+		if err := <-done; !errors.Is(err, ErrTooLarge) {
+			t.Fatal(err)
+		}
+		if err := <-m.put("goes on"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // A replica that stops answers all that is open, and what comes later.
 func TestClose(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {

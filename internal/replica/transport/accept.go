@@ -8,6 +8,8 @@ import (
 	"net"
 	"time"
 
+	pb "go.etcd.io/raft/v3/raftpb"
+
 	"fiveways/internal/core/codec"
 )
 
@@ -142,10 +144,20 @@ func (t *Transport) receive(nc net.Conn, p *peer) error {
 			return ErrMalformed
 		}
 		switch kind := payload[0]; kind {
-		case recordMessage, recordProto:
-			m, err := decodeMessage(kind, payload[1:])
+		case recordMessage, recordProto, recordTimely:
+			var m *pb.Message
+			age := time.Duration(0)
+			if kind == recordTimely {
+				m, age, err = t.decodeTimely(payload[1:])
+			} else {
+				m, err = decodeMessage(kind, payload[1:])
+			}
 			if err != nil {
 				return err
+			}
+			if age > TimelyWithin {
+				t.complain(p.id, "cluster: dropped a message that came too late", "node", p.id, "type", m.GetType(), "age", age)
+				continue
 			}
 			if m.GetFrom() != p.id || m.GetTo() != t.o.Self {
 				return fmt.Errorf("%w: from node %d to node %d", ErrMalformed, m.GetFrom(), m.GetTo())
@@ -169,6 +181,7 @@ func (t *Transport) time(p *peer, kind byte, record []byte) error {
 		if err := r.End(); err != nil {
 			return ErrMalformed
 		}
+		p.pinged.Store(&pinged{sent: sent, at: t.elapsed()})
 		p.control.answerPing(sent)
 		return nil
 	}

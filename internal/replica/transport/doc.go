@@ -13,6 +13,12 @@
 // only its own queue. A message that arrives is complete, comes from the node that it names, and is
 // meant for this one.
 //
+// # Messages that must not be late
+//
+// An order to stand for election, and the votes that a node asks for because of one, override the
+// lease of the leader, which is without one for 3 s after it has given such an order. So they say
+// how old they are, as the peer's last ping shows, and are dropped when that is over a second.
+//
 // # Identity
 //
 // Both ends present a certificate of the cluster's own CA whose DNS name (NodeName) names the

@@ -17,6 +17,7 @@ const (
 	recordProto   = 2
 	recordPing    = 3
 	recordPong    = 4
+	recordTimely  = 5
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -165,6 +165,9 @@ func (l *link) serve(nc net.Conn) error {
 	w := bufio.NewWriterSize(nc, writeBuffer)
 	ping := time.NewTicker(pingInterval)
 	defer ping.Stop()
+	if err := l.ping(nc, w); err != nil {
+		return err
+	}
 	var messages []*pb.Message
 	for {
 		var pongs []pong
@@ -202,7 +205,16 @@ func (l *link) serve(nc net.Conn) error {
 
 // write sends one message.
 func (l *link) write(nc net.Conn, w *bufio.Writer, m *pb.Message) (err error) {
-	if l.buf, err = appendMessage(beginFrame(l.buf[:0]), m); err != nil {
+	l.buf = beginFrame(l.buf[:0])
+	if Timely(m) {
+		ok := false
+		if l.buf, ok, err = l.appendTimely(l.buf, m); !ok {
+			return err
+		}
+	} else {
+		l.buf, err = appendMessage(l.buf, m)
+	}
+	if err != nil {
 		return err
 	}
 	if len(l.buf) > frameHeader+maxFrame {

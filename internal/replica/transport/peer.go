@@ -12,6 +12,7 @@ type peer struct {
 	id            uint64
 	address       atomic.Pointer[string]
 	control, bulk *link
+	pinged        atomic.Pointer[pinged] // nil until a ping has come
 	figures       figures
 }
 

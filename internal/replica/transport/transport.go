@@ -21,6 +21,10 @@ const (
 	mostStrangers = 64 // connections whose other end is not known yet
 )
 
+// SnapshotStream is the purpose of a stream that has a snapshot (replica.Options.Dial,
+// replica.Replica.Receive).
+const SnapshotStream = "snapshot"
+
 // Errors of Dial.
 var (
 	ErrUnknownPeer = errors.New("transport: no such node")

@@ -109,6 +109,18 @@ func TestFoundReplica(t *testing.T) {
 	}
 }
 
+// A replica that does not sync would say that it has what it can lose.
+func TestReplicaSyncsAlways(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	for _, o := range []Options{{Sync: SyncBatch}, {Sync: SyncOS}, {Scratch: true}} {
+		if _, err := Open(mem, testDir, quiet(o)); !errors.Is(err, ErrReplica) {
+			t.Fatalf("%+v: %v", o, err)
+		}
+	}
+	closeStore(t, openReplica(t, mem))
+}
+
 // A bit that flips in what a replica must not forget keeps it from starting.
 func TestDamagedRaftState(t *testing.T) {
 	mem := vfs.NewMem()

@@ -128,6 +128,9 @@ func (s *Store) beginRaft() error {
 	if st == nil || err != nil {
 		return err
 	}
+	if s.opts.Sync != SyncAlways || s.opts.Scratch {
+		return fmt.Errorf("store: %w, which syncs always: the others rely on what it says that it has", ErrReplica)
+	}
 	s.raft = &RaftLog{s: s, state: *st}
 	l := s.shard(wal.RaftShard)
 	l.last, l.written, l.durable, l.checkpoint = st.First.Index, st.First.Index, st.First.Index, st.First.Index
