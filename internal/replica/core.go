@@ -43,6 +43,9 @@ type Machine interface {
 	// holder has applied it already. After a reign entries may come that Restore has seen; their
 	// indexes tell.
 	Apply(e store.RaftEntry, own bool)
+	// Sum returns the hash of a shard's state, which is compared with what the leader has given to
+	// Log.Check; ok is false when the state is not that right before the entry with that index.
+	Sum(shard uint32, index uint64) (sum uint64, ok bool)
 	// Lead begins a reign: all entries before it are applied.
 	Lead(log *Log)
 	// Lose ends it. What is open in the reign gets ErrLost after that. The machine goes back to
@@ -238,6 +241,10 @@ func (c *core) tick() {
 	}
 	defer c.guard()
 	c.ticks++
+	if st := c.st.State(); st.Health == store.Failed { // in what nothing here waits for
+		c.fail(st.Err)
+		return
+	}
 	c.persist() // what a full disk kept out
 	if end := c.log.Last(); end != c.quiet {
 		c.quiet = end
@@ -505,7 +512,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 		}
 	}
 	if isOwn(se.Data) && e.GetType() == pb.EntryNormal {
-		if err := c.applyOwn(&se); err != nil {
+		if err := c.applyOwn(&se, c.reign != nil && se.Term == c.reign.term); err != nil {
 			return err
 		}
 	}
@@ -597,7 +604,7 @@ func (c *core) submit(p proposal) {
 		p.done(ErrTooLarge)
 	case p.read:
 		c.ask([]func(error){p.done})
-	case p.group == nil && len(c.waiting) == 0:
+	case p.group == nil && p.own == nil && len(c.waiting) == 0:
 		c.barrier(p.done)
 	default:
 		c.waiting = append(c.waiting, p)

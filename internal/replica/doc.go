@@ -40,6 +40,11 @@
 // Options.KeepLog bytes. All nodes follow it, so the next leader has what the others need. A node
 // that is down, or further behind, gets a snapshot. The store removes what checkpoints cover.
 //
+// # Checks
+//
+// The leader may log what its state of a shard hashes to (Log.Check). The other nodes compare their
+// own at the same place of the log; one that differs stops with ErrDiverged, and is to be replaced.
+//
 // # Members
 //
 // A node joins as a learner (Add), and the leader makes it a voter once it has caught up: two at a

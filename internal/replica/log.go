@@ -85,6 +85,12 @@ func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	l.put(proposal{log: l, done: done})
 }
 
+// Check has the other nodes compare: sum is what the state of a shard hashes to after all that was
+// appended so far (Machine.Sum). A node with another one stops with ErrDiverged.
+func (l *Log) Check(shard uint32, sum uint64) {
+	l.put(proposal{log: l, own: encodeCheck(shard, sum), done: func(error) {}})
+}
+
 // ReadIndex calls done with nil when a quorum has said after the call that this node leads: what it
 // knows is not behind what any node has answered.
 func (l *Log) ReadIndex(done func(error)) { l.put(proposal{log: l, read: true, done: done}) }

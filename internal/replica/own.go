@@ -2,6 +2,7 @@ package replica
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"fiveways/internal/core/codec"
@@ -11,11 +12,16 @@ import (
 // The first byte of an entry that is the replica's own says what it is, where one for shards has
 // batchVersion.
 const (
-	ownKeep = 2 // the index up to which all replicas let go of the log
+	ownKeep  = 2 // the index up to which all replicas let go of the log
+	ownCheck = 3 // what the leader's state of a shard hashes to at this place of the log
 )
 
+// ErrDiverged says that the state of this node is not that of the leader at the same place of the
+// log. Its folder is to be replaced: a node with an empty one joins.
+var ErrDiverged = errors.New("replica: the state of this node differs from that of the leader")
+
 // isOwn reports whether the data of an entry is the replica's own.
-func isOwn(data []byte) bool { return len(data) > 0 && data[0] == ownKeep }
+func isOwn(data []byte) bool { return len(data) > 0 && (data[0] == ownKeep || data[0] == ownCheck) }
 
 // proposeOwn proposes an entry of the replica's own, behind what waits. done is called when it is
 // committed, and when that will not be known.
@@ -23,14 +29,32 @@ func (c *core) proposeOwn(data []byte, done func(error)) {
 	c.waiting = append(c.waiting, proposal{log: c.reign, own: data, done: done})
 }
 
-// applyOwn does what a committed entry of the replica's own says.
-func (c *core) applyOwn(e *store.RaftEntry) error {
+// applyOwn does what a committed entry of the replica's own says. mine says that this leadership
+// has proposed it.
+func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
-	index := r.Uvarint()
+	number := r.Uvarint()
+	sum := uint64(0)
+	if e.Data[0] == ownCheck {
+		sum = r.Uvarint()
+	}
 	if err := r.End(); err != nil {
 		return fmt.Errorf("replica: entry %d: %w: %w", e.Index, errMalformed, err)
 	}
-	return c.letGo(index)
+	if e.Data[0] == ownKeep {
+		return c.letGo(number)
+	}
+	if mine {
+		return nil
+	}
+	if here, ok := c.machine.Sum(uint32(number), e.Index); ok && here != sum {
+		return fmt.Errorf("%w: shard %d before entry %d: hash %016x, the leader has %016x", ErrDiverged, number, e.Index, here, sum)
+	}
+	return nil
 }
 
 func encodeKeep(index uint64) []byte { return binary.AppendUvarint([]byte{ownKeep}, index) }
+
+func encodeCheck(shard uint32, sum uint64) []byte {
+	return codec.AppendUvarints([]byte{ownCheck}, uint64(shard), sum)
+}

@@ -41,6 +41,12 @@ func (m *texts) Apply(e store.RaftEntry, own bool) {
 	}
 }
 
+func (m *texts) Sum(uint32, uint64) (uint64, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.seen)), true
+}
+
 func (m *texts) Lead(log *Log) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -468,6 +474,33 @@ func TestReceiveGarbage(t *testing.T) {
 		if err := <-tm.machines[0].put("goes on"); err != nil {
 			t.Fatal(err)
 		}
+	})
+}
+
+// A node whose state is another one stops and says so; the others go on.
+func TestCheck(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		m, other := tm.machines[leader], (leader+1)%3
+		put := func(checked uint64) {
+			t.Helper()
+			if err := <-m.put("text"); err != nil {
+				t.Fatal(err)
+			}
+			m.reign().Check(1, checked)
+			tm.pass(time.Second)
+		}
+		put(1)
+		put(2)
+		tm.machines[other].mu.Lock()
+		tm.machines[other].seen = nil
+		tm.machines[other].mu.Unlock()
+		put(3)
+		<-tm.replicas[other].Done()
+		if err := tm.replicas[other].Err(); !errors.Is(err, ErrDiverged) {
+			t.Fatal(err)
+		}
+		put(4)
 	})
 }
 

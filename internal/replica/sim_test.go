@@ -35,6 +35,8 @@ const (
 	readWithoutQuorum bug = "a read does not ask the quorum"
 	orderTooLate      bug = "an order to stand for election arrives late"
 
+	stateDiffers bug = "a node applies an entry in another way"
+
 	snapshotWithoutIndex bug = "a snapshot is installed without its index"
 	snapshotTruncated    bug = "a truncated snapshot is accepted"
 	snapshotTooOld       bug = "a snapshot's entry is taken before its checkpoints are"
@@ -118,6 +120,7 @@ type engine struct {
 	hash  [simShards]uint64
 	have  [simShards][]int  // ids
 	ahead [simShards]uint64 // indexes of shards as the reign has given them out
+	sums  [simShards]uint64 // hashes after those
 	ids   map[int]bool      // what the engine knows, ahead or not
 	mine  map[int]bool      // of them, those of the reign
 	log   *Log
@@ -683,18 +686,30 @@ func (e *engine) take(shard uint32, index uint64, data []byte) {
 		e.n.s.fail("node %d: entry %d of shard %d after %d", e.n.id, index, shard, e.last[shard])
 	}
 	e.last[shard] = index
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %s", e.hash[shard], index, data)
-	e.hash[shard] = h.Sum64()
+	e.hash[shard] = mix(e.hash[shard], index, data)
+	if e.n.s.bug == stateDiffers && e.n.id == 2 && index == 20 {
+		e.hash[shard]++
+	}
 	e.have[shard] = append(e.have[shard], idOf(data))
 	e.ids[idOf(data)] = true
+}
+
+func mix(hash, index uint64, data []byte) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %s", hash, index, data)
+	return h.Sum64()
+}
+
+// Sum is the hash of a shard, if the state is that before an entry.
+func (e *engine) Sum(shard uint32, index uint64) (uint64, bool) {
+	return e.hash[shard], e.at+1 == index
 }
 
 // compare checks that all nodes have the same state after the same entry.
 func (e *engine) compare() {
 	h := fnv.New64a()
 	fmt.Fprint(h, e.last, e.hash)
-	if known, ok := e.n.s.states[e.at]; ok && known != h.Sum64() {
+	if known, ok := e.n.s.states[e.at]; ok && known != h.Sum64() && e.n.s.bug != stateDiffers {
 		e.n.s.fail("node %d has another state after entry %d", e.n.id, e.at)
 	}
 	e.n.s.states[e.at] = h.Sum64()
@@ -761,7 +776,7 @@ func (e *engine) checkpoint() {
 func (e *engine) Lead(log *Log) {
 	e.log, e.mine = log, map[int]bool{}
 	for shard := range e.ahead {
-		e.ahead[shard] = e.last[shard]
+		e.ahead[shard], e.sums[shard] = e.last[shard], e.hash[shard]
 		if last := e.n.st.Last(uint32(shard)); last != e.last[shard] {
 			e.n.s.fail("node %d leads with entry %d of shard %d, its log ends with %d", e.n.id, e.last[shard], shard, last)
 		}
@@ -798,6 +813,10 @@ func (e *engine) propose() {
 			}
 		})
 		return
+	case 2:
+		shard := s.rng.IntN(simShards)
+		log.Check(uint32(shard), e.sums[shard])
+		return
 	case 1:
 		known := make([]int, 0, len(s.acked))
 		for id := range s.acked {
@@ -826,6 +845,7 @@ func (e *engine) propose() {
 		e.ids[s.asked], e.mine[s.asked] = true, true
 		ids = append(ids, s.asked)
 		data := prefixed(fmt.Appendf([]byte{1}, "%d", s.asked))
+		e.sums[shard] = mix(e.sums[shard], e.ahead[shard], data)
 		group = append(group, store.Entry{Shard: uint32(shard), Index: e.ahead[shard], Data: data})
 	}
 	log.Append(group, func(err error) {
@@ -1024,7 +1044,7 @@ func TestSimulation(t *testing.T) {
 // TestPlantedBugs checks that the simulation finds mistakes.
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range []bug{
-		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum,
+		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum, stateDiffers,
 		snapshotWithoutIndex, snapshotTruncated, snapshotTooOld, learnerVotes,
 	} {
 		t.Run(string(b), func(t *testing.T) {
