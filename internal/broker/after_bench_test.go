@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -46,7 +47,7 @@ func fillOrder(b *testing.B, s *Session, ids, waits bool, from, n int) {
 			b.Fatal(err)
 		}
 		env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), []byte(""), []byte("q"), raw), body...)
-		s.Publish(&Publish{Targets: t, Env: env, Persistent: true, TTL: -1})
+		s.Publish(&shard.Publish{Targets: t, Env: env, Persistent: true, TTL: -1})
 		if i%64 == 63 {
 			s.Flush()
 		}

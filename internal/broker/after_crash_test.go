@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -70,8 +71,8 @@ func (r *sagaRun) post(c *client, i int) bool {
 		props := withHeaders("consume_after", after)
 		props.Flags |= message.HasMessageID
 		props.MessageID = fmt.Sprint(step.name, i)
-		var p Publish
-		c.postProps("", step.queue, props.MessageID, props, func(have *Publish) { p = *have; have.Targets = Targets{} })
+		var p shard.Publish
+		c.postProps("", step.queue, props.MessageID, props, func(have *shard.Publish) { p = *have; have.Targets = shard.Targets{} })
 		tx.Publish(&p)
 	}
 	r.begun = i + 1
@@ -112,7 +113,7 @@ func (r *sagaRun) check(t *testing.T, b *Broker) {
 	look := func() {
 		clear(status)
 		for _, q := range sagaQueues {
-			if _, ok := c.vhost.queue(q); !ok {
+			if _, ok := c.vhost.Queue(q); !ok {
 				continue
 			}
 			for _, line := range c.browse(q) {
@@ -131,7 +132,7 @@ func (r *sagaRun) check(t *testing.T, b *Broker) {
 	for again := true; again; { // take ready messages, one after the other, until none is left
 		again = false
 		for _, q := range sagaQueues {
-			if _, ok := c.vhost.queue(q); !ok {
+			if _, ok := c.vhost.Queue(q); !ok {
 				continue
 			}
 			if d, _, ok, err := c.Get(q, true); err != nil || ok {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/catalog"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
 // ask publishes a message with an id, which is its body too, that waits for others.
-func (c *client) ask(q, id string, after any, change func(*Publish)) {
+func (c *client) ask(q, id string, after any, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := withHeaders("consume_after", after)
 	props.Flags |= message.HasMessageID
@@ -32,7 +32,7 @@ func (c *client) orderedQueues() {
 	c.queue("q3", ordered)
 }
 
-func (c *client) takeID(q, id string) Delivery {
+func (c *client) takeID(q, id string) shard.Delivery {
 	c.t.Helper()
 	d, ok := c.lendID(q, id)
 	if !ok {
@@ -75,8 +75,8 @@ func TestOrderAcrossQueues(t *testing.T) {
 	// When a transaction moves it on, it still counts as that message.
 	d = c.takeID("q2", "limit")
 	tx := c.NewTx()
-	q1, _ := c.vhost.queue("q1")
-	tx.Publish(&Publish{Targets: newTargets([]*Queue{q1}), Env: d.Env, Persistent: true, TTL: -1, CopyOf: &Loan{d.Queue, d.Handle}})
+	q1, _ := c.vhost.Queue("q1")
+	tx.Publish(&shard.Publish{Targets: shard.NewTargets([]*shard.Queue{q1}), Env: d.Env, Persistent: true, TTL: -1, CopyOf: &shard.Loan{Queue: d.Queue, Handle: d.Handle}})
 	tx.Ack(d.Queue, nil, d.Handle, 1)
 	must(t, tx.Commit())
 	sameStrings(t, c.browse("q3"), "remove blocked 0", "free ready 0")
@@ -116,7 +116,7 @@ func TestOrderOfManyWithOneID(t *testing.T) {
 	c.ask("q1", "x#1", nil, nil)
 	c.ask("q2", "x#2", nil, nil)
 	c.ask("q3", "w1", "x", nil)
-	c.ask("q2", "x#3", nil, func(p *Publish) { p.Priority = 5 })
+	c.ask("q2", "x#3", nil, func(p *shard.Publish) { p.Priority = 5 })
 	c.ask("q3", "w2", "x", nil)
 	if n, err := c.PurgeQueue("q2"); n != 2 || err != nil { // x#3 is delivered first
 		t.Fatal(n, err)
@@ -143,7 +143,7 @@ func TestOrderWithinTransaction(t *testing.T) {
 		props := withHeaders("consume_after", message.Array{fmt.Sprint(i - 1), fmt.Sprint(i + 1)})
 		props.Flags |= message.HasMessageID
 		props.MessageID = fmt.Sprint(i)
-		c.postProps("", q, fmt.Sprint(i), props, func(p *Publish) { tx.Publish(p); p.Targets = Targets{} })
+		c.postProps("", q, fmt.Sprint(i), props, func(p *shard.Publish) { tx.Publish(p); p.Targets = shard.Targets{} })
 	}
 	must(t, tx.Commit())
 	sameStrings(t, append(append(c.browse("q3"), c.browse("q1")...), c.browse("q2")...), "0 ready 0", "1 blocked 0", "2 blocked 0")
@@ -158,7 +158,7 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 	fs := vfs.NewMem()
 	change := func(o *Options) { o.Shards = 4 }
 	b := openBroker(t, fs, change)
-	seen := map[*shard]bool{}
+	seen := map[*shard.Shard]bool{}
 	for i := range 20 {
 		name := fmt.Sprint("v", i)
 		created, err := b.PutVHost(VHostSpec{Name: name})
@@ -171,7 +171,7 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 		for _, q := range []string{"a", "plain", "b", "c"} {
 			c.queue(q, func(s *QueueSpec) { s.Policy.ConsumeAfter = q != "plain" })
 		}
-		on := func(q string) *shard { have, _ := c.vhost.queue(q); return have.shard }
+		on := func(q string) *shard.Shard { have, _ := c.vhost.Queue(q); return have.Home() }
 		if on("a") != on("b") || on("b") != on("c") {
 			t.Error("they are apart")
 		}
@@ -182,18 +182,17 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 	}
 	c := newClient(t, b)
 	c.queue("old", ordered)
-	q, _ := c.vhost.queue("old")
-	other := b.shards[int(q.shard.id)%4]
+	q, _ := c.vhost.Queue("old")
+	other := b.set.All[int(q.Home().ID)%4]
 	mustClose(t, b)
 
 	b = openBroker(t, fs, func(o *Options) { o.Shards = 4 })
 	defer mustClose(t, b)
 	c = newClient(t, b)
-	moved := &Queue{Queue: catalog.Queue{ID: 1 << 40}, vhost: c.vhost, shard: b.shards[other.id-1]}
-	c.vhost.orderOn(moved)
+	moved := shard.NewDebugQueue(1<<40, c.vhost, b.set.All[other.ID-1])
 	c.queue("new", ordered)
-	q, _ = c.vhost.queue("new")
-	if q.shard != moved.shard {
+	q, _ = c.vhost.Queue("new")
+	if q.Home() != moved.Home() {
 		t.Error("the new one is not where the newest was")
 	}
 }

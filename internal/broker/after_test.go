@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
 // step publishes a persistent message with an id that waits for others.
-func (c *client) step(id string, after any, change func(*Publish)) {
+func (c *client) step(id string, after any, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := withHeaders("consume_after", after)
 	props.Flags |= message.HasMessageID
@@ -61,9 +62,9 @@ func TestConsumeAfter(t *testing.T) {
 
 	// Expiry and purge end a wait, too. A message may expire while it waits, and a scheduled one
 	// also waits for its time.
-	c.step("short", nil, func(p *Publish) { p.TTL = 100 })
-	c.step("late", "short", func(p *Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
-	c.step("never", "late", func(p *Publish) { p.TTL = 1000 })
+	c.step("short", nil, func(p *shard.Publish) { p.TTL = 100 })
+	c.step("late", "short", func(p *shard.Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
+	c.step("never", "late", func(p *shard.Publish) { p.TTL = 1000 })
 	c.step("after purge", "late", nil)
 	c.settled("q")
 	later := func(d time.Duration) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
@@ -48,7 +49,7 @@ type orderMessage struct {
 	names       []string // ids that it waits for
 	age         int      // greater than that of older messages
 	out         bool
-	d           Delivery
+	d           shard.Delivery
 }
 
 type orderTwin struct {
@@ -210,7 +211,7 @@ func (tw *orderTwin) publish(tx *Tx) {
 	if rng.IntN(6) == 0 {
 		targets = twinQueues
 	}
-	var queues []*Queue
+	var queues []*shard.Queue
 	for _, q := range targets {
 		one := m
 		one.q = q
@@ -218,12 +219,12 @@ func (tw *orderTwin) publish(tx *Tx) {
 			one.priority = min(priority, uint8(tw.seed%3))
 		}
 		tw.live = append(tw.live, &one)
-		have, _ := tw.c.vhost.queue(q)
+		have, _ := tw.c.vhost.Queue(q)
 		queues = append(queues, have)
 	}
 	raw := props.Append(nil)
-	p := &Publish{
-		Targets: newTargets(queues), Env: append(message.AppendEnvelopeHeader(nil, "", to, raw), m.body...),
+	p := &shard.Publish{
+		Targets: shard.NewTargets(queues), Env: append(message.AppendEnvelopeHeader(nil, "", to, raw), m.body...),
 		Persistent: !m.volatile, Priority: priority, TTL: ttl,
 	}
 	if tx != nil {
@@ -236,11 +237,11 @@ func (tw *orderTwin) publish(tx *Tx) {
 // move moves a taken message to another queue, in a transaction.
 func (tw *orderTwin) move(m *orderMessage) {
 	to := twinQueues[tw.rng.IntN(3)]
-	have, _ := tw.c.vhost.queue(to)
+	have, _ := tw.c.vhost.Queue(to)
 	tx := tw.c.NewTx()
 	env := append(message.AppendEnvelopeHeader(nil, "", to, m.d.Env.Properties()), m.body...)
-	tx.Publish(&Publish{
-		Targets: newTargets([]*Queue{have}), Env: env, Persistent: !m.volatile, TTL: -1, CopyOf: &Loan{m.d.Queue, m.d.Handle},
+	tx.Publish(&shard.Publish{
+		Targets: shard.NewTargets([]*shard.Queue{have}), Env: env, Persistent: !m.volatile, TTL: -1, CopyOf: &shard.Loan{Queue: m.d.Queue, Handle: m.d.Handle},
 	})
 	tx.Ack(m.d.Queue, nil, m.d.Handle, 1)
 	must(tw.t, tx.Commit())
@@ -321,7 +322,7 @@ func (tw *orderTwin) random() {
 }
 
 // took compares the message that was taken with the expected one.
-func (tw *orderTwin) took(want *orderMessage, d Delivery, ok bool) {
+func (tw *orderTwin) took(want *orderMessage, d shard.Delivery, ok bool) {
 	tw.t.Helper()
 	if ok != (want != nil) || ok && string(d.Env.Body()) != want.body {
 		tw.t.Fatalf("step %d: got %v %q, want %+v", tw.step, ok, d.Env, want)
@@ -357,13 +358,13 @@ func (tw *orderTwin) lendByID(q, id string) {
 
 // lendUnblocked lends what is blocked by nothing but messages that are out.
 func (tw *orderTwin) lendUnblocked(q string) {
-	var out []Loan
+	var out []shard.Loan
 	for _, m := range tw.live {
 		if m.out {
-			out = append(out, Loan{m.d.Queue, m.d.Handle})
+			out = append(out, shard.Loan{Queue: m.d.Queue, Handle: m.d.Handle})
 		}
 	}
-	got := tw.c.lend(q, func(at Context) []queue.Handle {
+	got := tw.c.lend(q, func(at shard.Context) []queue.Handle {
 		free := at.Dependencies().FreedBy(at.PlacesOf(out), at.Now())
 		return free[:min(len(free), 2)]
 	})

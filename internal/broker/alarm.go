@@ -37,9 +37,9 @@ func (b *Broker) watch() {
 			return
 		case <-round.C:
 		}
-		if b.memory.Load() > b.opts.MemoryLimit/2 {
-			for _, sh := range b.shards {
-				sh.post(sh.relieve)
+		if b.set.Memory.Load() > b.opts.MemoryLimit/2 {
+			for _, sh := range b.set.All {
+				sh.Post(sh.Relieve)
 			}
 		}
 		b.setAlarm(b.shortage())
@@ -56,7 +56,7 @@ func (b *Broker) shortage() shortage {
 	if s, short := b.shortOfDisk(); short {
 		return s
 	}
-	if used, limit := b.memory.Load(), b.opts.MemoryLimit; used > limit {
+	if used, limit := b.set.Memory.Load(), b.opts.MemoryLimit; used > limit {
 		return shortage{LowOnMemory, []any{"memory", used, "memory_limit", limit}}
 	}
 	return shortage{}
@@ -66,7 +66,7 @@ func (b *Broker) shortOfDisk() (s shortage, short bool) {
 	free, err := b.fs.Free(b.dir)
 	limit := b.opts.DiskFreeLimit
 	s = shortage{LowOnDisk, []any{"dir", b.dir, "disk_free", free, "disk_free_limit", max(limit, 0)}}
-	if log := b.wal.State(); log.Health == store.NoSpace {
+	if log := b.set.Log.State(); log.Health == store.NoSpace {
 		s.figures = append(s.figures, "err", log.Err)
 		return s, true
 	}
@@ -80,13 +80,15 @@ func (b *Broker) setAlarm(s shortage) {
 		return
 	case have != nil:
 		b.alarm.Store(nil)
+		b.set.Alarmed.Store(false)
 		close(have.clear)
 		b.log.Info("alarm over: publishers resumed", "reason", have.Reason)
 	}
 	if s.reason != "" {
 		ch := make(chan struct{})
 		b.alarm.Store(&Alarm{Reason: s.reason, Cleared: ch, clear: ch})
-		b.flow.relieve()
+		b.set.Alarmed.Store(true)
+		b.set.Flow.Relieve()
 		b.log.Warn("alarm: publishers are held back, consumers go on", append([]any{"reason", s.reason}, s.figures...)...)
 	}
 }

@@ -48,8 +48,8 @@ func TestAlarmsInTheLog(t *testing.T) {
 		},
 		"memory": {
 			change: func(o *Options) { o.MemoryLimit = 1 << 20 },
-			short:  func(_ *scarce, _ *vfs.Errors, b *Broker) { b.memory.Add(2 << 20) },
-			enough: func(_ *scarce, _ *vfs.Errors, b *Broker) { b.memory.Add(-2 << 20) },
+			short:  func(_ *scarce, _ *vfs.Errors, b *Broker) { b.set.Memory.Add(2 << 20) },
+			enough: func(_ *scarce, _ *vfs.Errors, b *Broker) { b.set.Memory.Add(-2 << 20) },
 			want:   []string{`reason="low on memory" memory=2`, ` memory_limit=1048576`},
 		},
 	} {

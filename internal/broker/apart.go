@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 )
@@ -15,7 +16,7 @@ func (o Onward) Name() string { return o.Exchange + o.Queue }
 
 // RouteApart is Route for a sender that makes a message of its own for each copy: it does not
 // follow the bindings that copy, but returns their targets. Errors: those of Route.
-func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (Targets, []Onward, error) {
+func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (shard.Targets, []Onward, error) {
 	s.found.Copies = s.found.Copies[:0] // a cached route finds none
 	t, err := s.route(exchange, key, peek, nil, true)
 	return t, s.onwards(), err
@@ -23,24 +24,24 @@ func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (Targets,
 
 // RouteCopy is RouteApart for such a copy. It checks no permission, as bindings do not: the user
 // that made the binding was checked then.
-func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (Targets, []Onward) {
+func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (shard.Targets, []Onward) {
 	table := s.vhost.Table()
 	if to.Exchange == "" {
-		q, ok := s.vhost.queue(to.Queue)
+		q, ok := s.vhost.Queue(to.Queue)
 		if !ok {
-			return Targets{}, nil
+			return shard.Targets{}, nil
 		}
-		return newTargets([]*Queue{q}), nil
+		return shard.NewTargets([]*shard.Queue{q}), nil
 	}
 	x, ok := table.Exchange(to.Exchange)
 	if !ok {
-		return Targets{}, nil
+		return shard.Targets{}, nil
 	}
 	s.asked = asks(key, nil, peek)
 	s.asked.Apart = true
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
-	return s.vhost.resolve(s.found.Queues), s.onwards()
+	return s.vhost.Resolve(s.found.Queues), s.onwards()
 }
 
 // onwards returns the targets of the copies of the last route.
@@ -48,7 +49,7 @@ func (s *Session) onwards() (all []Onward) {
 	for _, d := range s.found.Copies {
 		to := Onward{Exchange: d.Exchange}
 		if d.Exchange == "" {
-			q, ok := s.b.queueByID(uint64(d.Queue))
+			q, ok := s.b.set.QueueByID(uint64(d.Queue))
 			if !ok {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
@@ -44,11 +45,13 @@ func (c *client) rejectAll(q string) (n int) {
 // counts returns the numbers of ready and unacked messages of a queue.
 func counts(t *testing.T, c *client, name string) (ready, unacked int) {
 	t.Helper()
-	q, ok := c.vhost.queue(name)
+	q, ok := c.vhost.Queue(name)
 	if !ok {
 		t.Fatalf("no queue %s", name)
 	}
-	must(t, q.shard.call(func() { ready, unacked = q.state.Ready(), q.state.Unacked() }))
+	must(t, q.Home().Call(func() {
+		ready, unacked = shard.ContextOf(q).Deliveries().Ready(), shard.ContextOf(q).Deliveries().Unacked()
+	}))
 	return ready, unacked
 }
 
@@ -73,7 +76,7 @@ func TestInsistsUntilThereIsAWay(t *testing.T) {
 				c.rejectAll("src")
 				c.put("", "src", "expired", nil)
 				time.Sleep(10 * time.Second)
-				c.put("", "src", "alive", func(p *Publish) { p.TTL = 60_000 })
+				c.put("", "src", "alive", func(p *shard.Publish) { p.TTL = 60_000 })
 				wantCounts(t, c, "src", 1, 2)
 				b, c, fs = again(t, b, c, fs, restart)
 				wantCounts(t, c, "src", 1, 2)
@@ -141,7 +144,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 				time.Sleep(time.Second)
 				wantCounts(t, c, "dead", 1, 0)
 				var got []string
-				k := c.consume("dead", func(s *ConsumerSpec) { s.Prefetch = 500 })
+				k := c.consume("dead", func(s *shard.ConsumerSpec) { s.Prefetch = 500 })
 				for len(got) < count {
 					for _, d := range c.take(1) {
 						got = append(got, string(d.Env.Body()))
@@ -157,9 +160,9 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 				sameStrings(t, got, want...)
 				synctest.Wait()
 				wantCounts(t, c, "src", 0, 0)
-				for _, sh := range b.shards {
-					if sh.deadBytes != 0 || len(sh.insisting) != 0 || sh.deadQueues.Load() != 0 {
-						t.Errorf("shard %d: %d bytes under way, %d queues", sh.id, sh.deadBytes, len(sh.insisting))
+				for _, sh := range b.set.All {
+					if bytes, queues := shard.DebugOf(sh).UnderWay(0); bytes != 0 || queues != 0 {
+						t.Errorf("shard %d: %d bytes under way, %d queues", sh.ID, bytes, queues)
 					}
 				}
 				c.Close()
@@ -306,19 +309,19 @@ func insistUntilCrash(t *testing.T, b *Broker) (confirmed []string) {
 
 // contents returns the bodies of all messages of a queue, in any state.
 func contents(t *testing.T, c *client, name string) (bodies []string) {
-	q, ok := c.vhost.queue(name)
+	q, ok := c.vhost.Queue(name)
 	if !ok {
 		return nil
 	}
-	must(t, q.shard.call(func() {
+	must(t, q.Home().Call(func() {
 		var handles []queue.Handle
-		q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
+		shard.ContextOf(q).Deliveries().Each(0, func(it *queue.Item, _ queue.Status) bool {
 			handles = append(handles, it.Handle)
 			return true
 		})
 		for _, h := range handles {
-			it, _ := q.state.Get(h)
-			env, err := q.shard.load(q, it)
+			it, _ := shard.ContextOf(q).Deliveries().Get(h)
+			env, err := shard.ContextOf(q).Load(it)
 			must(t, err)
 			bodies = append(bodies, string(env.Body()))
 		}
@@ -344,7 +347,7 @@ func TestInsistsInEntriesOfBoundedSize(t *testing.T) {
 		mustClose(t, b)
 	})
 	for index, n := range entryLengths(t, fs, 1) {
-		if n > entryBytes+64<<10 {
+		if n > shard.EntryBytes+64<<10 {
 			t.Errorf("entry %d has %d bytes", index, n)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // broker works on meanwhile. Segments that are deleted during the backup take disk space until its
 // end.
 func (b *Broker) Backup(w io.Writer) error {
-	sn, err := b.store.Snapshot()
+	sn, err := b.set.Store.Snapshot()
 	if err != nil {
 		return err
 	}

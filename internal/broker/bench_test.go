@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -18,12 +19,12 @@ type counting struct {
 	acks atomic.Int64
 }
 
-func (c *counting) Deliver(ds []Delivery) {
+func (c *counting) Deliver(ds []shard.Delivery) {
 	if c.got.Add(int64(len(ds))) == c.want {
 		close(c.done)
 	}
 }
-func (c *counting) Cancelled(*Consumer) {}
+func (c *counting) Cancelled(*shard.Consumer) {}
 func (c *counting) Confirmed(from, to uint64, ok bool) {
 	if c.acks.Add(int64(to-from+1)) == c.want {
 		close(c.done)
@@ -50,7 +51,7 @@ func BenchmarkEngine(b *testing.B) {
 				b.Fatal(err)
 			}
 			if k.consume {
-				if _, err := s.Consume(ConsumerSpec{Queue: "q", NoAck: true}); err != nil {
+				if _, err := s.Consume(shard.ConsumerSpec{Queue: "q", NoAck: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,7 +67,7 @@ func BenchmarkEngine(b *testing.B) {
 					t, _ := s.Route(nil, []byte("q"), &peek, nil)
 					arena = append(message.AppendEnvelopeHeader(arena, "", "q", props), body...)
 					i++
-					p := Publish{Targets: t, Env: arena[at:len(arena):len(arena)], Persistent: k.durable, TTL: -1, Seq: uint64(i)}
+					p := shard.Publish{Targets: t, Env: arena[at:len(arena):len(arena)], Persistent: k.durable, TTL: -1, Seq: uint64(i)}
 					if !k.consume {
 						p.Confirm = sink
 					}

@@ -3,7 +3,6 @@ package broker
 import (
 	"errors"
 	"log/slog"
-	"math"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -11,8 +10,7 @@ import (
 	"time"
 
 	"fiveways/internal/authn"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/histogram"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/core/tracing"
@@ -24,9 +22,6 @@ import (
 
 // lazySync is the longest delay of the fsync for facts that no client waits for.
 const lazySync = 10 * time.Millisecond
-
-// noTime is later than any time, in unix ms.
-const noTime = math.MaxInt64
 
 // Options configure a broker. The zero value of a field is its default.
 type Options struct {
@@ -44,7 +39,7 @@ type Options struct {
 	Conditions routing.Conditions
 	// Order returns the place in the order of a queue that a message itself asks for; ok is false
 	// when it asks for none. nil: messages stand in the order of their arrival.
-	Order func(env message.Envelope) (at Order, ok bool)
+	Order func(env message.Envelope) (at shard.Order, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
 	Policies Policies
 	// StateMachines have entries in the log beside those of the queues, each under its number
@@ -56,10 +51,10 @@ type Options struct {
 	// Tap turns what happened to a message of a tapped virtual host (Broker.SetTapped) into the
 	// message, with its routing key, that listeners get; nil: there is no tap. It is called on any
 	// goroutine and must not wait.
-	Tap func(*Tapped) message.Envelope
+	Tap func(*shard.Tapped) message.Envelope
 	// WrapLog returns a log that the engine uses in place of its own, such as one that injects
 	// faults; nil: the engine uses its own.
-	WrapLog func(*store.Store) Log
+	WrapLog func(*store.Store) shard.Log
 	Logger  *slog.Logger
 	Now     func() time.Time // time.Now
 }
@@ -95,47 +90,28 @@ type Broker struct {
 	log      *slog.Logger
 	fs       vfs.FS
 	dir      string
-	store    *store.Store // reads, checkpoints and cleans the log
-	wal      Log          // appends to it
-	scratch  *store.Store
-	catalog  *catalog.State
+	set      *shard.Set
 	journal  *definitions.Journal // changes the catalog
 	machines statemachine.Hosts
 
-	// Sessions read these for each message: no field beside them changes often.
 	alarm atomic.Pointer[Alarm]
-	rated atomic.Bool // a limit of a rate is set, or was
 
 	removals  removals
 	userRates sync.Map // user → *throttle.Limit
 
-	shards []*shard // shard i+1
-
-	sessions        sessions
-	proposals       proposals
-	flow            flow
-	memory          atomic.Int64 // bytes held by all queues' messages
-	scratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
-	mailboxes       sync.Map     // name -> *mailbox
-	counters        counters
-	waited          histogram.Histogram // ms that messages waited in queues
-	confirmed       histogram.Histogram // ns until entries with confirms were durable
+	sessions       sessions
+	mailboxes      sync.Map // name -> *mailbox
+	queuesDeclared atomic.Uint64
+	queuesCreated  atomic.Uint64
 
 	txMu        sync.Mutex // transactions over several shards, one order for all
-	lookBytes   int64      // see Context.LookBytes; a quarter of Options.MemoryLimit, at least fetchBytes
 	groupBytes  int        // an atomic group of the log with more bytes takes no further commands; MaxTxBytes, less in tests
 	housekeeper sync.WaitGroup
 	stop        chan struct{}
-	resting     atomic.Bool // Close: no message starts for another queue
 	closeOnce   sync.Once
 	hurry       chan struct{} // closed by Hurry
 	hurryOnce   sync.Once
 	closed      error
-}
-
-type counters struct {
-	unreadable, deadLettered, duplicates         atomic.Int64
-	queuesDeclared, queuesCreated, queuesDeleted atomic.Uint64
 }
 
 // Open opens the data folder, recovers what it holds, and starts the engine. Errors: vfs.ErrLocked
@@ -155,18 +131,17 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	b := &Broker{
-		opts: o, log: o.Logger, fs: fs, dir: dir, store: st, wal: o.toLog(st), scratch: scratch, stop: make(chan struct{}), hurry: make(chan struct{}),
+		opts: o, log: o.Logger, fs: fs, dir: dir, stop: make(chan struct{}), hurry: make(chan struct{}),
 		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
-		groupBytes: MaxTxBytes, lookBytes: max(o.MemoryLimit/4, minLookBytes),
+		groupBytes: shard.MaxTxBytes,
 	}
-	b.flow.over = b.overMark
-	b.flow.cond = sync.NewCond(&b.flow.mu)
+	b.newSet(st, scratch, o.toLog(st))
 	b.machines = newMachines(b)
 	if err := b.recover(); err != nil {
 		return nil, errors.Join(err, scratch.Close(), st.Close())
 	}
-	for _, sh := range b.shards {
-		go sh.run()
+	for _, sh := range b.set.All {
+		go sh.Run()
 	}
 	for _, h := range b.machines {
 		go h.Run()
@@ -178,18 +153,27 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	return b, nil
 }
 
+// newSet makes the shards that the options ask for. Recovery adds those that the data has.
+func (b *Broker) newSet(st, scratch *store.Store, log shard.Log) {
+	o := &b.opts
+	b.set = shard.NewSet(shard.Config{
+		Log: log, Store: st, Scratch: scratch, Sync: o.Sync, Shards: o.Shards, MemoryLimit: o.MemoryLimit, LookBytes: max(o.MemoryLimit/4, shard.MinLookBytes),
+		Order: o.Order, Traces: o.Traces, Tap: o.Tap, Logger: o.Logger, Now: o.Now, Definer: hooks{b},
+	})
+}
+
 // checkpointUnlessStuck writes the last checkpoints, unless the log takes no more writes: waiting
 // for disk space might never end, and the log is enough for recovery. The goroutine that writes
 // them is counted in last; closing the store ends it.
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
 	var once sync.Once
-	b.wal.Watch(func(s store.State) {
+	b.set.Log.Watch(func(s store.State) {
 		if s.Health != store.Healthy {
 			once.Do(func() { close(stuck) })
 		}
 	})
-	if b.wal.State().Health != store.Healthy {
+	if b.set.Log.State().Health != store.Healthy {
 		return nil
 	}
 	done := make(chan error, 1)
@@ -206,10 +190,8 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	}
 }
 
-func (b *Broker) nowMillis() int64 { return b.opts.Now().UnixMilli() }
-
 // Now returns the broker's time, unix ms.
-func (b *Broker) Now() int64 { return b.nowMillis() }
+func (b *Broker) Now() int64 { return b.set.NowMillis() }
 
 // restTime is the longest that Close waits for messages on their way between shards.
 const restTime = 5 * time.Second
@@ -217,12 +199,12 @@ const restTime = 5 * time.Second
 // rest returns when no message is on its way from one shard to another, so that none is in both
 // places after the next start. It gives up after restTime, and when the log takes no more writes.
 func (b *Broker) rest() {
-	b.resting.Store(true)
+	b.set.Resting.Store(true)
 	over := time.After(restTime)
-	for quiet := 0; quiet < 2 && b.wal.State().Health == store.Healthy; quiet++ {
-		for _, sh := range b.shards {
+	for quiet := 0; quiet < 2 && b.set.Log.State().Health == store.Healthy; quiet++ {
+		for _, sh := range b.set.All {
 			moving := make(chan bool, 1)
-			sh.post(func() { moving <- sh.deadBytes > 0 })
+			sh.Post(func() { moving <- sh.Moving() })
 			select {
 			case m := <-moving:
 				if m {
@@ -245,18 +227,17 @@ func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		close(b.stop)
 		b.Hurry()
-		b.flow.close()
+		b.set.Flow.Close()
 		b.rest()
-		for _, sh := range b.shards {
-			sh.inbox.close()
-			<-sh.done
+		for _, sh := range b.set.All {
+			sh.Stop()
 		}
 		for _, h := range b.machines {
 			h.Close()
 		}
 		var last sync.WaitGroup
 		final := b.checkpointUnlessStuck(&last)
-		b.closed = errors.Join(final, b.store.Close(), b.scratch.Close())
+		b.closed = errors.Join(final, b.set.Store.Close(), b.set.Scratch.Close())
 		for _, h := range b.machines {
 			h.End()
 		}
@@ -273,8 +254,8 @@ func (b *Broker) Hash() (uint64, error) {
 	for _, h := range b.machines {
 		sum += h.Hash()
 	}
-	for _, sh := range b.shards {
-		if err := sh.call(func() { sum += sh.machine.Hash() }); err != nil {
+	for _, sh := range b.set.All {
+		if err := sh.Call(func() { sum += sh.Hash() }); err != nil {
 			return 0, err
 		}
 	}
@@ -297,9 +278,22 @@ type Stats struct {
 // Stats reads the counters.
 func (b *Broker) Stats() Stats {
 	return Stats{
-		Queues: int(b.catalog.QueueCount()), Memory: b.memory.Load(), Unreadable: b.counters.unreadable.Load(),
-		DeadLettered: b.counters.deadLettered.Load(), SlowHashes: b.SlowHashes(), Duplicates: b.counters.duplicates.Load(),
-		QueuesDeclared: b.counters.queuesDeclared.Load(), QueuesCreated: b.counters.queuesCreated.Load(), QueuesDeleted: b.counters.queuesDeleted.Load(),
-		Log: b.store.Stats(), LogState: b.wal.State(),
+		Queues: int(b.set.Catalog.QueueCount()), Memory: b.set.Memory.Load(), Unreadable: b.set.Counters.Unreadable.Load(),
+		DeadLettered: b.set.Counters.DeadLettered.Load(), SlowHashes: b.SlowHashes(), Duplicates: b.set.Counters.Duplicates.Load(),
+		QueuesDeclared: b.queuesDeclared.Load(), QueuesCreated: b.queuesCreated.Load(), QueuesDeleted: b.set.Counters.QueuesDeleted.Load(),
+		Log: b.set.Store.Stats(), LogState: b.set.Log.State(),
 	}
+}
+
+// Go runs fn on a goroutine for which Close waits, after it has closed stop.
+func (b *Broker) Go(fn func(stop <-chan struct{})) {
+	b.housekeeper.Go(func() { fn(b.stop) })
+}
+
+// toLog is the log of a broker on a store.
+func (o *Options) toLog(st *store.Store) shard.Log {
+	if o.WrapLog != nil {
+		return o.WrapLog(st)
+	}
+	return st
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -19,7 +20,7 @@ func TestPublishConsumeAck(t *testing.T) {
 		c.post("", "q", fmt.Sprint(i), nil)
 	}
 	c.Flush()
-	c.consume("q", func(s *ConsumerSpec) { s.Prefetch = 3 })
+	c.consume("q", func(s *shard.ConsumerSpec) { s.Prefetch = 3 })
 	first := c.take(3)
 	sameStrings(t, bodies(first), "0", "1", "2")
 	c.Ack(first[0].Queue, first[0].Consumer, first[0].Handle, 2)
@@ -117,8 +118,8 @@ func TestTransactionOverShards(t *testing.T) {
 	d, _, _, _ := c.Get("q0", false)
 	tx := c.NewTx()
 	for i := 1; i < 5; i++ {
-		var p Publish
-		c.post("", fmt.Sprint("q", i), "m", func(have *Publish) { p = *have; have.Targets = Targets{} })
+		var p shard.Publish
+		c.post("", fmt.Sprint("q", i), "m", func(have *shard.Publish) { p = *have; have.Targets = shard.Targets{} })
 		tx.Publish(&p)
 	}
 	tx.Ack(d.Queue, nil, d.Handle, 1)
@@ -206,7 +207,7 @@ func TestDeadLetterAndLimits(t *testing.T) {
 
 // drainWait consumes n messages, waiting for them.
 func (c *client) drainWait(q string, n int) []string {
-	k := c.consume(q, func(s *ConsumerSpec) { s.NoAck = true })
+	k := c.consume(q, func(s *shard.ConsumerSpec) { s.NoAck = true })
 	defer c.Cancel(k)
 	return bodies(c.take(n))
 }

@@ -5,19 +5,18 @@ import (
 	"sync"
 
 	"fiveways/internal/authn"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/forward"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/core/shardstate"
 	"fiveways/internal/definitions"
 	"fiveways/internal/throttle"
 )
 
 // newDefinitions gives the broker the definitions of an empty data folder.
 func (b *Broker) newDefinitions() {
-	b.catalog = catalog.New(hooks{b}, catalog.Options{Conditions: b.opts.Conditions, Policies: b.opts.Policies, Delay: forward.Delay})
-	b.journal = definitions.NewJournal(b.catalog, b.wal, b.opts.Sync.Wait())
-	b.Checker = authn.NewChecker(b.catalog)
+	b.set.Catalog = catalog.New(hooks{b}, catalog.Options{Conditions: b.opts.Conditions, Policies: b.opts.Policies, Delay: forward.Delay})
+	b.journal = definitions.NewJournal(b.set.Catalog, b.set.Log, b.opts.Sync.Wait())
+	b.Checker = authn.NewChecker(b.set.Catalog)
 	b.Admin = definitions.NewAdmin(b.journal, b.Checker, hooks{b})
 }
 
@@ -26,54 +25,39 @@ func (b *Broker) newDefinitions() {
 type hooks struct{ b *Broker }
 
 func (h hooks) NewVHost() *catalog.VHost {
-	v := &VHost{b: h.b}
-	v.Runtime = v
-	return &v.VHost
+	return h.b.set.NewVHost()
 }
 
 func (h hooks) NewQueue() *catalog.Queue {
-	q := &Queue{}
-	q.Runtime = q
-	return &q.Queue
+	return shard.NewQueue()
 }
 
 // Build makes the part of a queue that holds messages.
 func (h hooks) Build(def *catalog.Queue) {
-	b, q := h.b, queueOf(def)
-	for int(q.Shard) > len(b.shards) { // a shard without entries in the log
-		b.shards = append(b.shards, newShard(b, uint32(len(b.shards)+1)))
-	}
-	q.vhost, q.shard, q.relay = vhostOf(q.In), b.shards[q.Shard-1], q.Relay
-	if q.Owner != nil {
-		q.owner = q.Owner.(*Session)
-	}
-	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
-	q.rule(q.Ruled())
+	h.b.set.Build(def)
 }
 
 // Place chooses a shard in turn. Queues of a virtual host whose messages wait for each other are on
 // one shard: that of the newest of them, or one chosen by the name of the virtual host.
 func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
-	shards := h.b.shards
+	shards := h.b.set.All
 	if !p.ConsumeAfter {
-		return shards[int(id)%len(shards)].id
+		return shards[int(id)%len(shards)].ID
 	}
-	if on := vhostOf(def).orderedOn(); len(on) > 0 {
-		return on[len(on)-1].id
+	if on := shard.VHostOf(def).OrderedOn(); len(on) > 0 {
+		return on[len(on)-1].ID
 	}
 	sum := fnv.New32a()
 	sum.Write([]byte(def.Name))
-	return shards[sum.Sum32()%uint32(len(shards))].id
+	return shards[sum.Sum32()%uint32(len(shards))].ID
 }
 
 func (h hooks) Added(def *catalog.Queue) {
-	if q := queueOf(def); q.Declared.ConsumeAfter {
-		q.vhost.orderOn(q)
-	}
+	shard.QueueOf(def).EnterVHost()
 }
 
 func (h hooks) LimitVHost(v *catalog.VHost, limits Limits) {
-	h.b.setLimits(&vhostOf(v).rate, limits)
+	h.b.setLimits(shard.VHostOf(v).Rate(), limits)
 }
 
 // LimitUser sets the rates of a user, for all its sessions.
@@ -89,7 +73,12 @@ func (h hooks) DropUser(user string) {
 	}
 }
 
-func (h hooks) TableChanged() { h.b.tableChanged() }
+// Expire, LetGo and PassOn implement Definer.
+func (h hooks) Expire(q *shard.Queue)             { go h.b.expireQueue(q) }
+func (h hooks) LetGo(q *shard.Queue)              { h.b.removals.add(q) }
+func (h hooks) PassOn(q *shard.Queue, o shard.Op) { go h.b.passOn(q, o) }
+
+func (h hooks) TableChanged() { h.b.set.TableChanged() }
 
 func (h hooks) EndSessions(user string, v *catalog.VHost, reason error) {
 	h.b.sessions.evict(reason, func(s *Session) bool {
@@ -101,67 +90,35 @@ func (h hooks) DropQueues(queues []*catalog.Queue) error { return h.b.dropAll(qu
 
 func (h hooks) Enforce(v *catalog.VHost) *sync.WaitGroup { return h.b.enforce(v) }
 
-func (h hooks) Tapped(v *catalog.VHost) bool { return vhostOf(v).tapped.Load() }
+func (h hooks) Tapped(v *catalog.VHost) bool { return shard.VHostOf(v).Tapped() }
 
-// queueOf and vhostOf return the broker's part of a definition.
-func queueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
-func vhostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
-
-func (b *Broker) vhost(name string) (*VHost, bool) {
-	v, ok := b.catalog.VHost(name)
+func (b *Broker) vhost(name string) (*shard.VHost, bool) {
+	v, ok := b.set.Catalog.VHost(name)
 	if !ok {
 		return nil, false
 	}
-	return vhostOf(v), true
+	return shard.VHostOf(v), true
 }
 
 // findVHost returns a virtual host, nil when it was deleted.
-func (b *Broker) findVHost(id VHostID) *VHost {
+func (b *Broker) findVHost(id VHostID) *shard.VHost {
 	if v, ok := b.vhost(id.Name); ok && v.Made == id.Made {
 		return v
 	}
 	return nil
 }
 
-func (b *Broker) queueByID(id uint64) (*Queue, bool) {
-	q, ok := b.catalog.Queue(id)
-	if !ok {
-		return nil, false
-	}
-	return queueOf(q), true
-}
-
-func (v *VHost) queue(name string) (*Queue, bool) { return v.b.queueIn(v.Table(), name) }
-
-// queueIn returns the queue with a name in a routing table.
-func (b *Broker) queueIn(t *routing.Table, name string) (*Queue, bool) {
-	id, ok := t.Queue(name)
-	if !ok {
-		return nil, false
-	}
-	return b.queueByID(uint64(id))
-}
-
-// relayQueue returns the relay of the exchange, nil when it has none.
-func (b *Broker) relayQueue(x *routing.Exchange) *Queue {
-	if q := b.catalog.RelayOf(x); q != nil {
-		return queueOf(q)
-	}
-	return nil
-}
-
 // dropAll drops queues whose deletion is durable. Errors: ErrClosed.
 func (b *Broker) dropAll(queues []*catalog.Queue) error {
-	perShard := map[*shard][]*Queue{}
+	perShard := map[*shard.Shard][]*shard.Queue{}
 	for _, def := range queues {
-		q := queueOf(def)
-		perShard[q.shard] = append(perShard[q.shard], q)
+		q := shard.QueueOf(def)
+		perShard[q.Home()] = append(perShard[q.Home()], q)
 	}
 	for sh, queues := range perShard {
-		err := sh.call(func() {
+		err := sh.Call(func() {
 			for _, q := range queues {
-				_, bodies, _ := sh.drop(q, dropWhen{}) // without a condition it cannot fail
-				b.store.ReleaseRuns(sh.id, bodies)
+				sh.DropNow(q)
 			}
 		})
 		if err != nil {
@@ -169,4 +126,35 @@ func (b *Broker) dropAll(queues []*catalog.Queue) error {
 		}
 	}
 	return nil
+}
+
+// enforce applies changed policies of a virtual host to its queues. The journal is locked, and the
+// change is appended to the log before anything that follows from it. The result is done when the
+// shards of the queues have applied the change.
+func (b *Broker) enforce(v *catalog.VHost) *sync.WaitGroup {
+	v.Compile()
+	type governed struct {
+		q *shard.Queue
+		r *Ruling
+	}
+	rulings := map[*shard.Shard][]governed{}
+	for _, id := range v.Table().Queues() {
+		if q, ok := b.set.QueueByID(uint64(id)); ok {
+			rulings[q.Home()] = append(rulings[q.Home()], governed{q, q.Ruled()})
+		}
+	}
+	var applied sync.WaitGroup
+	for sh, rulings := range rulings {
+		applied.Add(1)
+		sent := sh.Post(func() {
+			defer applied.Done()
+			for _, g := range rulings {
+				sh.Govern(g.q, g.r)
+			}
+		})
+		if !sent { // the broker is closed
+			applied.Done()
+		}
+	}
+	return &applied
 }

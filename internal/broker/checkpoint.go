@@ -1,12 +1,10 @@
 package broker
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
-	"fiveways/internal/core/shardstate"
 	"fiveways/internal/definitions"
 	"fiveways/internal/storage/store"
 )
@@ -30,15 +28,15 @@ func (b *Broker) checkpoints() {
 			return
 		case <-round.C:
 		}
-		switch b.wal.State().Health {
+		switch b.set.Log.State().Health {
 		case store.Healthy:
 			a := b.Alarm()
 			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
 		case store.NoSpace: // deleting dead segments needs no write
-			if err := b.store.Forget(); err != nil {
+			if err := b.set.Store.Forget(); err != nil {
 				b.log.Warn("segments could not be deleted", "err", err)
 			}
-			b.wal.Retry()
+			b.set.Log.Retry()
 		}
 		b.forgetScratch()
 	}
@@ -52,17 +50,17 @@ const quietRounds = 4
 // Sync makes all operations durable that the shards have accepted by now, whatever Options.Sync
 // says. Errors: ErrClosed, ErrLogFailed.
 func (b *Broker) Sync() error {
-	for _, sh := range b.shards {
+	for _, sh := range b.set.All {
 		// A shard answers a call in the middle of a round, and hands the entry of the round to the
 		// log at its end. The first call may be in one round with operations before it; the second
 		// runs after that round.
 		for range 2 {
-			if err := sh.call(func() {}); err != nil {
+			if err := sh.Call(func() {}); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.store.SyncNow(); err != nil {
+	if err := b.set.Store.SyncNow(); err != nil {
 		return failure.LogFailed("log", err)
 	}
 	return nil
@@ -85,50 +83,31 @@ func (b *Broker) checkpointDue(short bool) {
 		h.CheckpointIfDue(enough, quietRounds*enough, total)
 		wrote = h.Wrote() || wrote
 	}
-	for _, sh := range b.shards {
+	for _, sh := range b.set.All {
 		need := enough
-		if total-sh.checkpointAt >= quietRounds*enough {
+		if total-sh.CheckpointAt >= quietRounds*enough {
 			need = 1
 		}
-		var f *frozenShard
-		sh.call(func() {
-			if sh.logged.since >= need {
-				sh.propose() // the checkpoint's index must cover all facts that the state has applied
-				f = sh.freeze(false)
-				sh.logged.since = 0
-			}
-		})
-		if f != nil {
+		if f := sh.FreezeIfDue(need); f != nil {
 			b.writeCheckpoint(sh, f)
-			sh.checkpointAt = total
+			sh.CheckpointAt = total
 			wrote = true
 		}
 	}
 	if wrote || definitions >= enough {
-		if err := b.journal.Checkpoint(b.store); err != nil {
+		if err := b.journal.Checkpoint(b.set.Store); err != nil {
 			b.log.Warn("checkpoint of the definitions failed", "err", err)
 		}
 		b.clean()
 	}
 }
 
-// logged counts the bytes of facts of a shard.
-type logged struct {
-	total int64 // in the log at the start, and since then
-	since int64 // since the last checkpoint
-}
-
-func (l *logged) add(n int) {
-	l.total += int64(n)
-	l.since += int64(n)
-}
-
 // logged returns the bytes of all shards in the log at the start and since then, and the bytes of
 // definitions since their last checkpoint.
 func (b *Broker) logged() (total, definitions int64) {
 	total, definitions = b.journal.Logged()
-	for _, sh := range b.shards {
-		sh.call(func() { total += sh.logged.total })
+	for _, sh := range b.set.All {
+		total += sh.LoggedBytes()
 	}
 	for _, h := range b.machines {
 		total += h.Logged()
@@ -136,21 +115,21 @@ func (b *Broker) logged() (total, definitions int64) {
 	return total, definitions
 }
 
-func (b *Broker) writeCheckpoint(sh *shard, f *frozenShard) error {
-	err := b.store.WriteCheckpoint(sh.id, f.index, f.state.Write)
+func (b *Broker) writeCheckpoint(sh *shard.Shard, f *shard.Frozen) error {
+	err := b.set.Store.WriteCheckpoint(sh.ID, f.Index, f.State.Write)
 	if err != nil {
-		b.log.Warn("checkpoint failed; the log is kept and grows", "shard", sh.id, "index", f.index, "err", err)
+		b.log.Warn("checkpoint failed; the log is kept and grows", "shard", sh.ID, "index", f.Index, "err", err)
 	}
 	return err
 }
 
 // checkpointAll writes all checkpoints. The shards have stopped.
 func (b *Broker) checkpointAll(clean bool) error {
-	if err := b.journal.Checkpoint(b.store); err != nil {
+	if err := b.journal.Checkpoint(b.set.Store); err != nil {
 		return err
 	}
-	for _, sh := range b.shards {
-		if err := b.writeCheckpoint(sh, sh.freeze(clean)); err != nil {
+	for _, sh := range b.set.All {
+		if err := b.writeCheckpoint(sh, sh.Freeze(clean)); err != nil {
 			return err
 		}
 	}
@@ -160,22 +139,22 @@ func (b *Broker) checkpointAll(clean bool) error {
 			return err
 		}
 	}
-	return b.store.Forget()
+	return b.set.Store.Forget()
 }
 
 // clean deletes segments without live references, and rewrites those with few.
 func (b *Broker) clean() {
-	if err := b.store.Forget(); err != nil {
+	if err := b.set.Store.Forget(); err != nil {
 		b.log.Warn("segments could not be deleted", "err", err)
 		return
 	}
-	for _, seg := range b.store.Sparse(maxLive) {
+	for _, seg := range b.set.Store.Sparse(maxLive) {
 		select {
 		case <-b.stop:
 			return
 		default:
 		}
-		if err := b.store.Rewrite(seg.Number, b.live); err != nil {
+		if err := b.set.Store.Rewrite(seg.Number, b.live); err != nil {
 			b.log.Warn("a segment could not be rewritten", "segment", seg.Number, "err", err)
 			return
 		}
@@ -185,28 +164,18 @@ func (b *Broker) clean() {
 
 // live returns the positions of the bodies that the shard's queues still need, sorted, each once.
 func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
-	if id == definitions.Shard || int(id) > len(b.shards) {
+	if id == definitions.Shard || int(id) > len(b.set.All) {
 		return nil, nil
 	}
-	sh := b.shards[id-1]
-	err = sh.call(func() {
-		sh.propose() // the facts that made the others dead must be in the log before these are deleted
-		sh.machine.Each(func(q *shardstate.Queue) {
-			q.State.Live(lo, hi, func(index uint64, sub uint32) { live = append(live, store.Pos{Shard: id, Index: index, Sub: sub}) })
-		})
-	})
-	slices.SortFunc(live, func(a, b store.Pos) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sub, b.Sub))
-	})
-	return slices.Compact(live), err
+	return b.set.All[id-1].Live(lo, hi)
 }
 
 // forgetScratch deletes segments of the scratch log that no message needs.
 func (b *Broker) forgetScratch() {
-	if b.scratchReleased.Swap(0) == 0 {
+	if b.set.ScratchReleased.Swap(0) == 0 {
 		return
 	}
-	if err := b.scratch.Forget(); err != nil {
+	if err := b.set.Scratch.Forget(); err != nil {
 		b.log.Warn("scratch segments could not be deleted", "err", err)
 	}
 }

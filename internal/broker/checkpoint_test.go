@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -33,16 +34,15 @@ func TestRewriteDuringClose(t *testing.T) {
 		}
 	}
 	c.Flush()
-	sh := b.shards[0]
-	var f *frozenShard
-	must(t, sh.call(func() { sh.propose(); f = sh.freeze(false) }))
+	sh := b.set.All[0]
+	var f *shard.Frozen
+	must(t, sh.Call(func() { sh.Propose(); f = sh.Freeze(false) }))
 	must(t, b.writeCheckpoint(sh, f))
-	must(t, b.journal.Checkpoint(b.store))
-	if len(b.store.Sparse(maxLive)) == 0 {
+	must(t, b.journal.Checkpoint(b.set.Store))
+	if len(b.set.Store.Sparse(maxLive)) == 0 {
 		t.Fatal("there is nothing to rewrite")
 	}
-	sh.inbox.close()
-	<-sh.done
+	sh.Stop()
 	b.clean()
 	mustClose(t, b)
 

@@ -5,15 +5,17 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fiveways/internal/broker/shard"
 )
 
 // A returned message is delivered again until it expires, and then dead-lettered: with a TTL of 0
 // at once, by every way of returning it.
 func TestWhatComesBackDue(t *testing.T) {
-	ways := map[string]func(*client, Delivery){
-		"requeue": func(c *client, d Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
-		"return":  func(c *client, d Delivery) { c.Return(d.Queue, d.Consumer, d.Handle, 1) },
-		"transaction": func(c *client, d Delivery) {
+	ways := map[string]func(*client, shard.Delivery){
+		"requeue": func(c *client, d shard.Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
+		"return":  func(c *client, d shard.Delivery) { c.Return(d.Queue, d.Consumer, d.Handle, 1) },
+		"transaction": func(c *client, d shard.Delivery) {
 			tx := c.NewTx()
 			tx.Requeue(d.Queue, d.Consumer, d.Handle, 1)
 			must(c.t, tx.Commit())
@@ -36,8 +38,8 @@ func TestWhatComesBackDue(t *testing.T) {
 								s.Policy.MessageTTL = k.ttl
 							}
 						})
-						c.consume("q", func(s *ConsumerSpec) { s.Prefetch = 1 })
-						c.post("", "q", "x", func(p *Publish) {
+						c.consume("q", func(s *shard.ConsumerSpec) { s.Prefetch = 1 })
+						c.post("", "q", "x", func(p *shard.Publish) {
 							if !ofQueue {
 								p.TTL = k.ttl
 							}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -60,7 +61,7 @@ func TestReturnOfARange(t *testing.T) {
 	for i := range 5 {
 		c.put("", "q", fmt.Sprint(i), nil)
 	}
-	get := func() (ds []Delivery) {
+	get := func() (ds []shard.Delivery) {
 		for {
 			d, _, ok, err := c.Get("q", false)
 			must(t, err)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -81,7 +82,7 @@ func runComeBackTwin(t *testing.T, seed uint64, pass func(ms int)) {
 	})
 	c.queue("dead", nil)
 	var out []struct {
-		d Delivery
+		d shard.Delivery
 		m *twinMessage
 	}
 	for step := range 600 {
@@ -100,7 +101,7 @@ func runComeBackTwin(t *testing.T, seed uint64, pass func(ms int)) {
 			if ok {
 				m.out = true
 				out = append(out, struct {
-					d Delivery
+					d shard.Delivery
 					m *twinMessage
 				}{d, m})
 			}

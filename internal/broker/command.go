@@ -2,8 +2,8 @@ package broker
 
 import (
 	"errors"
-	"sync/atomic"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 )
 
@@ -16,10 +16,10 @@ type Command interface {
 	// Failure returns the Err of its OnQueue.
 	Failure() error
 	// Find checks permissions and finds the queue, or makes it. It runs on the caller's goroutine.
-	Find(f Finder) (*Queue, error)
+	Find(f Finder) (*shard.Queue, error)
 	// Run executes the command on the goroutine of the queue's shard. The queue is not deleted. Run
 	// ends no entry of the log.
-	Run(at Context) error
+	Run(at shard.Context) error
 }
 
 // finisher is a command with work that the shard need not wait for: Finish runs on the caller's
@@ -33,9 +33,9 @@ type OnQueue struct {
 	// ErrQueueNotFound, ErrExclusive. The results of a command with an error mean nothing.
 	Err error
 
-	session  *Session // that does the command
-	queue    *Queue   // found
-	reserved bool     // ReserveAll has counted it
+	client   *shard.Client // of the session that does the command
+	queue    *shard.Queue  // found
+	reserved bool          // ReserveAll has counted it
 }
 
 func (o *OnQueue) on() *OnQueue { return o }
@@ -43,13 +43,16 @@ func (o *OnQueue) on() *OnQueue { return o }
 // Failure returns Err.
 func (o *OnQueue) Failure() error { return o.Err }
 
+// By is the session that does the command, nil for one of the engine.
+func (o *OnQueue) By() *shard.Client { return o.client }
+
 // Found returns the queue that Find found last, nil when it found none.
-func (o *OnQueue) Found() *Queue { return o.queue }
+func (o *OnQueue) Found() *shard.Queue { return o.queue }
 
 // find finds the queue of a command.
 func (s *Session) find(c Command) error {
 	o := c.on()
-	o.session = s
+	o.client = &s.client
 	for range goneTries {
 		if o.queue, o.Err = c.Find(Finder{s}); !errors.Is(o.Err, ErrFindAgain) {
 			return o.Err
@@ -66,14 +69,14 @@ var ErrFindAgain = errors.New("the queue was deleted meanwhile")
 
 // trip is the commands of one Session.Do for one shard.
 type trip struct {
-	shard    *shard
+	shard    *shard.Shard
 	commands []Command
 	result   chan<- error
-	promise  promise
+	promise  shard.Promise
 }
 
-// tell reports that all of the trip is durable, or why it is not.
-func (p *trip) tell(err error) { p.result <- err }
+// Tell reports that all of the trip is durable, or why it is not.
+func (p *trip) Tell(err error) { p.result <- err }
 
 // tripping holds what a session needs for trips, which it reuses.
 type tripping struct {
@@ -151,7 +154,7 @@ func (s *Session) doSome(commands []Command) (n int, err error) {
 			commands = commands[:i]
 			break
 		}
-		t.add(o.queue.shard, c)
+		t.add(o.queue.Home(), c)
 	}
 	s.holdBack()
 	return len(commands), t.send(s)
@@ -160,7 +163,7 @@ func (s *Session) doSome(commands []Command) (n int, err error) {
 // send makes the gathered trips, and waits until all is durable.
 func (t *tripping) send(s *Session) (failed error) {
 	if t.result == nil {
-		t.result = make(chan error, len(s.b.shards))
+		t.result = make(chan error, len(s.b.set.All))
 	}
 	sent, owes := 0, false
 	for _, p := range t.trips {
@@ -168,7 +171,7 @@ func (t *tripping) send(s *Session) (failed error) {
 			continue
 		}
 		p.result = t.result
-		wrote, ok := p.shard.submit(s, op{kind: opTrip, extra: p}, true)
+		wrote, ok := p.shard.Submit(&s.client, shard.Op{Kind: shard.OpRun, Extra: p}, true)
 		if ok {
 			sent++
 		} else {
@@ -177,7 +180,7 @@ func (t *tripping) send(s *Session) (failed error) {
 		owes = owes || wrote
 	}
 	if owes {
-		s.b.commit()
+		s.b.set.Commit()
 	}
 	for range sent {
 		if err := <-t.result; err != nil && failed == nil {
@@ -195,12 +198,12 @@ func (t *tripping) send(s *Session) (failed error) {
 func (s *Session) holdBack() {
 	if s.pub {
 		s.pub = false
-		s.b.flow.await()
+		s.b.set.Flow.Await()
 	}
 }
 
 // add adds a command to the trip to its shard.
-func (t *tripping) add(sh *shard, c Command) {
+func (t *tripping) add(sh *shard.Shard, c Command) {
 	for _, p := range t.trips {
 		if p.shard == sh {
 			p.commands = append(p.commands, c)
@@ -210,88 +213,42 @@ func (t *tripping) add(sh *shard, c Command) {
 	t.trips = append(t.trips, &trip{shard: sh, commands: []Command{c}})
 }
 
-// run executes the commands, on the shard's goroutine.
-func (p *trip) run(sh *shard) {
-	p.promise.begin(p)
+// Run executes the commands, on the shard's goroutine.
+func (p *trip) Run(sh *shard.Shard) {
+	p.promise.Begin(p)
 	for _, c := range p.commands {
-		p.promise.join(sh)
-		sh.runCommand(c)
-		sh.doLocal()
-		sh.serveAll()
-		if sh.facts.Len() >= entryBytes {
-			p.promise.join(sh) // the command may have ended an entry itself
-			sh.propose()
+		p.promise.Join(sh)
+		runCommand(c)
+		sh.SettleDown()
+		if sh.Full() {
+			p.promise.Join(sh) // the command may have ended an entry itself
+			sh.Propose()
 		}
 	}
-	p.promise.join(sh)
-	p.promise.end()
+	p.promise.Join(sh)
+	p.promise.End()
 }
 
 // runCommand executes one command, unless its queue was deleted.
-func (sh *shard) runCommand(c Command) {
+func runCommand(c Command) {
 	o := c.on()
-	if o.queue.gone {
+	at := shard.ContextOf(o.queue)
+	if at.Gone() {
 		o.Err = ErrFindAgain
 		return
 	}
-	o.Err = sh.runOn(c, o.queue)
+	o.Err = runOn(at, c)
 }
 
 // runOn executes a command on a queue that is not deleted. Errors: ErrWrongKind when the queue is a
 // stream and the command is not for streams; those of Run.
-func (sh *shard) runOn(c Command, q *Queue) error {
-	if q.content.Stream != nil {
+func runOn(at shard.Context, c Command) error {
+	if at.Content().Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
-			return q.Fail(ErrWrongKind)
+			return at.Queue().Fail(ErrWrongKind)
 		}
 	}
-	return c.Run(Context{sh, q})
-}
-
-// promised is told when a promise is kept, or with an error that it will not be.
-type promised interface{ tell(error) }
-
-// promise waits until all changes between begin and end are durable, in any number of entries. It
-// can be used again after it has called tell.
-type promise struct {
-	to      promised
-	index   uint64 // of the entry that it joined last
-	open    atomic.Int32
-	failed  atomic.Pointer[error]
-	release func(error) // kept, bound once
-}
-
-func (p *promise) begin(to promised) {
-	p.to, p.index = to, 0
-	p.failed.Store(nil)
-	p.open.Store(1)
-	if p.release == nil {
-		p.release = p.finish
-	}
-}
-
-// join has the promise wait for the entry in hand.
-func (p *promise) join(sh *shard) {
-	if p.index != sh.index {
-		p.index = sh.index
-		p.open.Add(1)
-		sh.entry.waiters = append(sh.entry.waiters, p.release)
-	}
-}
-
-func (p *promise) end() { p.finish(nil) }
-
-func (p *promise) finish(err error) {
-	if err != nil {
-		p.failed.Store(&err)
-	}
-	if p.open.Add(-1) > 0 {
-		return
-	}
-	if f := p.failed.Load(); f != nil {
-		err = *f
-	}
-	p.to.tell(err)
+	return c.Run(at)
 }
 
 // Count counts the ready messages of a queue.
@@ -300,9 +257,31 @@ type Count struct {
 	Ready int
 }
 
-func (c *Count) Find(f Finder) (*Queue, error) { return f.s.readable(c.Queue) }
+func (c *Count) Find(f Finder) (*shard.Queue, error) { return f.s.readable(c.Queue) }
 
-func (c *Count) Run(at Context) error {
-	c.Ready = at.q.state.Ready()
+func (c *Count) Run(at shard.Context) error {
+	c.Ready = at.Deliveries().Ready()
 	return nil
 }
+
+// at runs fn at the shard, inline if it is idle, and returns when that is done. The caller holds no
+// lock. Errors: ErrClosed.
+func (s *Session) at(sh *shard.Shard, fn func()) error {
+	done := make(chan struct{})
+	owes, ok := sh.Submit(&s.client, shard.Op{Kind: shard.OpCall, Extra: func() { fn(); close(done) }}, true)
+	if !ok {
+		return ErrClosed
+	}
+	if owes {
+		s.b.set.Commit()
+	}
+	<-done
+	return nil
+}
+
+// ofStreams marks the commands that may be about streams. All others find that a stream is of
+// another kind than they want.
+type ofStreams interface{ OfStreams() }
+
+// awaitsStream marks those that also wait for a queue to become a stream.
+type awaitsStream interface{ AwaitsStream() }

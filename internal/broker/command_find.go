@@ -4,12 +4,13 @@ import (
 	"errors"
 	"strings"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 )
 
 // writable finds a queue that the session may publish to. With create, a missing one is declared:
 // durable, with default settings, and deleted when it is empty and unused (implicit.go).
-func (s *Session) writable(name string, create bool) (*Queue, error) {
+func (s *Session) writable(name string, create bool) (*shard.Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
 	}
@@ -18,7 +19,7 @@ func (s *Session) writable(name string, create bool) (*Queue, error) {
 }
 
 // readable finds a queue that the session may take from.
-func (s *Session) readable(name string) (*Queue, error) {
+func (s *Session) readable(name string) (*shard.Queue, error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", name); err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func (s *Session) readable(name string) (*Queue, error) {
 }
 
 // findOrMake finds a queue; with create it declares a missing one.
-func (s *Session) findOrMake(name string, create bool) (q *Queue, err error) {
+func (s *Session) findOrMake(name string, create bool) (q *shard.Queue, err error) {
 	for range goneTries { // it may be deleted as soon as it is made
 		q, err = s.usableQueue(name)
 		if !create || !errors.Is(err, ErrQueueNotFound) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
@@ -15,7 +16,7 @@ import (
 type spanning interface {
 	Command
 	// Others calls fn with each of these queues, once find went well.
-	Others(fn func(*Queue))
+	Others(fn func(*shard.Queue))
 }
 
 // crosses reports whether a command that was found is about more than one shard.
@@ -24,8 +25,8 @@ func crosses(c Command) (yes bool) {
 		return true // an entry of a state machine or a ServerPublish: all of the log that it is with is one group
 	}
 	if sp, ok := c.(spanning); ok {
-		sh := c.on().queue.shard
-		sp.Others(func(q *Queue) { yes = yes || q.shard != sh })
+		sh := c.on().queue.Home()
+		sp.Others(func(q *shard.Queue) { yes = yes || q.Home() != sh })
 	}
 	return yes
 }
@@ -62,8 +63,8 @@ func (s *Session) doAll(commands ...Command) error {
 }
 
 func (s *Session) tryAll(commands []Command, last bool) error {
-	var shards []*shard
-	add := func(sh *shard) {
+	var shards []*shard.Shard
+	add := func(sh *shard.Shard) {
 		if !slices.Contains(shards, sh) {
 			shards = append(shards, sh)
 		}
@@ -90,10 +91,10 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			}
 		}
 		if o.queue != nil {
-			add(o.queue.shard)
+			add(o.queue.Home())
 		}
 		if sp, ok := c.(spanning); ok {
-			sp.Others(func(q *Queue) { add(q.shard) })
+			sp.Others(func(q *shard.Queue) { add(q.Home()) })
 		}
 	}
 	s.holdBack()
@@ -128,25 +129,25 @@ type commandGroup struct {
 	publishes  []*ServerPublish   // of those that were done: they come last
 	piggybacks piggybacks         // and these
 	machines   statemachine.Hosts // of the piggybacks
-	loads      loads              // of those that must be done
+	loads      shard.Room         // of those that must be done
 	result     chan error         // 1 slot
 
 	mu     sync.Mutex
 	cond   *sync.Cond
-	here   []*shard // that have stopped
+	here   []*shard.Shard // that have stopped
 	over   bool
-	waking []*Queue // queues whose rows are to be served
+	waking []*shard.Queue // queues whose rows are to be served
 }
 
 // do hands the group to the shards, and waits until what was done is durable.
-func (g *commandGroup) do(s *Session, shards []*shard) error {
-	owes, ok := s.submitAll(len(shards), func(i int) (*shard, op) { return shards[i], op{kind: opGroup, extra: g} })
+func (g *commandGroup) do(s *Session, shards []*shard.Shard) error {
+	owes, ok := s.submitAll(len(shards), func(i int) (*shard.Shard, shard.Op) { return shards[i], shard.Op{Kind: shard.OpRun, Extra: g} })
 	if !ok {
 		g.cancel()
 		return ErrClosed
 	}
 	if owes {
-		g.b.commit()
+		g.b.set.Commit()
 		g.machines.Visit()
 	}
 	return <-g.result
@@ -154,15 +155,15 @@ func (g *commandGroup) do(s *Session, shards []*shard) error {
 
 // submitAll hands ops to n shards that wait for each other. All shards see such ops in one order,
 // so that they cannot deadlock. With one shard it is submit. ok is false when a shard has stopped.
-func (s *Session) submitAll(n int, to func(i int) (*shard, op)) (owes, ok bool) {
+func (s *Session) submitAll(n int, to func(i int) (*shard.Shard, shard.Op)) (owes, ok bool) {
 	if n == 1 {
 		sh, o := to(0)
-		return sh.submit(s, o, true)
+		return sh.Submit(&s.client, o, true)
 	}
 	s.b.txMu.Lock()
 	defer s.b.txMu.Unlock()
 	for i := range n {
-		if sh, o := to(i); !sh.inbox.push([]op{o}, false) {
+		if sh, o := to(i); !sh.Send(o) {
 			return false, false
 		}
 	}
@@ -177,8 +178,8 @@ func (g *commandGroup) cancel() {
 	g.cond.Broadcast()
 }
 
-// run stops a shard until the commands are done.
-func (g *commandGroup) run(sh *shard) {
+// Run stops a shard until the commands are done.
+func (g *commandGroup) Run(sh *shard.Shard) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.here = append(g.here, sh)
@@ -203,8 +204,7 @@ func (g *commandGroup) perform() {
 		return
 	}
 	for _, sh := range g.here {
-		sh.propose() // what came before is an entry of its own
-		sh.inTx, sh.group = true, g
+		sh.BeginPart(g.here)
 	}
 	for _, c := range g.commands {
 		if g.full() && demandingOf(c) == nil { // those that must be done were counted before
@@ -219,7 +219,7 @@ func (g *commandGroup) perform() {
 			g.publishes = append(g.publishes, c)
 			continue
 		}
-		c.on().queue.shard.runCommand(c)
+		runCommand(c)
 		g.settleDown()
 		if unmet(c) {
 			break
@@ -232,26 +232,21 @@ func (g *commandGroup) perform() {
 	for i := 0; i < len(g.waking); i++ {
 		q := g.waking[i]
 		if g.full() {
-			q.shard.waking = append(q.shard.waking, q) // its shard serves them when it goes on
+			q.Home().ServeLater(q)
 			continue
 		}
-		q.shard.serveWaiting(q)
+		q.Home().ServeWaiting(q)
 		g.settleDown()
 	}
 	var entries []store.Entry
 	var dones []func(error)
 	for _, sh := range g.here {
-		sh.inTx, sh.group = false, nil
-		pr := sh.entry
-		if sh.facts.Empty() {
-			continue
+		if e, done := sh.EndPart(); done != nil {
+			entries, dones = append(entries, e), append(dones, done)
 		}
-		pr.wait = max(pr.wait, g.b.opts.Sync.Wait())
-		dones = append(dones, pr.finished)
-		entries = append(entries, sh.seal())
 	}
 	g.machines = g.b.machines.With(g.piggybacks.entries())
-	g.here[0].proposeGroup(idsOf(g.here), entries, dones, g.piggybacks, func(err error) { g.result <- err })
+	g.b.proposeGroup(g.here[0], idsOf(g.here), entries, dones, g.piggybacks, func(err error) { g.result <- err })
 }
 
 // refused returns why a command that must be done cannot be.
@@ -262,8 +257,8 @@ func (g *commandGroup) refused() error {
 			continue
 		}
 		err := d.refused(g)
-		if q := c.on().queue; q != nil && q.gone {
-			err = &Error{Err: ErrQueueNotFound, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+		if q := c.on().queue; q != nil && shard.ContextOf(q).Gone() {
+			err = q.Fail(ErrQueueNotFound)
 		}
 		if err != nil {
 			c.on().Err = err
@@ -278,7 +273,7 @@ func (g *commandGroup) refused() error {
 func (g *commandGroup) full() bool {
 	n := 0
 	for _, sh := range g.here {
-		n += sh.facts.Len()
+		n += sh.Recorded()
 	}
 	return n > g.b.groupBytes
 }
@@ -287,9 +282,9 @@ func (g *commandGroup) full() bool {
 func (g *commandGroup) anyGone() (gone bool) {
 	for _, c := range g.commands {
 		q := c.on().queue
-		gone = gone || q != nil && q.gone
+		gone = gone || q != nil && shard.ContextOf(q).Gone()
 		if sp, ok := c.(spanning); ok {
-			sp.Others(func(q *Queue) { gone = gone || q.gone })
+			sp.Others(func(q *shard.Queue) { gone = gone || shard.ContextOf(q).Gone() })
 		}
 	}
 	return gone
@@ -299,16 +294,13 @@ func (g *commandGroup) anyGone() (gone bool) {
 // the queue where something came first is served first.
 func (g *commandGroup) settleDown() {
 	for _, sh := range g.here {
-		sh.doLocal()
-		g.waking = append(g.waking, sh.waking...)
-		clear(sh.waking)
-		sh.waking = sh.waking[:0]
+		g.waking = sh.SettleLater(g.waking)
 	}
 }
 
-func idsOf(shards []*shard) (ids []uint32) {
+func idsOf(shards []*shard.Shard) (ids []uint32) {
 	for _, sh := range shards {
-		ids = append(ids, sh.id)
+		ids = append(ids, sh.ID)
 	}
 	return ids
 }
@@ -317,7 +309,7 @@ func idsOf(shards []*shard) (ids []uint32) {
 // machines, by way of one of the shards. It calls the dones when the group is durable, and done
 // when the state machines have applied their entries, too; without any entry it calls done when
 // what the shards appended before is durable.
-func (sh *shard) proposeGroup(shards []uint32, entries []store.Entry, dones []func(error), ps piggybacks, done func(error)) {
+func (b *Broker) proposeGroup(sh *shard.Shard, shards []uint32, entries []store.Entry, dones []func(error), ps piggybacks, done func(error)) {
 	durable := func(err error) {
 		for _, tell := range dones {
 			tell(err)
@@ -332,13 +324,13 @@ func (sh *shard) proposeGroup(shards []uint32, entries []store.Entry, dones []fu
 	}
 	switch {
 	case len(ps) > 0:
-		if !ps.append(sh.b, entries, sh.log, durable, done) {
+		if !ps.append(b, entries, sh.Log, durable, done) {
 			durable(ErrClosed)
 			done(ErrClosed)
 		}
 	case len(entries) == 0:
-		sh.b.wal.Barrier(shards, sh.b.opts.Sync.Wait(), finished)
+		b.set.Log.Barrier(shards, b.set.Sync.Wait(), finished)
 	default:
-		sh.log(entries, finished)
+		sh.Log(entries, finished)
 	}
 }

@@ -16,11 +16,11 @@ func twoShards(t *testing.T, mem *vfs.Mem) (b *Broker, c *client, here, there st
 	here = "q0"
 	c.queue(here, nil)
 	v, _ := b.vhost("/")
-	first, _ := v.queue(here)
+	first, _ := v.Queue(here)
 	for i := 1; ; i++ {
 		there = fmt.Sprint("q", i)
 		c.queue(there, nil)
-		if q, _ := v.queue(there); q.shard != first.shard {
+		if q, _ := v.Queue(there); q.Home() != first.Home() {
 			return b, c, here, there
 		}
 	}

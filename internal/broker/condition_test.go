@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/vfs"
@@ -49,7 +50,7 @@ func (c *client) show(exchange, body string, headers ...message.Field) {
 	c.seq++
 	seq, parts := c.seq, targets.Parts()
 	env := append(message.AppendEnvelopeHeader(nil, exchange, "", raw), body...)
-	c.Publish(&Publish{Targets: targets, Env: env, Persistent: true, TTL: -1, Confirm: c, Seq: seq})
+	c.Publish(&shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1, Confirm: c, Seq: seq})
 	c.Flush()
 	c.until(func() bool { return c.acks[seq] >= parts })
 }

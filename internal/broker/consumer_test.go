@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -17,7 +18,7 @@ func TestManyConsumersShare(t *testing.T) {
 	defer c.Close()
 	c.queue("q", nil)
 	for i := range consumers {
-		c.consume("q", func(s *ConsumerSpec) { s.Tag, s.Prefetch = fmt.Sprint(i), limit })
+		c.consume("q", func(s *shard.ConsumerSpec) { s.Tag, s.Prefetch = fmt.Sprint(i), limit })
 	}
 	for i := range consumers * (limit + 1) {
 		c.post("", "q", fmt.Sprint(i), nil)
@@ -57,9 +58,9 @@ func TestConsumersAgainstRules(t *testing.T) {
 }
 
 // out is the number of unacked deliveries under a limit.
-func out(held map[*Consumer][]Delivery, l *Limit) (n int) {
+func out(held map[*shard.Consumer][]shard.Delivery, l *shard.Limit) (n int) {
 	for k, ds := range held {
-		if k.state.Limit == l {
+		if k.State().Limit == l {
 			n += len(ds)
 		}
 	}
@@ -70,19 +71,19 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	defer mustClose(t, b)
 	var clients []*client
-	limits := map[*client]*Limit{}
+	limits := map[*client]*shard.Limit{}
 	for range 3 {
 		c := newClient(t, b)
 		defer c.Close()
 		clients = append(clients, c)
-		limits[c] = NewLimit(5)
+		limits[c] = shard.NewLimit(5)
 	}
 	clients[0].queue("q", nil)
 	v, _ := b.vhost("/")
-	q, _ := v.queue("q")
-	owner := map[*Consumer]*client{}
-	held := map[*Consumer][]Delivery{}
-	var all []*Consumer
+	q, _ := v.Queue("q")
+	owner := map[*shard.Consumer]*client{}
+	held := map[*shard.Consumer][]shard.Delivery{}
+	var all []*shard.Consumer
 	collect := func() {
 		for _, c := range clients {
 			c.mu.Lock()
@@ -95,7 +96,7 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 	}
 	rest := func() { // until kicks were handled
 		for range 3 {
-			must(t, q.shard.call(func() {}))
+			must(t, q.Home().Call(func() {}))
 		}
 		collect()
 	}
@@ -103,7 +104,7 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 		c := clients[rng.IntN(len(clients))]
 		switch op := rng.IntN(10); {
 		case op == 0 && len(all) < 40:
-			k := c.consume("q", func(s *ConsumerSpec) {
+			k := c.consume("q", func(s *shard.ConsumerSpec) {
 				s.Tag, s.Prefetch, s.Priority = fmt.Sprint(step), 1+rng.IntN(4), rng.IntN(3)
 				if rng.IntN(3) == 0 {
 					s.Limit = limits[c]
@@ -140,9 +141,9 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 		}
 		rest()
 		ready := 0
-		must(t, q.shard.call(func() { ready = q.state.Ready() }))
+		must(t, q.Home().Call(func() { ready = shard.ContextOf(q).Deliveries().Ready() }))
 		for _, k := range all {
-			prefetch, limit := k.state.Prefetch, k.state.Limit
+			prefetch, limit := k.State().Prefetch, k.State().Limit
 			room := len(held[k]) < prefetch && (limit == nil || out(held, limit) < limit.Max())
 			if len(held[k]) > prefetch || ready > 0 && room {
 				t.Fatalf("step %d: consumer %s holds %d of %d, %d are ready", step, k.Tag, len(held[k]), prefetch, ready)

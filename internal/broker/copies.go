@@ -1,14 +1,15 @@
 package broker
 
-import "slices"
+import "fiveways/internal/broker/shard"
 
 // Source appends the next deliveries for c to out; more is false when there were none left. They
 // have no Queue, for there is nothing to settle.
-type Source func(c *Consumer, out []Delivery) (all []Delivery, more bool)
+type Source func(c *shard.Consumer, out []shard.Delivery) (all []shard.Delivery, more bool)
 
 // copier is what runs behind a consumer of ConsumeFrom.
 type copier struct {
-	c    *Consumer
+	s    *Session
+	c    *shard.Consumer
 	next Source
 	room chan struct{} // 1 slot: the session's window may be open again
 	stop chan struct{} // closed by halt
@@ -19,28 +20,32 @@ type copier struct {
 // and is then cancelled by the broker, as when its queue is deleted. next is called on a goroutine
 // of its own. The consumer does not count as one of q, of which it tells; of spec, Tag, Data and
 // Started are used. Errors: ErrClosed.
-func (s *Session) ConsumeFrom(spec ConsumerSpec, q *Queue, next Source) (*Consumer, error) {
-	c := &Consumer{Tag: spec.Tag, NoAck: true, Queue: q, Data: spec.Data, session: s}
-	c.copier = &copier{c: c, next: next, room: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+func (s *Session) ConsumeFrom(spec shard.ConsumerSpec, q *shard.Queue, next Source) (*shard.Consumer, error) {
+	c := shard.NewConsumer(&s.client, &shard.ConsumerSpec{Tag: spec.Tag, NoAck: true, Data: spec.Data})
+	c.Queue = q
+	k := &copier{s: s, c: c, next: next, room: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return nil, ErrClosed
 	}
-	s.copiers = append(s.copiers, c.copier)
+	if s.copiers == nil {
+		s.copiers = map[*shard.Consumer]*copier{}
+	}
+	s.copiers[c] = k
 	s.mu.Unlock()
 	if spec.Started != nil {
 		spec.Started()
 	}
-	go c.copier.run()
+	go k.run()
 	return c, nil
 }
 
 // run is the copier's goroutine.
 func (k *copier) run() {
 	defer close(k.done)
-	s := k.c.session
-	var out []Delivery
+	s := k.s
+	var out []shard.Delivery
 	for {
 		var more bool
 		if out, more = k.next(k.c, out[:0]); !more {
@@ -50,19 +55,19 @@ func (k *copier) run() {
 			return
 		}
 		if len(out) > 0 {
-			s.sink.Deliver(out)
+			s.client.Sink.Deliver(out)
 		}
 		clear(out)
 	}
 	s.forgetCopier(k)
 	if !k.stopped() {
-		s.sink.Cancelled(k.c)
+		s.client.Sink.Cancelled(k.c)
 	}
 }
 
 // awaitRoom waits until the session's window has room; false when the copier is to stop.
 func (k *copier) awaitRoom() bool {
-	for k.c.session.window.Full() {
+	for k.s.client.Window.Full() {
 		select {
 		case <-k.room:
 		case <-k.stop:
@@ -87,12 +92,19 @@ func (k *copier) halt() {
 		close(k.stop)
 	}
 	<-k.done
-	k.c.session.forgetCopier(k)
+	k.s.forgetCopier(k)
+}
+
+// copierOf is what runs behind a consumer, nil unless ConsumeFrom has made it.
+func (s *Session) copierOf(c *shard.Consumer) *copier {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.copiers[c]
 }
 
 func (s *Session) forgetCopier(k *copier) {
 	s.mu.Lock()
-	s.copiers = slices.DeleteFunc(s.copiers, func(have *copier) bool { return have == k })
+	delete(s.copiers, k.c)
 	s.mu.Unlock()
 }
 

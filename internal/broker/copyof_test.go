@@ -3,6 +3,7 @@ package broker
 import (
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -27,14 +28,14 @@ func TestCopyOf(t *testing.T) {
 	ordered := func(s *QueueSpec) { s.Policy.ConsumeAfter = true }
 	c.queue("q", ordered)
 	c.queue("dead", ordered)
-	c.put("", "q", "first", func(p *Publish) { *p = c.with(p, waitsFor("1", "")) })
-	c.put("", "q", "second", func(p *Publish) { *p = c.with(p, waitsFor("2", "1")) })
+	c.put("", "q", "first", func(p *shard.Publish) { *p = c.with(p, waitsFor("1", "")) })
+	c.put("", "q", "second", func(p *shard.Publish) { *p = c.with(p, waitsFor("2", "1")) })
 	d, _, _, _ := c.Get("q", false)
 	tx := c.NewTx()
 	copied := d.Env
 	targets, err := c.Route(nil, []byte("dead"), &message.Peek{}, nil)
 	must(t, err)
-	tx.Publish(&Publish{Targets: targets, Env: copied, Persistent: true, TTL: -1, CopyOf: &Loan{d.Queue, d.Handle}})
+	tx.Publish(&shard.Publish{Targets: targets, Env: copied, Persistent: true, TTL: -1, CopyOf: &shard.Loan{Queue: d.Queue, Handle: d.Handle}})
 	tx.Ack(d.Queue, nil, d.Handle, 1)
 	must(t, tx.Commit())
 	for range 2 {
@@ -51,7 +52,7 @@ func TestCopyOf(t *testing.T) {
 }
 
 // with gives a publish other properties.
-func (c *client) with(p *Publish, props message.Properties) Publish {
+func (c *client) with(p *shard.Publish, props message.Properties) shard.Publish {
 	exchange, key, _, body := p.Env.Split()
 	out := *p
 	out.Env = append(message.AppendEnvelopeHeader(nil, exchange, key, props.Append(nil)), body...)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"fiveways/internal/broker/shard"
 )
 
 // crashRun records the short life of a broker: what was promised, and what may have happened
@@ -86,8 +88,8 @@ func (r *crashRun) transaction(c *client, i int) bool {
 	body := fmt.Sprintf("tx%03d", i)
 	tx := c.NewTx()
 	for _, q := range []string{"q1", "q2"} {
-		var p Publish
-		c.post("", q, body, func(have *Publish) { p = *have; have.Targets = Targets{} })
+		var p shard.Publish
+		c.post("", q, body, func(have *shard.Publish) { p = *have; have.Targets = shard.Targets{} })
 		tx.Publish(&p)
 		r.maybe[q+"/"+body] = true
 	}
@@ -126,7 +128,7 @@ func (r *crashRun) check(t *testing.T, b *Broker) {
 	c := newClient(t, b)
 	there := map[string][]string{}
 	for _, q := range []string{"q1", "q2"} {
-		if _, ok := c.vhost.queue(q); ok {
+		if _, ok := c.vhost.Queue(q); ok {
 			there[q] = c.drain(q)
 		} else if len(r.confirmed[q]) > 0 {
 			t.Errorf("queue %s is gone with %q", q, r.confirmed[q])

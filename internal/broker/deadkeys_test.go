@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -44,7 +45,7 @@ func endBacklogOfKeys(t *testing.T, count int) time.Duration {
 	for c.rejectAll("src") > 0 {
 	}
 	wantCounts(t, c, "src", 0, count)
-	c.consume("dead", func(s *ConsumerSpec) { s.NoAck = true })
+	c.consume("dead", func(s *shard.ConsumerSpec) { s.NoAck = true })
 	start := time.Now()
 	c.bind("x", "dead", "")
 	c.take(count)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -38,8 +39,8 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 				for _, q := range k.queues {
 					c.queue(q, toQueue("dead"))
 				}
-				first, late := b.shards[0], b.shards[1]
-				if q, _ := c.vhost.queue(k.queues[1]); q.shard != first {
+				first, late := b.set.All[0], b.set.All[1]
+				if q, _ := c.vhost.Queue(k.queues[1]); q.Home() != first {
 					t.Fatalf("%s is on the wrong shard", k.queues[1])
 				}
 				c.put("", "src", "precious", nil)
@@ -47,7 +48,7 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 				if err != nil || !ok {
 					t.Fatalf("get: %v, %v", ok, err)
 				}
-				late.post(func() { <-first.done })
+				late.Post(func() { <-first.Done })
 				c.Reject(d.Queue, nil, d.Handle, 1)
 				c.Flush()
 				must(t, b.Close()) // one shard stands still: the state cannot be compared
@@ -123,9 +124,9 @@ func TestDeadLettersInEntriesOfBoundedSize(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				synctest.Wait()
-				q, _ := c.vhost.queue("dead")
-				must(t, q.shard.call(func() {
-					if n := q.state.Ready(); n != count {
+				q, _ := c.vhost.Queue("dead")
+				must(t, q.Home().Call(func() {
+					if n := shard.ContextOf(q).Deliveries().Ready(); n != count {
 						t.Errorf("%d dead messages, want %d", n, count)
 					}
 				}))
@@ -133,7 +134,7 @@ func TestDeadLettersInEntriesOfBoundedSize(t *testing.T) {
 				mustClose(t, b)
 			})
 			for index, n := range entryLengths(t, fs, 1) {
-				if n > entryBytes+size+1024 {
+				if n > shard.EntryBytes+size+1024 {
 					t.Errorf("entry %d has %d bytes", index, n)
 				}
 			}
@@ -147,23 +148,23 @@ func TestExpiryWaitsForDeadLettersOnTheirWay(t *testing.T) {
 		_, c := inBubble(t)
 		c.queue("dead", nil)
 		c.queue("src", func(s *QueueSpec) { toQueue("dead")(s); s.Policy.MessageTTL = 1000 })
-		src, _ := c.vhost.queue("src")
-		if dead, _ := c.vhost.queue("dead"); dead.shard == src.shard {
+		src, _ := c.vhost.Queue("src")
+		if dead, _ := c.vhost.Queue("dead"); dead.Home() == src.Home() {
 			t.Fatal("both queues are on one shard")
 		}
 		c.put("", "src", "x", nil)
-		sh := src.shard
-		must(t, sh.call(func() { sh.deadBytes += maxDeadBytes }))
+		sh := src.Home()
+		must(t, sh.Call(func() { shard.DebugOf(sh).UnderWay(shard.MaxDeadBytes) }))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		sameStrings(t, c.drain("dead"))
-		must(t, sh.call(func() { sh.deadBytes -= maxDeadBytes }))
-		time.Sleep(deadRetry * time.Millisecond)
+		must(t, sh.Call(func() { shard.DebugOf(sh).UnderWay(-shard.MaxDeadBytes) }))
+		time.Sleep(shard.DeadRetry * time.Millisecond)
 		synctest.Wait()
 		sameStrings(t, c.drain("dead"), "x")
-		must(t, sh.call(func() {
-			if sh.deadBytes != 0 || src.state.Unacked() != 0 {
-				t.Errorf("%d bytes, %d messages still on their way", sh.deadBytes, src.state.Unacked())
+		must(t, sh.Call(func() {
+			if bytes, _ := shard.DebugOf(sh).UnderWay(0); bytes != 0 || shard.ContextOf(src).Deliveries().Unacked() != 0 {
+				t.Errorf("%d bytes, %d messages still on their way", bytes, shard.ContextOf(src).Deliveries().Unacked())
 			}
 		}))
 	})

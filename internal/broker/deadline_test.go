@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -20,7 +21,7 @@ func TestDeadlines(t *testing.T) {
 		Name: "hold", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}},
 	}))
 	must(t, c.Bind(BindSpec{Source: "hold", Destination: "q"}))
-	until := func(ms int64) func(*Publish) { return func(p *Publish) { p.Deadline = ms } }
+	until := func(ms int64) func(*shard.Publish) { return func(p *shard.Publish) { p.Deadline = ms } }
 	c.put("", "q", "short", until(1_001_000))
 	c.put("", "q", "long", until(1_005_000))
 	held := message.Properties{
@@ -36,9 +37,9 @@ func TestDeadlines(t *testing.T) {
 	clock.ms.Store(1_002_000)
 	b = openBroker(t, fs, clocked)
 	c = newClient(t, b)
-	for _, sh := range b.shards { // what was held arrives
-		must(t, sh.call(func() {}))
-		must(t, sh.call(func() {}))
+	for _, sh := range b.set.All { // what was held arrives
+		must(t, sh.Call(func() {}))
+		must(t, sh.Call(func() {}))
 	}
 	got := c.gets("q", 9)
 	sameStrings(t, bodies(got), "long", "held until 1002500", "held until 1009000")

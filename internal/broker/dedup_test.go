@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
@@ -101,7 +102,7 @@ func TestFullQueueRemembersNothing(t *testing.T) {
 		sameStrings(t, c.drain("q"), body)
 		tx := c.NewTx()
 		for _, id := range []string{"tx1", "tx2"} {
-			c.postProps(exchange, "q", id, key(body+id), func(p *Publish) { tx.Publish(p); p.Targets, p.Confirm = Targets{}, nil })
+			c.postProps(exchange, "q", id, key(body+id), func(p *shard.Publish) { tx.Publish(p); p.Targets, p.Confirm = shard.Targets{}, nil })
 		}
 		if err := tx.Commit(); !errors.Is(err, ErrRejected) {
 			t.Errorf("two messages for one place: %v", err)
@@ -130,7 +131,7 @@ func TestExchangePassesEachKeyOnce(t *testing.T) {
 				c.send("sieve", "elsewhere", "nowhere", key("2"))
 				tx := c.NewTx()
 				for _, body := range []string{"in a tx", "twice in a tx"} {
-					c.postProps("sieve", "k", body, key("3"), func(p *Publish) { tx.Publish(p); p.Targets, p.Confirm = Targets{}, nil })
+					c.postProps("sieve", "k", body, key("3"), func(p *shard.Publish) { tx.Publish(p); p.Targets, p.Confirm = shard.Targets{}, nil })
 				}
 				must(t, tx.Commit())
 				delayed := key("4")
@@ -142,7 +143,7 @@ func TestExchangePassesEachKeyOnce(t *testing.T) {
 				for i := range 3 {
 					sameStrings(t, c.drain(fmt.Sprint("q", i)), "one", "in a tx", "later")
 				}
-				c.relayOn("sieve").look(t, func(s *queue.Deliveries) {
+				look(t, c.relayOn("sieve"), func(s *queue.Deliveries) {
 					if n := s.NextSeq(0); shards == 1 && n != 1 {
 						t.Errorf("%d messages went through the relay of one shard", n-1)
 					}
@@ -182,7 +183,7 @@ func TestTransientKeysAreForgottenByARestart(t *testing.T) {
 			c.send("", "q", "p", key("p"))
 		}
 		sameStrings(t, c.drain("q"), want...)
-		must(t, b.journal.Checkpoint(b.store))
+		must(t, b.journal.Checkpoint(b.set.Store))
 		c.Close()
 		mustClose(t, b)
 	}

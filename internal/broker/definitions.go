@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/routing"
 )
 
 // Definitions are changes of the definitions of a virtual host, in an order in which each can build
@@ -105,25 +107,26 @@ func (s *Session) change(decide func(*catalog.Edit) error) error {
 func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	index = b.journal.Record(e.Facts())
 	for _, def := range e.Made {
-		q := queueOf(def)
-		if q.relay == nil {
-			b.counters.queuesCreated.Add(1)
+		q := shard.QueueOf(def)
+		if q.Relay == nil {
+			b.queuesCreated.Add(1)
 		}
 		if q.Durable {
-			q.created = index
+			q.Created = index
 		}
-		q.shard.post(func() { q.shard.register(q) })
-		if q.owner != nil {
-			q.owner.own(q)
+		q.Register()
+		if s := ownerOf(q); s != nil {
+			s.own(q)
 		}
 	}
 	for _, def := range e.Kept {
-		queueOf(def).explicitAt.Store(index) // before Commit: a session that sees the queue waits for this entry
+		shard.QueueOf(def).ExplicitAt.Store(index) // before Commit: a session that sees the queue waits for this entry
 	}
 	e.Commit()
 	for _, def := range e.Ended {
-		if q := queueOf(def); q.owner != nil {
-			q.owner.disown(q)
+		q := shard.QueueOf(def)
+		if s := ownerOf(q); s != nil {
+			s.disown(q)
 		}
 	}
 	if !e.Durable {
@@ -132,21 +135,41 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	return index
 }
 
+// ownerOf is the session that an exclusive queue is deleted with, nil for others.
+func ownerOf(q *shard.Queue) *Session {
+	s, _ := q.Owner.(*Session)
+	return s
+}
+
 // own notes that a queue is deleted with the session.
-func (s *Session) own(q *Queue) {
+func (s *Session) own(q *shard.Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.exclusive == nil {
-		s.exclusive = map[string]*Queue{}
+		s.exclusive = map[string]*shard.Queue{}
 	}
 	s.exclusive[q.Name] = q
 }
 
 // disown forgets a queue that is gone.
-func (s *Session) disown(q *Queue) {
+func (s *Session) disown(q *shard.Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.exclusive[q.Name] == q {
 		delete(s.exclusive, q.Name)
 	}
+}
+
+// recall sends the history of the exchange, in order, to a destination that has just been bound to
+// it, and returns when the messages are on their way.
+func (s *Session) recall(b *routing.Binding) {
+	x, ok := s.vhost.Table().Exchange(b.Source)
+	if !ok || !x.Relay().Copy {
+		return
+	}
+	q := s.b.set.RelayQueue(x)
+	if q == nil {
+		return
+	}
+	q.Recall(b)
 }

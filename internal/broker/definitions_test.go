@@ -31,7 +31,7 @@ func dropTopic(d *Definitions, name string) {
 // parts counts the definitions of a topic that are there.
 func parts(b *Broker, name string) (n int) {
 	v, _ := b.vhost("/")
-	if q, ok := v.queue(name); ok {
+	if q, ok := v.Queue(name); ok {
 		n++
 		for range v.Table().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
 			n++
@@ -174,7 +174,7 @@ func TestDefineExclusiveAndRelays(t *testing.T) {
 	}
 	must(t, c.Define(&d))
 	c.Close()
-	if _, ok := other.vhost.queue("own"); ok {
+	if _, ok := other.vhost.Queue("own"); ok {
 		t.Error("the queue did not go with its session")
 	}
 	other.Close()
@@ -207,7 +207,7 @@ func TestDefineCrash(t *testing.T) {
 					}
 					done[name], done[name+"-new"] = 0, 4
 				}
-				if i == 3 && b.journal.Checkpoint(b.store) != nil {
+				if i == 3 && b.journal.Checkpoint(b.set.Store) != nil {
 					break
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -34,7 +35,7 @@ func (c *client) expiring(change func(*QueueSpec)) {
 // later publishes a scheduled message.
 func (c *client) later() {
 	c.queue("q", nil)
-	c.put("", "q", "m", func(p *Publish) { p.NotBefore = c.b.nowMillis() + dueMs })
+	c.put("", "q", "m", func(p *shard.Publish) { p.NotBefore = c.b.set.NowMillis() + dueMs })
 }
 
 // isGone reports whether a queue does not exist.

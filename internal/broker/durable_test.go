@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
@@ -33,7 +34,7 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := s.Consume(ConsumerSpec{Queue: "q", Tag: "late", Prefetch: 3})
+	k, err := s.Consume(shard.ConsumerSpec{Queue: "q", Tag: "late", Prefetch: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,20 +130,20 @@ func (c *client) find(body string) queue.Handle {
 // TestWrittenIsNotDurable: an entry without a promise is written, and synced a little later. A
 // caller that waits for it meanwhile, or a sink that is told of it, waits for the sync.
 func TestWrittenIsNotDurable(t *testing.T) {
-	for name, tell := range map[string]func(t *testing.T, b *Broker, q *Queue){
-		"AwaitDurable": func(t *testing.T, _ *Broker, q *Queue) {
+	for name, tell := range map[string]func(t *testing.T, b *Broker, q *shard.Queue){
+		"AwaitDurable": func(t *testing.T, _ *Broker, q *shard.Queue) {
 			if err := q.AwaitDurable(); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"a late consumer": func(t *testing.T, b *Broker, _ *Queue) {
+		"a late consumer": func(t *testing.T, b *Broker, _ *shard.Queue) {
 			sink := newSink(t)
 			s, err := b.OperateLate("/", sink)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sink.Session = s
-			if _, err := s.Consume(ConsumerSpec{Queue: "q", Tag: "late"}); err != nil {
+			if _, err := s.Consume(shard.ConsumerSpec{Queue: "q", Tag: "late"}); err != nil {
 				t.Fatal(err)
 			}
 			sink.take(1)
@@ -154,16 +155,16 @@ func TestWrittenIsNotDurable(t *testing.T) {
 				b := openBroker(t, mem, nil)
 				c := newClient(t, b)
 				c.queue("q", nil)
-				c.post("", "q", "m", func(p *Publish) { p.Confirm = nil })
+				c.post("", "q", "m", func(p *shard.Publish) { p.Confirm = nil })
 				c.Flush()
 				q, err := c.usableQueue("q")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := q.shard.call(func() {}); err != nil { // the round with the message is over
+				if err := q.Home().Call(func() {}); err != nil { // the round with the message is over
 					t.Fatal(err)
 				}
-				for b.wal.Pending() > 0 {
+				for b.set.Log.Pending() > 0 {
 					runtime.Gosched() // until it is written
 				}
 				tell(t, b, q)

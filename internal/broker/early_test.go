@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/vfs"
@@ -15,22 +16,22 @@ import (
 
 // byType takes the place of a message from its property type.
 func byType(o *Options) {
-	o.Order = func(env message.Envelope) (Order, bool) {
+	o.Order = func(env message.Envelope) (shard.Order, bool) {
 		props, err := message.DecodeProperties(env.Properties())
 		at, e := strconv.ParseInt(props.Type, 10, 64)
-		return Order{At: at}, err == nil && e == nil
+		return shard.Order{At: at}, err == nil && e == nil
 	}
 }
 
 // at publishes a message with a place; early: its sender gives it.
-func (c *client) at(body string, at int64, early bool, change func(*Publish)) {
+func (c *client) at(body string, at int64, early bool, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := message.Properties{
 		Flags: message.HasDeliveryMode | message.HasType | message.HasMessageID, DeliveryMode: 2, Type: fmt.Sprint(at), MessageID: body,
 	}
-	c.postProps("", "q", body, props, func(p *Publish) {
+	c.postProps("", "q", body, props, func(p *shard.Publish) {
 		if early {
-			p.Order = &Order{At: at}
+			p.Order = &shard.Order{At: at}
 		}
 		if change != nil {
 			change(p)
@@ -49,14 +50,14 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.at("d", 40, false, nil)
 	c.at("f", 60, false, nil)
 	c.at("b", 20, true, nil)
-	c.at("short", 1, true, func(p *Publish) { p.TTL = 10 })
+	c.at("short", 1, true, func(p *shard.Publish) { p.TTL = 10 })
 	c.at("a", 10, true, nil)
 	c.at("e", 50, true, nil)
 	c.put("", "q", "none", nil)
 	clock.ms.Add(1000)
 	c.settled("q")
 
-	get := func(want string) Delivery {
+	get := func(want string) shard.Delivery {
 		t.Helper()
 		d, _, _, err := c.Get("q", false)
 		must(t, err)
@@ -103,7 +104,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	// selector gets all, in the order of their arrival.
 	c.at("x", 50, false, nil)
 	props := withHeaders("consume_after", "x")
-	c.postProps("", "q", "waits", props, func(p *Publish) { p.Order = &Order{At: 5} })
+	c.postProps("", "q", "waits", props, func(p *shard.Publish) { p.Order = &shard.Order{At: 5} })
 	c.at("y", 70, false, nil)
 	c.ack(get("x"))
 	c.Flush()
@@ -116,11 +117,11 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.at("1", 1, true, nil)
 	all, err := selector.Compile("TRUE")
 	must(t, err)
-	c.consume("q", func(s *ConsumerSpec) { s.Prefetch, s.Selector = 9, all })
+	c.consume("q", func(s *shard.ConsumerSpec) { s.Prefetch, s.Selector = 9, all })
 	sameStrings(t, bodies(c.take(2)), "2", "1")
-	c.pickyState("q", func(_ *shard, q *Queue) {
-		if q.early != nil {
-			t.Errorf("left behind: %+v", q.early)
+	c.pickyState("q", func(sh *shard.Shard, q *shard.Queue) {
+		if shard.DebugOf(sh).HasEarly(q) {
+			t.Error("messages out of the order of arrival are left behind")
 		}
 	})
 	mustClose(t, b)
@@ -133,7 +134,7 @@ func TestPlacesTwin(t *testing.T) {
 		at   int64
 		n    int
 		out  bool
-		d    Delivery
+		d    shard.Delivery
 	}
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 7))

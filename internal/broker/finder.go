@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/routing"
 )
 
@@ -29,7 +30,7 @@ func (f Finder) May(action, queue string) error { return f.s.may(action, "queue"
 // Queue finds a queue to which the session may do something. One that is not there is declared when
 // create says so, durable and without other properties; it is removed when it is idle. Errors:
 // ErrAccessRefused, ErrQueueNotFound, ErrExclusive; with create those of Session.To.
-func (f Finder) Queue(action, name string, create bool) (*Queue, error) {
+func (f Finder) Queue(action, name string, create bool) (*shard.Queue, error) {
 	if err := f.May(action, name); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (f Finder) Queue(action, name string, create bool) (*Queue, error) {
 
 // ToPublish is Queue for a command that puts messages into the queue: it is held back while the log
 // or the memory is behind.
-func (f Finder) ToPublish(name string, create bool) (*Queue, error) {
+func (f Finder) ToPublish(name string, create bool) (*shard.Queue, error) {
 	return f.s.writable(name, create)
 }
 
@@ -51,12 +52,12 @@ func (f Finder) Find(c Command) error { return f.s.find(c) }
 
 // At runs fn at the shard of a queue, which may be gone, and returns when that is done. The caller
 // holds no lock. Errors: ErrClosed.
-func (f Finder) At(q *Queue, fn func(Context)) error {
-	return f.s.at(q.shard, func() { fn(Context{q.shard, q}) })
+func (f Finder) At(q *shard.Queue, fn func(shard.Context)) error {
+	return f.s.at(q.Home(), func() { fn(shard.ContextOf(q)) })
 }
 
 // Stopped is closed when the shard of a queue has stopped: nothing happens to the queue any more.
-func (f Finder) Stopped(q *Queue) <-chan struct{} { return q.shard.done }
+func (f Finder) Stopped(q *shard.Queue) <-chan struct{} { return q.Home().Done }
 
 // Broker is the broker of the session.
 func (f Finder) Broker() *Broker { return f.s.b }
@@ -65,18 +66,18 @@ func (f Finder) Broker() *Broker { return f.s.b }
 func (f Finder) Table() *routing.Table { return f.s.vhost.Table() }
 
 // Lookup finds a queue without asking for a permission.
-func (f Finder) Lookup(name string) (q *Queue, ok bool) { return f.s.vhost.queue(name) }
+func (f Finder) Lookup(name string) (q *shard.Queue, ok bool) { return f.s.vhost.Queue(name) }
 
 // Relay is the queue that holds the messages of an exchange, nil when it holds none.
-func (f Finder) Relay(x *routing.Exchange) *Queue { return f.s.b.relayQueue(x) }
+func (f Finder) Relay(x *routing.Exchange) *shard.Queue { return f.s.b.set.RelayQueue(x) }
 
 // Queues yields the queues of the virtual host.
-func (f Finder) Queues() iter.Seq[*Queue] { return f.s.vhost.Queues() }
+func (f Finder) Queues() iter.Seq[*shard.Queue] { return f.s.vhost.Queues() }
 
 // QueuesFrom returns at most n queues of the virtual host by their IDs, from an ID on, and the one
 // to go on from, 0 at the end.
-func (f Finder) QueuesFrom(id uint64, n int) (queues []*Queue, next uint64) {
-	ids := f.s.vhost.queueIDs()
+func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64) {
+	ids := f.s.vhost.QueueIDs()
 	at, _ := slices.BinarySearch(ids, id)
 	ids = ids[at:]
 	if n < len(ids) {
@@ -84,7 +85,7 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*Queue, next uint64) {
 		ids = ids[:n]
 	}
 	for _, id := range ids {
-		if q, ok := f.s.b.queueByID(id); ok {
+		if q, ok := f.s.b.set.QueueByID(id); ok {
 			queues = append(queues, q)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -21,8 +22,8 @@ func TestInsistsWhileTheTargetIsDeleted(t *testing.T) {
 				c.queue("src", insisting("", "dead"))
 				c.queue("dead", nil)
 				c.put("", "src", "m", nil)
-				q, _ := c.vhost.queue("dead")
-				must(t, q.shard.call(func() { q.shard.drop(q, dropWhen{}) })) // the first half of a deletion
+				q, _ := c.vhost.Queue("dead")
+				must(t, q.At(func(shard.Context) { q.Home().DropNow(q) })) // the first half of a deletion
 				c.rejectAll("src")
 				synctest.Wait()
 				wantCounts(t, c, "src", 0, 1)
@@ -53,7 +54,7 @@ func TestMoveToADeletedQueue(t *testing.T) {
 			to, err := c.Into("to")
 			must(t, err)
 			tx := c.NewTx()
-			tx.Publish(&Publish{Targets: to, Env: d.Env, Persistent: true, TTL: -1, MustArrive: true})
+			tx.Publish(&shard.Publish{Targets: to, Env: d.Env, Persistent: true, TTL: -1, MustArrive: true})
 			tx.Ack(d.Queue, nil, d.Handle, 1)
 			_, err = c.DeleteQueue("to", false, false)
 			must(t, err)
@@ -86,8 +87,8 @@ func TestTogetherWithADeletedQueue(t *testing.T) {
 				c.queue("q", nil)
 				c.queue("rest", nil)
 				gate := make(chan struct{})
-				for _, sh := range b.shards {
-					sh.post(func() { <-gate })
+				for _, sh := range b.set.All {
+					sh.Post(func() { <-gate })
 				}
 				go func() { _, _ = newClient(t, b).DeleteQueue("q", false, false) }()
 				synctest.Wait() // the deletion is at the shard, and the queue is still found

@@ -30,7 +30,7 @@ func TestLogStaysSmallBesideQuietShards(t *testing.T) {
 			syncAll(t, b)
 			b.checkpointDue(false)
 		}
-		most = max(most, b.store.Stats().Bytes)
+		most = max(most, b.set.Store.Stats().Bytes)
 	}
 	if most > 512<<10 {
 		t.Errorf("the log has grown to %d KiB", most>>10)
@@ -52,7 +52,7 @@ func TestLogStaysSmallBesideDefinitions(t *testing.T) {
 		if i%20 == 0 {
 			b.checkpointDue(false)
 		}
-		most = max(most, b.store.Stats().Bytes)
+		most = max(most, b.set.Store.Stats().Bytes)
 	}
 	if most > 256<<10 {
 		t.Errorf("the log has grown to %d KiB", most>>10)
@@ -67,7 +67,7 @@ func TestLogStaysSmallOverCrashes(t *testing.T) {
 	for n := range uint64(20) {
 		b := openBroker(t, fs, options)
 		b.checkpointDue(false)
-		if bytes := b.store.Stats().Bytes; bytes > 256<<10 {
+		if bytes := b.set.Store.Stats().Bytes; bytes > 256<<10 {
 			t.Errorf("the log has grown to %d KiB", bytes>>10)
 		}
 		c := newClient(t, b)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -68,11 +69,11 @@ func TestPublishPermissionFollowsChanges(t *testing.T) {
 func TestConsumersGoOn(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	c.queue("q", nil)
-	c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+	c.consume("q", func(s *shard.ConsumerSpec) { s.NoAck = true })
 	must(t, put1(b.SetPermission(Permission{User: "u", VHost: "/", Write: ".*"})))
 	c.put("", "q", "m", nil)
 	sameStrings(t, bodies(c.take(1)), "m")
-	_, err := c.Consume(ConsumerSpec{Queue: "q"})
+	_, err := c.Consume(shard.ConsumerSpec{Queue: "q"})
 	wantErr(t, "a second consumer", err, ErrAccessRefused)
 }
 
@@ -193,7 +194,7 @@ func TestDeletedVHostTakesNoDefinitions(t *testing.T) {
 	wantErr(t, "declare", err, ErrVHostNotFound)
 	wantErr(t, "declare exchange", c.DeclareExchange(ExchangeSpec{Name: "x", Type: "direct", Durable: true}), ErrVHostNotFound)
 	wantErr(t, "bind", c.Bind(BindSpec{Source: "amq.topic", Destination: "amq.fanout", ToExchange: true}), ErrVHostNotFound)
-	_, err = c.Consume(ConsumerSpec{Queue: "q"})
+	_, err = c.Consume(shard.ConsumerSpec{Queue: "q"})
 	wantErr(t, "consume", err, ErrQueueNotFound)
 	c.until(func() bool { return len(c.cancelled) == 1 && c.cancelled[0] == k })
 	c.Close()

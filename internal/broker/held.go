@@ -1,19 +1,22 @@
 package broker
 
-import "fiveways/internal/core/queue"
+import (
+	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/queue"
+)
 
 // OnDelivery is what commands about one delivery embed. The session that was given it may end it:
 // that needs no permission.
 type OnDelivery struct {
-	OnQueue            // its name is given back, not asked for
-	Of       *Queue    // Delivery.Queue
-	Consumer *Consumer // Delivery.Consumer
+	OnQueue                  // its name is given back, not asked for
+	Of       *shard.Queue    // Delivery.Queue
+	Consumer *shard.Consumer // Delivery.Consumer
 	Handle   queue.Handle
 }
 
-func (d *OnDelivery) Find(f Finder) (*Queue, error) {
+func (d *OnDelivery) Find(f Finder) (*shard.Queue, error) {
 	d.Queue = d.Of.Name
-	if q, ok := f.s.b.queueByID(d.Of.ID); ok {
+	if q, ok := f.s.b.set.QueueByID(d.Of.ID); ok {
 		return q, nil
 	}
 	return nil, f.s.noQueue(d.Queue)
@@ -22,8 +25,7 @@ func (d *OnDelivery) Find(f Finder) (*Queue, error) {
 // held reports whether the message is still out, and its consumer there. It runs on the goroutine
 // of the queue's shard.
 func (d *OnDelivery) held() bool {
-	_, status := d.Of.state.Get(d.Handle)
-	return status == queue.Unacked && (d.Consumer == nil || !d.Consumer.state.Gone())
+	return shard.ContextOf(d.Of).Deliveries().Status(d.Handle) == queue.Unacked && (d.Consumer == nil || !d.Consumer.Gone())
 }
 
 // Settle acknowledges a delivery. One that is not held any more is no error, unless it must be.
@@ -33,7 +35,7 @@ type Settle struct {
 	Held bool // it was, and is no more
 }
 
-func (t *Settle) Find(f Finder) (*Queue, error) {
+func (t *Settle) Find(f Finder) (*shard.Queue, error) {
 	t.Held = false
 	q, err := t.OnDelivery.Find(f)
 	if err != nil && t.Must {
@@ -42,9 +44,9 @@ func (t *Settle) Find(f Finder) (*Queue, error) {
 	return q, err
 }
 
-func (t *Settle) Run(at Context) error {
+func (t *Settle) Run(at shard.Context) error {
 	if t.Held = t.held(); t.Held {
-		at.sh.ack(&op{kind: opAck, queue: at.q, consumer: t.Consumer, handle: t.Handle, n: 1})
+		at.Ack(t.Consumer, t.Handle)
 	}
 	return nil
 }
@@ -62,7 +64,7 @@ func (t *Settle) refused(*commandGroup) error {
 }
 
 func (t *Settle) stale() error {
-	return &Error{Err: ErrStale, Kind: "queue", Name: t.Of.Name, VHost: t.Of.vhost.Name}
+	return t.Of.Fail(ErrStale)
 }
 
 func (t *Settle) size() int { return 0 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
@@ -22,8 +23,8 @@ type client struct {
 	*Session
 	mu        sync.Mutex
 	cond      *sync.Cond
-	got       []Delivery
-	cancelled []*Consumer
+	got       []shard.Delivery
+	cancelled []*shard.Consumer
 	acks      map[uint64]int // confirms per number
 	nacks     map[uint64]int
 	seq       uint64
@@ -41,14 +42,14 @@ func newSink(t *testing.T) *client {
 	return c
 }
 
-func (c *client) Deliver(ds []Delivery) {
+func (c *client) Deliver(ds []shard.Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.got = append(c.got, ds...)
 	c.cond.Broadcast()
 }
 
-func (c *client) Cancelled(k *Consumer) {
+func (c *client) Cancelled(k *shard.Consumer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cancelled = append(c.cancelled, k)
@@ -78,7 +79,7 @@ func (c *client) until(ok func() bool) {
 }
 
 // take waits for n deliveries and removes them from the record.
-func (c *client) take(n int) []Delivery {
+func (c *client) take(n int) []shard.Delivery {
 	c.until(func() bool { return len(c.got) >= n })
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,13 +100,13 @@ func (c *client) queue(name string, change func(*QueueSpec)) {
 }
 
 // post publishes body with a confirm, without waiting for it.
-func (c *client) post(exchange, key, body string, change func(*Publish)) uint64 {
+func (c *client) post(exchange, key, body string, change func(*shard.Publish)) uint64 {
 	c.t.Helper()
 	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
 	return c.postProps(exchange, key, body, props, change)
 }
 
-func (c *client) postProps(exchange, key, body string, props message.Properties, change func(*Publish)) uint64 {
+func (c *client) postProps(exchange, key, body string, props message.Properties, change func(*shard.Publish)) uint64 {
 	c.t.Helper()
 	raw := props.Append(nil)
 	peek, err := message.PeekProperties(raw)
@@ -118,7 +119,7 @@ func (c *client) postProps(exchange, key, body string, props message.Properties,
 	}
 	c.seq++
 	env := append(message.AppendEnvelopeHeader(nil, exchange, key, raw), body...)
-	p := Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1, Confirm: c, Seq: c.seq}
+	p := shard.Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1, Confirm: c, Seq: c.seq}
 	if change != nil {
 		change(&p)
 	}
@@ -127,10 +128,10 @@ func (c *client) postProps(exchange, key, body string, props message.Properties,
 }
 
 // put publishes and waits for the confirms of all shards.
-func (c *client) put(exchange, key, body string, change func(*Publish)) {
+func (c *client) put(exchange, key, body string, change func(*shard.Publish)) {
 	c.t.Helper()
 	parts := 0
-	seq := c.post(exchange, key, body, func(p *Publish) {
+	seq := c.post(exchange, key, body, func(p *shard.Publish) {
 		if change != nil {
 			change(p)
 		}
@@ -140,9 +141,9 @@ func (c *client) put(exchange, key, body string, change func(*Publish)) {
 	c.until(func() bool { return c.acks[seq]+c.nacks[seq] == parts })
 }
 
-func (c *client) consume(q string, change func(*ConsumerSpec)) *Consumer {
+func (c *client) consume(q string, change func(*shard.ConsumerSpec)) *shard.Consumer {
 	c.t.Helper()
-	spec := ConsumerSpec{Queue: q, Tag: "t"}
+	spec := shard.ConsumerSpec{Queue: q, Tag: "t"}
 	if change != nil {
 		change(&spec)
 	}
@@ -168,7 +169,7 @@ func (c *client) drain(q string) (bodies []string) {
 	}
 }
 
-func bodies(ds []Delivery) (out []string) {
+func bodies(ds []shard.Delivery) (out []string) {
 	for _, d := range ds {
 		out = append(out, string(d.Env.Body()))
 	}
@@ -271,9 +272,9 @@ func shownIn(s *Session, name string) (all []shown, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at := Context{q.shard, q}
-	err = q.shard.call(func() {
-		q.state.Each(q.state.First(), func(it *queue.Item, status queue.Status) bool {
+	at := shard.ContextOf(q)
+	err = q.Home().Call(func() {
+		shard.ContextOf(q).Deliveries().Each(shard.ContextOf(q).Deliveries().First(), func(it *queue.Item, status queue.Status) bool {
 			if status == queue.Parked {
 				status = queue.Ready
 			}
@@ -310,15 +311,15 @@ func newAdd(queue string, ms uint64, body string) *adding {
 	return &adding{OnQueue: on(queue), id: stream.ID{Ms: ms}, body: body}
 }
 
-func (a *adding) Find(f Finder) (*Queue, error) { return f.ToPublish(a.Queue, true) }
+func (a *adding) Find(f Finder) (*shard.Queue, error) { return f.ToPublish(a.Queue, true) }
 
-func (a *adding) Run(at Context) error {
+func (a *adding) Run(at shard.Context) error {
 	if at.Content().Stream == nil {
 		if err := at.MakeStream(); err != nil {
 			return err
 		}
 	}
-	return at.PublishEntry(&a.OnQueue, &Publish{Env: bareEnvelope(a.Queue, []byte(a.body)), Persistent: true, TTL: -1}, a.id)
+	return at.PublishEntry(a.By(), &shard.Publish{Env: bareEnvelope(a.Queue, []byte(a.body)), Persistent: true, TTL: -1}, a.id)
 }
 
 func (*adding) OfStreams() {}
@@ -332,11 +333,11 @@ type pushing struct {
 	Len    int // how many are ready then
 }
 
-func (p *pushing) Find(f Finder) (*Queue, error) { return f.ToPublish(p.Queue, p.Create) }
+func (p *pushing) Find(f Finder) (*shard.Queue, error) { return f.ToPublish(p.Queue, p.Create) }
 
-func (p *pushing) Run(at Context) error {
+func (p *pushing) Run(at shard.Context) error {
 	for _, body := range p.Bodies {
-		if err := at.Publish(&p.OnQueue, &Publish{Env: bareEnvelope(p.Queue, body), Persistent: true, TTL: -1}); err != nil {
+		if err := at.Publish(p.By(), &shard.Publish{Env: bareEnvelope(p.Queue, body), Persistent: true, TTL: -1}); err != nil {
 			return err
 		}
 	}
@@ -352,14 +353,14 @@ type popping struct {
 	Bodies [][]byte
 }
 
-func (p *popping) Find(f Finder) (*Queue, error) { return f.Queue(Reading, p.Queue, p.Create) }
+func (p *popping) Find(f Finder) (*shard.Queue, error) { return f.Queue(Reading, p.Queue, p.Create) }
 
 func (p *popping) Got() bool { return len(p.Bodies) > 0 }
 
-func (p *popping) Run(at Context) error {
+func (p *popping) Run(at shard.Context) error {
 	p.Bodies = nil
 	for len(p.Bodies) < p.Max {
-		it := at.Take(&p.OnQueue, false, true)
+		it := at.Take(p.By(), false, true)
 		if it == nil {
 			break
 		}
@@ -375,10 +376,10 @@ type moving struct {
 	To   string
 	Body []byte // nil: there was no message
 
-	to *Queue
+	to *shard.Queue
 }
 
-func (m *moving) Find(f Finder) (q *Queue, err error) {
+func (m *moving) Find(f Finder) (q *shard.Queue, err error) {
 	if m.to, err = f.ToPublish(m.To, false); err != nil {
 		return nil, err
 	}
@@ -387,14 +388,14 @@ func (m *moving) Find(f Finder) (q *Queue, err error) {
 
 func (m *moving) Got() bool { return m.Body != nil }
 
-func (m *moving) Run(at Context) error {
+func (m *moving) Run(at shard.Context) error {
 	m.Body = nil
-	it := at.Take(&m.OnQueue, false, false)
+	it := at.Take(m.By(), false, false)
 	if it == nil {
 		return nil
 	}
 	m.Body = it.Env.Body()
-	err := at.Other(m.to).Publish(&m.OnQueue, &Publish{Env: it.Env, Persistent: true, TTL: -1, Reserved: true})
+	err := at.Other(m.to).Publish(m.By(), &shard.Publish{Env: it.Env, Persistent: true, TTL: -1, Reserved: true})
 	at.Settle(it.Handle, 1)
 	return err
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/routing"
 )
@@ -10,11 +11,11 @@ import (
 // removals are the queues that their shards let go and that are still in the definitions.
 type removals struct {
 	mu     sync.Mutex
-	queues []*Queue
+	queues []*shard.Queue
 	wake   chan struct{} // 1 slot: queues is not empty
 }
 
-func (r *removals) add(q *Queue) {
+func (r *removals) add(q *shard.Queue) {
 	r.mu.Lock()
 	r.queues = append(r.queues, q)
 	r.mu.Unlock()
@@ -27,7 +28,7 @@ func (r *removals) add(q *Queue) {
 // removeBatch is how many queues are removed with one change of the definitions.
 const removeBatch = 256
 
-func (r *removals) take() (batch []*Queue) {
+func (r *removals) take() (batch []*shard.Queue) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := min(len(r.queues), removeBatch)
@@ -67,35 +68,28 @@ func (b *Broker) removeIdle() bool {
 	if len(queues) == 0 {
 		return false
 	}
-	byShard := map[*shard][]*Queue{}
+	byShard := map[*shard.Shard][]*shard.Queue{}
 	for _, q := range queues {
-		byShard[q.shard] = append(byShard[q.shard], q)
+		byShard[q.Home()] = append(byShard[q.Home()], q)
 	}
-	var removed []*Queue
+	var removed []*shard.Queue
 	for sh, own := range byShard {
-		bound := map[*Queue]bool{}
+		bound := map[*shard.Queue]bool{}
 		for _, q := range own {
 			bound[q] = isBound(q)
 		}
-		err := sh.call(func() {
-			for _, q := range own {
-				if bound[q] {
-					sh.implicits.add(q, sh.now)
-				} else if sh.removeIdle(q) {
-					removed = append(removed, q)
-				}
-			}
-		})
+		gone, err := sh.RemoveIdle(own, func(q *shard.Queue) bool { return bound[q] })
+		removed = append(removed, gone...)
 		if err != nil {
 			break // the broker closes
 		}
 	}
-	edits := map[*VHost]*catalog.Edit{}
+	edits := map[*catalog.VHost]*catalog.Edit{}
 	for _, q := range removed {
-		if edits[q.vhost] == nil {
-			edits[q.vhost] = q.vhost.Edit(nil)
+		if edits[q.In] == nil {
+			edits[q.In] = q.In.Edit(nil)
 		}
-		edits[q.vhost].EndQueue(&q.Queue)
+		edits[q.In].EndQueue(&q.Queue)
 	}
 	for _, e := range edits {
 		b.commitEdit(e)
@@ -104,8 +98,8 @@ func (b *Broker) removeIdle() bool {
 }
 
 // isBound reports whether an exchange has a binding to the queue.
-func isBound(q *Queue) bool {
-	for range q.vhost.Table().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
+func isBound(q *shard.Queue) bool {
+	for range q.In.Table().BindingsTo(routing.Destination{Queue: routing.QueueID(q.ID)}) {
 		return true
 	}
 	return false
@@ -113,13 +107,27 @@ func isBound(q *Queue) bool {
 
 // makeExplicit makes an implicit queue explicit; false when it was removed. Queue.explicitAt is the
 // entry to wait for then.
-func (b *Broker) makeExplicit(q *Queue) bool {
+func (b *Broker) makeExplicit(q *shard.Queue) bool {
 	b.journal.Lock()
 	defer b.journal.Unlock()
-	e := q.vhost.Edit(nil)
+	e := q.In.Edit(nil)
 	if !e.KeepQueue(&q.Queue) {
 		return false
 	}
 	b.commitEdit(e)
 	return true
+}
+
+func (b *Broker) passOn(q *shard.Queue, o shard.Op) {
+	b.journal.Settle()
+	s, err := b.Operate(q.In.Name)
+	if err == nil && &s.vhost.VHost != q.In {
+		err = catalog.VHostNotFound(q.In.Name)
+	}
+	if err == nil {
+		o.Queue, err = s.findOrMake(q.Name, true)
+	}
+	if (err != nil || !o.Queue.Send(o)) && o.Confirm != nil {
+		o.Confirm.Confirmed(o.Seq, o.Seq, false)
+	}
 }

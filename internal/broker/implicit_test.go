@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -66,7 +67,7 @@ func TestImplicitQueuesGo(t *testing.T) {
 		"consumed": {func(c *client) { c.push("q", "m"); c.pop("q"); c.consume("q", nil) }, true},
 		"consumed for a while": {func(c *client) {
 			c.push("q", "m")
-			k := c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+			k := c.consume("q", func(s *shard.ConsumerSpec) { s.NoAck = true })
 			c.take(1)
 			c.Cancel(k)
 		}, false},
@@ -168,7 +169,7 @@ func TestImplicitInUseStay(t *testing.T) {
 		c := newClient(t, b)
 		defer c.Close()
 		c.push("q", "m")
-		was, _ := c.vhost.queue("q")
+		was, _ := c.vhost.Queue("q")
 		for range 20 {
 			time.Sleep(50 * time.Minute)
 			synctest.Wait()
@@ -180,7 +181,7 @@ func TestImplicitInUseStay(t *testing.T) {
 		defer a.Close()
 		time.Sleep(hours(10))
 		synctest.Wait()
-		if now, _ := c.vhost.queue("q"); now != was {
+		if now, _ := c.vhost.Queue("q"); now != was {
 			t.Fatal("it is another queue")
 		}
 		a.cancel()
@@ -198,8 +199,8 @@ func TestManyImplicitQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
 		defer mustClose(t, b)
-		for _, sh := range b.shards {
-			must(t, sh.call(func() { sh.implicits.few = 20 }))
+		for _, sh := range b.set.All {
+			must(t, sh.Call(func() { shard.DebugOf(sh).KeepFew(20) }))
 		}
 		c := newClient(t, b)
 		defer c.Close()
@@ -212,7 +213,7 @@ func TestManyImplicitQueues(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := b.catalog.QueueCount(); n != 40 {
+		if n := b.set.Catalog.QueueCount(); n != 40 {
 			t.Fatalf("%d queues", n)
 		}
 		for i := range 10 {
@@ -220,7 +221,7 @@ func TestManyImplicitQueues(t *testing.T) {
 		}
 		time.Sleep(hours(2.5))
 		synctest.Wait()
-		if n := b.catalog.QueueCount(); n != 0 {
+		if n := b.set.Catalog.QueueCount(); n != 0 {
 			t.Fatalf("in the end %d queues", n)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -22,9 +23,9 @@ type probe struct {
 	fn func()
 }
 
-func (p *probe) Find(f Finder) (*Queue, error) { return f.s.readable(p.Queue) }
+func (p *probe) Find(f Finder) (*shard.Queue, error) { return f.s.readable(p.Queue) }
 
-func (p *probe) Run(Context) error {
+func (p *probe) Run(shard.Context) error {
 	p.fn()
 	return nil
 }
@@ -32,7 +33,7 @@ func (p *probe) Run(Context) error {
 func (*probe) OfStreams() {}
 
 // find is a queue of the client's.
-func find(t *testing.T, c *client, name string) *Queue {
+func find(t *testing.T, c *client, name string) *shard.Queue {
 	t.Helper()
 	q, err := c.usableQueue(name)
 	must(t, err)
@@ -61,9 +62,9 @@ func TestInline(t *testing.T) {
 			if ran != goroutine() {
 				t.Errorf("mode %d: it ran on %s, not on %s", mode, ran, goroutine())
 			}
-			sh := find(t, c, "q").shard
+			sh := find(t, c, "q").Home()
 			synctest.Wait()
-			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.entry.waiters = append(sh.entry.waiters, func(error) { told = goroutine() }) }},
+			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.WhenRecorded(func(error) { told = goroutine() }) }},
 				&pushing{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
 			if told != goroutine() {
 				t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())
@@ -133,7 +134,7 @@ func TestInlineSetsTimers(t *testing.T) {
 			before := k.Ready
 			time.Sleep(5 * time.Millisecond)
 			after := int64(0)
-			find(t, c, name).shard.call(func() { after = int64(find(t, c, name).state.Ready()) }) //nolint:errcheck // the broker is open
+			find(t, c, name).At(func(at shard.Context) { after = int64(at.Deliveries().Ready()) }) //nolint:errcheck // the broker is open
 			if before != 0 || after != 1 {
 				t.Errorf("%s: %d messages before its time, %d after it", name, before, after)
 			}
@@ -229,7 +230,7 @@ func testFlushInline(t *testing.T) {
 	told := make(calledOn, 1)
 	for i := range 3 {
 		synctest.Wait() // nobody else is at the shard or the log
-		c.post("", "q", fmt.Sprint(i), func(p *Publish) { p.Confirm = told })
+		c.post("", "q", fmt.Sprint(i), func(p *shard.Publish) { p.Confirm = told })
 		c.FlushInline()
 		if on := <-told; i > 0 && on != goroutine() {
 			t.Errorf("message %d: told on %s, not on %s", i, on, goroutine())
@@ -240,7 +241,7 @@ func testFlushInline(t *testing.T) {
 	defer other.Close()
 	for i, who := range []*client{other, c, other} { // one op each, in turn: both have a client that waits
 		synctest.Wait()
-		who.post("", "q", fmt.Sprint("turn", i), func(p *Publish) { p.Confirm = told })
+		who.post("", "q", fmt.Sprint("turn", i), func(p *shard.Publish) { p.Confirm = told })
 		who.FlushInline()
 		if on := <-told; on != goroutine() {
 			t.Errorf("turn %d: told on %s, not on %s", i, on, goroutine())

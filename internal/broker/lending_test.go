@@ -3,6 +3,7 @@ package broker
 import (
 	"slices"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -11,13 +12,13 @@ import (
 // whatever keeps them from consumers, if they are not lent already.
 type lending struct {
 	OnQueue
-	find func(at Context) []queue.Handle
-	got  []Delivery
+	find func(at shard.Context) []queue.Handle
+	got  []shard.Delivery
 }
 
-func (l *lending) Find(f Finder) (*Queue, error) { return f.Queue(Reading, l.Queue, false) }
+func (l *lending) Find(f Finder) (*shard.Queue, error) { return f.Queue(Reading, l.Queue, false) }
 
-func (l *lending) Run(at Context) error {
+func (l *lending) Run(at shard.Context) error {
 	at.Deliveries().Due(at.Now())
 	for _, h := range l.find(at) {
 		it, status := at.Deliveries().Get(h)
@@ -29,13 +30,13 @@ func (l *lending) Run(at Context) error {
 			return err
 		}
 		at.Deliveries().LendAside(h)
-		l.got = append(l.got, at.Lent(&l.OnQueue, it, env))
+		l.got = append(l.got, at.Lent(l.By(), it, env))
 	}
 	at.Changed()
 	return nil
 }
 
-func (c *client) lend(q string, find func(at Context) []queue.Handle) []Delivery {
+func (c *client) lend(q string, find func(at shard.Context) []queue.Handle) []shard.Delivery {
 	c.t.Helper()
 	l := lending{OnQueue: on(q), find: find}
 	must(c.t, c.Run(&l))
@@ -43,7 +44,7 @@ func (c *client) lend(q string, find func(at Context) []queue.Handle) []Delivery
 }
 
 // lendID lends the message of an id.
-func (c *client) lendID(q, id string) (d Delivery, ok bool) {
+func (c *client) lendID(q, id string) (d shard.Delivery, ok bool) {
 	c.t.Helper()
 	all, err := shownIn(c.Session, q)
 	must(c.t, err)
@@ -51,14 +52,14 @@ func (c *client) lendID(q, id string) (d Delivery, ok bool) {
 	if i < 0 {
 		return d, false
 	}
-	for _, d := range c.lend(q, func(Context) []queue.Handle { return []queue.Handle{all[i].handle} }) {
+	for _, d := range c.lend(q, func(shard.Context) []queue.Handle { return []queue.Handle{all[i].handle} }) {
 		return d, true
 	}
 	return d, false
 }
 
 // gets gets up to n messages, to be acknowledged.
-func (c *client) gets(q string, n int) (ds []Delivery) {
+func (c *client) gets(q string, n int) (ds []shard.Delivery) {
 	c.t.Helper()
 	for len(ds) < n {
 		d, _, ok, err := c.Get(q, false)
@@ -72,7 +73,7 @@ func (c *client) gets(q string, n int) (ds []Delivery) {
 }
 
 // named publishes a persistent message with an id, which is its body too.
-func (c *client) named(q, id string, change func(*Publish)) {
+func (c *client) named(q, id string, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := message.Properties{Flags: message.HasDeliveryMode | message.HasMessageID, DeliveryMode: 2, MessageID: id}
 	c.postProps("", q, id, props, change)

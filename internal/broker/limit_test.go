@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/vfs"
 )
@@ -13,14 +14,14 @@ import (
 func settled(t *testing.T, b *Broker) {
 	t.Helper()
 	for range 4 {
-		for _, sh := range b.shards {
-			must(t, sh.call(func() {}))
+		for _, sh := range b.set.All {
+			must(t, sh.Call(func() {}))
 		}
 	}
 }
 
 // received takes what a client was delivered meanwhile.
-func (c *client) received() []Delivery {
+func (c *client) received() []shard.Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ds := c.got
@@ -34,10 +35,10 @@ func TestUnneededPlaceGoesOn(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	defer c.Close()
-	limit := NewLimit(1)
+	limit := shard.NewLimit(1)
 	for _, name := range []string{"a", "b", "d"} {
 		c.queue(name, nil)
-		c.consume(name, func(s *ConsumerSpec) { s.Tag, s.Limit = name, limit })
+		c.consume(name, func(s *shard.ConsumerSpec) { s.Tag, s.Limit = name, limit })
 	}
 	c.post("", "a", "1", nil)
 	c.Flush()
@@ -65,27 +66,27 @@ func TestLimitIsShared(t *testing.T) {
 	must(t, err)
 	for name, how := range map[string]struct {
 		args  func(*QueueSpec)
-		spec  func(*ConsumerSpec)
+		spec  func(*shard.ConsumerSpec)
 		lone  bool // one consumer of a queue gets all
 		shard int
 	}{
 		"plain":         {shard: 1},
 		"shards":        {shard: 4},
-		"own prefetch":  {shard: 4, spec: func(s *ConsumerSpec) { s.Prefetch = 2 }},
+		"own prefetch":  {shard: 4, spec: func(s *shard.ConsumerSpec) { s.Prefetch = 2 }},
 		"groups":        {shard: 4, args: func(q *QueueSpec) { q.Policy.GroupHeader = "g" }},
 		"single active": {shard: 4, args: func(q *QueueSpec) { q.Policy.SingleActive = true }, lone: true},
-		"selectors":     {shard: 4, spec: func(s *ConsumerSpec) { s.Selector = all }},
+		"selectors":     {shard: 4, spec: func(s *shard.ConsumerSpec) { s.Selector = all }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = how.shard })
 			defer mustClose(t, b)
 			c := newClient(t, b)
 			defer c.Close()
-			shared := NewLimit(limit)
+			shared := shard.NewLimit(limit)
 			for q := range queues {
 				c.queue(fmt.Sprint(q), how.args)
 				for k := range 2 {
-					c.consume(fmt.Sprint(q), func(s *ConsumerSpec) {
+					c.consume(fmt.Sprint(q), func(s *shard.ConsumerSpec) {
 						if s.Tag, s.Limit = fmt.Sprint(q, "-", k), shared; how.spec != nil {
 							how.spec(s)
 						}
@@ -93,7 +94,7 @@ func TestLimitIsShared(t *testing.T) {
 				}
 			}
 			c.queue("hold", nil)
-			c.consume("hold", func(s *ConsumerSpec) { s.Tag, s.Limit = "hold", shared })
+			c.consume("hold", func(s *shard.ConsumerSpec) { s.Tag, s.Limit = "hold", shared })
 			c.post("", "hold", "first", nil) // takes the only place, so that all wait
 			c.Flush()
 			out := c.take(1)
@@ -135,14 +136,14 @@ type fairness struct {
 
 // sharing is the consumers of one queue under one limit.
 type sharing struct {
-	limit *Limit
-	queue *Queue
+	limit *shard.Limit
+	queue *shard.Queue
 }
 
-func sharingOf(c *Consumer) sharing { return sharing{c.state.Limit, c.Queue} }
+func sharingOf(c *shard.Consumer) sharing { return sharing{c.State().Limit, c.Queue} }
 
 // served notes deliveries that followed from one place, with what waited before and waits still.
-func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
+func (f *fairness) served(step int, ds []shard.Delivery, before, after map[any]bool) {
 	for k := range f.seen {
 		if !before[k[0]] || !after[k[0]] {
 			delete(f.seen, k)
@@ -162,10 +163,10 @@ func (f *fairness) served(step int, ds []Delivery, before, after map[any]bool) {
 			var rival any
 			switch w := w.(type) {
 			case sharing:
-				if w != sharingOf(c) && w.limit == c.state.Limit {
+				if w != sharingOf(c) && w.limit == c.State().Limit {
 					rival = sharingOf(c)
 				}
-			case *Consumer:
+			case *shard.Consumer:
 				if w != c && sharingOf(w) == sharingOf(c) && w.Priority == c.Priority {
 					rival = c
 				}
@@ -193,12 +194,12 @@ type limitWorld struct {
 	t       *testing.T
 	b       *Broker
 	clients []*client
-	limits  map[*client]*Limit
-	queues  []*Queue
-	all     []*Consumer
-	owner   map[*Consumer]*client
-	held    []Delivery
-	served  []Delivery
+	limits  map[*client]*shard.Limit
+	queues  []*shard.Queue
+	all     []*shard.Consumer
+	owner   map[*shard.Consumer]*client
+	held    []shard.Delivery
+	served  []shard.Delivery
 }
 
 func (w *limitWorld) rest() {
@@ -212,15 +213,15 @@ func (w *limitWorld) rest() {
 
 // waiting is the consumers that could take a message if the limit let them, and their shares.
 func (w *limitWorld) waiting() map[any]bool {
-	ready := map[*Queue]int{}
+	ready := map[*shard.Queue]int{}
 	for _, q := range w.queues {
-		must(w.t, q.shard.call(func() { ready[q] = q.state.Ready() }))
+		must(w.t, q.Home().Call(func() { ready[q] = shard.ContextOf(q).Deliveries().Ready() }))
 	}
 	m := map[any]bool{}
 	for _, k := range w.all {
-		l, used, mine := k.state.Limit, 0, 0
+		l, used, mine := k.State().Limit, 0, 0
 		for _, d := range w.held {
-			if d.Consumer.state.Limit == l {
+			if d.Consumer.State().Limit == l {
 				used++
 			}
 			if d.Consumer == k {
@@ -230,7 +231,7 @@ func (w *limitWorld) waiting() map[any]bool {
 		if used > l.Max() {
 			w.t.Fatalf("%d are out of %d", used, l.Max())
 		}
-		if prefetch := k.state.Prefetch; ready[k.Queue] == 0 || prefetch > 0 && mine >= prefetch {
+		if prefetch := k.State().Prefetch; ready[k.Queue] == 0 || prefetch > 0 && mine >= prefetch {
 			continue
 		}
 		if used < l.Max() {
@@ -261,16 +262,16 @@ func (w *limitWorld) settle(rng *rand.Rand) {
 func runLimits(t *testing.T, rng *rand.Rand, steps int) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
-	w := &limitWorld{t: t, b: b, limits: map[*client]*Limit{}, owner: map[*Consumer]*client{}}
+	w := &limitWorld{t: t, b: b, limits: map[*client]*shard.Limit{}, owner: map[*shard.Consumer]*client{}}
 	for range 2 {
 		c := newClient(t, b)
 		defer c.Close()
-		w.clients, w.limits[c] = append(w.clients, c), NewLimit(1+rng.IntN(3))
+		w.clients, w.limits[c] = append(w.clients, c), shard.NewLimit(1+rng.IntN(3))
 	}
 	v, _ := b.vhost("/")
 	for i := range 4 {
 		w.clients[0].queue(fmt.Sprint(i), nil)
-		q, _ := v.queue(fmt.Sprint(i))
+		q, _ := v.Queue(fmt.Sprint(i))
 		w.queues = append(w.queues, q)
 	}
 	f := &fairness{t: t, seen: map[[2]any]int{}}
@@ -280,7 +281,7 @@ func runLimits(t *testing.T, rng *rand.Rand, steps int) {
 		single := false
 		switch op := rng.IntN(12); {
 		case op == 0 && len(w.all) < 16:
-			k := c.consume(fmt.Sprint(rng.IntN(4)), func(s *ConsumerSpec) {
+			k := c.consume(fmt.Sprint(rng.IntN(4)), func(s *shard.ConsumerSpec) {
 				s.Tag, s.Prefetch, s.Limit = fmt.Sprint(step), rng.IntN(3), w.limits[c]
 			})
 			w.all, w.owner[k] = append(w.all, k), c

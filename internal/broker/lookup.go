@@ -3,7 +3,9 @@ package broker
 import (
 	"errors"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/idindex"
 )
 
 // The actions of permissions.
@@ -21,12 +23,12 @@ func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, 
 func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
 // usableQueue finds a queue that this session may use.
-func (s *Session) usableQueue(name string) (*Queue, error) {
+func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 	q, err := s.Usable(s.vhost.Table(), name)
 	if err != nil {
 		return nil, err
 	}
-	return queueOf(q), nil
+	return shard.QueueOf(q), nil
 }
 
 // MayRead reports whether the session may consume from a queue, which has to be there. Protocols
@@ -60,4 +62,17 @@ func (s *Session) mayUse(action, queue string) error {
 		return err
 	}
 	return nil
+}
+
+// Alive reports whether a message with an id, other than those of but, is in a queue of the virtual
+// host whose messages have an order (QueuePolicy.ConsumeAfter), whatever is happening to it.
+func (s *Session) Alive(messageID string, but ...shard.Loan) (alive bool) {
+	s.Flush()
+	sum := idindex.SumOf([]byte(messageID))
+	for _, sh := range s.vhost.OrderedOn() {
+		if alive = sh.Alive(s.vhost, sum, but); alive {
+			break
+		}
+	}
+	return alive
 }

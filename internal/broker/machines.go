@@ -1,11 +1,14 @@
 package broker
 
-import "fiveways/internal/statemachine"
+import (
+	"fiveways/internal/broker/shard"
+	"fiveways/internal/statemachine"
+)
 
 // newMachines makes the hosts of the state machines beside the queues.
 func newMachines(b *Broker) statemachine.Hosts {
 	return statemachine.New(&statemachine.Env{
-		Log: b.wal, Store: b.store, Sync: b.opts.Sync, Logger: b.log, Stop: b.stop, Await: b.flow.await, Relieve: b.flow.relieve, Deadly: deadly,
+		Log: b.set.Log, Store: b.set.Store, Sync: b.opts.Sync, Logger: b.log, Stop: b.stop, Await: b.set.Flow.Await, Relieve: b.set.Flow.Relieve, Deadly: shard.Deadly,
 	}, b.opts.StateMachines)
 }
 

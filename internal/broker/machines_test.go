@@ -215,7 +215,7 @@ func testMachineCheckpoints(t *testing.T) {
 	if !due() {
 		t.Error("no checkpoint after 10000 bytes")
 	}
-	if n := b.store.Stats().Segments; n > 2 {
+	if n := b.set.Store.Stats().Segments; n > 2 {
 		t.Errorf("%d segments are kept", n)
 	}
 	fill(4000) // the state is larger than that, and the log of all has not grown much

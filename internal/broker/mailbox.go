@@ -5,25 +5,27 @@ import (
 	"encoding/base64"
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
 // mailbox is a consumer without a queue: what is posted to it is delivered at once or lost. It
 // carries the replies of request/reply.
 type mailbox struct {
-	mu sync.Mutex // one delivery at a time
-	c  *Consumer
+	mu    sync.Mutex // one delivery at a time
+	owner *shard.Client
+	c     *shard.Consumer
 }
 
 // OpenMailbox opens a mailbox with a name that cannot be guessed. Deliveries are made on the
 // poster's goroutine. Errors: ErrClosed, and that of the random source.
-func (s *Session) OpenMailbox(spec ConsumerSpec) (name string, c *Consumer, err error) {
+func (s *Session) OpenMailbox(spec shard.ConsumerSpec) (name string, c *shard.Consumer, err error) {
 	var random [18]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return "", nil, err
 	}
 	name = base64.RawURLEncoding.EncodeToString(random[:])
-	c = &Consumer{Tag: spec.Tag, NoAck: true, Data: spec.Data, session: s}
+	c = shard.NewConsumer(&s.client, &shard.ConsumerSpec{Tag: spec.Tag, NoAck: true, Data: spec.Data})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -33,7 +35,7 @@ func (s *Session) OpenMailbox(spec ConsumerSpec) (name string, c *Consumer, err 
 		s.mailboxes = map[string]struct{}{}
 	}
 	s.mailboxes[name] = struct{}{}
-	s.b.mailboxes.Store(name, &mailbox{c: c})
+	s.b.mailboxes.Store(name, &mailbox{owner: &s.client, c: c})
 	return name, c, nil
 }
 
@@ -60,9 +62,9 @@ func (s *Session) Post(name string, env message.Envelope) bool {
 	m := v.(*mailbox)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.c.session.window.Full() {
+	if m.owner.Window.Full() {
 		return false
 	}
-	m.c.session.sink.Deliver([]Delivery{{Consumer: m.c, Env: env}})
+	m.owner.Sink.Deliver([]shard.Delivery{{Consumer: m.c, Env: env}})
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -37,19 +38,19 @@ func BenchmarkManyConsumers(b *testing.B) {
 						t, _ := pub.Route(nil, []byte("q"), &peek, nil)
 						env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), "", "q", props), make([]byte, 100)...)
 						i++
-						pub.Publish(&Publish{Targets: t, Env: env, TTL: -1})
+						pub.Publish(&shard.Publish{Targets: t, Env: env, TTL: -1})
 					}
 					pub.Flush()
 				}
 			}
 			for range n.full {
-				if _, err := idle.Consume(ConsumerSpec{Queue: "q", Prefetch: 1}); err != nil {
+				if _, err := idle.Consume(shard.ConsumerSpec{Queue: "q", Prefetch: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}
 			publish(n.full)
 			for range n.working {
-				if _, err := sub.Consume(ConsumerSpec{Queue: "q", Prefetch: 10}); err != nil {
+				if _, err := sub.Consume(shard.ConsumerSpec{Queue: "q", Prefetch: 10}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -63,7 +64,7 @@ func BenchmarkManyConsumers(b *testing.B) {
 
 // acknowledge takes n deliveries and acknowledges each, in rounds of what has gathered.
 func (c *collecting) acknowledge(s *Session, n int) {
-	var got []Delivery
+	var got []shard.Delivery
 	for ; n > 0; n -= len(got) {
 		c.mu.Lock()
 		for len(c.got) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -67,16 +68,16 @@ func TestScratchIsGivenBack(t *testing.T) {
 				c := newClient(t, b)
 				c.queue("q", func(s *QueueSpec) { s.Durable = false })
 				for range count {
-					c.put("", "q", body, func(p *Publish) { p.Persistent = false })
+					c.put("", "q", body, func(p *shard.Publish) { p.Persistent = false })
 				}
 				time.Sleep(2 * time.Second)
-				if n := b.scratch.Stats().Segments; n < 5 {
+				if n := b.set.Scratch.Stats().Segments; n < 5 {
 					t.Fatalf("%d scratch segments: too little was spilled", n)
 				}
 				end(c)
 				time.Sleep(2 * checkpointRound)
 				synctest.Wait()
-				if s := b.scratch.Stats(); s.Segments != 1 || s.Live != 0 {
+				if s := b.set.Scratch.Stats(); s.Segments != 1 || s.Live != 0 {
 					t.Errorf("%d scratch segments, %d live bodies", s.Segments, s.Live)
 				}
 				c.Close()

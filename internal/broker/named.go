@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 )
@@ -10,14 +11,14 @@ import (
 type namedTargets struct {
 	table      *routing.Table
 	generation uint64 // of the permissions
-	found      map[string]Targets
+	found      map[string]shard.Targets
 }
 
 // To finds the queue of a name for messages that no exchange routes. A queue that is not there is
 // made, and removed when it is idle. The user needs the permission to write to it, and to make one
 // that to configure it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName,
 // ErrQueueLimit, ErrLogFailed.
-func (s *Session) To(name []byte) (Targets, error) {
+func (s *Session) To(name []byte) (shard.Targets, error) {
 	if t, ok := s.Known(name); ok {
 		return t, nil
 	}
@@ -25,12 +26,12 @@ func (s *Session) To(name []byte) (Targets, error) {
 	s.Flush()
 	q, err := s.writable(string(name), true)
 	if err != nil {
-		return Targets{}, err
+		return shard.Targets{}, err
 	}
-	t := newTargets([]*Queue{q})
+	t := shard.NewTargets([]*shard.Queue{q})
 	if s.vhost.Table() == table {
 		if c.found == nil {
-			c.found = map[string]Targets{}
+			c.found = map[string]shard.Targets{}
 		}
 		c.found[q.Name] = t
 	}
@@ -39,17 +40,17 @@ func (s *Session) To(name []byte) (Targets, error) {
 
 // Into is To for a queue that must be there. Errors: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive.
-func (s *Session) Into(name string) (Targets, error) {
+func (s *Session) Into(name string) (shard.Targets, error) {
 	s.Flush()
 	q, err := s.writable(name, false)
 	if err != nil {
-		return Targets{}, err
+		return shard.Targets{}, err
 	}
-	return newTargets([]*Queue{q}), nil
+	return shard.NewTargets([]*shard.Queue{q}), nil
 }
 
 // Known is To from its cache; ok is false for a queue that the cache does not have.
-func (s *Session) Known(name []byte) (t Targets, ok bool) {
+func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	c := &s.named
 	generation, table := s.b.AccessGeneration(), s.vhost.Table()
 	if c.table != table || c.generation != generation || len(c.found) >= routeCacheSize {
@@ -72,7 +73,7 @@ func (s *Session) MakeReadable(name string) error {
 func (s *Session) Unheld() { s.unheld = true }
 
 // Behind reports whether publishers are to wait for the log or for memory.
-func (b *Broker) Behind() bool { return b.overMark() }
+func (b *Broker) Behind() bool { return b.set.OverMark() }
 
 // LogFailed reports whether the log takes no more writes. Then no publish is confirmed any more.
-func (b *Broker) LogFailed() bool { return b.wal.State().Health == store.Failed }
+func (b *Broker) LogFailed() bool { return b.set.Log.State().Health == store.Failed }

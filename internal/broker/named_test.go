@@ -69,8 +69,8 @@ func TestUnheld(t *testing.T) {
 	if b.Behind() {
 		t.Fatal("behind before anything was published")
 	}
-	b.memory.Add(2 << 20)
-	defer b.memory.Add(-2 << 20)
+	b.set.Memory.Add(2 << 20)
+	defer b.set.Memory.Add(-2 << 20)
 	if !b.Behind() && b.Alarm() == nil {
 		t.Fatal("twice the memory is used, and it is not behind")
 	}

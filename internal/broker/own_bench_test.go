@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
@@ -39,7 +40,7 @@ func BenchmarkLoneProducer(b *testing.B) {
 			for b.Loop() {
 				t, _ := s.Route(nil, []byte("q"), &peek, nil)
 				env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), "", "q", bareProps), make([]byte, 100)...)
-				s.Publish(&Publish{Targets: t, Env: env, Persistent: true, TTL: -1, Confirm: confirmed, Seq: 1})
+				s.Publish(&shard.Publish{Targets: t, Env: env, Persistent: true, TTL: -1, Confirm: confirmed, Seq: 1})
 				if mode.own {
 					s.FlushInline()
 				} else {

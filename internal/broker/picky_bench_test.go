@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -15,16 +16,16 @@ import (
 type collecting struct {
 	mu   sync.Mutex
 	cond *sync.Cond
-	got  []Delivery
+	got  []shard.Delivery
 }
 
-func (c *collecting) Deliver(ds []Delivery) {
+func (c *collecting) Deliver(ds []shard.Delivery) {
 	c.mu.Lock()
 	c.got = append(c.got, ds...)
 	c.cond.Signal()
 	c.mu.Unlock()
 }
-func (c *collecting) Cancelled(*Consumer) {}
+func (c *collecting) Cancelled(*shard.Consumer) {}
 
 // BenchmarkGroups measures a queue with a thousand keys and four consumers that acknowledge each
 // message, and the same without groups.
@@ -46,7 +47,7 @@ func BenchmarkGroups(b *testing.B) {
 				b.Fatal(err)
 			}
 			for range 4 {
-				if _, err := sub.Consume(ConsumerSpec{Queue: "q", Prefetch: 100}); err != nil {
+				if _, err := sub.Consume(shard.ConsumerSpec{Queue: "q", Prefetch: 100}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,7 +67,7 @@ func BenchmarkGroups(b *testing.B) {
 						t, _ := pub.Route(nil, []byte("q"), &peek, nil)
 						env := append(message.AppendEnvelopeHeader(make([]byte, 0, 200), []byte(""), []byte("q"), raw), body...)
 						i++
-						pub.Publish(&Publish{Targets: t, Env: env, Persistent: true, TTL: -1})
+						pub.Publish(&shard.Publish{Targets: t, Env: env, Persistent: true, TTL: -1})
 					}
 					pub.Flush()
 				}

@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/dispatch"
 	"fiveways/internal/storage/vfs"
 )
 
 // pickyState runs fn on the shard of a queue.
-func (c *client) pickyState(q string, fn func(sh *shard, q *Queue)) {
+func (c *client) pickyState(q string, fn func(sh *shard.Shard, q *shard.Queue)) {
 	c.t.Helper()
-	queue, _ := c.vhost.queue(q)
-	must(c.t, queue.shard.call(func() { fn(queue.shard, queue) }))
+	queue, _ := c.vhost.Queue(q)
+	must(c.t, queue.Home().Call(func() { fn(queue.Home(), queue) }))
 }
 
 // TestLookAheadIsBounded has an idle consumer beside one that holds the key of a long row of
@@ -37,17 +38,17 @@ func TestLookAheadIsBounded(t *testing.T) {
 	held := c.of(one)
 	parked, steps := 0, 0
 	done := make(chan struct{})
-	var probe func(*shard, *Queue)
-	probe = func(sh *shard, q *Queue) { // it comes in each drain
-		if n := q.state.Parked(); n > parked+dispatch.Step {
+	var probe func(*shard.Shard, *shard.Queue)
+	probe = func(sh *shard.Shard, q *shard.Queue) { // it comes in each drain
+		if n := shard.ContextOf(q).Deliveries().Parked(); n > parked+dispatch.Step {
 			t.Errorf("%d messages looked at in one go", n-parked)
 		}
-		parked = q.state.Parked()
-		if steps++; parked > 0 && !q.selection.posted {
+		parked = shard.ContextOf(q).Deliveries().Parked()
+		if steps++; parked > 0 && !shard.DebugOf(sh).LooksAgain(q) {
 			close(done)
 			return
 		}
-		sh.post(func() { probe(sh, q) })
+		sh.Post(func() { probe(sh, q) })
 	}
 	c.pickyState("q", probe)
 	two := c.consume("q", prefetch(1))
@@ -89,14 +90,14 @@ func TestGoneMessagesAreForgotten(t *testing.T) {
 	c.consume("q", prefetch(1))
 	for range 50 {
 		for range dispatch.Step / 4 {
-			c.postProps("", "q", "m", withHeaders("key", "a"), func(p *Publish) { p.TTL = 10 })
+			c.postProps("", "q", "m", withHeaders("key", "a"), func(p *shard.Publish) { p.TTL = 10 })
 		}
 		c.settled("q")
 		clock.ms.Add(1000)
 		c.settled("q")
 	}
-	c.pickyState("q", func(_ *shard, q *Queue) {
-		if n := q.state.Ready(); n != 0 {
+	c.pickyState("q", func(_ *shard.Shard, q *shard.Queue) {
+		if n := shard.ContextOf(q).Deliveries().Ready(); n != 0 {
 			t.Errorf("%d messages have not expired", n)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/vfs"
@@ -44,18 +45,18 @@ func (c *client) postKey(q string, key any, body string) {
 func (c *client) settled(q string) {
 	c.t.Helper()
 	c.Flush()
-	queue, _ := c.vhost.queue(q)
+	queue, _ := c.vhost.Queue(q)
 	for again := true; again; {
-		must(c.t, queue.shard.call(func() {}))
-		must(c.t, queue.shard.call(func() { again = queue.selection.posted }))
+		must(c.t, queue.Home().Call(func() {}))
+		must(c.t, queue.Home().Call(func() { again = shard.DebugOf(queue.Home()).LooksAgain(queue) }))
 	}
 }
 
 // of takes what one consumer got so far.
-func (c *client) of(k *Consumer) (ds []Delivery) {
+func (c *client) of(k *shard.Consumer) (ds []shard.Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.got = slices.DeleteFunc(c.got, func(d Delivery) bool {
+	c.got = slices.DeleteFunc(c.got, func(d shard.Delivery) bool {
 		if d.Consumer == k {
 			ds = append(ds, d)
 		}
@@ -64,13 +65,13 @@ func (c *client) of(k *Consumer) (ds []Delivery) {
 	return ds
 }
 
-func (c *client) ack(ds ...Delivery) {
+func (c *client) ack(ds ...shard.Delivery) {
 	for _, d := range ds {
 		c.Ack(d.Queue, d.Consumer, d.Handle, 1)
 	}
 }
 
-func prefetch(n int) func(*ConsumerSpec) { return func(s *ConsumerSpec) { s.Prefetch = n } }
+func prefetch(n int) func(*shard.ConsumerSpec) { return func(s *shard.ConsumerSpec) { s.Prefetch = n } }
 
 func TestGroupGoesToOneConsumerAtATime(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -143,7 +144,7 @@ func TestGetHoldsTheGroup(t *testing.T) {
 		c.postKey("q", key, key+fmt.Sprint(i))
 	}
 	c.Flush()
-	get := func(want string) Delivery {
+	get := func(want string) shard.Delivery {
 		t.Helper()
 		d, left, ok, err := c.Get("q", false)
 		must(t, err)
@@ -186,14 +187,14 @@ func TestRejectFreesTheGroup(t *testing.T) {
 		c.postKey("q", "a", fmt.Sprint(i))
 	}
 	c.settled("q")
-	dead, _ := c.vhost.queue("dead")
-	q, _ := c.vhost.queue("q")
-	if dead.shard == q.shard {
+	dead, _ := c.vhost.Queue("dead")
+	q, _ := c.vhost.Queue("q")
+	if dead.Home() == q.Home() {
 		t.Fatal("both queues are on one shard")
 	}
 	hold, held := make(chan struct{}), make(chan struct{})
 	defer close(hold)
-	dead.shard.post(func() { close(held); <-hold })
+	dead.Home().Post(func() { close(held); <-hold })
 	<-held
 	d := c.take(1)[0]
 	c.Reject(d.Queue, k, d.Handle, 1)
@@ -207,7 +208,7 @@ func TestGroupsWithASingleActiveConsumer(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", func(s *QueueSpec) { grouped(s); s.Policy.SingleActive = true })
-	one := c.consume("q", func(s *ConsumerSpec) { s.Prefetch, s.Selector = 2, wants("r") })
+	one := c.consume("q", func(s *shard.ConsumerSpec) { s.Prefetch, s.Selector = 2, wants("r") })
 	two := c.consume("q", prefetch(2))
 	for i, key := range []string{"a", "b", "a"} {
 		c.postProps("", "q", fmt.Sprint(i), withHeaders("key", key, "color", []string{"r", "g"}[i/2]), nil)
@@ -229,7 +230,7 @@ func TestSelectorsOfConsumers(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", nil)
-	red := c.consume("q", func(s *ConsumerSpec) { s.Selector, s.Prefetch = wants("r"), 1 })
+	red := c.consume("q", func(s *shard.ConsumerSpec) { s.Selector, s.Prefetch = wants("r"), 1 })
 	for i, color := range []string{"r", "g", "r", "b", "g"} {
 		c.postProps("", "q", color+fmt.Sprint(i), withHeaders("color", color), nil)
 	}
@@ -239,7 +240,7 @@ func TestSelectorsOfConsumers(t *testing.T) {
 	if info, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); err != nil || info.Ready != 4 {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	both := c.consume("q", func(s *ConsumerSpec) { s.Selector, s.Prefetch = wants("rg"), 2 })
+	both := c.consume("q", func(s *shard.ConsumerSpec) { s.Selector, s.Prefetch = wants("rg"), 2 })
 	c.settled("q")
 	sameStrings(t, bodies(c.of(both)), "g1", "r2")
 	c.ack(got...)
@@ -248,9 +249,9 @@ func TestSelectorsOfConsumers(t *testing.T) {
 	c.Cancel(red)
 	c.Cancel(both)
 	sameStrings(t, c.drain("q"), "b3", "g4")
-	q, _ := c.vhost.queue("q")
-	must(t, q.shard.call(func() {
-		if q.selective != nil {
+	q, _ := c.vhost.Queue("q")
+	must(t, q.Home().Call(func() {
+		if shard.DebugOf(q.Home()).Selective(q) {
 			t.Error("still selective without selectors")
 		}
 	}))
@@ -296,7 +297,7 @@ type pickyMessage struct {
 }
 
 type pickyConsumer struct {
-	k        *Consumer
+	k        *shard.Consumer
 	wants    string
 	priority int
 	prefetch int
@@ -406,8 +407,8 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		}
 		s.Policy.MaxPriority = uint8(seed % 4)
 	})
-	var out []Delivery
-	owner := func(d Delivery) *pickyConsumer {
+	var out []shard.Delivery
+	owner := func(d shard.Delivery) *pickyConsumer {
 		_, m := q.find(string(d.Env.Body()))
 		return m.held
 	}
@@ -426,7 +427,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 			}
 		}
 	}
-	settle := func(d Delivery, requeue bool) {
+	settle := func(d shard.Delivery, requeue bool) {
 		i, m := q.find(string(d.Env.Body()))
 		q.roomFor(m.held)
 		if requeue {
@@ -448,7 +449,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		if rng.IntN(3) == 0 {
 			return // what it has is settled one by one
 		}
-		out = slices.DeleteFunc(out, func(d Delivery) bool {
+		out = slices.DeleteFunc(out, func(d shard.Delivery) bool {
 			if owner(d) == tc {
 				settle(d, true)
 				return true
@@ -466,7 +467,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 					m.key, key = "", nil
 				}
 				m.priority = uint8(rng.IntN(1 + int(seed%4)))
-				c.postProps("", "q", m.body, withHeaders("key", key, "color", m.color), func(p *Publish) { p.Priority = m.priority })
+				c.postProps("", "q", m.body, withHeaders("key", key, "color", m.color), func(p *shard.Publish) { p.Priority = m.priority })
 				q.publish(m)
 			}
 		case op < 75 && len(out) > 0:
@@ -481,7 +482,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 			if tc.noAck {
 				tc.prefetch = 0
 			}
-			spec := ConsumerSpec{Queue: "q", Priority: tc.priority, Prefetch: tc.prefetch, NoAck: tc.noAck}
+			spec := shard.ConsumerSpec{Queue: "q", Priority: tc.priority, Prefetch: tc.prefetch, NoAck: tc.noAck}
 			if selective && rng.IntN(3) > 0 {
 				tc.wants = []string{"r", "rg", "b", "gb", "rgbx"}[rng.IntN(5)]
 				spec.Selector = wants(tc.wants)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
 )
@@ -19,7 +20,7 @@ type PiggybackedEntry struct {
 }
 
 // Find makes the entry. Errors: ErrTooLarge.
-func (e *PiggybackedEntry) Find(f Finder) (_ *Queue, err error) { return nil, e.prepare(f.s.b) }
+func (e *PiggybackedEntry) Find(f Finder) (_ *shard.Queue, err error) { return nil, e.prepare(f.s.b) }
 
 func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
 	e.Index = 0
@@ -28,7 +29,7 @@ func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
 }
 
 // Run is not called: the entry has no shard.
-func (e *PiggybackedEntry) Run(Context) error { return nil }
+func (e *PiggybackedEntry) Run(shard.Context) error { return nil }
 
 // refused is nothing: an entry that cannot be has failed before.
 func (e *PiggybackedEntry) refused(*commandGroup) error { return nil }

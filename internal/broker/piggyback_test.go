@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -18,7 +19,7 @@ func post(q, body string) *Post {
 }
 
 // settle is a command that ends a delivery which must be held.
-func settle(d Delivery) *Settle {
+func settle(d shard.Delivery) *Settle {
 	return &Settle{OnDelivery: OnDelivery{Of: d.Queue, Consumer: d.Consumer, Handle: d.Handle}, Must: true}
 }
 
@@ -59,7 +60,7 @@ func TestNotes(t *testing.T) {
 	if err := c.DoAll(post("q1", "not"), again, kept); !errors.Is(err, ErrStale) || again.Held || kept.Index != 0 || !first.Held {
 		t.Errorf("%v, held %v, index %d", err, again.Held, kept.Index)
 	}
-	stale := &Unchanged{OnQueue: OnQueue{Queue: "q0"}, Since: QueueVersion{changes: 1}}
+	stale := &Unchanged{OnQueue: OnQueue{Queue: "q0"}, Since: shard.QueueVersion{Changes: 1}}
 	before := note("sixth")
 	must(t, c.DoAll(before, stale, kept, post("q1", "not")))
 	if !stale.Changed || before.Index != 6 || kept.Index != 0 {

@@ -1,6 +1,9 @@
 package broker
 
-import "fiveways/internal/core/message"
+import (
+	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/message"
+)
 
 // demanding is a command that may be required: a DoAll does none of its commands unless the
 // required ones can be done.
@@ -38,12 +41,12 @@ type Post struct {
 }
 
 // Find implements Command.
-func (p *Post) Find(f Finder) (*Queue, error) { return f.ToPublish(p.Queue, p.Create) }
+func (p *Post) Find(f Finder) (*shard.Queue, error) { return f.ToPublish(p.Queue, p.Create) }
 
 // Run implements Command. Errors: ErrRejected (the queue is full).
-func (p *Post) Run(at Context) error {
-	of := Publish{Env: p.Env, Persistent: p.Persistent, Priority: p.Priority, TTL: p.TTL, NotBefore: p.NotBefore, Deadline: p.Deadline}
-	return at.Publish(p.on(), &of)
+func (p *Post) Run(at shard.Context) error {
+	of := shard.Publish{Env: p.Env, Persistent: p.Persistent, Priority: p.Priority, TTL: p.TTL, NotBefore: p.NotBefore, Deadline: p.Deadline}
+	return at.Publish(p.By(), &of)
 }
 
 // OfStreams has the command done on streams, too: the message is an entry.
@@ -52,31 +55,10 @@ func (*Post) OfStreams() {}
 func (p *Post) demanded() bool { return p.Must }
 
 func (p *Post) refused(g *commandGroup) error {
-	if g.loads.fit(p.queue, len(p.Env.Body())) {
+	if g.loads.Fits(p.queue, len(p.Env.Body())) {
 		return nil
 	}
 	return p.queue.Fail(ErrRejected)
 }
 
 func (p *Post) size() int { return len(p.Env) }
-
-// loads counts what a meeting publishes to queues, to find out whether all of it is accepted.
-type loads map[*Queue]struct{ n, bytes int64 }
-
-// fit reports whether a queue accepts one more message with a body of so many bytes, beside those
-// of the calls before.
-func (l *loads) fit(q *Queue, bytes int) bool {
-	if q.gone || !q.Policy().Limited() || q.Policy().Overflow == DropHead {
-		return true
-	}
-	if *l == nil {
-		*l = loads{}
-	}
-	have := (*l)[q]
-	have.n++
-	have.bytes += int64(bytes)
-	(*l)[q] = have
-	p := q.Policy()
-	return !(p.MaxLength >= 0 && int64(q.state.Ready())+have.n > p.MaxLength ||
-		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+have.bytes > p.MaxLengthBytes)
-}

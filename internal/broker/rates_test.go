@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -68,7 +69,7 @@ func TestRates(t *testing.T) {
 		tx := c.NewTx()
 		targets, err := c.Into("q")
 		must(c.t, err)
-		tx.Publish(&Publish{Targets: targets, Env: bareEnvelope("q", []byte(body)), TTL: -1})
+		tx.Publish(&shard.Publish{Targets: targets, Env: bareEnvelope("q", []byte(body)), TTL: -1})
 		must(c.t, tx.Commit())
 	}
 	post := func(c *client, body string) {
@@ -231,7 +232,7 @@ func TestRatesDoNotCount(t *testing.T) {
 		must(t, err)
 		moved := func(s *Session) {
 			tx := s.NewTx()
-			tx.Publish(&Publish{Targets: targets, Env: bareEnvelope("q", []byte("m")), TTL: -1, Reserved: s == c.Session})
+			tx.Publish(&shard.Publish{Targets: targets, Env: bareEnvelope("q", []byte("m")), TTL: -1, Reserved: s == c.Session})
 			must(t, tx.Commit())
 		}
 		got := took(func() {

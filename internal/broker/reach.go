@@ -2,23 +2,17 @@ package broker
 
 import (
 	"iter"
-	"maps"
 	"slices"
 
-	"fiveways/internal/core/catalog"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 )
 
 // EachQueue runs fn for each queue, by its ID, at its shard. Errors: ErrClosed.
-func (b *Broker) EachQueue(fn func(Context)) error {
-	for _, sh := range b.shards {
-		err := sh.call(func() {
-			for _, id := range slices.Sorted(maps.Keys(sh.queues)) {
-				fn(Context{sh, sh.queues[id]})
-			}
-		})
-		if err != nil {
+func (b *Broker) EachQueue(fn func(shard.Context)) error {
+	for _, sh := range b.set.All {
+		if err := sh.Each(fn); err != nil {
 			return err
 		}
 	}
@@ -27,8 +21,8 @@ func (b *Broker) EachQueue(fn func(Context)) error {
 
 // At runs fn at the shard of a queue, which may be gone, and returns when that is done. Errors:
 // ErrClosed.
-func (b *Broker) At(q *Queue, fn func(Context)) error {
-	return q.shard.call(func() { fn(Context{q.shard, q}) })
+func (b *Broker) At(q *shard.Queue, fn func(shard.Context)) error {
+	return q.At(fn)
 }
 
 // eachStep is how many queues AtEach does before the shard does something else.
@@ -36,18 +30,18 @@ const eachStep = 512
 
 // AtEach runs fn for each of some queues at its shard, one shard after the other. i is the place of
 // the queue in the slice. Queues that are gone are left out. Errors: ErrClosed.
-func (b *Broker) AtEach(queues []*Queue, fn func(i int, at Context)) error {
-	places := make([][]int, len(b.shards))
+func (b *Broker) AtEach(queues []*shard.Queue, fn func(i int, at shard.Context)) error {
+	places := make([][]int, len(b.set.All))
 	for i, q := range queues {
-		n := q.shard.id - 1
+		n := q.Home().ID - 1
 		places[n] = append(places[n], i)
 	}
-	for n, sh := range b.shards {
+	for n, sh := range b.set.All {
 		for step := range slices.Chunk(places[n], eachStep) {
-			err := sh.call(func() {
+			err := sh.Call(func() {
 				for _, i := range step {
-					if q := queues[i]; !q.gone {
-						fn(i, Context{sh, q})
+					if at := shard.ContextOf(queues[i]); !at.Gone() {
+						fn(i, at)
 					}
 				}
 			})
@@ -61,14 +55,9 @@ func (b *Broker) AtEach(queues []*Queue, fn func(i int, at Context)) error {
 
 // EachRetired runs fn for what each shard has counted in queues that are gone, by virtual host,
 // which may be gone, too. Errors: ErrClosed.
-func (b *Broker) EachRetired(fn func(*VHost, *Counts)) error {
-	for _, sh := range b.shards {
-		err := sh.call(func() {
-			for v, counts := range sh.retired {
-				fn(v, counts)
-			}
-		})
-		if err != nil {
+func (b *Broker) EachRetired(fn func(*shard.VHost, *shard.Counts)) error {
+	for _, sh := range b.set.All {
+		if err := sh.EachRetired(fn); err != nil {
 			return err
 		}
 	}
@@ -77,53 +66,55 @@ func (b *Broker) EachRetired(fn func(*VHost, *Counts)) error {
 
 // NewReader returns a reader of the messages of a queue that are only in the log, for one
 // goroutine.
-func (b *Broker) NewReader(q *Queue) *store.Reader { return b.store.NewReader(q.shard.id) }
+func (b *Broker) NewReader(q *shard.Queue) *store.Reader { return b.set.Store.NewReader(q.Home().ID) }
 
 // AllVHosts yields the virtual hosts by name.
-func (b *Broker) AllVHosts() iter.Seq[*VHost] {
-	return func(yield func(*VHost) bool) {
-		for _, def := range b.catalog.VHosts() {
-			if !yield(vhostOf(def)) {
+func (b *Broker) AllVHosts() iter.Seq[*shard.VHost] {
+	return func(yield func(*shard.VHost) bool) {
+		for _, def := range b.set.Catalog.VHosts() {
+			if !yield(shard.VHostOf(def)) {
 				return
 			}
 		}
 	}
 }
 
-// Queues yields the queues of the virtual host, without those that belong to exchanges.
-func (v *VHost) Queues() iter.Seq[*Queue] {
-	return func(yield func(*Queue) bool) {
-		for _, id := range v.Table().Queues() {
-			if q, ok := v.b.queueByID(uint64(id)); ok && !yield(q) {
-				return
+// Renew finds the queues of t again by their names, and adds the queue that is named key, "" for
+// none. A deleted queue is no target any more; a queue that has its name now is one instead.
+func (s *Session) Renew(t shard.Targets, key string) shard.Targets {
+	table := s.vhost.Table()
+	find := func(q *shard.Queue) *shard.Queue {
+		if q.Relay != nil { // it belongs to its exchange, and has no name that clients give
+			if x, ok := table.Exchange(q.Relay.Exchange); !ok || x.Relay().Queue != routing.QueueID(q.ID) {
+				return nil
 			}
+			return q
+		}
+		now, _ := s.b.set.QueueIn(table, q.Name)
+		return now
+	}
+	same := true
+	for _, q := range t.Queues() {
+		same = same && find(q) == q
+		if q.Name == key {
+			key = ""
 		}
 	}
-}
-
-// Traffic counts what came to the exchanges of the virtual host, those that are gone included.
-func (v *VHost) Traffic() *routing.Traffic { return &v.traffic }
-
-// QueueOf is the queue of a definition.
-func QueueOf(def *catalog.Queue) *Queue { return queueOf(def) }
-
-// scanOrder is the ids of the queues of a virtual host in their order.
-type scanOrder struct {
-	table *routing.Table // as it was
-	ids   []uint64
-}
-
-// queueIDs are the ids of the queues, in their order.
-func (v *VHost) queueIDs() []uint64 {
-	table := v.Table()
-	if o := v.scan.Load(); o != nil && o.table == table {
-		return o.ids
+	var named *shard.Queue
+	if q, ok := s.b.set.QueueIn(table, key); ok && q.Relay == nil {
+		named = q
 	}
-	o := &scanOrder{table: table}
-	for _, id := range table.Queues() {
-		o.ids = append(o.ids, uint64(id))
+	if same && named == nil {
+		return t
 	}
-	slices.Sort(o.ids)
-	v.scan.Store(o)
-	return o.ids
+	var queues []*shard.Queue
+	for _, q := range t.Queues() {
+		if now := find(q); now != nil {
+			queues = append(queues, now)
+		}
+	}
+	if named != nil {
+		queues = append(queues, named)
+	}
+	return shard.NewTargets(queues)
 }

@@ -57,7 +57,7 @@ func TestRelaysInACircle(t *testing.T) {
 						sameStrings(t, c.drain("qa"), "m")
 						sameStrings(t, c.drain("qb"), "m")
 						for _, x := range []string{"a", "b"} {
-							c.relayOn(x).look(t, func(s *queue.Deliveries) {
+							look(t, c.relayOn(x), func(s *queue.Deliveries) {
 								if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
 									t.Errorf("the relay of %s is not empty", x)
 								}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -34,19 +35,17 @@ func (r *relayRun) pass(b *Broker, d time.Duration) {
 	r.skew.Add(d.Milliseconds())
 	for busy := true; busy; {
 		busy = false
-		for _, sh := range b.shards {
-			if sh.call(func() {
-				for _, q := range sh.queues {
-					if q.relay != nil && (q.state.Ready() > 0 || q.state.Unacked() > 0 || q.state.NextEvent() <= sh.now) {
-						busy = true
-						sh.mark(q)
-					}
+		for _, sh := range b.set.All {
+			if sh.Each(func(at shard.Context) {
+				if d := at.Deliveries(); at.Queue().Relay != nil && (d.Ready() > 0 || d.Unacked() > 0 || d.NextEvent() <= at.Now()) {
+					busy = true
+					at.Changed()
 				}
 			}) != nil {
 				return
 			}
 		}
-		if b.store.SyncNow() != nil {
+		if b.set.Store.SyncNow() != nil {
 			return
 		}
 	}
@@ -124,7 +123,7 @@ func (r *relayRun) check(t *testing.T, b *Broker) {
 	_, there := c.vhost.Table().Exchange("later")
 	deleted := !there
 	r.pass(b, time.Hour)
-	if _, ok := c.vhost.queue("once"); ok { // publishers try again what was not confirmed, and more
+	if _, ok := c.vhost.Queue("once"); ok { // publishers try again what was not confirmed, and more
 		for _, body := range r.tried["once"] {
 			c.send("", "once", body, key(body))
 		}
@@ -136,7 +135,7 @@ func (r *relayRun) check(t *testing.T, b *Broker) {
 		r.pass(b, 0)
 	}
 	for _, q := range []string{"q0", "q1", "q2", "q3", "once"} {
-		if _, ok := c.vhost.queue(q); !ok {
+		if _, ok := c.vhost.Queue(q); !ok {
 			continue
 		}
 		got := c.drain(q)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/invariants"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -29,7 +30,7 @@ func header(name string, value any) message.Properties {
 func (c *client) send(exchange, key, body string, props message.Properties) (refused int) {
 	c.t.Helper()
 	parts := 0
-	seq := c.postProps(exchange, key, body, props, func(p *Publish) { parts = max(p.Targets.Parts(), 1) })
+	seq := c.postProps(exchange, key, body, props, func(p *shard.Publish) { parts = max(p.Targets.Parts(), 1) })
 	c.Flush()
 	c.until(func() bool { return c.acks[seq]+c.nacks[seq] == parts })
 	return c.nacks[seq]
@@ -57,13 +58,13 @@ func delayOf64(ms int64) message.Properties { return header("x-delay", ms) }
 func threeShards(o *Options) { o.Shards = 3 }
 
 // relayOn returns the relay of an exchange.
-func (c *client) relayOn(exchange string) *Queue {
+func (c *client) relayOn(exchange string) *shard.Queue {
 	c.t.Helper()
 	x, ok := c.vhost.Table().Exchange(exchange)
 	if !ok {
 		c.t.Fatalf("no exchange %s", exchange)
 	}
-	q := c.b.relayQueue(x)
+	q := c.b.set.RelayQueue(x)
 	if q == nil {
 		c.t.Fatalf("exchange %s has no relay", exchange)
 	}
@@ -71,9 +72,9 @@ func (c *client) relayOn(exchange string) *Queue {
 }
 
 // look shows the state of a queue on the goroutine of its shard.
-func (q *Queue) look(t *testing.T, fn func(*queue.Deliveries)) {
+func look(t *testing.T, q *shard.Queue, fn func(*queue.Deliveries)) {
 	t.Helper()
-	must(t, q.shard.call(func() { fn(q.state) }))
+	must(t, q.Home().Call(func() { fn(shard.ContextOf(q).Deliveries()) }))
 }
 
 func TestDelayedIsExactOnEveryShard(t *testing.T) {
@@ -98,7 +99,7 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 		}
 		start := time.Now()
 		for i := range 4 {
-			c.consume(fmt.Sprint("q", i), func(s *ConsumerSpec) { s.NoAck = true })
+			c.consume(fmt.Sprint("q", i), func(s *shard.ConsumerSpec) { s.NoAck = true })
 		}
 		for n, want := range []string{"first", "second", "third"} {
 			for _, d := range c.take(4) {
@@ -112,7 +113,7 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		c.relayOn("later").look(t, func(s *queue.Deliveries) {
+		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
 			if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
 				t.Error("the relay is not empty")
 			}
@@ -148,8 +149,8 @@ func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
 		c.send("later", "a.b", "short-lived", p)
 		time.Sleep(1499 * time.Millisecond)
 		synctest.Wait()
-		q, _ := c.vhost.queue("q")
-		q.look(t, func(s *queue.Deliveries) {
+		q, _ := c.vhost.Queue("q")
+		look(t, q, func(s *queue.Deliveries) {
 			if s.Ready() != 1 {
 				t.Error("it expired before 500 ms in its queue")
 			}
@@ -245,7 +246,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 		c.delayed("later", "fanout", nil)
 		c.delayed("later", "fanout", nil) // once more is no change
 		c.send("later", "", "never", delayOf64(3_600_000))
-		c.relayOn("later").look(t, func(s *queue.Deliveries) {
+		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
 			if n := s.Scheduled(); n != 1 {
 				t.Errorf("%d messages wait", n)
 			}
@@ -261,7 +262,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 	must(t, c.Unbind(BindSpec{Source: "swept", Destination: "q"}))
 	c.delayed("stays", "fanout", nil)
 	c.send("stays", "", "waits", delayOf64(3_600_000))
-	must(t, b.journal.Checkpoint(b.store))
+	must(t, b.journal.Checkpoint(b.set.Store))
 	c.Close()
 	mustClose(t, b)
 
@@ -284,8 +285,8 @@ func replayedQueues(t *testing.T, fs vfs.FS) (queues []string) {
 	must(t, Replay(fs, "data", Options{Logger: slog.New(slog.DiscardHandler)}, func(r Replayed) error {
 		for v := range r.Broker.AllVHosts() {
 			for def := range v.All(v.Table()) {
-				q := queueOf(def)
-				queues = append(queues, fmt.Sprint(q.Name, " ", q.state.Scheduled()))
+				q := shard.QueueOf(def)
+				queues = append(queues, fmt.Sprint(q.Name, " ", shard.ContextOf(q).Deliveries().Scheduled()))
 			}
 		}
 		return nil
@@ -301,7 +302,7 @@ func TestRelayIsOutOfReach(t *testing.T) {
 	defer c.Close()
 	c.delayed("later", "fanout", nil)
 	const name = "amq.relay.later"
-	_, err := c.Consume(ConsumerSpec{Queue: name})
+	_, err := c.Consume(shard.ConsumerSpec{Queue: name})
 	_, _, _, getErr := c.Get(name, true)
 	_, purgeErr := c.PurgeQueue(name)
 	_, deleteErr := c.DeleteQueue(name, false, false)
@@ -317,7 +318,7 @@ func TestRelayIsOutOfReach(t *testing.T) {
 	if c.Reaches(nil, []byte(name), &message.Peek{}, nil) {
 		t.Error("the default exchange leads to the relay")
 	}
-	if _, err := c.Consume(ConsumerSpec{Queue: "amq.relay.nothing"}); !errors.Is(err, ErrQueueNotFound) {
+	if _, err := c.Consume(shard.ConsumerSpec{Queue: "amq.relay.nothing"}); !errors.Is(err, ErrQueueNotFound) {
 		t.Errorf("no relay: %v", err)
 	}
 	for _, inner := range []any{nil, 5, "nonsense", "x-delayed-message"} {
@@ -396,7 +397,7 @@ func TestDelayedCrowd(t *testing.T) {
 		if took := time.Since(start); took != 0 {
 			t.Fatalf("publishing was held back for %v", took)
 		}
-		c.relayOn("later").look(t, func(s *queue.Deliveries) {
+		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
 			cold := 0
 			s.Each(0, func(it *queue.Item, _ queue.Status) bool {
 				if it.Env == nil {
@@ -408,7 +409,7 @@ func TestDelayedCrowd(t *testing.T) {
 				t.Errorf("%d bodies of %d are on disk only", cold, n)
 			}
 		})
-		c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		c.consume("q", func(s *shard.ConsumerSpec) { s.NoAck = true })
 		var got []int64
 		for range n {
 			d := c.take(1)[0]
@@ -431,7 +432,7 @@ func TestRenewRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)
 		c.delayed("late", "fanout", nil)
-		targets := newTargets([]*Queue{c.relayOn("late")})
+		targets := shard.NewTargets([]*shard.Queue{c.relayOn("late")})
 		if got := c.Renew(targets, ""); got.Empty() {
 			t.Error("the relay of an exchange that is there is no target")
 		}

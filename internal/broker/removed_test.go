@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -104,7 +105,7 @@ func (c confirm) Confirmed(_, _ uint64, ok bool) { c <- ok }
 func postIf(c *enginetest.Client, q, body string) (routed bool) {
 	done := make(confirm, 1)
 	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
-	c.Post("", q, body, props, func(p *broker.Publish) { p.Confirm, routed = done, !p.Targets.Empty() })
+	c.Post("", q, body, props, func(p *shard.Publish) { p.Confirm, routed = done, !p.Targets.Empty() })
 	c.Flush()
 	if !<-done {
 		c.T.Error("a message was refused")

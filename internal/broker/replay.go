@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -11,7 +12,7 @@ import (
 type Replayed struct{ Broker *Broker }
 
 // At is a queue at its shard.
-func (r Replayed) At(q *Queue) Context { return Context{q.shard, q} }
+func (r Replayed) At(q *shard.Queue) shard.Context { return shard.ContextOf(q) }
 
 // Replay runs fn with what recovery makes of a data folder, which is only read. Errors: those of
 // Open and fn.
@@ -21,7 +22,8 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	if err != nil {
 		return err
 	}
-	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, store: st, sessions: newSessions()}
+	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, sessions: newSessions()}
+	b.newSet(st, nil, nil)
 	b.machines = newMachines(b)
 	if err = b.recover(); err == nil {
 		err = fn(Replayed{b})
@@ -35,8 +37,8 @@ func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
 	o.StateMachines = nil
 	err = Replay(fs, dir, o, func(r Replayed) error {
 		sum = r.Broker.journal.Hash()
-		for _, sh := range r.Broker.shards {
-			sum += sh.machine.Hash()
+		for _, sh := range r.Broker.set.All {
+			sum += sh.Hash()
 		}
 		return nil
 	})

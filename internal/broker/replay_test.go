@@ -26,7 +26,7 @@ func sameWhenReplayed(t *testing.T, b *Broker) {
 		return // not in memory, or it was compared before
 	}
 	for range 10 {
-		if b.store.State().Health != store.Healthy {
+		if b.set.Store.State().Health != store.Healthy {
 			return
 		}
 		before, err := b.stateHash()
@@ -54,8 +54,8 @@ func sameWhenReplayed(t *testing.T, b *Broker) {
 // stateHash is Hash without the state machines, which have tests of their own.
 func (b *Broker) stateHash() (uint64, error) {
 	sum := b.journal.Hash()
-	for _, sh := range b.shards {
-		if err := sh.call(func() { sum += sh.machine.Hash() }); err != nil {
+	for _, sh := range b.set.All {
+		if err := sh.Call(func() { sum += sh.Hash() }); err != nil {
 			return 0, err
 		}
 	}

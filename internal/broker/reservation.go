@@ -3,6 +3,7 @@ package broker
 import (
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/throttle"
 )
 
@@ -15,11 +16,11 @@ type Reservation struct {
 }
 
 // addMessage counts a message into some queues.
-func (r *Reservation) addMessage(bytes int64, queues ...*Queue) {
+func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 	r.charge.Add(r.s.userRate, bytes)
-	r.charge.Add(&r.s.vhost.rate, bytes)
+	r.charge.Add(r.s.vhost.Rate(), bytes)
 	for _, q := range queues {
-		r.charge.Add(&q.rate, bytes)
+		r.charge.Add(q.Rate(), bytes)
 	}
 }
 
@@ -55,18 +56,18 @@ func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, er
 }
 
 // rated reports whether what the session publishes is held to rates.
-func (s *Session) rated() bool { return s.b.rated.Load() && !s.Operator }
+func (s *Session) rated() bool { return s.b.set.Rated.Load() && !s.Operator }
 
 // Reserve counts a message against the limits of rates that it falls under. When that is not nil it
 // is to be awaited before Publish, which does both for a caller that does not. Any goroutine may
 // call it.
-func (s *Session) Reserve(p *Publish) *Reservation {
+func (s *Session) Reserve(p *shard.Publish) *Reservation {
 	if !s.rated() || p.Reserved || p.CopyOf != nil {
 		return nil
 	}
 	p.Reserved = true
 	r := &Reservation{s: s}
-	r.addMessage(int64(len(p.Env.Body())), p.Targets.queues...)
+	r.addMessage(int64(len(p.Env.Body())), p.Targets.Queues()...)
 	if !r.charge.Take() {
 		return nil
 	}
@@ -75,17 +76,17 @@ func (s *Session) Reserve(p *Publish) *Reservation {
 
 // Rated reports whether a message into a queue falls under a limit of a rate. Any goroutine may
 // call it.
-func (s *Session) Rated(to Targets) bool {
+func (s *Session) Rated(to shard.Targets) bool {
 	if !s.rated() {
 		return false
 	}
 	r := &Reservation{s: s}
-	r.addMessage(0, to.queues...)
+	r.addMessage(0, to.Queues()...)
 	return !r.charge.Empty()
 }
 
 // awaitTurn has a publish wait for its turn.
-func (s *Session) awaitTurn(p *Publish) {
+func (s *Session) awaitTurn(p *shard.Publish) {
 	if r := s.Reserve(p); r != nil {
 		s.Flush()
 		r.Await() //nolint:errcheck // what the client has sent is taken
@@ -114,9 +115,9 @@ func (s *Session) ReserveAll(commands ...Command) *Reservation {
 			continue
 		}
 		c.on().reserved = true
-		var to []*Queue
-		if q, ok := s.vhost.queue(c.on().Queue); ok {
-			to = []*Queue{q}
+		var to []*shard.Queue
+		if q, ok := s.vhost.Queue(c.on().Queue); ok {
+			to = []*shard.Queue{q}
 		}
 		p.EachBody(func(bytes int64) { r.addMessage(bytes, to...) })
 	}
@@ -142,32 +143,7 @@ func (s *Session) awaitRates(commands []Command) error {
 // call twice.
 func (b *Broker) Hurry() { b.hurryOnce.Do(func() { close(b.hurry) }) }
 
-// setRates makes rates count, below 0 none.
-func (b *Broker) setRates(l *throttle.Limit, messages, bytes int64) {
-	if l.Set(messages, bytes) {
-		b.rated.Store(true)
-	}
-}
-
 // setLimits takes the rates out of the limits of a virtual host or a user.
 func (b *Broker) setLimits(l *throttle.Limit, limits Limits) {
-	b.setRates(l, limits.Get(LimitPublishRate), limits.Get(LimitPublishBytes))
-}
-
-// rule makes a ruling count for the queue; with nil its declaration does.
-func (q *Queue) rule(r *Ruling) {
-	q.ruling.Store(r)
-	rates := Rates{}
-	if r != nil {
-		rates = r.Rates
-	}
-	q.vhost.b.setRates(&q.rate, orUnbounded(rates.Messages), orUnbounded(rates.Bytes))
-}
-
-// orUnbounded is a rate of a policy, which has none where it says 0.
-func orUnbounded(rate int64) int64 {
-	if rate == 0 {
-		return throttle.Unbounded
-	}
-	return rate
+	b.set.SetRates(l, limits.Get(LimitPublishRate), limits.Get(LimitPublishBytes))
 }

@@ -1,5 +1,7 @@
 package broker
 
+import "fiveways/internal/core/histogram"
+
 // Resources are the limits of the broker on its machine, and what it uses.
 type Resources struct {
 	Dir           string
@@ -12,7 +14,7 @@ type Resources struct {
 
 // Resources reads them.
 func (b *Broker) Resources() Resources {
-	r := Resources{Dir: b.dir, Memory: b.memory.Load(), MemoryLimit: b.opts.MemoryLimit, DiskFree: -1, DiskFreeLimit: max(b.opts.DiskFreeLimit, 0)}
+	r := Resources{Dir: b.dir, Memory: b.set.Memory.Load(), MemoryLimit: b.opts.MemoryLimit, DiskFree: -1, DiskFreeLimit: max(b.opts.DiskFreeLimit, 0)}
 	if free, err := b.fs.Free(b.dir); err == nil {
 		r.DiskFree = int64(free)
 	}
@@ -20,4 +22,18 @@ func (b *Broker) Resources() Resources {
 		r.Alarm = a.Reason
 	}
 	return r
+}
+
+// Latencies are times that the engine takes of its work.
+type Latencies struct {
+	Queueing histogram.Snapshot // ms from a message's coming in to its first handing out, of some messages of each queue
+	Confirm  histogram.Snapshot // ns from the end of the work of a shard for publishes to their being safe, one for each part of the log
+	Sync     histogram.Snapshot // ns of an fsync of the log
+	Group    histogram.Snapshot // entries that one fsync made safe
+}
+
+// Latencies reads the histograms.
+func (b *Broker) Latencies() Latencies {
+	syncs, groups := b.set.Store.Histograms()
+	return Latencies{Queueing: b.set.Waited.Read(), Confirm: b.set.Confirmed.Read(), Sync: syncs, Group: groups}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -65,7 +66,7 @@ func (c *client) unrule(name string) {
 
 func (c *client) ruling(queue string) Ruling {
 	c.t.Helper()
-	q, ok := c.vhost.queue(queue)
+	q, ok := c.vhost.Queue(queue)
 	if !ok {
 		c.t.Fatalf("no queue %s", queue)
 	}
@@ -106,14 +107,14 @@ func TestPolicyShortensALongQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inPolicyBubble(t)
 		c.queue("q", nil)
-		const n = shrinkStep + 10
+		const n = shard.ShrinkStep + 10
 		for i := range n {
 			c.post("", "q", fmt.Sprint(i), nil)
 		}
 		c.Flush()
 		c.until(func() bool { return len(c.acks) == n })
 		c.rule("q", `{"MaxLength":1}`)
-		time.Sleep(2 * deadRetry * time.Millisecond)
+		time.Sleep(2 * shard.DeadRetry * time.Millisecond)
 		synctest.Wait()
 		sameStrings(t, c.drain("q"), fmt.Sprint(n-1))
 	})
@@ -200,9 +201,9 @@ func TestPolicyEndsABacklogOfDeadLetters(t *testing.T) {
 				time.Sleep(time.Second)
 				synctest.Wait()
 				sameStrings(t, cl.drain("dead"), c.dead...)
-				cl.pickyState("q", func(_ *shard, q *Queue) {
-					if q.state.Unacked()+q.state.Ready() != 0 {
-						t.Errorf("left: %d unacked, %d ready", q.state.Unacked(), q.state.Ready())
+				cl.pickyState("q", func(_ *shard.Shard, q *shard.Queue) {
+					if shard.ContextOf(q).Deliveries().Unacked()+shard.ContextOf(q).Deliveries().Ready() != 0 {
+						t.Errorf("left: %d unacked, %d ready", shard.ContextOf(q).Deliveries().Unacked(), shard.ContextOf(q).Deliveries().Ready())
 					}
 				})
 			})
@@ -237,9 +238,9 @@ func TestPolicyKeepsStructure(t *testing.T) {
 	if r.QueuePolicy != want {
 		t.Errorf("got %+v, want %+v", r.QueuePolicy, want)
 	}
-	q, _ := c.vhost.queue("q")
-	if q.promise != store.SyncOS.Wait() {
-		t.Errorf("a confirm waits for %v", q.promise)
+	q, _ := c.vhost.Queue("q")
+	if wait := shard.DebugOf(q.Home()).Promise(q); wait != store.SyncOS.Wait() {
+		t.Errorf("a confirm waits for %v", wait)
 	}
 }
 
@@ -336,8 +337,8 @@ func TestPolicyChangesUnderLoad(t *testing.T) {
 	wg.Wait()
 	admin.rule("q", `{"MaxLength":3}`)
 	for _, name := range []string{"q1", "q2", "q3"} {
-		admin.pickyState(name, func(_ *shard, q *Queue) {
-			if n := q.state.Ready(); n > 3 {
+		admin.pickyState(name, func(_ *shard.Shard, q *shard.Queue) {
+			if n := shard.ContextOf(q).Deliveries().Ready(); n > 3 {
 				t.Errorf("%s: %d ready", name, n)
 			}
 		})

@@ -1,5 +1,7 @@
 package broker
 
+import "fiveways/internal/broker/shard"
+
 // lone is the command that Session.Run has at a shard.
 type lone struct {
 	command Command
@@ -19,7 +21,7 @@ func (s *Session) Run(c Command) error {
 		l.done = make(chan struct{}, 1)
 	}
 	l.command = c
-	if _, ok := c.on().queue.shard.submit(s, op{kind: opRun, extra: l}, false); !ok {
+	if _, ok := c.on().queue.Home().Submit(&s.client, shard.Op{Kind: shard.OpRun, Extra: l}, false); !ok {
 		return ErrClosed
 	}
 	<-l.done
@@ -27,7 +29,7 @@ func (s *Session) Run(c Command) error {
 	return c.on().Err
 }
 
-func (l *lone) run(sh *shard) {
-	sh.runCommand(l.command)
+func (l *lone) Run(*shard.Shard) {
+	runCommand(l.command)
 	l.done <- struct{}{}
 }

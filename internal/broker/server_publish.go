@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/forward"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -18,11 +19,11 @@ type ServerPublish struct {
 	VHost   VHostID
 	Env     message.Envelope // with its exchange, routing key and properties; belongs to the engine from now on
 
-	to Targets
+	to shard.Targets
 }
 
 // Find routes the message. Errors: those of properties that cannot be read.
-func (e *ServerPublish) Find(f Finder) (*Queue, error) {
+func (e *ServerPublish) Find(f Finder) (*shard.Queue, error) {
 	m, err := forward.Read(e.Env)
 	if err != nil {
 		return nil, err
@@ -33,28 +34,28 @@ func (e *ServerPublish) Find(f Finder) (*Queue, error) {
 
 // emitted finds the queues of a message of the server. They are cached apart from those of the
 // session's own messages, which need permissions.
-func (s *Session) emitted(vhost VHostID, m *forward.Message) Targets {
+func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
 	v := s.b.findVHost(vhost)
 	if v == nil {
-		return Targets{}
+		return shard.Targets{}
 	}
 	exchange, key, _, _ := m.Env.Split()
 	table := v.Table()
 	if m.OneKey() {
 		if t, ok := s.emits.get(table, exchange, key); ok {
-			v.emitted(s.emits.traffic, len(t.queues))
+			v.Emitted(s.emits.traffic, len(t.Queues()))
 			return t
 		}
 	}
 	x, ok := table.Exchange(string(exchange))
 	if !ok {
-		return Targets{}
+		return shard.Targets{}
 	}
 	s.asked = m.Routed()
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
-	t := v.resolve(s.found.Queues)
-	v.emitted(x.Traffic(), len(t.queues))
+	t := v.Resolve(s.found.Queues)
+	v.Emitted(x.Traffic(), len(t.Queues()))
 	if m.OneKey() && s.found.ByKey {
 		s.emits.put(t, x.Traffic())
 	}
@@ -62,40 +63,28 @@ func (s *Session) emitted(vhost VHostID, m *forward.Message) Targets {
 }
 
 // Others names the queues: they are found before anything is done.
-func (e *ServerPublish) Others(fn func(*Queue)) {
-	for _, q := range e.to.queues {
+func (e *ServerPublish) Others(fn func(*shard.Queue)) {
+	for _, q := range e.to.Queues() {
 		fn(q)
 	}
 }
 
 // Run is not called: the message may go to several shards, or to none.
-func (e *ServerPublish) Run(Context) error { return nil }
+func (e *ServerPublish) Run(shard.Context) error { return nil }
 
 // each calls fn with what is to be published to each shard.
-func (e *ServerPublish) each(fn func(*shard, op)) {
+func (e *ServerPublish) each(fn func(*shard.Shard, shard.Op)) {
 	if e.to.Empty() {
 		return
 	}
 	m, _ := forward.Read(e.Env) // Find has read it
-	o := forwardOp(&m)
-	o.kind = opServerPublish
-	e.to.each(o, fn)
+	o := shard.ForwardOp(&m)
+	o.Kind = shard.OpServerPublish
+	e.to.Each(o, fn)
 }
 
 // publish puts the message into its queues, while their shards stand still.
-func (e *ServerPublish) publish() { e.each(func(sh *shard, o op) { sh.serverPublish(&o) }) }
-
-// serverPublish is publish for a message of the server. A consumer gets it once it is durable: it
-// tells of a change, and after a crash nothing else may be told under the same number.
-func (sh *shard) serverPublish(o *op) {
-	if o.persistent {
-		o.queue.serverEntry = sh.index
-		for _, q := range o.more {
-			q.serverEntry = sh.index
-		}
-	}
-	sh.publish(o)
-}
+func (e *ServerPublish) publish() { e.each(func(sh *shard.Shard, o shard.Op) { sh.ServerPublish(&o) }) }
 
 // refused returns nil: a queue that rejects the message does without it.
 func (e *ServerPublish) refused(*commandGroup) error { return nil }
@@ -103,7 +92,7 @@ func (e *ServerPublish) refused(*commandGroup) error { return nil }
 func (e *ServerPublish) demanded() bool { return true }
 
 // size is how many bytes of the group of the log the message takes.
-func (e *ServerPublish) size() int { return int(e.to.parts) * len(e.Env) }
+func (e *ServerPublish) size() int { return int(e.to.Parts()) * len(e.Env) }
 
 // Listens reports whether a message to an exchange could reach a queue now. If not, a ServerPublish
 // to it has no effect.

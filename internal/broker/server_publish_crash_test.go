@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/statemachine"
 )
 
@@ -41,7 +42,7 @@ func (r *emitRun) live(b *Broker) {
 	if err != nil {
 		return
 	}
-	if _, err := consumer.Consume(ConsumerSpec{Queue: "q0", Tag: "told"}); err != nil {
+	if _, err := consumer.Consume(shard.ConsumerSpec{Queue: "q0", Tag: "told"}); err != nil {
 		return
 	}
 	for i := range 16 {

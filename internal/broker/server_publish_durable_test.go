@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -16,7 +17,7 @@ func heldServerPublish(t *testing.T, fn func(c *client, log *faultlog.Log)) {
 		var log *faultlog.Log
 		b := openBroker(t, vfs.NewMem(), func(o *Options) {
 			withMachine(newTally())(o)
-			o.WrapLog = func(st *store.Store) Log { log = faultlog.New(st); return log }
+			o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
 		})
 		defer mustClose(t, b)
 		c := newClient(t, b)
@@ -112,9 +113,9 @@ func TestServerPublishAndCancel(t *testing.T) {
 // limit of the channel any more.
 func TestServerPublishAndDelete(t *testing.T) {
 	heldServerPublish(t, func(c *client, log *faultlog.Log) {
-		limit := NewLimit(2)
+		limit := shard.NewLimit(2)
 		for _, q := range []string{"q0", "q1"} {
-			c.consume(q, func(s *ConsumerSpec) { s.Limit, s.Tag = limit, q })
+			c.consume(q, func(s *shard.ConsumerSpec) { s.Limit, s.Tag = limit, q })
 		}
 		deleted := make(chan error, 1)
 		go func() {

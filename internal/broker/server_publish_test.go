@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -123,7 +124,7 @@ func TestEmitRefused(t *testing.T) {
 	c.push("q0", "x")
 	d, _, _, err := c.Get("q0", true)
 	must(t, err)
-	stale := &Unchanged{OnQueue: OnQueue{Queue: d.Queue.Name}, Since: QueueVersion{changes: 1}}
+	stale := &Unchanged{OnQueue: OnQueue{Queue: d.Queue.Name}, Since: shard.QueueVersion{Changes: 1}}
 	must(t, c.DoAll(emit("events", "k", "yes"), stale, emit("events", "k", "no"), note("no")))
 	b.groupBytes = 1000
 	if err := c.DoAll(note("no"), emit("events", "k", strings.Repeat("x", 600))); !errors.Is(err, ErrTooLarge) { // on two shards
@@ -173,8 +174,8 @@ func TestEmitIsRouted(t *testing.T) {
 	must(t, c.Bind(BindSpec{Source: "second", Destination: "s", Key: "#"}))
 	must(t, c.DoAll(emit("second", "k", "entry"), note("x")))
 	must(t, c.Do(&probe{OnQueue: on("s"), fn: func() {
-		q, _ := c.vhost.queue("s")
-		if n := q.content.Stream.Len(); n != 2 {
+		q, _ := c.vhost.Queue("s")
+		if n := shard.ContextOf(q).Content().Stream.Len(); n != 2 {
 			t.Errorf("%d entries in the stream", n)
 		}
 	}}))

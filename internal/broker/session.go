@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -19,9 +20,10 @@ type Session struct {
 	catalog.Rights
 	Name  string
 	b     *Broker
-	vhost *VHost
-	sink  Sink
+	vhost *shard.VHost
 	evict func(error)
+
+	client shard.Client
 
 	brief    bool            // SessionOptions.Brief
 	unheld   bool            // Flush does not hold it back, whatever is behind
@@ -30,8 +32,6 @@ type Session struct {
 
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 
-	late   bool // its sink gets messages once they are durable
-	window Window
 	cache  routeCache
 	emits  routeCache // of ServerPublish
 	named  namedTargets
@@ -50,17 +50,16 @@ type Session struct {
 	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
 
 	mu        sync.Mutex
-	exclusive map[string]*Queue // guarded by mu: queues that go with the session
-	consumers map[*Consumer]struct{}
-	copiers   []*copier // guarded by mu
+	exclusive map[string]*shard.Queue     // guarded by mu: queues that go with the session
+	copiers   map[*shard.Consumer]*copier // guarded by mu
 	mailboxes map[string]struct{}
 	closed    bool
 	ended     chan struct{} // guarded by mu: closed by Close; nil while nobody waits for it
 }
 
 type shardBatch struct {
-	shard *shard
-	ops   []op
+	shard *shard.Shard
+	ops   []shard.Op
 }
 
 // SessionOptions describe a client connection.
@@ -68,7 +67,7 @@ type SessionOptions struct {
 	User  string
 	VHost string
 	Name  string // shown to operators: addresses
-	Sink  Sink
+	Sink  shard.Sink
 	// Evict is called when the session must end: its virtual host or its user was deleted. It is
 	// called on any goroutine and must not block; the protocol then calls Close. It may be nil.
 	Evict func(reason error)
@@ -91,12 +90,13 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	if !ok {
 		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{Name: o.Name, b: b, vhost: v, sink: o.Sink, evict: o.Evict, brief: o.Brief, done: o.Done}
+	s := &Session{Name: o.Name, b: b, vhost: v, evict: o.Evict, brief: o.Brief, done: o.Done}
+	s.client.Name, s.client.User, s.client.Sink = o.Name, o.User, o.Sink
 	s.Rights = v.RightsIn(catalog.Rights{User: o.User, ClientID: o.ClientID, Owner: s})
 	if rate, ok := b.userRates.Load(o.User); ok {
 		s.userRate = rate.(*throttle.Limit)
 	}
-	s.window.Init(s.wakeShards)
+	s.client.Window.Init(s.wakeShards)
 	if err := b.sessions.enter(s); err != nil {
 		return nil, err
 	}
@@ -120,23 +120,24 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
 // OperateLate is OperateFor with a sink that gets a message that is to be durable only once it is.
-func (b *Broker) OperateLate(vhost string, sink Sink) (*Session, error) {
+func (b *Broker) OperateLate(vhost string, sink shard.Sink) (*Session, error) {
 	s, err := b.OperateFor(vhost, sink)
 	if err == nil {
-		s.late = true
+		s.client.Late = true
 	}
 	return s, err
 }
 
 // OperateFor is Operate for a part of this process that consumes: sink gets its deliveries.
-func (b *Broker) OperateFor(vhost string, sink Sink) (*Session, error) {
+func (b *Broker) OperateFor(vhost string, sink shard.Sink) (*Session, error) {
 	v, ok := b.vhost(vhost)
 	if !ok {
 		return nil, catalog.VHostNotFound(vhost)
 	}
-	s := &Session{Name: "operator", b: b, vhost: v, sink: sink}
+	s := &Session{Name: "operator", b: b, vhost: v}
+	s.client.Name, s.client.Sink = s.Name, sink
 	s.Rights = v.RightsIn(catalog.Rights{Operator: true, Owner: s})
-	s.window.Init(s.wakeShards)
+	s.client.Window.Init(s.wakeShards)
 	return s, nil
 }
 
@@ -144,44 +145,44 @@ func (b *Broker) OperateFor(vhost string, sink Sink) (*Session, error) {
 func (s *Session) VHost() string { return s.vhost.Name }
 
 // Window is the session's flow of deliveries.
-func (s *Session) Window() *Window { return &s.window }
+func (s *Session) Window() *shard.Window { return &s.client.Window }
 
 // Route finds the queues for a message. peek is what message.PeekProperties found in its
 // properties, with the body; also are further routing keys. Errors: ErrAccessRefused,
 // ErrExchangeNotFound, ErrInternalExchange.
-func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (Targets, error) {
+func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (shard.Targets, error) {
 	return s.route(exchange, key, peek, also, false)
 }
 
 // route is Route, or with apart RouteApart.
-func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte, apart bool) (Targets, error) {
+func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte, apart bool) (shard.Targets, error) {
 	if err := s.MayPublish(exchange); err != nil {
-		return Targets{}, err
+		return shard.Targets{}, err
 	}
 	table := s.vhost.Table()
 	cached := also == nil && s.PublishesFreely()
 	if cached {
 		if t, ok := s.cache.get(table, exchange, key); ok {
-			s.count(s.cache.traffic, len(t.queues))
+			s.count(s.cache.traffic, len(t.Queues()))
 			return t, nil
 		}
 	}
 	x, ok := table.Exchange(string(exchange))
 	if !ok {
-		return Targets{}, s.fail(ErrExchangeNotFound, "exchange", string(exchange))
+		return shard.Targets{}, s.fail(ErrExchangeNotFound, "exchange", string(exchange))
 	}
 	if x.Spec.Internal {
-		return Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
+		return shard.Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
 	}
 	if err := s.MayRoute(x, key); err != nil {
-		return Targets{}, err
+		return shard.Targets{}, err
 	}
 	s.asked = asks(key, also, peek)
 	s.asked.Apart = apart
 	table.RouteFrom(x, &s.asked, &s.found)
 	s.asked = routing.Message{}
-	t := s.vhost.resolve(s.found.Queues)
-	s.count(x.Traffic(), len(t.queues))
+	t := s.vhost.Resolve(s.found.Queues)
+	s.count(x.Traffic(), len(t.Queues()))
 	if cached && s.found.ByKey {
 		s.cache.put(t, x.Traffic())
 	}
@@ -202,58 +203,9 @@ func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byt
 	return len(r.Queues) > 0
 }
 
-// Publish is one message on its way in.
-type Publish struct {
-	Targets    Targets
-	Env        message.Envelope // belongs to the engine from now on
-	Persistent bool
-	Priority   uint8
-	TTL        int64 // ms, -1 none
-	NotBefore  int64 // unix ms before which it is not delivered, 0 none
-	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	// CopyOf is the message that it replaces, which has the same id and is settled later in the
-	// same transaction; nil: none. Messages that wait for the original (QueuePolicy.ConsumeAfter)
-	// then wait for the copy, and the copy itself waits for none.
-	CopyOf *Loan
-	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
-	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Options.Order
-	// gives the places of other messages.
-	Order *Order
-	// Told says that TapPublish was called.
-	Told bool
-	// Reserved exempts it from limits of rates: Reserve has counted it, or it only moves.
-	// Session.Publish resets it.
-	Reserved bool
-	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
-	// has been deleted since Targets were found. Elsewhere it means nothing.
-	MustArrive bool
-	Confirm    Confirmer
-	Seq        uint64
-}
-
-// Loan is a message that a session was lent.
-type Loan struct {
-	Queue  *Queue
-	Handle queue.Handle
-}
-
-func (p *Publish) op() op {
-	if p.Deadline < 0 {
-		p.Deadline = 1 // before 1970
-	}
-	o := op{
-		kind: opPublish, persistent: p.Persistent, must: p.MustArrive, priority: p.Priority, env: p.Env,
-		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, order: p.Order, confirm: p.Confirm, seq: p.Seq,
-	}
-	if p.CopyOf != nil {
-		o.extra = p.CopyOf
-	}
-	return o
-}
-
 // Publish gathers a message, after a wait where a limit of rates asks for one. With a Confirmer,
 // Confirmed is called for its Seq once per part of the targets, at once when there are none.
-func (s *Session) Publish(p *Publish) {
+func (s *Session) Publish(p *shard.Publish) {
 	if !p.Told {
 		s.TapPublish(0, p.Env, nil, p.Targets)
 	}
@@ -263,53 +215,57 @@ func (s *Session) Publish(p *Publish) {
 		}
 		return
 	}
-	if s.b.rated.Load() {
+	if s.b.set.Rated.Load() {
 		s.awaitTurn(p)
 		p.Reserved = false
 	}
 	s.pub = true
-	s.hold = max(s.hold, p.Targets.queues[0].pace.hold.Load())
-	o := p.op()
-	if p.Targets.parts == 1 {
-		o.queue, o.more = p.Targets.queues[0], p.Targets.queues[1:]
-		s.gather(o.queue.shard, o)
+	s.hold = max(s.hold, p.Targets.Queues()[0].Hold())
+	o := p.Op()
+	if p.Targets.Parts() == 1 {
+		o.Queue, o.More = p.Targets.Queues()[0], p.Targets.Queues()[1:]
+		s.gather(o.Queue.Home(), o)
 		return
 	}
-	p.Targets.each(o, s.gather)
+	p.Targets.Each(o, s.gather)
 }
 
 // Ack gathers the end of n contiguous deliveries.
-func (s *Session) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { s.settle(opAck, q, c, h, n) }
+func (s *Session) Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	s.settle(shard.OpAck, q, c, h, n)
+}
 
 // Requeue gathers the return of n contiguous deliveries to their place, as their consumer asked.
-func (s *Session) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) {
-	s.settle(opRequeue, q, c, h, n)
+func (s *Session) Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	s.settle(shard.OpRequeue, q, c, h, n)
 }
 
 // Release gathers the end of a loan: n contiguous messages that were lent are back at their place
 // as if they had never been out, neither counted nor marked as redelivered.
-func (s *Session) Release(q *Queue, h queue.Handle, n int) { s.settle(opRelease, q, nil, h, n) }
+func (s *Session) Release(q *shard.Queue, h queue.Handle, n int) {
+	s.settle(shard.OpRelease, q, nil, h, n)
+}
 
 // Return gathers the return of n contiguous deliveries that no consumer decided on: it is gone, or
 // its time was over.
-func (s *Session) Return(q *Queue, c *Consumer, h queue.Handle, n int) {
-	s.settle(opReturn, q, c, h, n)
+func (s *Session) Return(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	s.settle(shard.OpReturn, q, c, h, n)
 }
 
 // Reject gathers the rejection of n contiguous deliveries: they are dead-lettered, or dropped.
-func (s *Session) Reject(q *Queue, c *Consumer, h queue.Handle, n int) {
-	s.settle(opReject, q, c, h, n)
+func (s *Session) Reject(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	s.settle(shard.OpReject, q, c, h, n)
 }
 
-func (s *Session) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
-	s.gather(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
+func (s *Session) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	s.gather(q.Home(), shard.Op{Kind: kind, Queue: q, Consumer: c, Handle: h, N: uint32(n)})
 }
 
-func (s *Session) gather(sh *shard, o op) {
+func (s *Session) gather(sh *shard.Shard, o shard.Op) {
 	if s.batch == nil {
-		s.batch = make([]shardBatch, len(s.b.shards))
+		s.batch = make([]shardBatch, len(s.b.set.All))
 	}
-	i := int(sh.id) - 1
+	i := int(sh.ID) - 1
 	b := &s.batch[i]
 	if len(b.ops) == 0 {
 		b.shard = sh
@@ -321,7 +277,7 @@ func (s *Session) gather(sh *shard, o op) {
 // Flush hands over what was gathered. It holds this connection back while the inbox of a shard is
 // full, and a publisher also while the log is behind or memory is short.
 func (s *Session) Flush() {
-	s.flush(func(sh *shard, ops []op) []op { return sh.inbox.pushBatch(ops) })
+	s.flush(func(sh *shard.Shard, ops []shard.Op) []shard.Op { return sh.SendBatch(ops) })
 }
 
 // FlushInline is Flush that runs idle shards and the committer on the caller's goroutine, which
@@ -329,25 +285,25 @@ func (s *Session) Flush() {
 // both may run before it returns.
 func (s *Session) FlushInline() {
 	owes := false
-	s.flush(func(sh *shard, ops []op) []op {
+	s.flush(func(sh *shard.Shard, ops []shard.Op) []shard.Op {
 		// A single op means a client is blocked on it, with nothing to do in parallel with the log.
-		next, wrote := sh.submitBatch(s, ops, len(ops) == 1)
+		next, wrote := sh.SubmitBatch(&s.client, ops, len(ops) == 1)
 		owes = owes || wrote
 		return next
 	})
 	if owes {
-		s.b.commit()
+		s.b.set.Commit()
 	}
 }
 
 // flush hands over what was gathered by way of hand, which returns the slice to gather in next.
-func (s *Session) flush(hand func(sh *shard, ops []op) []op) {
+func (s *Session) flush(hand func(sh *shard.Shard, ops []shard.Op) []shard.Op) {
 	s.tellRouted()
 	if len(s.parts) == 0 {
 		return
 	}
 	if s.pub && !s.unheld {
-		s.b.flow.await()
+		s.b.set.Flow.Await()
 	}
 	s.pub = false
 	for _, i := range s.parts {
@@ -374,13 +330,13 @@ func (s *Session) Idle() {
 // wakeShards has the queues of the session's consumers looked at again. Any goroutine may call it.
 func (s *Session) wakeShards() {
 	s.wakeCopiers()
-	for _, sh := range s.b.shards {
-		sh.inbox.push([]op{{kind: opKick, extra: s}}, false)
+	for _, sh := range s.b.set.All {
+		sh.Send(shard.Op{Kind: shard.OpKick, Extra: &s.client})
 	}
 }
 
 // SetLimit changes a shared limit. Consumers that it held back go on where it allows.
-func (*Session) SetLimit(l *Limit, n int) {
+func (*Session) SetLimit(l *shard.Limit, n int) {
 	l.SetMax(n)
 }
 
@@ -411,8 +367,8 @@ func (s *Session) Close() {
 	if s.ended != nil {
 		close(s.ended)
 	}
-	consumers, copiers, exclusive, mailboxes := s.consumers, s.copiers, s.exclusive, s.mailboxes
-	s.consumers, s.copiers, s.exclusive, s.mailboxes = nil, nil, nil, nil
+	copiers, exclusive, mailboxes := s.copiers, s.exclusive, s.mailboxes
+	s.copiers, s.exclusive, s.mailboxes = nil, nil, nil
 	s.mu.Unlock()
 	for name := range mailboxes {
 		s.b.mailboxes.Delete(name)
@@ -420,8 +376,8 @@ func (s *Session) Close() {
 	for _, k := range copiers {
 		k.halt()
 	}
-	for c := range consumers {
-		if c.Queue.owner != s {
+	for c := range s.client.TakeAll() {
+		if c.Queue.Owner != s {
 			s.Cancel(c)
 		}
 	}

@@ -20,7 +20,7 @@ func newSessions() sessions {
 // enter adds a session, and counts it unless it is brief. Errors: ErrVHostConnections,
 // ErrUserConnections.
 func (ss *sessions) enter(s *Session) error {
-	perVHost, perUser := s.vhost.Limit(LimitConnections), s.b.catalog.UserLimit(s.User, LimitConnections)
+	perVHost, perUser := s.vhost.Limit(LimitConnections), s.b.set.Catalog.UserLimit(s.User, LimitConnections)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if !s.brief {
@@ -93,7 +93,7 @@ func (s *Session) OpenChannel() error {
 	if s.Operator {
 		return nil
 	}
-	limit := s.b.catalog.UserLimit(s.User, LimitChannels)
+	limit := s.b.set.Catalog.UserLimit(s.User, LimitChannels)
 	ss := &s.b.sessions
 	ss.mu.Lock()
 	defer ss.mu.Unlock()

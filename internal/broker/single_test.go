@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -19,9 +20,9 @@ func TestSingleActiveConsumer(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
 		c := newClient(t, b)
 		c.queue("q", singleActive(false))
-		var ks []*Consumer
+		var ks []*shard.Consumer
 		for i, priority := range []int{0, 0, 7, 0} {
-			ks = append(ks, c.consume("q", func(s *ConsumerSpec) { s.Tag, s.Priority = fmt.Sprint(i), priority }))
+			ks = append(ks, c.consume("q", func(s *shard.ConsumerSpec) { s.Tag, s.Priority = fmt.Sprint(i), priority }))
 		}
 		for _, want := range []int{0, 2, 1, 3} {
 			for range 2 {
@@ -57,7 +58,7 @@ func TestSingleActiveConsumerByRank(t *testing.T) {
 		low := c.consume("q", nil)
 		c.put("", "q", "1", nil)
 		first := c.take(1)[0]
-		high := c.consume("q", func(s *ConsumerSpec) { s.Priority = 1 })
+		high := c.consume("q", func(s *shard.ConsumerSpec) { s.Priority = 1 })
 		c.put("", "q", "2", nil)
 		synctest.Wait()
 		if len(c.got) != 0 || first.Consumer != low {
@@ -77,7 +78,7 @@ func TestSingleActiveRefusesExclusive(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
 	c.queue("q", singleActive(false))
-	if _, err := c.Consume(ConsumerSpec{Queue: "q", Exclusive: true}); !errors.Is(err, ErrExclusiveConsumer) {
+	if _, err := c.Consume(shard.ConsumerSpec{Queue: "q", Exclusive: true}); !errors.Is(err, ErrExclusiveConsumer) {
 		t.Errorf("got %v", err)
 	}
 	c.Close()

@@ -5,26 +5,27 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
 // Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no
 // longer.
 func TestLimitOfDeletedQueue(t *testing.T) {
-	for name, settle := range map[string]func(*client, Delivery){
-		"ack":     func(c *client, d Delivery) { c.Ack(d.Queue, d.Consumer, d.Handle, 1) },
-		"requeue": func(c *client, d Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
-		"reject":  func(c *client, d Delivery) { c.Reject(d.Queue, d.Consumer, d.Handle, 1) },
+	for name, settle := range map[string]func(*client, shard.Delivery){
+		"ack":     func(c *client, d shard.Delivery) { c.Ack(d.Queue, d.Consumer, d.Handle, 1) },
+		"requeue": func(c *client, d shard.Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
+		"reject":  func(c *client, d shard.Delivery) { c.Reject(d.Queue, d.Consumer, d.Handle, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, c := inBubble(t)
 				c.queue("a", nil)
 				c.queue("b", nil)
-				limited := func(limit *Limit) func(*ConsumerSpec) {
-					return func(s *ConsumerSpec) { s.Limit = limit }
+				limited := func(limit *shard.Limit) func(*shard.ConsumerSpec) {
+					return func(s *shard.ConsumerSpec) { s.Limit = limit }
 				}
-				limit := NewLimit(1)
+				limit := shard.NewLimit(1)
 				c.put("", "a", "1", nil)
 				c.consume("a", limited(limit))
 				out := c.take(1)
@@ -53,7 +54,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 	one := func(o *Options) { o.Shards = 1 }
 	b := openBroker(t, fs, one)
 	c := newClient(t, b)
-	names := make([]string, maxReaders+8)
+	names := make([]string, shard.MaxReaders+8)
 	for i := range names {
 		names[i] = string(rune('A' + i))
 		c.queue(names[i], nil)
@@ -75,16 +76,10 @@ func TestReadAheadIsBounded(t *testing.T) {
 			}
 		}
 	}
-	sh := b.shards[0]
-	must(t, sh.call(func() {
-		open := 0
-		for _, q := range sh.queues {
-			if q.reader != nil {
-				open++
-			}
-		}
-		if open != maxReaders || len(sh.readers) != maxReaders {
-			t.Errorf("%d queues with a buffer, %d in the list, want %d", open, len(sh.readers), maxReaders)
+	sh := b.set.All[0]
+	must(t, sh.Call(func() {
+		if open, listed := shard.DebugOf(sh).Readers(); open != shard.MaxReaders || listed != shard.MaxReaders {
+			t.Errorf("%d queues with a buffer, %d in the list, want %d", open, listed, shard.MaxReaders)
 		}
 	}))
 	for _, name := range names {
@@ -102,7 +97,7 @@ func TestOrderOverConsumersOfASession(t *testing.T) {
 	c := newClient(t, b)
 	c.queue("q", nil)
 	for _, tag := range []string{"a", "b", "c"} {
-		c.consume("q", func(s *ConsumerSpec) { s.Tag = tag })
+		c.consume("q", func(s *shard.ConsumerSpec) { s.Tag = tag })
 	}
 	for i := range 6 {
 		c.post("", "q", fmt.Sprint(i), nil)

@@ -53,7 +53,7 @@ func TestStopWhileMessagesMove(t *testing.T) {
 						t.Errorf("%d messages, want %d", got, count)
 					}
 				}
-				c.relayOn("later").look(t, func(s *queue.Deliveries) {
+				look(t, c.relayOn("later"), func(s *queue.Deliveries) {
 					if n := s.Ready() + s.Unacked() + s.Scheduled(); n != 0 {
 						t.Errorf("%d are left in the relay", n)
 					}

@@ -25,7 +25,7 @@ func TestSyncOfAQueue(t *testing.T) {
 			for _, name := range []string{"batch", "os"} {
 				must(t, c.Bind(BindSpec{Source: "all", Destination: name}))
 			}
-			must(t, b.store.SyncNow())
+			must(t, b.set.Store.SyncNow())
 			wantDefault := map[store.SyncMode]time.Duration{store.SyncBatch: delay}[mode]
 			for _, tc := range []struct {
 				exchange, key string

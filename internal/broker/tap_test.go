@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/vfs"
 )
 
 // words are what the tests' tap says of a message, and the message that says it.
-func words(t *Tapped) string {
+func words(t *shard.Tapped) string {
 	who := fmt.Sprintf("%s %s/%d", t.User, t.Client, t.Channel)
 	if t.HandedOut {
 		return fmt.Sprintf("%s got %s of %s redelivered=%v", who, t.Env.Body(), t.Queue, t.Redelivered)
@@ -21,7 +22,7 @@ func words(t *Tapped) string {
 	return fmt.Sprintf("%s sent %s to %q for %v also %s", who, t.Env.Body(), t.Env.Exchange(), t.Queues, t.Also)
 }
 
-func tapOf(t *Tapped) message.Envelope {
+func tapOf(t *shard.Tapped) message.Envelope {
 	props := message.Properties{}
 	return append(message.AppendEnvelopeHeader(nil, routing.Tap, "told", props.Append(nil)), words(t)...)
 }
@@ -32,7 +33,7 @@ func listen(t *testing.T, b *Broker) *client {
 	c := newClient(t, b)
 	c.queue("heard", func(s *QueueSpec) { s.Durable = false })
 	must(t, c.Bind(BindSpec{Source: routing.Tap, Destination: "heard", Key: "#"}))
-	_, err := c.Consume(ConsumerSpec{Queue: "heard", NoAck: true})
+	_, err := c.Consume(shard.ConsumerSpec{Queue: "heard", NoAck: true})
 	must(t, err)
 	return c
 }
@@ -53,7 +54,7 @@ func (c *client) heard(want ...string) {
 func TestTap(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Tap = tapOf; o.Shards = 1 })
 	c := newClient(t, b)
-	c.Name = "c"
+	c.client.Name = "c"
 	c.queue("q", nil)
 	c.queue("jobs", nil)
 	c.queue("r", nil)
@@ -61,7 +62,7 @@ func TestTap(t *testing.T) {
 	c.put("", "q", "before", nil)
 	must(t, b.SetTapped("/", true))
 
-	consumer, err := c.Consume(ConsumerSpec{Queue: "q", NoAck: true, Channel: 3})
+	consumer, err := c.Consume(shard.ConsumerSpec{Queue: "q", NoAck: true, Channel: 3})
 	must(t, err)
 	heard.heard("guest c/3 got before of q redelivered=false")
 	c.Cancel(consumer)
@@ -87,7 +88,7 @@ func TestTap(t *testing.T) {
 	heard.heard(`guest c/0 sent id to "" for [q] also []`, "guest c/0 got id of q redelivered=false")
 	c.Ack(d.Queue, nil, d.Handle, 1)
 	tx := c.NewTx()
-	tx.Publish(&Publish{Targets: newTargets([]*Queue{d.Queue}), Env: bareEnvelope("q", []byte("in tx")), TTL: -1})
+	tx.Publish(&shard.Publish{Targets: shard.NewTargets([]*shard.Queue{d.Queue}), Env: bareEnvelope("q", []byte("in tx")), TTL: -1})
 	must(t, tx.Commit())
 	heard.heard(`guest c/0 sent in tx to "" for [q] also []`)
 	c.post("", "nowhere", "lost", nil)
@@ -98,7 +99,7 @@ func TestTap(t *testing.T) {
 	go func() {
 		defer close(waiter)
 		w := newClient(t, b)
-		w.Name = "w"
+		w.client.Name = "w"
 		if _, err := w.Await(context.Background(), &popping{OnQueue: on("late"), Max: 1, Create: true}); err != nil {
 			t.Error(err)
 		}
@@ -119,7 +120,7 @@ func TestTap(t *testing.T) {
 func TestTapLeavesOut(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Tap = tapOf })
 	c := newClient(t, b)
-	c.Name = "c"
+	c.client.Name = "c"
 	c.queue("dead", nil)
 	c.queue("q", func(s *QueueSpec) {
 		s.Policy.DeadLetter, s.Policy.DeadLetterKey, s.Policy.HasDeadLetterKey = true, "dead", true
@@ -143,7 +144,7 @@ func TestTapLeavesOut(t *testing.T) {
 // Without a listener nothing is worded, and a tap that is off costs nothing.
 func TestTapWithoutListeners(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
-		o.Tap = func(t *Tapped) message.Envelope { panic("nobody listens") }
+		o.Tap = func(t *shard.Tapped) message.Envelope { panic("nobody listens") }
 	})
 	c := newClient(t, b)
 	c.queue("q", nil)

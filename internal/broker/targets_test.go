@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -18,7 +19,7 @@ func TestTargetsWithout(t *testing.T) {
 	}
 	all, err := c.Route([]byte("x"), nil, &message.Peek{}, nil)
 	must(t, err)
-	names := func(targets Targets) (names []string) {
+	names := func(targets shard.Targets) (names []string) {
 		for _, q := range targets.Queues() {
 			names = append(names, q.Name)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
@@ -22,8 +23,8 @@ func inBubble(t *testing.T) (*Broker, *client) {
 	return b, c
 }
 
-func ttl(d time.Duration) func(*Publish) {
-	return func(p *Publish) { p.TTL = d.Milliseconds() }
+func ttl(d time.Duration) func(*shard.Publish) {
+	return func(p *shard.Publish) { p.TTL = d.Milliseconds() }
 }
 
 func TestExpiryBehindALongLivedHead(t *testing.T) {
@@ -63,14 +64,14 @@ func TestNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)
 		c.queue("q", nil)
-		later := func(d time.Duration) func(*Publish) {
-			return func(p *Publish) { p.NotBefore = time.Now().Add(d).UnixMilli() }
+		later := func(d time.Duration) func(*shard.Publish) {
+			return func(p *shard.Publish) { p.NotBefore = time.Now().Add(d).UnixMilli() }
 		}
 		c.put("", "q", "in an hour", later(time.Hour))
 		c.put("", "q", "in 3 s", later(3*time.Second))
 		c.put("", "q", "now", nil)
 		sameStrings(t, c.drain("q"), "now")
-		c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		c.consume("q", func(s *shard.ConsumerSpec) { s.NoAck = true })
 		start := time.Now()
 		sameStrings(t, bodies(c.take(1)), "in 3 s")
 		if got := time.Since(start); got < 3*time.Second || got > 3*time.Second+10*time.Millisecond {
@@ -88,7 +89,7 @@ func TestGetIsNotEarly(t *testing.T) {
 			c.queue("q", func(s *QueueSpec) { s.Policy.GroupHeader = header })
 			const wait = 10
 			due := time.Now().UnixMilli() + wait
-			c.put("", "q", "m", func(p *Publish) { p.NotBefore = due })
+			c.put("", "q", "m", func(p *shard.Publish) { p.NotBefore = due })
 			for time.Now().UnixMilli() < due {
 				sameStrings(t, c.drain("q"))
 				time.Sleep(100 * time.Microsecond)
@@ -126,7 +127,7 @@ func TestQueueTTLZeroDeliversOrExpires(t *testing.T) {
 		c.put("", "q", "lost", nil)
 		time.Sleep(5 * time.Millisecond)
 		synctest.Wait()
-		k := c.consume("q", func(s *ConsumerSpec) { s.NoAck = true })
+		k := c.consume("q", func(s *shard.ConsumerSpec) { s.NoAck = true })
 		c.put("", "q", "caught", nil)
 		sameStrings(t, bodies(c.take(1)), "caught")
 		c.Cancel(k)
@@ -211,13 +212,13 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	c := newClient(t, b)
 	declare := func() { c.queue("q", func(s *QueueSpec) { s.Policy.Expires = 1000 }) }
 	declare()
-	q, _ := c.vhost.queue("q")
-	must(t, q.shard.call(func() {})) // its time has begun
-	b.journal.Lock()                 // so that its deletion cannot begin
+	q, _ := c.vhost.Queue("q")
+	must(t, q.Home().Call(func() {})) // its time has begun
+	b.journal.Lock()                  // so that its deletion cannot begin
 	now.Add(1000)
-	must(t, q.shard.call(func() {}))
-	must(t, q.shard.call(func() {
-		if !q.expiring {
+	must(t, q.Home().Call(func() {}))
+	must(t, q.Home().Call(func() {
+		if !shard.DebugOf(q.Home()).Expiring(q) {
 			t.Error("the queue has not expired")
 		}
 	}))
@@ -248,15 +249,15 @@ func TestQueueInUseDoesNotExpire(t *testing.T) {
 		have := func(name string, want bool) {
 			t.Helper()
 			synctest.Wait()
-			if _, ok := c.vhost.queue(name); ok != want {
+			if _, ok := c.vhost.Queue(name); ok != want {
 				t.Errorf("%q is there: %v", name, ok)
 			}
 		}
 		a := startAwait(t, b, &popping{OnQueue: on("waited"), Max: 1})
 		c.put("", "leased", "", nil)
-		leased, _ := c.vhost.queue("leased")
-		must(t, b.At(leased, func(at Context) {
-			at.Facts().Lease(at.Content(), at.Take(&OnQueue{}, false, false).Handle, at.OpenLedger().Next(), at.Now()+5000, true)
+		leased, _ := c.vhost.Queue("leased")
+		must(t, b.At(leased, func(at shard.Context) {
+			at.Facts().Lease(at.Content(), at.Take(nil, false, false).Handle, at.OpenLedger().Next(), at.Now()+5000, true)
 			at.Changed()
 		}))
 		time.Sleep(4 * time.Second)

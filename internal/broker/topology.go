@@ -4,46 +4,47 @@ import (
 	"errors"
 	"slices"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 )
 
 // DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns when it
 // exists durably. Errors: ErrAccessRefused, ErrQueueNotFound (passive), ErrExclusive,
 // ErrInequivalent, ErrQueueLimit, ErrLogFailed.
-func (s *Session) DeclareQueue(spec QueueSpec) (QueueInfo, error) {
+func (s *Session) DeclareQueue(spec QueueSpec) (shard.QueueInfo, error) {
 	s.Flush()
-	s.b.counters.queuesDeclared.Add(1)
+	s.b.queuesDeclared.Add(1)
 	if !spec.Passive {
 		if err := s.may(toConfigure, "queue", spec.Name); err != nil {
-			return QueueInfo{}, err
+			return shard.QueueInfo{}, err
 		}
 	}
-	q, ok := s.vhost.queue(spec.Name)
+	q, ok := s.vhost.Queue(spec.Name)
 	if !ok && spec.Passive {
-		return QueueInfo{}, s.noQueue(spec.Name)
+		return shard.QueueInfo{}, s.noQueue(spec.Name)
 	}
 	if !ok {
 		err := s.change(func(e *catalog.Edit) error {
-			if q, ok = s.vhost.queue(spec.Name); ok { // declared meanwhile
+			if q, ok = s.vhost.Queue(spec.Name); ok { // declared meanwhile
 				return nil
 			}
 			return e.DeclareQueue(&spec)
 		})
 		if err != nil || !ok {
-			return QueueInfo{Name: spec.Name}, err
+			return shard.QueueInfo{Name: spec.Name}, err
 		}
 	}
 	return s.redeclare(q, &spec)
 }
 
 // redeclare answers the declaration of an existing queue.
-func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
-	if spec.Passive && q.owner != nil && q.owner != s {
-		return QueueInfo{}, s.fail(ErrExclusive, "queue", spec.Name)
+func (s *Session) redeclare(q *shard.Queue, spec *QueueSpec) (shard.QueueInfo, error) {
+	if spec.Passive && q.Owner != nil && q.Owner != s {
+		return shard.QueueInfo{}, s.fail(ErrExclusive, "queue", spec.Name)
 	}
 	if !spec.Passive {
 		if err := s.Compare(&q.Queue, spec); err != nil {
-			return QueueInfo{}, err
+			return shard.QueueInfo{}, err
 		}
 	}
 	if !spec.Passive && !spec.Implicit && q.Implicit() {
@@ -51,13 +52,8 @@ func (s *Session) redeclare(q *Queue, spec *QueueSpec) (QueueInfo, error) {
 			return s.DeclareQueue(*spec)
 		}
 	}
-	durable := max(q.created, q.explicitAt.Load())
-	info := QueueInfo{Name: q.Name}
-	err := q.shard.call(func() {
-		q.shard.catchUpConsumers(q)
-		q.used(q.shard.now)
-		info.Ready, info.Consumers = q.state.Ready(), q.consumers.Len()
-	})
+	durable := max(q.Created, q.ExplicitAt.Load())
+	info, err := q.Redeclared()
 	if err != nil {
 		return info, err
 	}
@@ -79,44 +75,35 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	if err != nil {
 		return 0, err
 	}
-	return s.b.deleteQueueIf(q, dropWhen{unused: ifUnused, empty: ifEmpty})
+	return s.b.deleteQueueIf(q, shard.DropWhen{Unused: ifUnused, Empty: ifEmpty})
 }
 
 // deleteQueue deletes a queue that no client asked to delete.
-func (b *Broker) deleteQueue(q *Queue) { b.endQueue(q, dropWhen{unused: q.owner == nil}) }
+func (b *Broker) deleteQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Unused: q.Owner == nil}) }
 
 // expireQueue deletes a queue that was not used for its time.
-func (b *Broker) expireQueue(q *Queue) { b.endQueue(q, dropWhen{expired: true}) }
+func (b *Broker) expireQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Expired: true}) }
 
-func (b *Broker) endQueue(q *Queue, when dropWhen) {
+func (b *Broker) endQueue(q *shard.Queue, when shard.DropWhen) {
 	if _, err := b.deleteQueueIf(q, when); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
-		b.log.Warn("a queue could not be deleted", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+		b.log.Warn("a queue could not be deleted", "vhost", q.VHost(), "queue", q.Name, "err", err)
 	}
 }
 
-func (b *Broker) deleteQueueIf(q *Queue, when dropWhen) (messages int, err error) {
+func (b *Broker) deleteQueueIf(q *shard.Queue, when shard.DropWhen) (messages int, err error) {
 	b.journal.Lock()
-	sh := q.shard
-	var release func()
-	closed := sh.call(func() {
-		n, runs, e := sh.drop(q, when)
-		messages, err = n, e
-		release = func() { b.store.ReleaseRuns(sh.id, runs) }
-	})
-	if err == nil {
-		err = closed
-	}
+	messages, release, err := q.Drop(when)
 	if err != nil {
 		b.journal.Unlock()
 		return 0, err
 	}
 	index := b.journal.Last() // one fact has deleted the virtual host with all its queues, or:
-	e := q.vhost.Edit(nil)
-	if !q.vhost.Gone() {
+	e := q.In.Edit(nil)
+	if !q.In.Gone() {
 		e.EndQueue(&q.Queue)
 		index = b.commitEdit(e)
-	} else if q.owner != nil {
-		q.owner.disown(q)
+	} else if s := ownerOf(q); s != nil {
+		s.disown(q)
 	}
 	b.journal.Unlock()
 	if err := b.journal.Await(index); err != nil {
@@ -137,14 +124,7 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	done := make(chan error, 1)
-	if err := q.shard.call(func() { messages = q.shard.purge(q, func(err error) { done <- err }) }); err != nil {
-		return 0, err
-	}
-	if err := <-done; err != nil {
-		return 0, s.fail(ErrLogFailed, "queue", name)
-	}
-	return messages, nil
+	return q.Purge()
 }
 
 // DeclareExchange creates an exchange, or checks that the existing one is equivalent. Errors:

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/tracing"
 	"fiveways/internal/storage/vfs"
@@ -46,10 +47,10 @@ func TestTraces(t *testing.T) {
 			must(t, err)
 			targets, err := c.Route(nil, []byte("q"), &peek, nil)
 			must(t, err)
-			c.Publish(&Publish{Targets: targets, Env: append(message.AppendEnvelopeHeader(nil, "", "q", props), "body"...), TTL: -1})
+			c.Publish(&shard.Publish{Targets: targets, Env: append(message.AppendEnvelopeHeader(nil, "", "q", props), "body"...), TTL: -1})
 			c.Flush()
 		}
-		take := func() Delivery {
+		take := func() shard.Delivery {
 			d, _, ok, err := c.Get("q", false)
 			must(t, err)
 			if !ok {

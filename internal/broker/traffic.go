@@ -30,16 +30,6 @@ func (s *Session) tellRouted() {
 		return
 	}
 	r.exchange.Add(r.in, r.out, r.unroutable)
-	s.vhost.traffic.Add(r.in, r.out, r.unroutable)
+	s.vhost.Traffic().Add(r.in, r.out, r.unroutable)
 	*r = routed{exchange: r.exchange}
-}
-
-// emitted counts a message of the server itself. There are few of them.
-func (v *VHost) emitted(exchange *routing.Traffic, n int) {
-	lost := uint64(0)
-	if n == 0 {
-		lost = 1
-	}
-	exchange.Add(1, uint64(n), lost)
-	v.traffic.Add(1, uint64(n), lost)
 }

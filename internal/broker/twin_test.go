@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -45,7 +46,7 @@ func (n *naive) restart() {
 }
 
 type lent struct {
-	d Delivery
+	d shard.Delivery
 	m *naiveMessage
 }
 
@@ -115,7 +116,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 			if priorities {
 				m.priority = uint8(rng.IntN(5))
 			}
-			c.postProps("", "q", m.body, props, func(p *Publish) { p.Priority = m.priority })
+			c.postProps("", "q", m.body, props, func(p *shard.Publish) { p.Priority = m.priority })
 			m.priority = min(m.priority, 3)
 			q.msgs = append(q.msgs, m)
 		case op < 65:
@@ -141,7 +142,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 			case 1:
 				c.Reject(l.d.Queue, nil, l.d.Handle, 1)
 				c.Flush()
-				if q.next(); len(b.shards) > 1 {
+				if q.next(); len(b.set.All) > 1 {
 					settleDead(t, c, b)
 				}
 				q.remove(l.m)
@@ -180,8 +181,8 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 func settleDead(t *testing.T, c *client, b *Broker) {
 	for busy := true; busy; {
 		busy = false
-		for _, sh := range b.shards {
-			must(t, sh.call(func() { busy = busy || sh.deadBytes > 0 }))
+		for _, sh := range b.set.All {
+			must(t, sh.Call(func() { busy = busy || sh.Moving() }))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/statemachine"
@@ -23,8 +24,8 @@ type Tx struct {
 
 // txPart is a transaction's share of one shard.
 type txPart struct {
-	shard *shard
-	ops   []op
+	shard *shard.Shard
+	ops   []shard.Op
 	bytes int64    // of the log that the publishes will take
 	group *txGroup // nil when it is the only part
 	done  func(error)
@@ -35,23 +36,23 @@ type txPart struct {
 func (s *Session) NewTx() *Tx { return &Tx{s: s} }
 
 // add puts an op into the part of its shard.
-func (t *Tx) add(sh *shard, o op) {
+func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	for i := range t.parts {
 		if p := &t.parts[i]; p.shard == sh {
 			p.ops = append(p.ops, o)
-			p.bytes += int64(len(o.env))
+			p.bytes += int64(len(o.Env))
 			return
 		}
 	}
 	ops := t.s.committing.spare
 	t.s.committing.spare = nil
-	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.env))})
+	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.Env))})
 }
 
 // Publish adds a message; its Confirm is not used.
-func (t *Tx) Publish(p *Publish) {
-	o := p.op()
-	o.confirm = nil
+func (t *Tx) Publish(p *shard.Publish) {
+	o := p.Op()
+	o.Confirm = nil
 	t.posts = true
 	if !p.Told {
 		t.s.TapPublish(0, p.Env, nil, p.Targets)
@@ -60,9 +61,9 @@ func (t *Tx) Publish(p *Publish) {
 		if t.rates == nil {
 			t.rates = &Reservation{s: t.s}
 		}
-		t.rates.addMessage(int64(len(p.Env.Body())), p.Targets.queues...)
+		t.rates.addMessage(int64(len(p.Env.Body())), p.Targets.Queues()...)
 	}
-	p.Targets.each(o, t.add)
+	p.Targets.Each(o, t.add)
 }
 
 // Piggyback adds an entry of a state machine.
@@ -95,7 +96,7 @@ func (t *Tx) AwaitRoom() error {
 	}
 	if t.posts {
 		t.posts = false
-		t.s.b.flow.await()
+		t.s.b.set.Flow.Await()
 	}
 	return nil
 }
@@ -118,27 +119,31 @@ func (t *Tx) prepare() error {
 }
 
 // Ack adds the end of n contiguous deliveries.
-func (t *Tx) Ack(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opAck, q, c, h, n) }
-
-// Requeue adds the return of n contiguous deliveries.
-func (t *Tx) Requeue(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opRequeue, q, c, h, n) }
-
-// Release adds the end of a loan, as Session.Release.
-func (t *Tx) Release(q *Queue, h queue.Handle, n int) { t.settle(opRelease, q, nil, h, n) }
-
-// Return adds the return of n contiguous deliveries that no consumer decided on.
-func (t *Tx) Return(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReturn, q, c, h, n) }
-
-// Reject adds the rejection of n contiguous deliveries.
-func (t *Tx) Reject(q *Queue, c *Consumer, h queue.Handle, n int) { t.settle(opReject, q, c, h, n) }
-
-func (t *Tx) settle(kind opKind, q *Queue, c *Consumer, h queue.Handle, n int) {
-	t.add(q.shard, op{kind: kind, queue: q, consumer: c, handle: h, n: uint32(n)})
+func (t *Tx) Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	t.settle(shard.OpAck, q, c, h, n)
 }
 
-// MaxTxBytes is the most bytes that a transaction may publish, and dead-letter on one shard: it is
-// written as one group.
-const MaxTxBytes = 512 << 20
+// Requeue adds the return of n contiguous deliveries.
+func (t *Tx) Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	t.settle(shard.OpRequeue, q, c, h, n)
+}
+
+// Release adds the end of a loan, as Session.Release.
+func (t *Tx) Release(q *shard.Queue, h queue.Handle, n int) { t.settle(shard.OpRelease, q, nil, h, n) }
+
+// Return adds the return of n contiguous deliveries that no consumer decided on.
+func (t *Tx) Return(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	t.settle(shard.OpReturn, q, c, h, n)
+}
+
+// Reject adds the rejection of n contiguous deliveries.
+func (t *Tx) Reject(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	t.settle(shard.OpReject, q, c, h, n)
+}
+
+func (t *Tx) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
+	t.add(q.Home(), shard.Op{Kind: kind, Queue: q, Consumer: c, Handle: h, N: uint32(n)})
+}
 
 // Commit applies the transaction and returns when it is durable. With ErrRejected (a full queue
 // rejects a message, or the queue of one that must arrive is gone) or ErrTooLarge nothing of it has
@@ -155,7 +160,7 @@ func (t *Tx) Commit() error {
 	switch {
 	case len(t.parts)+len(t.piggybacks) == 0:
 		return nil
-	case t.bytes() > MaxTxBytes:
+	case t.bytes() > shard.MaxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
 		return t.piggybacks.record(s.b)
@@ -168,17 +173,17 @@ func (t *Tx) Commit() error {
 	}
 	g := &txGroup{b: s.b, want: len(t.parts), piggybacks: t.piggybacks, machines: s.b.machines.With(t.piggybacks.entries()), result: make(chan error, 1)}
 	g.cond = sync.NewCond(&g.mu)
-	owes, ok := s.submitAll(len(t.parts), func(i int) (*shard, op) {
+	owes, ok := s.submitAll(len(t.parts), func(i int) (*shard.Shard, shard.Op) {
 		p := &t.parts[i]
 		p.group = g
-		return p.shard, op{kind: opTx, extra: p}
+		return p.shard, shard.Op{Kind: shard.OpRun, Extra: p}
 	})
 	if !ok {
 		g.refuse()
 		return ErrClosed
 	}
 	if owes {
-		s.b.commit()
+		s.b.set.Commit()
 		g.machines.Visit()
 	}
 	return <-g.result
@@ -189,7 +194,7 @@ func (t *Tx) Commit() error {
 type committing struct {
 	result chan error  // 1 slot; nil before the first
 	answer func(error) // sends to it
-	spare  []op        // of the last transaction, for the next one
+	spare  []shard.Op  // of the last transaction, for the next one
 }
 
 // spareOps is how many ops a spare may have room for.
@@ -203,12 +208,12 @@ func (c *committing) commit(s *Session, p *txPart) error {
 		c.result, c.answer = result, func(err error) { result <- err }
 	}
 	p.done = c.answer
-	owes, ok := p.shard.submit(s, op{kind: opTx, extra: p}, true)
+	owes, ok := p.shard.Submit(&s.client, shard.Op{Kind: shard.OpRun, Extra: p}, true)
 	if !ok {
 		return ErrClosed
 	}
 	if owes {
-		p.shard.b.commit()
+		s.b.set.Commit()
 	}
 	err := <-c.result
 	switch {
@@ -223,31 +228,21 @@ func (c *committing) commit(s *Session, p *txPart) error {
 	return err
 }
 
-// run is one shard's part.
-func (p *txPart) run(sh *shard) {
+// Run is one shard's part.
+func (p *txPart) Run(sh *shard.Shard) {
 	if p.group != nil {
 		p.group.run(p, sh)
 		return
 	}
-	if !p.admissible() {
+	if !shard.Admits(p.ops) {
 		p.done(ErrRejected)
 		return
 	}
-	if p.bytes > entryBytes {
-		sh.propose() // so that no entry is larger than it must be
+	if p.bytes > shard.EntryBytes {
+		sh.Propose() // so that no entry is larger than it must be
 	}
-	p.apply(sh)
-	sh.entry.waiters = append(sh.entry.waiters, p.done)
-}
-
-// apply does all of the part, into one entry.
-func (p *txPart) apply(sh *shard) {
-	sh.inTx = true
-	for i := range p.ops {
-		sh.do(&p.ops[i])
-		sh.doLocal()
-	}
-	sh.inTx = false
+	sh.Apply(p.ops)
+	sh.WhenRecorded(p.done)
 }
 
 // txGroup coordinates the shards of one transaction: first each votes, then each applies its part
@@ -300,75 +295,24 @@ func (g *txGroup) finish(err error) {
 }
 
 // run is one shard's part of a transaction over several.
-func (g *txGroup) run(p *txPart, sh *shard) {
-	if !g.vote(p.admissible()) {
+func (g *txGroup) run(p *txPart, sh *shard.Shard) {
+	if !g.vote(shard.Admits(p.ops)) {
 		g.finish(ErrRejected)
 		return
 	}
-	sh.propose() // what came before is an entry of its own
-	p.apply(sh)
-	pr := sh.entry
-	empty := sh.facts.Empty()
-	done := pr.finished
-	var e store.Entry
-	if !empty {
-		pr.wait = max(pr.wait, sh.b.opts.Sync.Wait())
-		e = sh.seal()
-	}
-	g.arrive(sh, e, done, empty)
-}
-
-// admissible reports whether no full queue would reject one of the messages, those before it in the
-// transaction included, and the queues of messages that must arrive are there.
-func (p *txPart) admissible() bool {
-	var loads loads
-	dead := int64(0)
-	for i := range p.ops {
-		o := &p.ops[i]
-		if o.mayKill() && !o.queue.gone && o.queue.Policy().DeadLetter {
-			for k := range int(o.n) {
-				if it, status := o.queue.state.Get(o.handle + queue.Handle(k)); status != queue.Gone {
-					dead += int64(it.Size)
-				}
-			}
-			if dead > MaxTxBytes {
-				return false
-			}
-		}
-		if o.kind != opPublish {
-			continue
-		}
-		first, more := o.queue, o.more
-		if first.relay != nil {
-			if t, ok := first.shard.lookThrough(o); ok && !t.Empty() {
-				first, more = t.queues[0], t.queues[1:]
-			}
-		}
-		for j := -1; j < len(more); j++ {
-			q := first
-			if j >= 0 {
-				q = more[j]
-			}
-			if o.must && q.gone || !loads.fit(q, len(o.env.Body())) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// mayKill reports whether the op may make dead letters.
-func (o *op) mayKill() bool {
-	return o.kind == opReject || (o.kind == opRequeue || o.kind == opReturn) && o.queue.Policy().DeliveryLimit >= 0
+	sh.BeginPart(nil)
+	sh.Apply(p.ops)
+	g.arrive(sh)
 }
 
 // arrive adds a shard's entry. The last shard appends the group. The others wait for that, so that
 // no later entry of theirs comes first.
-func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool) {
+func (g *txGroup) arrive(sh *shard.Shard) {
+	e, done := sh.EndPart()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shards = append(g.shards, sh.id)
-	if !empty {
+	g.shards = append(g.shards, sh.ID)
+	if done != nil {
 		g.entries = append(g.entries, e)
 		g.dones = append(g.dones, done)
 	}
@@ -380,5 +324,5 @@ func (g *txGroup) arrive(sh *shard, e store.Entry, done func(error), empty bool)
 		return
 	}
 	g.cond.Broadcast()
-	sh.proposeGroup(g.shards, g.entries, g.dones, g.piggybacks, g.finish)
+	g.b.proposeGroup(sh, g.shards, g.entries, g.dones, g.piggybacks, g.finish)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -41,14 +42,14 @@ func newWorker(b *testing.B, br *Broker) *worker {
 	return w
 }
 
-func (w *worker) Deliver([]Delivery)             {}
-func (w *worker) Cancelled(*Consumer)            {}
+func (w *worker) Deliver([]shard.Delivery)       {}
+func (w *worker) Cancelled(*shard.Consumer)      {}
 func (w *worker) Confirmed(uint64, uint64, bool) { w.done <- struct{}{} }
 
-func (w *worker) message(q string) *Publish {
+func (w *worker) message(q string) *shard.Publish {
 	t, _ := w.Route(nil, []byte(q), &w.peek, nil)
 	env := append(message.AppendEnvelopeHeader(make([]byte, 0, 140), "", q, w.peek.List), body100...)
-	return &Publish{Targets: t, Env: env, Persistent: true, TTL: -1}
+	return &shard.Publish{Targets: t, Env: env, Persistent: true, TTL: -1}
 }
 
 var body100 = make([]byte, 100)

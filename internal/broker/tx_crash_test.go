@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -49,15 +50,15 @@ func (r *transfers) live(b *Broker) {
 }
 
 // message is a publish that was routed and not sent.
-func (c *client) message(q, body string) *Publish {
-	var p Publish
-	c.post("", q, body, func(have *Publish) { p = *have; have.Targets = Targets{} })
+func (c *client) message(q, body string) *shard.Publish {
+	var p shard.Publish
+	c.post("", q, body, func(have *shard.Publish) { p = *have; have.Targets = shard.Targets{} })
 	return &p
 }
 
 func (r *transfers) move(c *client, rng *rand.Rand) {
 	for {
-		var ds []Delivery
+		var ds []shard.Delivery
 		for range 1 + rng.IntN(3) {
 			d, _, ok, err := c.Get("a", false)
 			if err != nil {
@@ -100,7 +101,7 @@ func (r *transfers) check(b *Broker) {
 	defer c.Close()
 	there := map[string][]string{}
 	for _, q := range []string{"a", "b", "c"} {
-		if _, ok := c.vhost.queue(q); ok {
+		if _, ok := c.vhost.Queue(q); ok {
 			there[q] = c.drain(q)
 		}
 	}
@@ -163,9 +164,9 @@ func TestTransactionsShareAnEntry(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	c := newClient(t, b)
 	c.queue("q", nil)
-	sh, begun, busy := b.shards[0], make(chan struct{}), make(chan struct{})
+	sh, begun, busy := b.set.All[0], make(chan struct{}), make(chan struct{})
 	before := b.Stats().Log.Groups
-	sh.post(func() { close(begun); <-busy })
+	sh.Post(func() { close(begun); <-busy })
 	<-begun
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -179,9 +180,7 @@ func TestTransactionsShareAnEntry(t *testing.T) {
 		})
 	}
 	for waiting := 0; waiting < 4; runtime.Gosched() {
-		sh.inbox.mu.Lock()
-		waiting = len(sh.inbox.ops)
-		sh.inbox.mu.Unlock()
+		waiting = shard.DebugOf(sh).Pending()
 	}
 	close(busy)
 	all.Wait()
@@ -209,18 +208,16 @@ func TestTransactionsAreWhole(t *testing.T) {
 	for worker := range movers {
 		wg.Go(func() { r.move(newClient(t, b), rand.New(rand.NewPCG(uint64(worker), 3))) })
 	}
-	sh := b.shards[0]
+	sh := b.set.All[0]
 	for whole := false; !whole; {
-		must(t, sh.call(func() {
-			n := map[string]int{}
-			for _, q := range sh.queues {
-				n[q.Name] = q.state.Ready() + q.state.Unacked()
-			}
+		n := map[string]int{}
+		must(t, sh.Each(func(at shard.Context) { n[at.Queue().Name] = at.Deliveries().Ready() + at.Deliveries().Unacked() }))
+		{
 			if n["a"]+n["b"] != transferred || n["b"] != n["c"] {
 				t.Errorf("a transaction is half done: %v", n)
 			}
 			whole = n["a"] == 0 || t.Failed()
-		}))
+		}
 	}
 	wg.Wait()
 	left := c.drain("b")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
@@ -18,9 +19,9 @@ func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	d, _, _, err := c.Get("src", false)
 	must(t, err)
 	var huge queue.Handle
-	must(t, d.Queue.shard.call(func() { // it only says so
-		d.Queue.content.State.Publish(&queue.Item{Size: MaxTxBytes + 1, Env: d.Env})
-		huge = d.Queue.state.Next(0).Handle
+	must(t, d.Queue.Home().Call(func() { // it only says so
+		shard.ContextOf(d.Queue).Content().State.Publish(&queue.Item{Size: shard.MaxTxBytes + 1, Env: d.Env})
+		huge = shard.ContextOf(d.Queue).Deliveries().Next(0).Handle
 	}))
 	tx := c.NewTx()
 	tx.Reject(d.Queue, nil, d.Handle, 1)
@@ -32,8 +33,8 @@ func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	tx = c.NewTx()
 	tx.Reject(d.Queue, nil, d.Handle, 1)
 	must(t, tx.Commit())
-	must(t, b.shards[0].call(func() {}))
-	must(t, b.shards[1].call(func() {}))
+	must(t, b.set.All[0].Call(func() {}))
+	must(t, b.set.All[1].Call(func() {}))
 	sameStrings(t, c.drain("dead"), "small")
 	c.Close()
 	mustClose(t, b)
@@ -45,11 +46,11 @@ func TestTransactionTooLarge(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
 	c.queue("q", nil)
-	var p Publish
-	c.put("", "q", "before", func(have *Publish) { p = *have })
+	var p shard.Publish
+	c.put("", "q", "before", func(have *shard.Publish) { p = *have })
 	p.Env = append(p.Env, make([]byte, 64<<20)...)
 	tx := c.NewTx()
-	for sum := 0; sum <= MaxTxBytes; sum += len(p.Env) {
+	for sum := 0; sum <= shard.MaxTxBytes; sum += len(p.Env) {
 		tx.Publish(&p) // the same bytes again and again
 	}
 	var e *Error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 )
 
@@ -33,49 +34,33 @@ type waiter struct {
 	entered   int  // turns that are in a row, or were
 	served    int  // index of the command that was done, -1 none
 	queueGone bool // a queue was deleted: Await begins again
-	promise   promise
+	promise   shard.Promise
 }
 
-// turn is the place of a waiter in the row of one queue. All fields but the first two belong to the
-// queue's shard.
+// turn is the place of a waiter in the row of one queue.
 type turn struct {
-	w          *waiter
-	i          int // index of the command
-	command    awaitable
-	queue      *Queue
-	prev, next *turn
-	inRow      bool
-	again      bool // an earlier turn was in the row of a queue that is gone
+	shard.Turn
+	w       *waiter
+	i       int // index of the command
+	command awaitable
+	queue   *shard.Queue
+	again   bool // an earlier turn was in the row of a queue that is gone
 }
 
-// row is the turns at a queue, in order of arrival.
-type row struct{ first, last *turn }
-
-func (r *row) add(t *turn) {
-	t.inRow, t.prev, t.next = true, r.last, nil
-	if r.last != nil {
-		r.last.next = t
-	} else {
-		r.first = t
-	}
-	r.last = t
+// Serve implements Waiting.
+func (t *turn) Serve(sh *shard.Shard) (over bool) {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	return t.w.over || t.w.serve(sh, t)
 }
 
-func (r *row) remove(t *turn) {
-	if !t.inRow {
-		return
+// Dismiss implements Waiting: the Await begins again.
+func (t *turn) Dismiss() {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	if !t.w.over {
+		t.w.beginAgain()
 	}
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
-		r.first = t.next
-	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else {
-		r.last = t.prev
-	}
-	t.inRow, t.prev, t.next = false, nil, nil
 }
 
 // Await does the first of the commands that gets something, and returns its index when what it did
@@ -144,8 +129,8 @@ func (s *Session) Waits() bool {
 // tryAll tries all commands in their order.
 func (w *waiter) tryAll(s *Session) error {
 	for from := 0; from < len(w.turns) && !w.isOver(); {
-		sh, to := w.turns[from].queue.shard, from+1
-		for to < len(w.turns) && w.turns[to].queue.shard == sh {
+		sh, to := w.turns[from].queue.Home(), from+1
+		for to < len(w.turns) && w.turns[to].queue.Home() == sh {
 			to++
 		}
 		turns := w.turns[from:to]
@@ -166,7 +151,7 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	case <-ctx.Done():
 	case <-ended:
 		err = ErrClosed
-	case <-w.turns[0].queue.shard.done:
+	case <-w.turns[0].queue.Home().Done:
 		err = ErrClosed
 	}
 	return w.stop(err)
@@ -191,7 +176,7 @@ func (w *waiter) isOver() bool {
 }
 
 // enter runs the commands of one shard, and takes a turn at the queue of each that gets nothing.
-func (w *waiter) enter(sh *shard, turns []turn) {
+func (w *waiter) enter(sh *shard.Shard, turns []turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range turns {
@@ -199,11 +184,12 @@ func (w *waiter) enter(sh *shard, turns []turn) {
 		switch {
 		case w.over:
 			return
-		case t.queue.gone:
+		case shard.ContextOf(t.queue).Gone():
 			w.beginAgain()
 			return
 		case !w.serve(sh, t):
-			t.queue.waiting.add(t)
+			t.Of = t
+			t.queue.Wait(&t.Turn)
 			w.entered++
 		}
 	}
@@ -211,10 +197,10 @@ func (w *waiter) enter(sh *shard, turns []turn) {
 
 // serve runs the command of a turn, and reports whether the turn is over. It is not when the
 // command got nothing. mu is held.
-func (w *waiter) serve(sh *shard, t *turn) bool {
+func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 	o := t.command.on()
-	o.Err = sh.runOn(t.command, t.queue)
-	if (t.inRow || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
+	o.Err = runOn(shard.ContextOf(t.queue), t.command)
+	if (t.Waits() || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
 		o.Err = nil // only a call that has just come fails for that
 		return false
 	}
@@ -226,25 +212,27 @@ func (w *waiter) serve(sh *shard, t *turn) bool {
 		return true
 	}
 	w.over, w.served = true, t.i
-	w.promise.begin(w)
-	w.promise.join(sh)
-	w.promise.end()
+	w.promise.Begin(w)
+	w.promise.Join(sh)
+	w.promise.End()
 	return true
 }
 
 // otherKind reports whether the queue is a stream now and the command is not about streams, or the
 // other way round. A turn in a row stays there then; a command that reads for a group fails.
 func (t *turn) otherKind() bool {
+	stream := shard.ContextOf(t.queue).Content().Stream != nil
 	switch t.command.(type) {
 	case awaitsStream:
-		return t.queue.content.Stream == nil
+		return !stream
 	case ofStreams:
 		return false
 	}
-	return t.queue.content.Stream != nil
+	return stream
 }
 
-func (w *waiter) tell(err error) {
+// Tell tells that what was done is durable.
+func (w *waiter) Tell(err error) {
 	if err != nil {
 		err = failure.LogFailed("queue", err)
 	}
@@ -264,59 +252,13 @@ func (w *waiter) leave() {
 	}
 	for i := range w.turns {
 		t := &w.turns[i]
-		if i > 0 && w.turns[i-1].queue.shard == t.queue.shard {
+		if i > 0 && w.turns[i-1].queue.Home() == t.queue.Home() {
 			continue // it leaves with that one
 		}
-		t.queue.shard.post(func() {
-			for j := i; j < len(w.turns) && w.turns[j].queue.shard == t.queue.shard; j++ {
-				t.queue.shard.leaveRow(&w.turns[j])
+		t.queue.Home().Post(func() {
+			for j := i; j < len(w.turns) && w.turns[j].queue.Home() == t.queue.Home(); j++ {
+				t.queue.Home().LeaveRow(w.turns[j].queue, &w.turns[j].Turn)
 			}
 		})
-	}
-}
-
-// leaveRow takes a turn out of its row. The time after which the unused queue is deleted begins.
-func (sh *shard) leaveRow(t *turn) {
-	q := t.queue
-	q.waiting.remove(t)
-	if q.Policy().Expires > 0 && !q.gone {
-		q.used(sh.now)
-		sh.mark(q)
-	}
-}
-
-// serveAll serves the rows of the queues where something has happened, before anything else happens
-// there.
-func (sh *shard) serveAll() {
-	for i := 0; i < len(sh.waking); i++ {
-		sh.serveWaiting(sh.waking[i])
-	}
-	clear(sh.waking)
-	sh.waking = sh.waking[:0]
-}
-
-// serveWaiting runs the commands in the row of a queue, as far as there is something for them.
-func (sh *shard) serveWaiting(q *Queue) {
-	for t := q.waiting.first; t != nil && (q.wakeAll || q.state.Ready() > 0); {
-		next := t.next
-		t.w.mu.Lock()
-		if t.w.over || t.w.serve(sh, t) {
-			q.waiting.remove(t)
-		}
-		t.w.mu.Unlock()
-		t = next
-	}
-	q.waking, q.wakeAll = false, false
-}
-
-// dismissWaiting empties the row of a queue that is gone: the calls of Await begin again.
-func (q *Queue) dismissWaiting() {
-	for t := q.waiting.first; t != nil; t = q.waiting.first {
-		q.waiting.remove(t)
-		t.w.mu.Lock()
-		if !t.w.over {
-			t.w.beginAgain()
-		}
-		t.w.mu.Unlock()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -35,16 +36,11 @@ func untilWaiting(t *testing.T, b *Broker, name string, n int) {
 	t.Helper()
 	for have := -1; have != n; {
 		v, _ := b.vhost("/")
-		q, ok := v.queue(name)
+		q, ok := v.Queue(name)
 		if !ok {
 			continue
 		}
-		must(t, q.shard.call(func() {
-			have = 0
-			for w := q.waiting.first; w != nil; w = w.next {
-				have++
-			}
-		}))
+		must(t, q.At(func(shard.Context) { have = shard.DebugOf(q.Home()).Waiting(q) }))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -62,7 +63,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := append(message.AppendEnvelopeHeader(nil, "late", "", props), body...)
-		tx.Publish(&broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1})
+		tx.Publish(&shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1})
 	}
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, out)
 	}
 	b, s = open(time.Now)
-	var got []broker.Delivery
+	var got []shard.Delivery
 	var err error
 	for start := time.Now(); len(got) == 0 && err == nil && time.Since(start) < 10*time.Second; {
 		got, err = loans.Fetch(s, "q", 9, nil)

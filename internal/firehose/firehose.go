@@ -3,17 +3,17 @@ package firehose
 import (
 	"math"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 )
 
 // Of returns the broker.Options.Tap of a node of that name.
-func Of(node string) func(*broker.Tapped) message.Envelope {
-	return func(t *broker.Tapped) message.Envelope { return envelope(node, t) }
+func Of(node string) func(*shard.Tapped) message.Envelope {
+	return func(t *shard.Tapped) message.Envelope { return envelope(node, t) }
 }
 
-func envelope(node string, t *broker.Tapped) message.Envelope {
+func envelope(node string, t *shard.Tapped) message.Envelope {
 	exchange, _, _, body := t.Env.Split()
 	key := "publish." + string(exchange)
 	if t.HandedOut {
@@ -27,7 +27,7 @@ func envelope(node string, t *broker.Tapped) message.Envelope {
 }
 
 // headers are in the order that RabbitMQ gives them.
-func headers(node string, t *broker.Tapped) message.Table {
+func headers(node string, t *shard.Tapped) message.Table {
 	exchange, key, props, _ := t.Env.Split()
 	p, err := message.DecodeProperties(props)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
-func told(t *testing.T, of *broker.Tapped) (key string, headers message.Table, body string) {
+func told(t *testing.T, of *shard.Tapped) (key string, headers message.Table, body string) {
 	t.Helper()
 	_, k, props, b := Of("node")(of).Split()
 	p, err := message.DecodeProperties(props)
@@ -32,7 +32,7 @@ func TestHeaders(t *testing.T) {
 		Flags: message.HasHeaders | message.HasTimestamp, Timestamp: 1 << 33,
 		Headers: message.Table{{Name: "CC", Value: message.Array{"a", int32(1), "b"}}},
 	}
-	key, got, body := told(t, &broker.Tapped{
+	key, got, body := told(t, &shard.Tapped{
 		Env: sent("k", p), VHost: "v", User: "u", Client: "c", Channel: 2, HandedOut: true, Queue: "q", Redelivered: true,
 	})
 	want := message.Table{
@@ -54,7 +54,7 @@ func TestHeaders(t *testing.T) {
 // Names may be as long as a routing key by themselves.
 func TestLongNames(t *testing.T) {
 	env := sent("k", message.Properties{})
-	key, _, _ := told(t, &broker.Tapped{Env: env, HandedOut: true, Queue: strings.Repeat("q", message.MaxShortStr)})
+	key, _, _ := told(t, &shard.Tapped{Env: env, HandedOut: true, Queue: strings.Repeat("q", message.MaxShortStr)})
 	if want := "deliver." + strings.Repeat("q", message.MaxShortStr-len("deliver.")); key != want {
 		t.Errorf("got %d bytes: %s", len(key), key)
 	}
@@ -67,7 +67,7 @@ func TestUnreadableProperties(t *testing.T) {
 		deep = message.Table{{Name: "t", Value: deep}}
 	}
 	env := sent("k", message.Properties{Flags: message.HasHeaders, Headers: deep})
-	key, headers, body := told(t, &broker.Tapped{Env: env, Queues: []string{"q1", "q2"}})
+	key, headers, body := told(t, &shard.Tapped{Env: env, Queues: []string{"q1", "q2"}})
 	props, _ := headers.Get("properties")
 	queues, _ := headers.Get("routed_queues")
 	if key != "publish.x" || body != "body" || len(props.(message.Table)) > 0 || !reflect.DeepEqual(queues, message.Array{"q1", "q2"}) {

@@ -6,16 +6,23 @@ import (
 	"testing"
 )
 
-// contract are the types by which a command does what it is for, at its session and at its shard.
-var contract = map[string]bool{"Finder": true, "Context": true, "Feature": true}
+// ofShards are the names of package shard that packages outside the engine may use: what sessions
+// take and give.
+var ofShards = map[string]bool{
+	"Consumer": true, "ConsumerSpec": true, "Counts": true, "Delivery": true, "Limit": true, "Loan": true, "Log": true, "MaxTxBytes": true, "NewLimit": true,
+	"Order": true, "Publish": true, "Queue": true, "QueueVersion": true, "Tapped": true, "Targets": true, "Window": true,
+}
 
-// commandsAreClosed lets only the packages on top of the engine name the contract of commands, and
-// get a Finder of a session: others have the engine do commands, and do not see what these may do.
+// commandsAreClosed lets only the packages of the engine name the contract of commands, use shards,
+// and get a Finder of a session: others have the engine do commands, and do not see what these may
+// do.
 func commandsAreClosed(s source) (complaints []string) {
 	if ofEngine(s.pkg()) {
 		return nil
 	}
-	if _, ok := s.imports()[self+"/"+engine]; !ok {
+	_, broker := s.imports()[self+"/"+engine]
+	_, shard := s.imports()[self+"/"+engine+"/shard"]
+	if !broker && !shard {
 		return nil
 	}
 	ast.Inspect(s.file, func(n ast.Node) bool {
@@ -24,8 +31,8 @@ func commandsAreClosed(s source) (complaints []string) {
 			return true
 		}
 		x, ok := sel.X.(*ast.Ident)
-		if ok && x.Name == "broker" && contract[sel.Sel.Name] || sel.Sel.Name == "Finder" {
-			complaints = append(complaints, fmt.Sprintf("%s: broker.%s is for packages below %s", s.at(sel), sel.Sel.Name, engine))
+		if ok && shard && x.Name == "shard" && x.Obj == nil && !ofShards[sel.Sel.Name] || sel.Sel.Name == "Finder" {
+			complaints = append(complaints, fmt.Sprintf("%s: %s is for packages below %s", s.at(sel), sel.Sel.Name, engine))
 		}
 		return true
 	})
@@ -35,9 +42,10 @@ func commandsAreClosed(s source) (complaints []string) {
 func TestCommandsAreClosed(t *testing.T) {
 	everywhere(t, commandsAreClosed)
 	catches(t, commandsAreClosed, []planted{
-		{"a feature", "internal/broker/jobs/a.go", `package a; import "fiveways/internal/broker"; func f(broker.Context) {}`, false},
+		{"a feature", "internal/broker/jobs/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Context) {}`, false},
 		{"the command's name only", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; var c broker.Command`, false},
 		{"a protocol that looks into a session", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; func f(s *broker.Session) { s.Finder() }`, true},
-		{"a protocol", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; func f(broker.Context) {}`, true},
+		{"a protocol's delivery", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Delivery) {}`, false},
+		{"a protocol", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Context) {}`, true},
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// appends are the methods of a store that broker.Log has, too.
+// appends are the methods of a store that shard.Log has, too.
 var appends = []string{"Append", "AppendInline", "Barrier", "Commit"}
 
-// pastTheLog returns the calls in typed files that append to a store past broker.Log. The scratch
+// pastTheLog returns the calls in typed files that append to a store past shard.Log. The scratch
 // store is no log.
 func pastTheLog(fset *token.FileSet, info *types.Info) (complaints []string) {
 	for sel, s := range info.Selections {
@@ -20,7 +20,7 @@ func pastTheLog(fset *token.FileSet, info *types.Info) (complaints []string) {
 		if !ok || receiver(fn) != "internal/storage/store.Store" || !slices.Contains(appends, fn.Name()) {
 			continue
 		}
-		if of, ok := sel.X.(*ast.SelectorExpr); ok && of.Sel.Name == "scratch" {
+		if of, ok := sel.X.(*ast.SelectorExpr); ok && of.Sel.Name == "Scratch" {
 			continue
 		}
 		complaints = append(complaints, fset.Position(sel.Pos()).String()+": "+fn.Name()+" of a store: append through the broker's Log")
@@ -34,8 +34,8 @@ func TestOneLog(t *testing.T) {
 	engineTyped(t, imp, pastTheLog)
 	planted := parse(t, "", engine+"/a.go", `package broker
 		import "fiveways/internal/storage/store"
-		type b struct { scratch, store *store.Store }
-		func f(b *b) { b.scratch.Append(nil, nil); b.store.Append(nil, nil) }`)
+		type b struct { Scratch, store *store.Store }
+		func f(b *b) { b.Scratch.Append(nil, nil); b.store.Append(nil, nil) }`)
 	found := pastTheLog(planted.fset, check(t, imp, planted.fset, engine, []*ast.File{planted.file}))
 	if len(found) != 1 || !strings.Contains(found[0], "Append of a store") {
 		t.Errorf("a planted call was not found: %q", found)

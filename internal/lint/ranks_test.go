@@ -64,6 +64,7 @@ var ranks = []struct {
 	{"internal/broker/lists", 53},
 	{"internal/broker/loans", 52},
 	{"internal/broker/schedule", 51},
+	{"internal/broker/shard", 48},
 	{"internal/broker/streams", 53},
 	{"internal/definitions", 46},
 	{"internal/authn", 45},

@@ -14,6 +14,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -72,7 +73,7 @@ func (n *node) publish(queue string, count int) {
 			n.t.Fatal(err)
 		}
 		env := append(message.AppendEnvelopeHeader(nil, "", queue, props), "body"...)
-		n.s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+		n.s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1})
 	}
 	n.s.Flush()
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/histogram"
 )
 
@@ -37,7 +37,7 @@ func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
 // QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing
 // has.
 func (m *Monitor) QueueStats(st *inspect.QueueStatus, q Query) Figures {
-	if st.Counts == (broker.Counts{}) {
+	if st.Counts == (shard.Counts{}) {
 		return nil
 	}
 	m.mu.RLock()

@@ -1,6 +1,6 @@
 package replica
 
-import "fiveways/internal/broker"
+import "fiveways/internal/broker/shard"
 
 // A reign's log is one that an engine can append to.
-var _ broker.Log = (*Log)(nil)
+var _ shard.Log = (*Log)(nil)

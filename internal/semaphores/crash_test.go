@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/statemachine"
@@ -90,11 +91,11 @@ func bare(key, body string) message.Envelope {
 }
 
 // message publishes to a queue.
-func (n *node) message(q, body string) *broker.Publish {
+func (n *node) message(q, body string) *shard.Publish {
 	n.Helper()
 	to, err := n.s.Route(nil, []byte(q), &message.Peek{}, nil)
 	n.must(err)
-	return &broker.Publish{Targets: to, Env: bare(q, body), Persistent: true, TTL: -1}
+	return &shard.Publish{Targets: to, Env: bare(q, body), Persistent: true, TTL: -1}
 }
 
 // makeQueues declares a queue for the events and one for posts.
@@ -139,7 +140,7 @@ func (n *node) ready(q string) (all []string) {
 	if !n.s.HasQueue(q) {
 		return nil
 	}
-	var held []broker.Delivery
+	var held []shard.Delivery
 	for {
 		d, _, ok, err := n.s.Get(q, false)
 		n.must(err)

@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -34,7 +35,7 @@ func (n *node) post(tx *broker.Tx, queue string) {
 	to, err := n.s.Route(nil, []byte(queue), &peek, nil)
 	n.must(err)
 	env := append(message.AppendEnvelopeHeader(nil, "", queue, props), "hello"...)
-	tx.Publish(&broker.Publish{Targets: to, Env: env, Persistent: true, TTL: -1})
+	tx.Publish(&shard.Publish{Targets: to, Env: env, Persistent: true, TTL: -1})
 }
 
 func (n *node) count(queue string) int {

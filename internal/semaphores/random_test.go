@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/semaphore"
 	"fiveways/internal/storage/vfs"
@@ -219,7 +220,7 @@ func (w *twins) keptOut() {
 		}
 		return
 	}
-	changed := &broker.Unchanged{OnQueue: broker.OnQueue{Queue: "other"}, Since: broker.QueueVersion{}}
+	changed := &broker.Unchanged{OnQueue: broker.OnQueue{Queue: "other"}, Since: shard.QueueVersion{}}
 	w.must(w.m.DoWith(w.s, Group{Commands: []broker.Command{changed}}, changes...))
 	if !changed.Changed {
 		w.Errorf("the condition holds: %v", changed.Err)

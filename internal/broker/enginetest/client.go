@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
@@ -18,9 +19,9 @@ type Client struct {
 
 	mu    sync.Mutex
 	cond  *sync.Cond
-	got   []broker.Delivery
-	ended []*broker.Consumer // cancelled by the broker
-	acks  map[uint64]int     // confirms per number
+	got   []shard.Delivery
+	ended []*shard.Consumer // cancelled by the broker
+	acks  map[uint64]int    // confirms per number
 	nacks map[uint64]int
 	seq   uint64
 }
@@ -37,7 +38,7 @@ func NewClient(t testing.TB, b *broker.Broker) *Client {
 }
 
 // Deliver implements catalog.Sink.
-func (c *Client) Deliver(ds []broker.Delivery) {
+func (c *Client) Deliver(ds []shard.Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.got = append(c.got, ds...)
@@ -45,7 +46,7 @@ func (c *Client) Deliver(ds []broker.Delivery) {
 }
 
 // Cancelled implements catalog.Sink.
-func (c *Client) Cancelled(k *broker.Consumer) {
+func (c *Client) Cancelled(k *shard.Consumer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = append(c.ended, k)
@@ -53,7 +54,7 @@ func (c *Client) Cancelled(k *broker.Consumer) {
 }
 
 // UntilCancelled waits until the broker has cancelled a consumer.
-func (c *Client) UntilCancelled(k *broker.Consumer) {
+func (c *Client) UntilCancelled(k *shard.Consumer) {
 	c.until(func() bool { return slices.Contains(c.ended, k) })
 }
 
@@ -87,7 +88,7 @@ func (c *Client) until(ok func() bool) {
 }
 
 // Deliveries waits for n deliveries and removes them from the record.
-func (c *Client) Deliveries(n int) []broker.Delivery {
+func (c *Client) Deliveries(n int) []shard.Delivery {
 	c.until(func() bool { return len(c.got) >= n })
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,7 @@ func (c *Client) Deliveries(n int) []broker.Delivery {
 }
 
 // Received returns the deliveries that have come, and removes them from the record.
-func (c *Client) Received() []broker.Delivery {
+func (c *Client) Received() []shard.Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ds := c.got
@@ -106,7 +107,7 @@ func (c *Client) Received() []broker.Delivery {
 }
 
 // Bodies are those of deliveries.
-func Bodies(ds []broker.Delivery) (bodies []string) {
+func Bodies(ds []shard.Delivery) (bodies []string) {
 	for _, d := range ds {
 		bodies = append(bodies, string(d.Env.Body()))
 	}
@@ -126,7 +127,7 @@ func (c *Client) Queue(name string, change func(*catalog.QueueSpec)) {
 
 // Post publishes a message to an exchange, with a confirm for which it does not wait. change may be
 // nil.
-func (c *Client) Post(exchange, key, body string, props message.Properties, change func(*broker.Publish)) (seq uint64) {
+func (c *Client) Post(exchange, key, body string, props message.Properties, change func(*shard.Publish)) (seq uint64) {
 	c.T.Helper()
 	raw := props.Append(nil)
 	peek, err := message.PeekProperties(raw)
@@ -135,7 +136,7 @@ func (c *Client) Post(exchange, key, body string, props message.Properties, chan
 	Must(c.T, err)
 	c.seq++
 	env := append(message.AppendEnvelopeHeader(nil, exchange, key, raw), body...)
-	p := broker.Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1, Confirm: c, Seq: c.seq}
+	p := shard.Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1, Confirm: c, Seq: c.seq}
 	if change != nil {
 		change(&p)
 	}
@@ -144,7 +145,7 @@ func (c *Client) Post(exchange, key, body string, props message.Properties, chan
 }
 
 // Send is Post that waits for the confirm.
-func (c *Client) Send(exchange, key, body string, props message.Properties, change func(*broker.Publish)) {
+func (c *Client) Send(exchange, key, body string, props message.Properties, change func(*shard.Publish)) {
 	c.T.Helper()
 	seq := c.Post(exchange, key, body, props, change)
 	c.Flush()
@@ -152,15 +153,15 @@ func (c *Client) Send(exchange, key, body string, props message.Properties, chan
 }
 
 // Put publishes a persistent message to a queue and waits for its confirm.
-func (c *Client) Put(queue, body string, change func(*broker.Publish)) {
+func (c *Client) Put(queue, body string, change func(*shard.Publish)) {
 	c.T.Helper()
 	c.Send("", queue, body, message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}, change)
 }
 
 // Consumes registers a consumer of a queue; change may be nil.
-func (c *Client) Consumes(queue string, change func(*broker.ConsumerSpec)) *broker.Consumer {
+func (c *Client) Consumes(queue string, change func(*shard.ConsumerSpec)) *shard.Consumer {
 	c.T.Helper()
-	spec := broker.ConsumerSpec{Queue: queue, Tag: "t"}
+	spec := shard.ConsumerSpec{Queue: queue, Tag: "t"}
 	if change != nil {
 		change(&spec)
 	}
@@ -196,16 +197,16 @@ func (c *Client) MustDo(commands ...broker.Command) {
 // look is a command that runs a function.
 type look struct {
 	broker.OnQueue
-	fn func(broker.Context)
+	fn func(shard.Context)
 }
 
 // Find implements catalog.Command.
-func (l *look) Find(f broker.Finder) (*broker.Queue, error) {
+func (l *look) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, l.Queue, false)
 }
 
 // Run implements catalog.Command.
-func (l *look) Run(at broker.Context) error {
+func (l *look) Run(at shard.Context) error {
 	l.fn(at)
 	return nil
 }
@@ -214,7 +215,7 @@ func (l *look) Run(at broker.Context) error {
 func (*look) OfStreams() {}
 
 // At runs fn at the shard of a queue, which must be there.
-func (c *Client) At(queue string, fn func(broker.Context)) {
+func (c *Client) At(queue string, fn func(shard.Context)) {
 	c.T.Helper()
 	c.MustDo(&look{OnQueue: On(queue), fn: fn})
 }
@@ -225,10 +226,10 @@ func On(queue string) broker.OnQueue { return broker.OnQueue{Queue: queue} }
 // TwoShards opens a broker with two queues that lie on two shards.
 func TwoShards(t testing.TB, c *Client) (here, there string) {
 	t.Helper()
-	shardOf := func(name string) (shard uint32) {
+	shardOf := func(name string) (on uint32) {
 		c.Queue(name, nil)
-		c.At(name, func(at broker.Context) { shard = at.Shard() })
-		return shard
+		c.At(name, func(at shard.Context) { on = at.Shard() })
+		return on
 	}
 	first := shardOf("q0")
 	for _, name := range []string{"q1", "q2", "q3", "q4"} {

@@ -3,7 +3,7 @@ package inspect
 import (
 	"slices"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
@@ -30,7 +30,7 @@ const agePoints = 32
 
 // oldest makes a point, and returns the time since which the oldest ready message has been there,
 // unix ms; 0 when none is ready. Messages that were put before the head do not count.
-func (a *ages) oldest(at broker.Context) int64 {
+func (a *ages) oldest(at shard.Context) int64 {
 	published := at.Counts().Published
 	if at.Deliveries().Ready() == 0 {
 		*a = ages{last: published, begun: true}
@@ -54,7 +54,7 @@ func (a *ages) oldest(at broker.Context) int64 {
 }
 
 // note makes a point when one is due.
-func (a *ages) note(at broker.Context, published uint64) {
+func (a *ages) note(at shard.Context, published uint64) {
 	n := len(a.points)
 	switch {
 	case n > 0 && at.Now()-a.points[n-1].at < a.every:

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -33,7 +34,7 @@ type Holder struct {
 // goroutine at a time.
 type Browser struct {
 	b      *broker.Broker
-	q      *broker.Queue
+	q      *shard.Queue
 	ready  bool           // only those that are ready are shown
 	hidden bool           // those of broker.HeldBack are shown too
 	at     queue.Handle   // the next place to look at
@@ -73,13 +74,13 @@ func BrowseReady(s *broker.Session, queue string) (*Browser, error) {
 
 // BrowseAll opens a browser that also shows what is held back (broker.HeldBack). No rights are
 // asked for. Errors: ErrQueueNotFound, ErrClosed.
-func BrowseAll(b *broker.Broker, q *broker.Queue) (*Browser, error) {
+func BrowseAll(b *broker.Broker, q *shard.Queue) (*Browser, error) {
 	return open(&Browser{b: b, q: q, hidden: true})
 }
 
 func open(b *Browser) (*Browser, error) {
 	b.reader = b.b.NewReader(b.q)
-	err := b.ask(func(at broker.Context) { b.at, b.ends = at.Deliveries().First(), at.Deliveries().Ends() })
+	err := b.ask(func(at shard.Context) { b.at, b.ends = at.Deliveries().First(), at.Deliveries().Ends() })
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +90,9 @@ func open(b *Browser) (*Browser, error) {
 
 // ask runs fn at the shard of the queue. Errors: ErrQueueNotFound when the queue was deleted,
 // ErrClosed.
-func (b *Browser) ask(fn func(broker.Context)) error {
+func (b *Browser) ask(fn func(shard.Context)) error {
 	gone := false
-	err := b.b.At(b.q, func(at broker.Context) {
+	err := b.b.At(b.q, func(at shard.Context) {
 		if gone = at.Gone(); !gone {
 			fn(at)
 		}
@@ -103,7 +104,7 @@ func (b *Browser) ask(fn func(broker.Context)) error {
 }
 
 // Queue is the queue. Its ID tells it from others of the same name, before it and after it.
-func (b *Browser) Queue() *broker.Queue { return b.q }
+func (b *Browser) Queue() *shard.Queue { return b.q }
 
 // After leaves out all messages up to a place in the queue, and those of higher priorities. It
 // comes before the first Next.
@@ -118,7 +119,7 @@ func (b *Browser) Skip(to queue.Handle) (n int, err error) {
 	if b.done {
 		return 0, nil
 	}
-	err = b.ask(func(at broker.Context) {
+	err = b.ask(func(at shard.Context) {
 		if b.skipLane(b.at) {
 			return
 		}
@@ -139,7 +140,7 @@ const pageBytes = 256 << 10
 func (b *Browser) Next(n int) ([]Message, error) {
 	for !b.done {
 		b.page, b.disk = b.page[:0], b.disk[:0]
-		if err := b.ask(func(at broker.Context) { b.collect(at, min(n, broker.PageMessages)) }); err != nil {
+		if err := b.ask(func(at shard.Context) { b.collect(at, min(n, shard.PageMessages)) }); err != nil {
 			return nil, err
 		}
 		if b.load(); len(b.page) > 0 {
@@ -150,7 +151,7 @@ func (b *Browser) Next(n int) ([]Message, error) {
 }
 
 // collect gathers a page of at most n messages.
-func (b *Browser) collect(at broker.Context, n int) {
+func (b *Browser) collect(at shard.Context, n int) {
 	if b.ready {
 		at.Deliveries().Due(at.Now())
 	}
@@ -160,11 +161,11 @@ func (b *Browser) collect(at broker.Context, n int) {
 			more = !b.done
 			return false
 		}
-		if looks++; len(b.page) == n || size > pageBytes || looks > broker.PageLooks {
+		if looks++; len(b.page) == n || size > pageBytes || looks > shard.PageLooks {
 			b.at, more = it.Handle, true
 			return false
 		}
-		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == broker.HeldBack && !b.hidden {
+		if b.ready && status != queue.Ready && status != queue.Parked || it.Due == shard.HeldBack && !b.hidden {
 			return true
 		}
 		size += int(it.Size)
@@ -190,7 +191,7 @@ func (b *Browser) skipLane(h queue.Handle) bool {
 }
 
 // add appends one message to the page.
-func (b *Browser) add(at broker.Context, it *queue.Item, status queue.Status) {
+func (b *Browser) add(at shard.Context, it *queue.Item, status queue.Status) {
 	if status == queue.Parked {
 		status = queue.Ready
 	}
@@ -217,7 +218,7 @@ func (b *Browser) add(at broker.Context, it *queue.Item, status queue.Status) {
 
 // holderOf returns what holds a message: its lease, or the only consumer with deliveries out. Which
 // message went to which consumer is not kept.
-func holderOf(at broker.Context, h queue.Handle) Holder {
+func holderOf(at shard.Context, h queue.Handle) Holder {
 	leases := 0
 	if ledger := at.Content().Jobs; ledger != nil {
 		if l := ledger.Leased(h); l != nil {
@@ -227,8 +228,8 @@ func holderOf(at broker.Context, h queue.Handle) Holder {
 	}
 	for _, c := range at.Consumers().All() {
 		if c.Unacked() > 0 && c.Unacked() == at.Deliveries().Unacked()-leases {
-			c := broker.ConsumerOf(c)
-			return Holder{Consumer: c.Tag, Session: c.Session().Name}
+			c := shard.ConsumerOf(c)
+			return Holder{Consumer: c.Tag, Session: c.Session()}
 		}
 	}
 	return Holder{}

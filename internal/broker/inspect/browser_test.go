@@ -12,6 +12,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/failure"
@@ -72,7 +73,7 @@ func TestBrowse(t *testing.T) {
 		priority uint8
 		due      time.Duration
 	}{{"a", 0, 0}, {"a", 1, 0}, {"b", 0, time.Hour}, {"a", 1, 0}, {"c", 2, 0}, {"d", 0, 0}} {
-		c.Post("", "q", fmt.Sprint(m.key, i), header("key", m.key), func(p *broker.Publish) {
+		c.Post("", "q", fmt.Sprint(m.key, i), header("key", m.key), func(p *shard.Publish) {
 			if p.Priority = m.priority; m.due > 0 {
 				p.NotBefore = time.Now().Add(m.due).UnixMilli()
 			}
@@ -82,10 +83,10 @@ func TestBrowse(t *testing.T) {
 	returned, _, _, err := c.Get("q", false)
 	enginetest.Must(t, err)
 	c.Requeue(returned.Queue, nil, returned.Handle, 1)
-	one := func(s *broker.ConsumerSpec) { s.Prefetch = 1 }
+	one := func(s *shard.ConsumerSpec) { s.Prefetch = 1 }
 	k1, k2 := c.Consumes("q", one), c.Consumes("q", one)
 	ds := c.Deliveries(2) // c4, a1; then a3 is looked at and set aside
-	slices.SortFunc(ds, func(a, b broker.Delivery) int { return strings.Compare(string(b.Env.Body()), string(a.Env.Body())) })
+	slices.SortFunc(ds, func(a, b shard.Delivery) int { return strings.Compare(string(b.Env.Body()), string(a.Env.Body())) })
 	if same(t, enginetest.Bodies(ds), "c4", "a1"); ds[0].Consumer != k1 || ds[1].Consumer != k2 {
 		t.Error("the consumers did not take turns")
 	}
@@ -113,9 +114,9 @@ func TestBrowseWhatIsThere(t *testing.T) {
 	pad := strings.Repeat(".", 200)
 	put := func(i int) {
 		props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: uint8(1 + rng.IntN(2))}
-		c.Post("", "q", fmt.Sprint(i, pad), props, func(p *broker.Publish) { p.Priority = uint8(i / 1000) })
+		c.Post("", "q", fmt.Sprint(i, pad), props, func(p *shard.Publish) { p.Priority = uint8(i / 1000) })
 		if i%100 == 0 {
-			c.At("q", func(broker.Context) {}) // flushes
+			c.At("q", func(shard.Context) {}) // flushes
 		}
 	}
 	for i := range 4000 {
@@ -141,7 +142,7 @@ func TestBrowseWhatIsThere(t *testing.T) {
 			for i := range 400 {
 				put(10 * i)
 			}
-			c.At("q", func(broker.Context) {})
+			c.At("q", func(shard.Context) {})
 		}
 	}
 	var want []string
@@ -194,7 +195,7 @@ func TestCopies(t *testing.T) {
 	}
 	red, err := selector.Compile("color = 'r'")
 	enginetest.Must(t, err)
-	k, err := ConsumeCopies(c.Session, broker.ConsumerSpec{Queue: "q", Selector: red}, plain)
+	k, err := ConsumeCopies(c.Session, shard.ConsumerSpec{Queue: "q", Selector: red}, plain)
 	enginetest.Must(t, err)
 	c.UntilCancelled(k)
 	ds := c.Received()
@@ -209,7 +210,7 @@ func TestCopies(t *testing.T) {
 // TestCopiesForASlowReader fills the window in the middle; cancelling, deleting the queue and
 // closing the session end the copies there.
 func TestCopiesForASlowReader(t *testing.T) {
-	const n = 3 * broker.PageMessages
+	const n = 3 * shard.PageMessages
 	for _, how := range []string{"read on", "cancel", "delete", "close"} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -222,7 +223,7 @@ func TestCopiesForASlowReader(t *testing.T) {
 				}
 				c.Flush()
 				c.Window().Add(dispatch.WindowBytes)
-				k, err := ConsumeCopies(c.Session, broker.ConsumerSpec{Queue: "q"}, plain)
+				k, err := ConsumeCopies(c.Session, shard.ConsumerSpec{Queue: "q"}, plain)
 				enginetest.Must(t, err)
 				synctest.Wait() // it waits for room
 				switch how {
@@ -240,7 +241,7 @@ func TestCopiesForASlowReader(t *testing.T) {
 					enginetest.Must(t, err)
 					c.Window().Done(dispatch.WindowBytes)
 					c.UntilCancelled(k)
-					if got := c.Received(); len(got) > broker.PageMessages {
+					if got := c.Received(); len(got) > shard.PageMessages {
 						t.Fatalf("%d copies of a deleted queue", len(got))
 					}
 					return

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -39,11 +40,11 @@ func QueueConsumers(s *broker.Session, name string) ([]ConsumerStatus, error) {
 	if !ok {
 		return nil, s.NoQueue(name)
 	}
-	return consumersOf(f, []*broker.Queue{q})
+	return consumersOf(f, []*shard.Queue{q})
 }
 
-func consumersOf(f broker.Finder, queues []*broker.Queue) (all []ConsumerStatus, err error) {
-	err = f.Broker().AtEach(queues, func(_ int, at broker.Context) { all = appendConsumers(all, at) })
+func consumersOf(f broker.Finder, queues []*shard.Queue) (all []ConsumerStatus, err error) {
+	err = f.Broker().AtEach(queues, func(_ int, at shard.Context) { all = appendConsumers(all, at) })
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +52,12 @@ func consumersOf(f broker.Finder, queues []*broker.Queue) (all []ConsumerStatus,
 	return all, nil
 }
 
-func appendConsumers(dst []ConsumerStatus, at broker.Context) []ConsumerStatus {
+func appendConsumers(dst []ConsumerStatus, at shard.Context) []ConsumerStatus {
 	active, single := at.Consumers().Active()
 	for _, d := range at.Consumers().All() {
-		c := broker.ConsumerOf(d)
-		s := c.Session()
+		c := shard.ConsumerOf(d)
 		dst = append(dst, ConsumerStatus{
-			VHost: at.Queue().VHost(), Queue: at.Queue().Name, Tag: c.Tag, User: s.User, Session: s.Name, Channel: c.Channel, NoAck: c.NoAck,
+			VHost: at.Queue().VHost(), Queue: at.Queue().Name, Tag: c.Tag, User: c.User(), Session: c.Session(), Channel: c.Channel, NoAck: c.NoAck,
 			Exclusive: c.Exclusive, Prefetch: d.Prefetch, Priority: c.Priority, Args: c.Args, Unacked: d.Unacked(),
 			Single: single, Active: !single || active == d,
 		})

@@ -2,22 +2,23 @@ package inspect
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
 // ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as
 // show words them, and is then cancelled by the broker (broker.Session.ConsumeFrom). Its deliveries
 // have no Count. Of spec, Queue, Tag, Selector, Data and Started are used. Errors: those of Browse.
-func ConsumeCopies(s *broker.Session, spec broker.ConsumerSpec, show func(*Message) message.Envelope) (*broker.Consumer, error) {
+func ConsumeCopies(s *broker.Session, spec shard.ConsumerSpec, show func(*Message) message.Envelope) (*shard.Consumer, error) {
 	b, err := Browse(s, spec.Queue)
 	if err != nil {
 		return nil, err
 	}
-	return s.ConsumeFrom(spec, b.q, func(c *broker.Consumer, out []broker.Delivery) ([]broker.Delivery, bool) {
-		page, err := b.Next(broker.PageMessages)
+	return s.ConsumeFrom(spec, b.q, func(c *shard.Consumer, out []shard.Delivery) ([]shard.Delivery, bool) {
+		page, err := b.Next(shard.PageMessages)
 		for i := range page {
 			if m := &page[i]; spec.Selector == nil || spec.Selector.Match(m.Env) {
-				out = append(out, broker.Delivery{Consumer: c, Env: show(m), Redelivered: m.Redelivered})
+				out = append(out, shard.Delivery{Consumer: c, Env: show(m), Redelivered: m.Redelivered})
 			}
 		}
 		return out, err == nil && len(page) > 0

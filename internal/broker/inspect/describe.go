@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
@@ -69,7 +70,7 @@ func Describe(fs vfs.FS, dir string, machines map[uint32]statemachine.Machine) (
 	return d, nil
 }
 
-func describeVHost(r broker.Replayed, v *broker.VHost) (VHostDescription, error) {
+func describeVHost(r broker.Replayed, v *shard.VHost) (VHostDescription, error) {
 	d := VHostDescription{Name: v.Name}
 	table := v.Table()
 	to := map[routing.QueueID]int{}
@@ -83,7 +84,7 @@ func describeVHost(r broker.Replayed, v *broker.VHost) (VHostDescription, error)
 		}
 	}
 	for def := range v.All(table) {
-		q := broker.QueueOf(def)
+		q := shard.QueueOf(def)
 		st := r.At(q).Deliveries()
 		lost, err := countLost(r.Broker.NewReader(q), st)
 		if err != nil {

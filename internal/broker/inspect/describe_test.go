@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/store"
@@ -41,7 +42,7 @@ func fillToDescribe(t *testing.T, b *broker.Broker) *enginetest.Client {
 	for range 3 {
 		c.Post("news", "", "body", persistent, nil)
 	}
-	c.Put("later", "body", func(p *broker.Publish) { p.NotBefore = b.Now() + 3_600_000 })
+	c.Put("later", "body", func(p *shard.Publish) { p.NotBefore = b.Now() + 3_600_000 })
 	if _, _, ok, err := c.Get("south", true); !ok || err != nil {
 		t.Fatalf("get: %v, %v", ok, err)
 	}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -20,7 +21,7 @@ func Find(s *broker.Session, queue, messageID string) (m Message, ok bool, err e
 
 // find goes on until a message with the id comes.
 func (b *Browser) find(messageID string) (m Message, ok bool, err error) {
-	n := broker.PageMessages
+	n := shard.PageMessages
 	switch {
 	case messageID == "":
 		n = 1
@@ -47,7 +48,7 @@ func hasID(env message.Envelope, messageID string) bool {
 
 // findByID asks the order where the message is.
 func (b *Browser) findByID(messageID string) (m Message, ok bool, err error) {
-	err = b.b.At(b.q, func(at broker.Context) {
+	err = b.b.At(b.q, func(at shard.Context) {
 		if at.Gone() {
 			return
 		}

@@ -1,6 +1,9 @@
 package inspect
 
-import "fiveways/internal/broker"
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
+)
 
 // Kind is what a queue is among lists and streams.
 type Kind uint8
@@ -18,13 +21,13 @@ type KindOf struct {
 }
 
 // Find implements broker.Command.
-func (k *KindOf) Find(f broker.Finder) (*broker.Queue, error) {
+func (k *KindOf) Find(f broker.Finder) (*shard.Queue, error) {
 	k.Kind = NoKind
 	return f.Queue(broker.Reading, k.Queue, false)
 }
 
 // Run implements broker.Command.
-func (k *KindOf) Run(at broker.Context) error {
+func (k *KindOf) Run(at shard.Context) error {
 	k.Kind = kindOf(at)
 	return nil
 }
@@ -32,7 +35,7 @@ func (k *KindOf) Run(at broker.Context) error {
 // OfStreams has the command done on streams, too.
 func (*KindOf) OfStreams() {}
 
-func kindOf(at broker.Context) Kind {
+func kindOf(at shard.Context) Kind {
 	switch {
 	case at.Content().Stream != nil:
 		return StreamKind
@@ -56,7 +59,7 @@ func Scan(s *broker.Session, from uint64, n int) (found []Scanned, next uint64, 
 	s.Flush()
 	f := s.Finder()
 	queues, next := f.QueuesFrom(from, n)
-	err = f.Broker().AtEach(readable(s, queues), func(_ int, at broker.Context) {
+	err = f.Broker().AtEach(readable(s, queues), func(_ int, at shard.Context) {
 		if kind := kindOf(at); kind != NoKind {
 			found = append(found, Scanned{at.Queue().Name, kind})
 		}

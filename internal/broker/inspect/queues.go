@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -32,7 +33,7 @@ type QueueStatus struct {
 	Bytes        int64 // of the bodies of the ready ones
 	UnackedBytes int64
 	Memory       int64 // bytes that its messages take in memory
-	Counts       broker.Counts
+	Counts       shard.Counts
 
 	Consumers         int
 	ExclusiveConsumer bool   // it has one that wants no others
@@ -53,16 +54,16 @@ func ReadableQueues(s *broker.Session) ([]QueueStatus, error) {
 }
 
 // readable keeps of queues those that the session may read and that are not of others.
-func readable(s *broker.Session, queues []*broker.Queue) []*broker.Queue {
-	return slices.DeleteFunc(queues, func(q *broker.Queue) bool {
+func readable(s *broker.Session, queues []*shard.Queue) []*shard.Queue {
+	return slices.DeleteFunc(queues, func(q *shard.Queue) bool {
 		return q.Owner != nil && q.Owner != any(s) || s.May(broker.Reading, "queue", q.Name) != nil
 	})
 }
 
 // statuses returns queues by name.
-func statuses(s *broker.Session, queues []*broker.Queue) ([]QueueStatus, error) {
+func statuses(s *broker.Session, queues []*shard.Queue) ([]QueueStatus, error) {
 	all := make([]QueueStatus, 0, len(queues))
-	err := s.Finder().Broker().AtEach(queues, func(_ int, at broker.Context) { all = append(all, statusOf(at, s)) })
+	err := s.Finder().Broker().AtEach(queues, func(_ int, at shard.Context) { all = append(all, statusOf(at, s)) })
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +75,14 @@ func statuses(s *broker.Session, queues []*broker.Queue) ([]QueueStatus, error) 
 // ErrClosed.
 func QueuesByName(s *broker.Session, names []string) ([]QueueStatus, error) {
 	f := s.Finder()
-	queues := make([]*broker.Queue, 0, len(names))
+	queues := make([]*shard.Queue, 0, len(names))
 	for _, name := range names {
 		if q, ok := f.Lookup(name); ok {
 			queues = append(queues, q)
 		}
 	}
 	all := make([]QueueStatus, len(queues))
-	err := f.Broker().AtEach(queues, func(i int, at broker.Context) { all[i] = statusOf(at, s) })
+	err := f.Broker().AtEach(queues, func(i int, at shard.Context) { all[i] = statusOf(at, s) })
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +96,11 @@ func Queue(s *broker.Session, name string) (st QueueStatus, err error) {
 	if !ok {
 		return st, s.NoQueue(name)
 	}
-	err = f.Broker().At(q, func(at broker.Context) { st = statusOf(at, s) })
+	err = f.Broker().At(q, func(at shard.Context) { st = statusOf(at, s) })
 	return st, err
 }
 
-func statusOf(at broker.Context, s *broker.Session) QueueStatus {
+func statusOf(at shard.Context, s *broker.Session) QueueStatus {
 	q, st := at.Queue(), at.Deliveries()
 	return QueueStatus{
 		ID: q.ID, Name: q.Name, Durable: q.Durable, Declared: q.DeclaredDurable, AutoDelete: q.AutoDelete,
@@ -113,7 +114,7 @@ func statusOf(at broker.Context, s *broker.Session) QueueStatus {
 }
 
 // ownerOf is the name of the session that has the queue, "" when it is not exclusive.
-func ownerOf(q *broker.Queue) string {
+func ownerOf(q *shard.Queue) string {
 	if s, ok := q.Owner.(*broker.Session); ok {
 		return s.Name
 	}
@@ -121,16 +122,16 @@ func ownerOf(q *broker.Queue) string {
 }
 
 // activeTag is the tag of the consumer that alone gets messages, "" where all do.
-func activeTag(at broker.Context) string {
+func activeTag(at shard.Context) string {
 	if c, _ := at.Consumers().Active(); c != nil {
-		return broker.ConsumerOf(c).Tag
+		return shard.ConsumerOf(c).Tag
 	}
 	return ""
 }
 
 // headTimestamp is the property timestamp of the next message, unix seconds, as far as memory
 // tells.
-func headTimestamp(at broker.Context) int64 {
+func headTimestamp(at shard.Context) int64 {
 	st := at.Deliveries()
 	if st.Ready() == 0 {
 		return 0

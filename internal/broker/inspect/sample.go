@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/routing"
 )
 
@@ -11,14 +12,14 @@ type Sample struct {
 	At      int64         // unix ms
 	Queues  []QueueSample // in no order
 	VHosts  []VHostSample // by name
-	Retired broker.Counts // of queues that are gone, with their virtual host or without
+	Retired shard.Counts  // of queues that are gone, with their virtual host or without
 }
 
 // QueueSample is a queue at a moment.
 type QueueSample struct {
 	ID          uint64 // of this queue and no other, also of one of the same name later
 	VHost, Name string
-	Counts      broker.Counts
+	Counts      shard.Counts
 
 	Ready, Unacked, Scheduled, Blocked int // messages
 	Consumers                          int
@@ -38,8 +39,8 @@ type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
 // VHostSample is what publishers brought to a virtual host.
 type VHostSample struct {
 	Name             string
-	In, Out, NoRoute uint64        // messages that came to its exchanges, queues that they went to in sum, and messages that went to none; gone exchanges too
-	Retired          broker.Counts // of its queues that are gone
+	In, Out, NoRoute uint64       // messages that came to its exchanges, queues that they went to in sum, and messages that went to none; gone exchanges too
+	Retired          shard.Counts // of its queues that are gone
 	Exchanges        []ExchangeSample
 }
 
@@ -63,10 +64,10 @@ func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b, map[uint64]*ages
 // Sample reads the counts of all queues and exchanges. The slices of s are used again when they are
 // large enough. Errors: ErrClosed.
 func (sm *Sampler) Sample(s *Sample) error {
-	s.At, s.Retired = sm.b.Now(), broker.Counts{}
+	s.At, s.Retired = sm.b.Now(), shard.Counts{}
 	s.Queues, s.VHosts = s.Queues[:0], s.VHosts[:0]
-	place := map[*broker.VHost]int{}
-	var queues []*broker.Queue
+	place := map[*shard.VHost]int{}
+	var queues []*shard.Queue
 	for v := range sm.b.AllVHosts() {
 		place[v] = len(s.VHosts)
 		s.VHosts = append(s.VHosts, sampleVHost(v))
@@ -76,7 +77,7 @@ func (sm *Sampler) Sample(s *Sample) error {
 	}
 	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never
 	// in one twice.
-	err := sm.b.EachRetired(func(v *broker.VHost, counts *broker.Counts) {
+	err := sm.b.EachRetired(func(v *shard.VHost, counts *shard.Counts) {
 		s.Retired.Add(counts)
 		if i, ok := place[v]; ok {
 			s.VHosts[i].Retired.Add(counts)
@@ -87,7 +88,7 @@ func (sm *Sampler) Sample(s *Sample) error {
 	}
 	was := sm.ages
 	sm.ages = make(map[uint64]*ages, len(queues))
-	return sm.b.AtEach(queues, func(_ int, at broker.Context) {
+	return sm.b.AtEach(queues, func(_ int, at shard.Context) {
 		a := was[at.Queue().ID]
 		if a == nil {
 			a = &ages{}
@@ -97,7 +98,7 @@ func (sm *Sampler) Sample(s *Sample) error {
 	})
 }
 
-func sampleQueue(at broker.Context, a *ages) QueueSample {
+func sampleQueue(at shard.Context, a *ages) QueueSample {
 	q, st, hidden := at.Queue(), at.Deliveries(), at.Hidden()
 	return QueueSample{
 		ID: q.ID, VHost: q.VHost(), Name: q.Name, Counts: *at.Counts(),
@@ -108,7 +109,7 @@ func sampleQueue(at broker.Context, a *ages) QueueSample {
 	}
 }
 
-func sampleJobs(at broker.Context, behind int) *JobSample {
+func sampleJobs(at shard.Context, behind int) *JobSample {
 	if !at.Content().UsedForJobs() {
 		return nil
 	}
@@ -116,7 +117,7 @@ func sampleJobs(at broker.Context, behind int) *JobSample {
 	return &JobSample{st.Ready() + st.Blocked(), st.Scheduled() - behind, st.Unacked(), behind, at.Content().Jobs.RememberedIDs()}
 }
 
-func sampleVHost(v *broker.VHost) VHostSample {
+func sampleVHost(v *shard.VHost) VHostSample {
 	t := v.Traffic()
 	s := VHostSample{Name: v.Name, In: t.In.Load(), Out: t.Out.Load(), NoRoute: t.Unroutable.Load()}
 	for x := range v.Table().Exchanges() {

@@ -5,9 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
@@ -37,7 +37,7 @@ func TestCounts(t *testing.T) {
 			s.Policy.DeadLetter, s.Policy.DeadLetterKey, s.Policy.HasDeadLetterKey = true, "dead", true
 			s.Policy.DeliveryLimit, s.Policy.MaxLength = 1, 3
 		})
-		get := func(noAck bool) broker.Delivery {
+		get := func(noAck bool) shard.Delivery {
 			d, _, _, err := c.Get("q", noAck)
 			enginetest.Must(t, err)
 			return d
@@ -58,12 +58,12 @@ func TestCounts(t *testing.T) {
 		get(true) // none is left
 		enginetest.Must(t, c.Do(&lists.Push{OnQueue: enginetest.On("q"), Bodies: [][]byte{[]byte("direct")}}))
 		get(true)
-		c.Put("q", "short", func(p *broker.Publish) { p.TTL = 10 })
+		c.Put("q", "short", func(p *shard.Publish) { p.TTL = 10 })
 		c.Flush()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		s, q := sampleQueueOf(t, sampler, "q")
-		want := broker.Counts{
+		want := shard.Counts{
 			Published: 6, PublishedBytes: 4*4 + 6 + 5, Direct: 1, Got: 4, GotNoAck: 1, GotNone: 1, Redelivered: 1, HandedOutBytes: 4*4 + 6,
 			Acked: 1, Returned: 1, Expired: 1, Rejected: 1, PushedOut: 1, TooOften: 1, DeadLettered: 4,
 		}
@@ -73,7 +73,7 @@ func TestCounts(t *testing.T) {
 		if v := s.VHosts[0]; v.In != 6 || v.Out != 5 || v.NoRoute != 1 || v.Exchanges[0] != (ExchangeSample{"", "direct", 0, 6, 5, 1}) {
 			t.Errorf("virtual host %+v", v)
 		}
-		consumer := c.Consumes("dead", func(s *broker.ConsumerSpec) { s.NoAck = true })
+		consumer := c.Consumes("dead", func(s *shard.ConsumerSpec) { s.NoAck = true })
 		c.Deliveries(4)
 		c.Cancel(consumer)
 		if _, dead := sampleQueueOf(t, sampler, "dead"); dead.Counts.DeliveredNoAck != 4 || dead.Counts.Published != 4 {
@@ -153,7 +153,7 @@ func TestProbeGoesOn(t *testing.T) {
 			t.Errorf("%d messages were timed, then %d", before, times())
 		}
 	}
-	c.Post("", "q", "confirmed", message.Properties{}, func(p *broker.Publish) { p.Persistent = true })
+	c.Post("", "q", "confirmed", message.Properties{}, func(p *shard.Publish) { p.Persistent = true })
 	c.Flush()
 	enginetest.Sync(t, b)
 	var none histogram.Snapshot
@@ -168,8 +168,8 @@ func TestConsumerStatus(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	c := enginetest.NewClient(t, b)
 	c.Queue("q", func(s *catalog.QueueSpec) { s.Policy.SingleActive = true })
-	c.Consumes("q", func(s *broker.ConsumerSpec) { s.Tag, s.Prefetch, s.Channel = "one", 5, 3 })
-	c.Consumes("q", func(s *broker.ConsumerSpec) { s.Tag, s.NoAck = "two", true })
+	c.Consumes("q", func(s *shard.ConsumerSpec) { s.Tag, s.Prefetch, s.Channel = "one", 5, 3 })
+	c.Consumes("q", func(s *shard.ConsumerSpec) { s.Tag, s.NoAck = "two", true })
 	c.Put("q", "m", nil)
 	c.Flush()
 	c.Deliveries(1)

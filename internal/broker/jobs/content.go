@@ -4,17 +4,18 @@ import (
 	"strconv"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
 
 // Find implements catalog.Command.
-func (c *Content) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, c.Queue, false) }
+func (c *Content) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
 // Run implements catalog.Command. A cursor is "m" and the handle of the next message, or "d" and
 // the number of the next remembered id.
-func (c *Content) Run(at broker.Context) error {
+func (c *Content) Run(at shard.Context) error {
 	q := jobsAt(at)
 	clear(c.Jobs)
 	c.Jobs, c.Next = c.Jobs[:0], ""
@@ -26,7 +27,7 @@ func (c *Content) Run(at broker.Context) error {
 		}
 	}
 	q.CatchUp()
-	most, looks := broker.PageMessages, broker.PageLooks
+	most, looks := shard.PageMessages, shard.PageLooks
 	n := min(max(c.Max, 1), most)
 	if kind == 'm' {
 		if !c.messages(q, queue.Handle(place), n, looks) {
@@ -48,7 +49,7 @@ func (c *Content) messages(q jobQueue, from queue.Handle, n, looks int) (all boo
 			next = it.Handle
 			return false
 		}
-		if status != queue.Scheduled || it.Due != broker.HeldBack {
+		if status != queue.Scheduled || it.Due != shard.HeldBack {
 			items = append(items, *it)
 		}
 		return true

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/message"
@@ -36,18 +36,18 @@ func newDirectory(ledger *job.Ledger) *directory {
 }
 
 // directoryOf is that of a queue, nil when it has none.
-func directoryOf(q *broker.Queue) *directory {
+func directoryOf(q *shard.Queue) *directory {
 	d, _ := q.Feature().(*directory)
 	return d
 }
 
 // jobQueue is a queue of jobs at its shard.
 type jobQueue struct {
-	broker.Context
+	shard.Context
 	*directory
 }
 
-func jobsAt(at broker.Context) jobQueue { return jobQueue{at, directoryOf(at.Queue())} }
+func jobsAt(at shard.Context) jobQueue { return jobQueue{at, directoryOf(at.Queue())} }
 
 // messageID is the property of a message, nil when it has none.
 func messageID(env message.Envelope) []byte {
@@ -62,13 +62,13 @@ func messageID(env message.Envelope) []byte {
 const cleanEach = 2
 
 // OnPublish implements broker.Feature.
-func (d *directory) OnPublish(at broker.Context, h queue.Handle, env message.Envelope, due int64) {
+func (d *directory) OnPublish(at shard.Context, h queue.Handle, env message.Envelope, due int64) {
 	id := messageID(env)
 	if id == nil {
 		return
 	}
 	key := d.keys.Of(id)
-	if due == broker.HeldBack {
+	if due == shard.HeldBack {
 		d.behind[key] = h
 		return
 	}
@@ -77,13 +77,13 @@ func (d *directory) OnPublish(at broker.Context, h queue.Handle, env message.Env
 }
 
 // goneFrom reports whether the message of an entry is gone.
-func goneFrom(at broker.Context) func(*idindex.Entry) bool {
+func goneFrom(at shard.Context) func(*idindex.Entry) bool {
 	st := at.Deliveries()
 	return func(e *idindex.Entry) bool { return st.Status(e.Handle) == queue.Gone }
 }
 
 // OnSettle implements broker.Feature: what waited behind one of the messages is ready.
-func (d *directory) OnSettle(at broker.Context, h queue.Handle, n int) {
+func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(d.fronts, h, n, func(h queue.Handle) {
 		key := d.fronts[h]
 		delete(d.fronts, h)
@@ -92,14 +92,14 @@ func (d *directory) OnSettle(at broker.Context, h queue.Handle, n int) {
 }
 
 // OnRest implements broker.Feature: the index stays small when messages go and none come.
-func (d *directory) OnRest(at broker.Context) {
+func (d *directory) OnRest(at shard.Context) {
 	st := at.Deliveries()
 	live := st.Ready() + st.Unacked() + st.Scheduled() + st.Blocked()
 	d.index = d.index.Tidied(live, goneFrom(at))
 }
 
 // Hidden implements broker.Feature.
-func (d *directory) Hidden(at broker.Context) (n int) {
+func (d *directory) Hidden(at shard.Context) (n int) {
 	q := jobQueue{at, d}
 	for key := range d.behind {
 		if _, ok := q.messageBehind(key); ok {
@@ -150,7 +150,7 @@ func (q jobQueue) waitsBehind(h queue.Handle) bool {
 		return false
 	}
 	it, _ := q.Deliveries().Get(h)
-	return it.Due == broker.HeldBack
+	return it.Due == shard.HeldBack
 }
 
 // comeForward has the message that waits behind a key be the one of its id, ready at a time (unix

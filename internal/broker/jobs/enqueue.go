@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/message"
@@ -9,7 +10,7 @@ import (
 )
 
 // Find implements catalog.Command.
-func (e *Enqueue) Find(f broker.Finder) (*broker.Queue, error) {
+func (e *Enqueue) Find(f broker.Finder) (*shard.Queue, error) {
 	if len(e.ID) > MaxID {
 		return nil, &failure.Error{Err: failure.ErrTooLarge, Kind: "job", Name: string(e.ID)}
 	}
@@ -20,7 +21,7 @@ func (e *Enqueue) Find(f broker.Finder) (*broker.Queue, error) {
 	if e.fresh = len(e.ID) == 0; e.fresh {
 		e.ID = randomID()
 	}
-	e.Backoff, e.Lock, e.TTL = min(e.Backoff, broker.MaxSpan), min(e.Lock, broker.MaxSpan), min(e.TTL, broker.MaxSpan)
+	e.Backoff, e.Lock, e.TTL = min(e.Backoff, shard.MaxSpan), min(e.Lock, shard.MaxSpan), min(e.TTL, shard.MaxSpan)
 	if e.env, e.first = jobEnvelope(e); len(e.env.Properties()) > maxProperties {
 		return nil, &failure.Error{Err: failure.ErrTooLarge, Kind: "job", Name: string(e.ID)}
 	}
@@ -31,7 +32,7 @@ func (e *Enqueue) Find(f broker.Finder) (*broker.Queue, error) {
 func (e *Enqueue) EachBody(fn func(bytes int64)) { fn(int64(len(e.Body))) }
 
 // Run implements catalog.Command.
-func (e *Enqueue) Run(at broker.Context) error {
+func (e *Enqueue) Run(at shard.Context) error {
 	defer func() { e.env = nil }()
 	q := jobsAt(at)
 	e.Updated = false
@@ -49,7 +50,7 @@ func (e *Enqueue) Run(at broker.Context) error {
 		at := max(k.done.Until, q.Now())
 		return e.add(q, at, at)
 	case job.AddBehind:
-		err := e.add(q, broker.HeldBack, q.Now())
+		err := e.add(q, shard.HeldBack, q.Now())
 		if err == nil {
 			q.fronts[k.h] = k.key
 		}
@@ -82,8 +83,8 @@ func (e *Enqueue) due(now int64) int64 {
 }
 
 // message is the job as a message for a time (unix ms, 0 now).
-func (e *Enqueue) message(due int64) *broker.Publish {
-	p := &broker.Publish{Env: e.env, Persistent: true, Priority: e.Priority, TTL: -1, NotBefore: due}
+func (e *Enqueue) message(due int64) *shard.Publish {
+	p := &shard.Publish{Env: e.env, Persistent: true, Priority: e.Priority, TTL: -1, NotBefore: due}
 	if e.TTL > 0 {
 		p.TTL = e.TTL
 	}
@@ -93,7 +94,7 @@ func (e *Enqueue) message(due int64) *broker.Publish {
 // add puts the job into the queue.
 func (e *Enqueue) add(q jobQueue, due, first int64) error {
 	setFirst(e.env, e.first, first)
-	return q.Publish(&e.OnQueue, e.message(due))
+	return q.Publish(e.By(), e.message(due))
 }
 
 // addNew puts the job into the queue when nothing is known of its id.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -65,12 +65,12 @@ func jobTimes(env message.Envelope) (first, lock int64) {
 	if letter, v, ok := message.FindHeader(headers, firstHeader); ok && letter == 'l' {
 		first = int64(binary.BigEndian.Uint64(v))
 	} else if v, ok := message.FindProperty(props, message.HasTimestamp); ok {
-		first = int64(min(binary.BigEndian.Uint64(v), broker.MaxSpan/1000)) * 1000
+		first = int64(min(binary.BigEndian.Uint64(v), shard.MaxSpan/1000)) * 1000
 	}
 	if v, ok := message.HeaderLookup(headers, lockHeader); ok {
 		lock, _ = message.Int(v)
 	}
-	return max(first, 0), min(max(lock, 0), broker.MaxSpan)
+	return max(first, 0), min(max(lock, 0), shard.MaxSpan)
 }
 
 // jobPriority is what a message, nil when it cannot be read, says of its priority.

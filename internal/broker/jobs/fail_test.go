@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/job"
 	"fiveways/internal/storage/vfs"
@@ -78,7 +79,7 @@ func checkFailed(t *testing.T, b *broker.Broker) {
 	defer c.Close()
 	shards := map[uint32]bool{}
 	for _, name := range []string{"q", "dead"} {
-		c.At(name, func(at broker.Context) { shards[at.Shard()] = true })
+		c.At(name, func(at shard.Context) { shards[at.Shard()] = true })
 	}
 	if len(shards) != 2 {
 		t.Fatal("the queues lie on one shard")
@@ -86,7 +87,7 @@ func checkFailed(t *testing.T, b *broker.Broker) {
 	c.wantState("a", job.None)
 	n := 0
 	for end := time.Now().Add(10 * time.Second); n == 0 && time.Now().Before(end); {
-		c.At("dead", func(at broker.Context) { n = at.Deliveries().Ready() })
+		c.At("dead", func(at shard.Context) { n = at.Deliveries().Ready() })
 	}
 	d, _, ok, err := c.Get("dead", true)
 	if err != nil || !ok {
@@ -99,7 +100,7 @@ func checkFailed(t *testing.T, b *broker.Broker) {
 		t.Errorf("dead letter with %v", headers)
 	}
 	for out := 1; out > 0; { // until the dead letter is settled
-		c.At("q", func(at broker.Context) { out = at.Deliveries().Unacked() })
+		c.At("q", func(at shard.Context) { out = at.Deliveries().Unacked() })
 	}
 	if jobs := c.take(1, 0); len(jobs) > 0 {
 		t.Errorf("taken again: %+v", jobs)

@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -105,7 +106,7 @@ func TestTap(t *testing.T) {
 	var told []string
 	b := openBroker(t, vfs.NewMem(), func(o *broker.Options) {
 		o.Shards = 1
-		o.Tap = func(m *broker.Tapped) message.Envelope {
+		o.Tap = func(m *shard.Tapped) message.Envelope {
 			what := "sent "
 			if m.HandedOut {
 				what = "got "

@@ -3,6 +3,7 @@ package jobs
 import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
@@ -11,7 +12,7 @@ import (
 // ready has a queue know its jobs: the first command about jobs has all messages read for their
 // ids, a page at a time so that the shard goes on meanwhile; the others wait. Errors:
 // catalog.ErrFindAgain, ErrWrongKind, ErrClosed.
-func ready(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
+func ready(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +24,7 @@ func ready(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
 
 // readyIfUsed is ready for a queue that keeps a ledger already. Any other is left as it is:
 // counting needs none.
-func readyIfUsed(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, error) {
+func readyIfUsed(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -31,20 +32,20 @@ func readyIfUsed(f broker.Finder, q *broker.Queue, err error) (*broker.Queue, er
 		return q, nil
 	}
 	used := false
-	if err = f.At(q, func(at broker.Context) { used = at.Content().Jobs != nil }); err != nil || !used {
+	if err = f.At(q, func(at shard.Context) { used = at.Content().Jobs != nil }); err != nil || !used {
 		return q, err
 	}
 	return ready(f, q, nil)
 }
 
 // writable finds a queue of jobs to put something into, and makes it when create says so.
-func writable(f broker.Finder, name string, create bool) (*broker.Queue, error) {
+func writable(f broker.Finder, name string, create bool) (*shard.Queue, error) {
 	q, err := f.ToPublish(name, create)
 	return ready(f, q, err)
 }
 
 // readable finds a queue of jobs to take from, and makes it when create says so.
-func readable(f broker.Finder, name string, create bool) (*broker.Queue, error) {
+func readable(f broker.Finder, name string, create bool) (*shard.Queue, error) {
 	q, err := f.Queue(broker.Reading, name, create)
 	return ready(f, q, err)
 }
@@ -53,9 +54,9 @@ func readable(f broker.Finder, name string, create bool) (*broker.Queue, error) 
 const openPage = 256
 
 // open has a queue know its jobs.
-func open(b *broker.Broker, q *broker.Queue) error {
+func open(b *broker.Broker, q *shard.Queue) error {
 	var refused error
-	if err := b.At(q, func(at broker.Context) { refused = attach(at) }); err != nil { // what comes from now on is noticed
+	if err := b.At(q, func(at shard.Context) { refused = attach(at) }); err != nil { // what comes from now on is noticed
 		return err
 	}
 	if refused != nil {
@@ -82,18 +83,18 @@ func open(b *broker.Broker, q *broker.Queue) error {
 		if len(page) == 0 {
 			break
 		}
-		if err := b.At(q, func(at broker.Context) { jobQueue{at, d}.indexPage(page) }); err != nil {
+		if err := b.At(q, func(at shard.Context) { jobQueue{at, d}.indexPage(page) }); err != nil {
 			return err
 		}
 	}
-	err = b.At(q, func(at broker.Context) { jobQueue{at, d}.opened() })
+	err = b.At(q, func(at shard.Context) { jobQueue{at, d}.opened() })
 	d.known.Store(err == nil)
 	return err
 }
 
 // attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind, and
 // catalog.ErrFindAgain when it is gone.
-func attach(at broker.Context) error {
+func attach(at shard.Context) error {
 	switch {
 	case at.Gone():
 		return broker.ErrFindAgain
@@ -151,8 +152,8 @@ func (q jobQueue) opened() {
 // waits behind a message that a consumer acknowledges is to be ready without being asked for.
 func Resume(b *broker.Broker) {
 	b.Go(func(stop <-chan struct{}) {
-		var queues []*broker.Queue
-		err := b.EachQueue(func(at broker.Context) {
+		var queues []*shard.Queue
+		err := b.EachQueue(func(at shard.Context) {
 			if at.Content().Jobs != nil {
 				queues = append(queues, at.Queue())
 			}

@@ -4,16 +4,17 @@ import (
 	"bytes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/queue"
 )
 
 // Find implements catalog.Command.
-func (r *Report) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, r.Queue, false) }
+func (r *Report) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, r.Queue, false) }
 
 // Run implements catalog.Command.
-func (r *Report) Run(at broker.Context) error {
+func (r *Report) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
 	l := q.leaseOf(r.ID, r.Token)
@@ -23,7 +24,7 @@ func (r *Report) Run(at broker.Context) error {
 	if r.Outcome == Retry {
 		due := int64(0)
 		if r.Backoff > 0 {
-			due = q.Now() + min(r.Backoff, broker.MaxSpan)
+			due = q.Now() + min(r.Backoff, shard.MaxSpan)
 		}
 		q.Requeue(l.Handle, due)
 		return nil
@@ -52,7 +53,7 @@ func (r *Report) end(q jobQueue, l *job.Lease) {
 	it, _ := q.Deliveries().Get(h)
 	d := job.Done{ID: string(r.ID), Attempts: it.Count + 1, First: l.First}
 	if r.Backoff > 0 {
-		d.Until = q.Now() + min(r.Backoff, broker.MaxSpan)
+		d.Until = q.Now() + min(r.Backoff, shard.MaxSpan)
 		q.remember(&d)
 	} else if q.ledger.Remembered(r.ID) == nil {
 		q.ledger.Mention(&d)
@@ -96,17 +97,17 @@ func (q jobQueue) noteError(h queue.Handle, text []byte) {
 }
 
 // Find implements catalog.Command.
-func (e *Extend) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, e.Queue, false) }
+func (e *Extend) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, e.Queue, false) }
 
 // Run implements catalog.Command.
-func (e *Extend) Run(at broker.Context) error {
+func (e *Extend) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
 	l := q.leaseOf(e.ID, e.Token)
 	if l == nil {
 		return q.fail(failure.ErrStale, e.ID)
 	}
-	until := q.Now() + min(max(e.Lock, 0), broker.MaxSpan)
+	until := q.Now() + min(max(e.Lock, 0), shard.MaxSpan)
 	q.Facts().Lease(q.Content(), l.Handle, l.Number, until, l.Logged)
 	q.Changed()
 	return nil

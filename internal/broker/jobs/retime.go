@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 )
@@ -17,10 +18,10 @@ type Retime struct {
 }
 
 // Find implements catalog.Command.
-func (r *Retime) Find(f broker.Finder) (*broker.Queue, error) { return writable(f, r.Queue, false) }
+func (r *Retime) Find(f broker.Finder) (*shard.Queue, error) { return writable(f, r.Queue, false) }
 
 // Run implements catalog.Command.
-func (r *Retime) Run(at broker.Context) error {
+func (r *Retime) Run(at shard.Context) error {
 	q := jobsAt(at)
 	r.Retimed = false
 	q.CatchUp()
@@ -28,7 +29,7 @@ func (r *Retime) Run(at broker.Context) error {
 	switch k.state(q.Now()) {
 	case job.Queued, job.QueuedWithBackoff:
 		r.Retimed = true
-		e := Enqueue{ID: r.ID, Backoff: min(r.Backoff, broker.MaxSpan)}
+		e := Enqueue{ID: r.ID, Backoff: min(r.Backoff, shard.MaxSpan)}
 		return e.retime(q, k.h)
 	case job.Locked, job.LockedWithRequeue:
 		return q.fail(failure.ErrLocked, r.ID)

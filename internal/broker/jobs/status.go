@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
 	"fiveways/internal/core/message"
@@ -9,10 +10,10 @@ import (
 )
 
 // Find implements catalog.Command.
-func (st *Status) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, st.Queue, false) }
+func (st *Status) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, st.Queue, false) }
 
 // Run implements catalog.Command.
-func (st *Status) Run(at broker.Context) error {
+func (st *Status) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
 	k := q.know(st.ID)
@@ -56,7 +57,7 @@ func (q jobQueue) describe(k *known, env message.Envelope) Info {
 }
 
 // Find implements catalog.Command.
-func (r *Remember) Find(f broker.Finder) (*broker.Queue, error) {
+func (r *Remember) Find(f broker.Finder) (*shard.Queue, error) {
 	if len(r.ID) > MaxID {
 		return nil, &failure.Error{Err: failure.ErrTooLarge, Kind: "job", Name: string(r.ID)}
 	}
@@ -64,7 +65,7 @@ func (r *Remember) Find(f broker.Finder) (*broker.Queue, error) {
 }
 
 // Run implements catalog.Command.
-func (r *Remember) Run(at broker.Context) error {
+func (r *Remember) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
 	k := q.know(r.ID)
@@ -83,10 +84,10 @@ func (r *Remember) Run(at broker.Context) error {
 }
 
 // Find implements catalog.Command.
-func (c *Cancel) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, c.Queue, false) }
+func (c *Cancel) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
 // Run implements catalog.Command.
-func (c *Cancel) Run(at broker.Context) error {
+func (c *Cancel) Run(at shard.Context) error {
 	q := jobsAt(at)
 	c.Cancelled = false
 	q.CatchUp()
@@ -112,13 +113,13 @@ func (c *Cancel) Run(at broker.Context) error {
 }
 
 // Find implements catalog.Command.
-func (c *Counts) Find(f broker.Finder) (*broker.Queue, error) {
+func (c *Counts) Find(f broker.Finder) (*shard.Queue, error) {
 	q, err := f.Queue(broker.Reading, c.Queue, false)
 	return readyIfUsed(f, q, err)
 }
 
 // Run implements catalog.Command.
-func (c *Counts) Run(at broker.Context) error {
+func (c *Counts) Run(at shard.Context) error {
 	at.CatchUp()
 	if d := directoryOf(at.Queue()); d != nil {
 		c.Behind = d.Hidden(at)
@@ -135,10 +136,10 @@ func (c *Counts) Run(at broker.Context) error {
 }
 
 // Find implements catalog.Command.
-func (c *Clear) Find(f broker.Finder) (*broker.Queue, error) { return readable(f, c.Queue, false) }
+func (c *Clear) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
 // Run implements catalog.Command.
-func (c *Clear) Run(at broker.Context) error {
+func (c *Clear) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
 	clear(q.fronts)
@@ -147,7 +148,7 @@ func (c *Clear) Run(at broker.Context) error {
 	q.Deliveries().Each(0, func(it *queue.Item, status queue.Status) bool {
 		if l := q.ledger.Leased(it.Handle); status == queue.Scheduled || status == queue.Blocked || l != nil && !l.Ended {
 			rest = append(rest, it.Handle)
-			if it.Due != broker.HeldBack {
+			if it.Due != shard.HeldBack {
 				c.Cleared++
 			}
 		}

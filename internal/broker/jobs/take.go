@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 )
@@ -13,13 +14,13 @@ import (
 const takeBytes = 1 << 20
 
 // Find implements catalog.Command.
-func (t *Take) Find(f broker.Finder) (*broker.Queue, error) {
+func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	t.Jobs = t.Jobs[:0]
 	return readable(f, t.Queue, t.Create)
 }
 
 // Others names the queues of the takes that go first: this one depends on what they got.
-func (t *Take) Others(fn func(*broker.Queue)) {
+func (t *Take) Others(fn func(*shard.Queue)) {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
 			fn(q)
@@ -33,7 +34,7 @@ func (t *Take) settled() bool {
 }
 
 // Run implements catalog.Command.
-func (t *Take) Run(at broker.Context) error {
+func (t *Take) Run(at shard.Context) error {
 	clear(t.Jobs)
 	t.Jobs = t.Jobs[:0]
 	if t.Unless != nil && t.Unless.settled() {
@@ -46,7 +47,7 @@ func (t *Take) Run(at broker.Context) error {
 	}
 	q.Facts().ForgetPassed(q.Content(), q.Now())
 	for size := 0; len(t.Jobs) < max(t.Max, 1) && size < takeBytes; {
-		it := q.Take(&t.OnQueue, false, false)
+		it := q.Take(t.By(), false, false)
 		if it == nil {
 			break
 		}
@@ -65,7 +66,7 @@ func (t *Take) lease(q jobQueue, it *queue.Item) Job {
 	if lock <= 0 {
 		lock = DefaultLock
 	}
-	lock = min(lock, broker.MaxSpan)
+	lock = min(lock, shard.MaxSpan)
 	h := it.Handle
 	taken := Job{Env: it.Env, Attempt: it.Count + 1, Token: Token{h, q.ledger.Next()}, Lock: lock, First: first}
 	taken.ID = q.idOf(messageID(it.Env), h)

@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
@@ -32,7 +33,7 @@ type twinJob struct {
 	taken      string   // by this id
 	until      int64
 	token      Token // zero: a consumer
-	delivery   broker.Delivery
+	delivery   shard.Delivery
 }
 
 type twinDone struct {
@@ -114,7 +115,7 @@ func (w *jobTwin) restart(clean bool) {
 		old.B.Close()
 	}
 	w.all = slices.DeleteFunc(w.all, func(m *twinJob) bool { return !m.persistent })
-	w.c.At("q", func(at broker.Context) { w.seq = int(at.Deliveries().NextSeq(0)) - 1 }) // places of what was not persistent are given again
+	w.c.At("q", func(at shard.Context) { w.seq = int(at.Deliveries().NextSeq(0)) - 1 }) // places of what was not persistent are given again
 	for _, m := range w.all {
 		if m.out && m.token == (Token{}) {
 			m.out = false

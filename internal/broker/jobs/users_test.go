@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/schedule"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/job"
@@ -54,8 +55,8 @@ func TestLeaseEndsByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h queue.Handle
-	var q *broker.Queue
-	c.At("q", func(at broker.Context) { q, h = at.Queue(), at.Deliveries().Ends()[0]-2 }) // the first message
+	var q *shard.Queue
+	c.At("q", func(at shard.Context) { q, h = at.Queue(), at.Deliveries().Ends()[0]-2 }) // the first message
 	c.Ack(q, nil, h, 1)
 	c.Flush()
 	if d := c.Deliveries(1)[0]; string(d.Env.Body()) != "next" { // what was behind comes next

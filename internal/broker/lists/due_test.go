@@ -3,22 +3,22 @@ package lists
 import (
 	"testing"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 )
 
 // expiring puts a message that expires.
 func expiring(c *enginetest.Client) {
 	c.Queue("q", nil)
-	c.Put("q", "m", func(p *broker.Publish) { p.TTL = enginetest.DueMS })
+	c.Put("q", "m", func(p *shard.Publish) { p.TTL = enginetest.DueMS })
 }
 
 // scheduled schedules a message.
 func scheduled(c *enginetest.Client) {
 	c.Queue("q", nil)
 	now := int64(0)
-	c.At("q", func(at broker.Context) { now = at.Now() })
-	c.Put("q", "m", func(p *broker.Publish) { p.NotBefore = now + enginetest.DueMS })
+	c.At("q", func(at shard.Context) { now = at.Now() })
+	c.Put("q", "m", func(p *shard.Publish) { p.NotBefore = now + enginetest.DueMS })
 }
 
 // popsBack reports whether the back of the queue has a message.

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -20,18 +21,18 @@ type Move struct {
 	Moved    bool   // there was a message
 	Body     []byte // of it; not to be changed
 
-	to    *broker.Queue // nil: errTo says why, and counts when there is something to move
+	to    *shard.Queue // nil: errTo says why, and counts when there is something to move
 	errTo error
 
 	// taken is the message that was taken from a queue. While it is lent, the shard of the other
 	// queue did not stand still when it was taken: the message stays unacked until both do.
 	taken queue.Item
-	from  *broker.Queue
+	from  *shard.Queue
 	lent  bool
 }
 
 // Find implements broker.Command.
-func (m *Move) Find(f broker.Finder) (*broker.Queue, error) {
+func (m *Move) Find(f broker.Finder) (*shard.Queue, error) {
 	if err := f.May(broker.Writing, m.To); err != nil { // whether or not there is something to move
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (m *Move) Find(f broker.Finder) (*broker.Queue, error) {
 }
 
 // Others names the queue that the message goes to.
-func (m *Move) Others(fn func(*broker.Queue)) {
+func (m *Move) Others(fn func(*shard.Queue)) {
 	if m.to != nil {
 		fn(m.to)
 	}
@@ -53,10 +54,10 @@ func (m *Move) Others(fn func(*broker.Queue)) {
 func (m *Move) Got() bool { return m.Moved }
 
 // Run implements broker.Command.
-func (m *Move) Run(at broker.Context) error {
+func (m *Move) Run(at shard.Context) error {
 	switch {
 	case !m.lent:
-		it := at.Take(&m.OnQueue, m.FromBack, false)
+		it := at.Take(m.By(), m.FromBack, false)
 		if m.Moved = it != nil; !m.Moved {
 			return nil
 		}
@@ -77,7 +78,7 @@ func (m *Move) Run(at broker.Context) error {
 }
 
 // put publishes the message.
-func (m *Move) put(at broker.Context) error {
+func (m *Move) put(at shard.Context) error {
 	if m.errTo != nil {
 		return m.errTo
 	}
@@ -92,7 +93,7 @@ func (m *Move) put(at broker.Context) error {
 	if err != nil {
 		return err
 	}
-	return publish(to, &m.OnQueue, &broker.Publish{
+	return publish(to, m.By(), &shard.Publish{
 		Env: m.taken.Env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: -1, Deadline: m.taken.Expires, Reserved: true,
 	}, m.ToFront)
 }

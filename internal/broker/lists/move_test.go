@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
@@ -136,16 +137,16 @@ func TestMeetingServesAMoveElsewhere(t *testing.T) {
 	defer enginetest.Close(t, b)
 	c := enginetest.NewClient(t, b)
 	defer c.Close()
-	queues := map[uint32]*broker.Queue{} // one on each shard
+	queues := map[uint32]*shard.Queue{} // one on each shard
 	for i := 0; len(queues) < 3; i++ {
 		name := fmt.Sprint("q", i)
 		c.Queue(name, nil)
-		c.At(name, func(at broker.Context) { queues[at.Shard()] = at.Queue() })
+		c.At(name, func(at shard.Context) { queues[at.Shard()] = at.Queue() })
 	}
 	from, other, to := queues[1], queues[2], queues[3]
 	m := &Move{OnQueue: enginetest.On(from.Name), To: to.Name}
 	a := await(t, b, m)
-	enginetest.Must(t, b.At(to, func(at broker.Context) {
+	enginetest.Must(t, b.At(to, func(at shard.Context) {
 		enginetest.Must(t, c.DoAll(&Push{OnQueue: enginetest.On(from.Name), Bodies: values("m")}, &Push{OnQueue: enginetest.On(other.Name), Bodies: values("x")}))
 		if n := at.Deliveries().Ready(); n > 0 {
 			t.Errorf("%d messages were put into a queue while its shard was busy", n)

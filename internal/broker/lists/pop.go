@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 )
 
@@ -20,13 +21,13 @@ type Pop struct {
 }
 
 // Find implements broker.Command.
-func (p *Pop) Find(f broker.Finder) (*broker.Queue, error) {
+func (p *Pop) Find(f broker.Finder) (*shard.Queue, error) {
 	p.Bodies = nil
 	return f.Queue(broker.Reading, p.Queue, p.Create)
 }
 
 // Others names the queues of the pops that go first: this one depends on what they got.
-func (p *Pop) Others(fn func(*broker.Queue)) {
+func (p *Pop) Others(fn func(*shard.Queue)) {
 	for u := p.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
 			fn(q)
@@ -43,19 +44,19 @@ func (p *Pop) settled() bool {
 func (p *Pop) Got() bool { return len(p.Bodies) > 0 }
 
 // Run implements broker.Command.
-func (p *Pop) Run(at broker.Context) error {
+func (p *Pop) Run(at shard.Context) error {
 	p.Bodies = nil
 	if p.Unless != nil && p.Unless.settled() {
 		return nil
 	}
 	for size := int64(0); len(p.Bodies) < p.Max && size < at.LookBytes(); {
-		it := at.Take(&p.OnQueue, p.Back, true)
+		it := at.Take(p.By(), p.Back, true)
 		if it == nil {
 			break
 		}
 		at.Settle(it.Handle, 1)
 		p.Bodies = append(p.Bodies, it.Env.Body())
-		size += broker.ShownBytes + int64(len(it.Env))
+		size += shard.ShownBytes + int64(len(it.Env))
 	}
 	p.Left = at.Deliveries().Ready()
 	return nil

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -19,7 +20,7 @@ type Push struct {
 }
 
 // Find implements broker.Command.
-func (p *Push) Find(f broker.Finder) (*broker.Queue, error) {
+func (p *Push) Find(f broker.Finder) (*shard.Queue, error) {
 	q, err := f.ToPublish(p.Queue, p.Create)
 	if err != nil {
 		return nil, err
@@ -39,14 +40,14 @@ func (p *Push) EachBody(fn func(bytes int64)) {
 }
 
 // Run implements broker.Command.
-func (p *Push) Run(at broker.Context) (err error) {
+func (p *Push) Run(at shard.Context) (err error) {
 	defer clear(p.envelopes)
 	if p.Len = at.Deliveries().Ready(); p.MustExist && p.Len == 0 {
 		return nil
 	}
 	for _, env := range p.envelopes {
-		of := broker.Publish{Env: env, Persistent: true, TTL: -1}
-		if err = publish(at, &p.OnQueue, &of, p.Front); err != nil {
+		of := shard.Publish{Env: env, Persistent: true, TTL: -1}
+		if err = publish(at, p.By(), &of, p.Front); err != nil {
 			break
 		}
 	}
@@ -55,7 +56,7 @@ func (p *Push) Run(at broker.Context) (err error) {
 }
 
 // publish puts a message at an end of the queue.
-func publish(at broker.Context, by *broker.OnQueue, p *broker.Publish, front bool) error {
+func publish(at shard.Context, by *shard.Client, p *shard.Publish, front bool) error {
 	if front {
 		return at.PublishFront(by, p)
 	}

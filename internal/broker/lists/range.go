@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -19,30 +20,30 @@ type Range struct {
 	Bodies      [][]byte // not to be changed
 
 	page  []message.Envelope
-	later broker.Later // by the place in page
+	later shard.Later // by the place in page
 }
 
 // Find implements broker.Command.
-func (r *Range) Find(f broker.Finder) (*broker.Queue, error) {
+func (r *Range) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, r.Queue, false)
 }
 
 // Run implements broker.Command.
-func (r *Range) Run(at broker.Context) error {
-	r.Bodies, r.page, r.later = nil, nil, broker.Later{}
+func (r *Range) Run(at shard.Context) error {
+	r.Bodies, r.page, r.later = nil, nil, shard.Later{}
 	first, n := window(r.First, r.Last, ready(at), r.Back)
 	if n == 0 {
 		return nil
 	}
 	size := int64(0)
 	at.Deliveries().Window(first, n, func(it *queue.Item) {
-		if size += broker.ShownBytes + int64(it.Size); size > at.LookBytes() && n > 1 {
+		if size += shard.ShownBytes + int64(it.Size); size > at.LookBytes() && n > 1 {
 			return
 		}
 		r.page = append(r.page, r.later.Load(at, it, len(r.page)))
 	})
 	if size > at.LookBytes() && n > 1 {
-		r.page, r.later = nil, broker.Later{}
+		r.page, r.later = nil, shard.Later{}
 		return at.Queue().Fail(failure.ErrTooLarge)
 	}
 	return nil
@@ -66,7 +67,7 @@ func (r *Range) Finish(*broker.Session) {
 
 // ready brings the queue to the present time and returns how many messages are ready. The queue
 // counts as used.
-func ready(at broker.Context) int {
+func ready(at shard.Context) int {
 	at.Use()
 	at.Deliveries().Due(at.Now())
 	return at.Deliveries().Ready()

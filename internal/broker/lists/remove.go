@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
@@ -18,12 +19,12 @@ type Remove struct {
 }
 
 // Find implements broker.Command.
-func (r *Remove) Find(f broker.Finder) (*broker.Queue, error) {
+func (r *Remove) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, r.Queue, false)
 }
 
 // Run implements broker.Command.
-func (r *Remove) Run(at broker.Context) error {
+func (r *Remove) Run(at shard.Context) error {
 	var found []queue.Handle
 	at.Deliveries().Window(0, ready(at), func(it *queue.Item) {
 		if int(it.Size) == len(r.Body) && (r.Back || r.Max == 0 || len(found) < r.Max) && hasBody(at, it, r.Body) {
@@ -39,13 +40,13 @@ func (r *Remove) Run(at broker.Context) error {
 }
 
 // hasBody compares a message's body; one that cannot be read has none.
-func hasBody(at broker.Context, it *queue.Item, body []byte) bool {
+func hasBody(at shard.Context, it *queue.Item, body []byte) bool {
 	env, err := at.Load(it)
 	return err == nil && bytes.Equal(env.Body(), body)
 }
 
 // settleAll settles messages that are given in the order of their handles.
-func settleAll(at broker.Context, handles []queue.Handle) {
+func settleAll(at shard.Context, handles []queue.Handle) {
 	for len(handles) > 0 {
 		n := 1
 		for n < len(handles) && handles[n] == handles[0]+queue.Handle(n) {
@@ -65,12 +66,12 @@ type Trim struct {
 }
 
 // Find implements broker.Command.
-func (t *Trim) Find(f broker.Finder) (*broker.Queue, error) {
+func (t *Trim) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, t.Queue, false)
 }
 
 // Run implements broker.Command.
-func (t *Trim) Run(at broker.Context) error {
+func (t *Trim) Run(at shard.Context) error {
 	size := ready(at)
 	from, n := window(t.First, t.Last, size, t.Back)
 	var gone []queue.Handle

@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -18,7 +19,7 @@ import (
 func TestTap(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) {
 		o.Shards = 1 // so that all comes in order
-		o.Tap = func(m *broker.Tapped) message.Envelope {
+		o.Tap = func(m *shard.Tapped) message.Envelope {
 			what := fmt.Sprintf("%s to %q", m.Env.Body(), m.Queues)
 			if m.HandedOut {
 				what = fmt.Sprintf("%s from %s", m.Env.Body(), m.Queue)

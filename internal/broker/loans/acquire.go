@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/queue"
 )
@@ -22,19 +23,19 @@ import (
 // The end of ctx ends the wait with its error. Errors besides: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive, ErrClosed (also when the session ends), and ErrDeadlock for one of the transactions
 // that would wait for each other.
-func Acquire(ctx context.Context, s *broker.Session, queueName string, h queue.Handle, tx *Transaction) (d broker.Delivery, ok bool, err error) {
+func Acquire(ctx context.Context, s *broker.Session, queueName string, h queue.Handle, tx *Transaction) (d shard.Delivery, ok bool, err error) {
 	r := newRequest(s, queueName, tx)
-	r.locate = func(broker.Context) (queue.Handle, bool) { return h, true }
+	r.locate = func(shard.Context) (queue.Handle, bool) { return h, true }
 	err = r.do(ctx)
 	return r.lent, r.ok, err
 }
 
 // AcquireByID is Acquire for the message with a message-id, the first of several.
-func AcquireByID(ctx context.Context, s *broker.Session, queueName, messageID string, tx *Transaction) (d broker.Delivery, ok bool, err error) {
+func AcquireByID(ctx context.Context, s *broker.Session, queueName, messageID string, tx *Transaction) (d shard.Delivery, ok bool, err error) {
 	for {
 		r := newRequest(s, queueName, tx)
 		r.browse = messageID
-		r.locate = func(at broker.Context) (queue.Handle, bool) {
+		r.locate = func(at shard.Context) (queue.Handle, bool) {
 			if at.Queue().Policy().Known() {
 				return at.Dependencies().First(messageID)
 			}
@@ -53,14 +54,14 @@ var errNoOrder = errors.New("the queue has no order")
 // message with an id that is not among own, the loans of the caller. A message that is lent to
 // another session is waited for, as Acquire does. No permission is needed: knowing an id is enough
 // to learn whether it is used. Errors: ErrDeadlock, ErrClosed, that of ctx.
-func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, own []broker.Loan, tx *Transaction) (bool, error) {
+func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, own []shard.Loan, tx *Transaction) (bool, error) {
 	sum := idindex.SumOf([]byte(messageID))
 	for {
 		r := newRequest(s, queueName, tx)
 		r.look = true
-		r.locate = func(at broker.Context) (queue.Handle, bool) {
+		r.locate = func(at shard.Context) (queue.Handle, bool) {
 			for m := range at.Dependencies().Graph().With(sum) {
-				if m.In == at.Dependencies() && !slices.Contains(own, broker.Loan{Queue: at.Queue(), Handle: m.Handle}) {
+				if m.In == at.Dependencies() && !slices.Contains(own, shard.Loan{Queue: at.Queue(), Handle: m.Handle}) {
 					return m.Handle, true
 				}
 			}
@@ -80,7 +81,7 @@ func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, 
 // loans is called at the shard, and only when a message of the queue is blocked. What is lent must
 // be settled with what blocked it, or released. Errors: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive, ErrClosed.
-func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() []broker.Loan) ([]broker.Delivery, error) {
+func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() []shard.Loan) ([]shard.Delivery, error) {
 	u := unblocked{OnQueue: broker.OnQueue{Queue: queueName}, max: n, loans: loans}
 	err := s.Run(&u)
 	if errors.Is(err, broker.ErrFindAgain) {
@@ -93,17 +94,17 @@ func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() [
 type unblocked struct {
 	broker.OnQueue
 	max   int
-	loans func() []broker.Loan
-	got   []broker.Delivery
+	loans func() []shard.Loan
+	got   []shard.Delivery
 }
 
 // Find implements broker.Command.
-func (u *unblocked) Find(f broker.Finder) (*broker.Queue, error) {
+func (u *unblocked) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, u.Queue, false)
 }
 
 // Run implements broker.Command.
-func (u *unblocked) Run(at broker.Context) error {
+func (u *unblocked) Run(at shard.Context) error {
 	if at.Dependencies() == nil || at.Deliveries().Blocked() == 0 {
 		return nil
 	}

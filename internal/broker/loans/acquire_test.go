@@ -9,6 +9,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -38,9 +39,9 @@ func (c client) acquiring(ctx context.Context, q, id string, tx *Transaction) <-
 	return done
 }
 
-func (c client) wantLent(got any, id string) broker.Delivery {
+func (c client) wantLent(got any, id string) shard.Delivery {
 	c.T.Helper()
-	d, ok := got.(broker.Delivery)
+	d, ok := got.(shard.Delivery)
 	if !ok || string(d.Env.Body()) != id {
 		c.T.Fatalf("lent %v, want %q", got, id)
 	}
@@ -66,8 +67,8 @@ func TestFindAndAcquireByID(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			c.named("q", id, nil)
 		}
-		c.named("q", "later", func(p *broker.Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
-		c.named("q", "short", func(p *broker.Publish) { p.TTL = 10 })
+		c.named("q", "later", func(p *shard.Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
+		c.named("q", "short", func(p *shard.Publish) { p.TTL = 10 })
 		find("q", "", "a ready")
 		find("q", "b", "b ready")
 		find("q", "later", "later scheduled")
@@ -91,7 +92,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		// of the end.
 		first := other.acquiring(ctx, "q", "b", nil)
 		second := newClient(t, b).acquiring(ctx, "q", "b", nil)
-		k := c.Consumes("q", func(s *broker.ConsumerSpec) { s.Prefetch = 10 })
+		k := c.Consumes("q", func(s *shard.ConsumerSpec) { s.Prefetch = 10 })
 		c.requeue(d)
 		d = c.wantLent(<-first, "b")
 		if !d.Redelivered || d.Count != 1 {
@@ -99,7 +100,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		}
 		again := newClient(t, b).acquiring(ctx, "q", "b", nil)
 		c.release(d)
-		if got := <-second; got.(broker.Delivery).Handle != d.Handle {
+		if got := <-second; got.(shard.Delivery).Handle != d.Handle {
 			t.Fatal(got)
 		}
 		second = again
@@ -133,7 +134,7 @@ func TestFindAndAcquireByID(t *testing.T) {
 		if _, _, err := AcquireByID(ctx, other.Session, "q", "c", nil); err != failure.ErrClosed {
 			t.Fatal(err)
 		}
-		c.At("q", func(at broker.Context) {
+		c.At("q", func(at shard.Context) {
 			if at.LoanWaiters() != nil {
 				t.Errorf("left behind: %v", at.LoanWaiters())
 			}
@@ -210,17 +211,17 @@ func TestAcquireWhatIsBlocked(t *testing.T) {
 	c.named("q", "1", nil)
 	c.withHeaders("r", "2", after("1"), nil)
 	c.withHeaders("r", "3", after("{1,2}"), nil)
-	c.named("r", "4", func(p *broker.Publish) { p.NotBefore = time.Now().Add(time.Hour).UnixMilli() })
+	c.named("r", "4", func(p *shard.Publish) { p.NotBefore = time.Now().Add(time.Hour).UnixMilli() })
 	for _, id := range []string{"2", "4"} {
 		c.release(c.acquires("r", id))
 	}
 	if got := c.Drain("r"); len(got) != 0 {
 		t.Errorf("what was released could be got: %q", got)
 	}
-	held := func(ds ...broker.Delivery) func() []broker.Loan {
-		return func() (all []broker.Loan) {
+	held := func(ds ...shard.Delivery) func() []shard.Loan {
+		return func() (all []shard.Loan) {
 			for _, d := range ds {
-				all = append(all, broker.Loan{Queue: d.Queue, Handle: d.Handle})
+				all = append(all, shard.Loan{Queue: d.Queue, Handle: d.Handle})
 			}
 			return all
 		}
@@ -242,7 +243,7 @@ func TestAcquireWhatIsBlocked(t *testing.T) {
 	enginetest.Must(t, err)
 	same(t, bodies(third), "3")
 	tx := c.NewTx()
-	for _, d := range []broker.Delivery{first, got[0], third[0]} {
+	for _, d := range []shard.Delivery{first, got[0], third[0]} {
 		tx.Ack(d.Queue, nil, d.Handle, 1)
 	}
 	enginetest.Must(t, tx.Commit())

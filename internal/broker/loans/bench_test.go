@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -29,7 +30,7 @@ func BenchmarkFetch(b *testing.B) {
 		b.Fatal(err)
 	}
 	env := message.AppendEnvelopeHeader(nil, "", "q", (&message.Properties{}).Append(nil))
-	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1})
 	b.ReportAllocs()
 	for b.Loop() {
 		got, err := Fetch(s, "q", 1, nil)

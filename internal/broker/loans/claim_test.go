@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
 )
@@ -101,7 +102,7 @@ func testDeadlockOverAMessage(t *testing.T) {
 	one.Queue("q", ordered)
 	one.named("q", "a", nil)
 	d := one.acquires("q", "a")
-	one.holds.Loans = []broker.Loan{{Queue: d.Queue, Handle: d.Handle}}
+	one.holds.Loans = []shard.Loan{{Queue: d.Queue, Handle: d.Handle}}
 	x := two.claims("x")
 	done := two.acquiring(t.Context(), "q", "a", &two.Transaction)
 	synctest.Wait()

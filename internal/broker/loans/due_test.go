@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -14,7 +14,7 @@ func TestDue(t *testing.T) {
 		return func(ec *enginetest.Client) func() bool {
 			c := client{ec}
 			c.Queue("q", nil)
-			c.Put("q", "m", func(p *broker.Publish) { p.TTL = enginetest.DueMS })
+			c.Put("q", "m", func(p *shard.Publish) { p.TTL = enginetest.DueMS })
 			return func() bool { return len(c.fetch("q", 1, keep)) == 0 }
 		}
 	}
@@ -24,7 +24,7 @@ func TestDue(t *testing.T) {
 		"message, lent by its id": func(ec *enginetest.Client) func() bool {
 			c := client{ec}
 			c.Queue("q", nil)
-			c.named("q", "m", func(p *broker.Publish) { p.TTL = enginetest.DueMS })
+			c.named("q", "m", func(p *shard.Publish) { p.TTL = enginetest.DueMS })
 			return func() bool {
 				_, ok, err := AcquireByID(context.Background(), c.Session, "q", "m", nil)
 				enginetest.Must(c.T, err)

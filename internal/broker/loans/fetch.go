@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -22,7 +23,7 @@ const (
 // that it wants may be gone when it is asked for.
 //
 // Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
-func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelope) bool) ([]broker.Delivery, error) {
+func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelope) bool) ([]shard.Delivery, error) {
 	if keep != nil {
 		w, err := NewSweep(s, queueName, keep)
 		if err != nil {
@@ -47,12 +48,12 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 type fetch struct {
 	broker.OnQueue
 	max  int
-	got  []broker.Delivery
+	got  []shard.Delivery
 	more bool // it is not through
 }
 
 // Find implements broker.Command.
-func (f *fetch) Find(by broker.Finder) (*broker.Queue, error) {
+func (f *fetch) Find(by broker.Finder) (*shard.Queue, error) {
 	if q := f.Found(); q != nil {
 		return q, nil
 	}
@@ -60,11 +61,11 @@ func (f *fetch) Find(by broker.Finder) (*broker.Queue, error) {
 }
 
 // Run implements broker.Command.
-func (f *fetch) Run(at broker.Context) error {
+func (f *fetch) Run(at shard.Context) error {
 	at.Use()
 	at.ServeConsumers()
 	if f.got == nil {
-		f.got = make([]broker.Delivery, 0, min(f.max, max(at.Deliveries().Ready(), 1), fetchMessages))
+		f.got = make([]shard.Delivery, 0, min(f.max, max(at.Deliveries().Ready(), 1), fetchMessages))
 	}
 	f.more = false
 	for n, bytes := 0, 0; len(f.got) < f.max; n++ {
@@ -77,7 +78,7 @@ func (f *fetch) Run(at broker.Context) error {
 			f.more = again
 			break
 		}
-		f.got = append(f.got, at.Lent(&f.OnQueue, it, it.Env))
+		f.got = append(f.got, at.Lent(f.By(), it, it.Env))
 		bytes += len(it.Env)
 	}
 	at.Changed()

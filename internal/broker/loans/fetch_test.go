@@ -10,13 +10,14 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
 )
 
-func (c client) fetch(q string, most int, keep func(message.Envelope) bool) []broker.Delivery {
+func (c client) fetch(q string, most int, keep func(message.Envelope) bool) []shard.Delivery {
 	c.T.Helper()
 	ds, err := Fetch(c.Session, q, most, keep)
 	if err != nil {
@@ -115,7 +116,7 @@ func TestFetchMindsWhatGetMinds(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Now = clock.Now })
 	c := newClient(t, b)
 	c.Queue("groups", func(s *catalog.QueueSpec) { s.Policy.GroupHeader = "g" })
-	put := func(q, body, group string, change func(*broker.Publish)) {
+	put := func(q, body, group string, change func(*shard.Publish)) {
 		props := message.Properties{
 			Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2, Headers: message.Table{{Name: "g", Value: group}},
 		}
@@ -134,11 +135,11 @@ func TestFetchMindsWhatGetMinds(t *testing.T) {
 		}
 	}
 	c.Queue("times", nil)
-	put("times", "later", "", func(p *broker.Publish) { p.NotBefore = clock.MS.Load() + 1000 })
-	put("times", "over", "", func(p *broker.Publish) { p.Deadline = clock.MS.Load() })
-	put("times", "long over", "", func(p *broker.Publish) { p.Deadline = -5 })
-	put("times", "soon over", "", func(p *broker.Publish) { p.Deadline = clock.MS.Load() + 500 })
-	put("times", "sooner over", "", func(p *broker.Publish) { p.Deadline, p.TTL = clock.MS.Load()+5000, 300 })
+	put("times", "later", "", func(p *shard.Publish) { p.NotBefore = clock.MS.Load() + 1000 })
+	put("times", "over", "", func(p *shard.Publish) { p.Deadline = clock.MS.Load() })
+	put("times", "long over", "", func(p *shard.Publish) { p.Deadline = -5 })
+	put("times", "soon over", "", func(p *shard.Publish) { p.Deadline = clock.MS.Load() + 500 })
+	put("times", "sooner over", "", func(p *shard.Publish) { p.Deadline, p.TTL = clock.MS.Load()+5000, 300 })
 	for name, keep := range map[string]func(message.Envelope) bool{"all": nil, "chosen": func(message.Envelope) bool { return true }} {
 		got := c.fetch("times", 9, keep)
 		if fmt.Sprint(bodies(got)) != "[soon over sooner over]" {
@@ -180,7 +181,7 @@ func TestFetchNeedsReadPermission(t *testing.T) {
 type loan struct {
 	body, group string
 	out         bool
-	d           broker.Delivery
+	d           shard.Delivery
 }
 
 // Random fetches, with and without a choice, releases, returns and acknowledgements give what a

@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
@@ -18,13 +19,13 @@ func newClient(t *testing.T, b *broker.Broker) client { return client{enginetest
 func ordered(s *catalog.QueueSpec) { s.Policy.ConsumeAfter = true }
 
 // named publishes a persistent message with an id, which is its body too.
-func (c client) named(q, id string, change func(*broker.Publish)) {
+func (c client) named(q, id string, change func(*shard.Publish)) {
 	c.T.Helper()
 	c.withHeaders(q, id, nil, change)
 }
 
 // withHeaders is named with headers.
-func (c client) withHeaders(q, id string, headers message.Table, change func(*broker.Publish)) {
+func (c client) withHeaders(q, id string, headers message.Table, change func(*shard.Publish)) {
 	c.T.Helper()
 	props := message.Properties{
 		Flags: message.HasDeliveryMode | message.HasMessageID | message.HasHeaders, DeliveryMode: message.Persistent, MessageID: id, Headers: headers,
@@ -39,7 +40,7 @@ func flushed(c client) *broker.Broker {
 }
 
 // acquires lends the message of an id that can be had at once.
-func (c client) acquires(q, id string) broker.Delivery {
+func (c client) acquires(q, id string) shard.Delivery {
 	c.T.Helper()
 	d, ok, err := AcquireByID(context.Background(), c.Session, q, id, nil)
 	if !ok || err != nil {
@@ -51,7 +52,7 @@ func (c client) acquires(q, id string) broker.Delivery {
 // waiting is how many requests wait at a queue.
 func (c client) waiting(q string) (n int) {
 	c.T.Helper()
-	c.At(q, func(at broker.Context) {
+	c.At(q, func(at shard.Context) {
 		for _, all := range waitersOf(at) {
 			n += len(all)
 		}
@@ -59,24 +60,24 @@ func (c client) waiting(q string) (n int) {
 	return n
 }
 
-func (c client) ack(d broker.Delivery) {
+func (c client) ack(d shard.Delivery) {
 	c.Ack(d.Queue, nil, d.Handle, 1)
 	c.Flush()
 }
 
-func (c client) requeue(d broker.Delivery) {
+func (c client) requeue(d shard.Delivery) {
 	c.Requeue(d.Queue, nil, d.Handle, 1)
 	c.Flush()
 }
 
-func (c client) release(ds ...broker.Delivery) {
+func (c client) release(ds ...shard.Delivery) {
 	for _, d := range ds {
 		c.Release(d.Queue, d.Handle, 1)
 	}
 	c.Flush()
 }
 
-func bodies(ds []broker.Delivery) (out []string) {
+func bodies(ds []shard.Delivery) (out []string) {
 	for _, d := range ds {
 		out = append(out, string(d.Env.Body()))
 	}

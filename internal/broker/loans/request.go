@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
@@ -15,10 +16,10 @@ type request struct {
 	broker.OnQueue
 	session *broker.Session
 	tx      *Transaction
-	look    bool                                              // the message is not lent, only looked for
-	locate  func(at broker.Context) (h queue.Handle, ok bool) // finds the message, at the shard
-	browse  string                                            // id of the message to find in a queue that does not know the ids
-	browsed queue.Handle                                      // where that is, 0: nowhere
+	look    bool                                             // the message is not lent, only looked for
+	locate  func(at shard.Context) (h queue.Handle, ok bool) // finds the message, at the shard
+	browse  string                                           // id of the message to find in a queue that does not know the ids
+	browsed queue.Handle                                     // where that is, 0: nowhere
 
 	finder broker.Finder
 	handle queue.Handle  // of the message that was located
@@ -28,7 +29,7 @@ type request struct {
 
 // outcome is what came of a request. Without ok the message is gone, or cannot be had.
 type outcome struct {
-	lent     broker.Delivery // of ok, unless the request only looks
+	lent     shard.Delivery // of ok, unless the request only looks
 	ok, gone bool
 }
 
@@ -37,7 +38,7 @@ func newRequest(s *broker.Session, queueName string, tx *Transaction) *request {
 }
 
 // Find implements broker.Command.
-func (r *request) Find(f broker.Finder) (*broker.Queue, error) {
+func (r *request) Find(f broker.Finder) (*shard.Queue, error) {
 	r.finder = f
 	if r.look {
 		q, ok := f.Lookup(r.Queue)
@@ -56,7 +57,7 @@ func (r *request) Find(f broker.Finder) (*broker.Queue, error) {
 }
 
 // Run implements broker.Command.
-func (r *request) Run(at broker.Context) error {
+func (r *request) Run(at shard.Context) error {
 	h, ok := r.locate(at)
 	if !ok {
 		r.end(outcome{})
@@ -87,11 +88,11 @@ func (r *request) do(ctx context.Context) error {
 		return err
 	}
 	q := r.Found()
-	on := resource{loan: broker.Loan{Queue: q, Handle: r.handle}}
+	on := resource{loan: shard.Loan{Queue: q, Handle: r.handle}}
 	if err = r.tx.await(ctx, r.session, on, r.done, ended, r.finder.Stopped(q)); err == nil {
 		return nil
 	}
-	if closed := r.finder.At(q, func(at broker.Context) { waitersOf(at).remove(at, r) }); closed != nil {
+	if closed := r.finder.At(q, func(at shard.Context) { waitersOf(at).remove(at, r) }); closed != nil {
 		return closed
 	}
 	select {
@@ -103,12 +104,12 @@ func (r *request) do(ctx context.Context) error {
 }
 
 // try ends the request, unless it has to wait.
-func (r *request) try(at broker.Context) (waits bool) {
+func (r *request) try(at shard.Context) (waits bool) {
 	var o outcome
 	if r.look {
 		o, waits = look(at, r.handle)
 	} else {
-		o, waits = lend(at, &r.OnQueue, r.handle)
+		o, waits = lend(at, r.By(), r.handle)
 	}
 	if !waits {
 		r.end(o)
@@ -122,7 +123,7 @@ func (r *request) end(o outcome) {
 }
 
 // look finds a message that is not lent; lent reports whether it is.
-func look(at broker.Context, h queue.Handle) (o outcome, lent bool) {
+func look(at shard.Context, h queue.Handle) (o outcome, lent bool) {
 	at.Use()
 	at.Deliveries().Due(at.Now())
 	it, status := at.Deliveries().Get(h)
@@ -138,7 +139,7 @@ func look(at broker.Context, h queue.Handle) (o outcome, lent bool) {
 
 // lend lends a message that is not lent to the session of a command; lent reports whether it is.
 // nil for the command keeps it from a tap.
-func lend(at broker.Context, to *broker.OnQueue, h queue.Handle) (o outcome, lent bool) {
+func lend(at shard.Context, to *shard.Client, h queue.Handle) (o outcome, lent bool) {
 	if o, lent = look(at, h); !o.ok {
 		return o, lent
 	}
@@ -160,12 +161,12 @@ func lend(at broker.Context, to *broker.OnQueue, h queue.Handle) (o outcome, len
 type waiters map[queue.Handle][]*request
 
 // waitersOf are those of a queue, nil when nothing waits.
-func waitersOf(at broker.Context) waiters {
+func waitersOf(at shard.Context) waiters {
 	w, _ := at.LoanWaiters().(waiters)
 	return w
 }
 
-func (w waiters) add(at broker.Context, r *request) {
+func (w waiters) add(at shard.Context, r *request) {
 	if w == nil {
 		w = waiters{}
 		at.SetLoanWaiters(w)
@@ -174,7 +175,7 @@ func (w waiters) add(at broker.Context, r *request) {
 }
 
 // remove ends the wait of a request, if it waits.
-func (w waiters) remove(at broker.Context, r *request) {
+func (w waiters) remove(at shard.Context, r *request) {
 	if rest := slices.DeleteFunc(w[r.handle], func(have *request) bool { return have == r }); len(rest) > 0 {
 		w[r.handle] = rest
 		return
@@ -186,7 +187,7 @@ func (w waiters) remove(at broker.Context, r *request) {
 }
 
 // LoansEnded implements broker.LoanWaiters: a message that is back goes to the first request.
-func (w waiters) LoansEnded(at broker.Context, h queue.Handle, n int) {
+func (w waiters) LoansEnded(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(w, h, n, func(h queue.Handle) {
 		for len(w[h]) > 0 && !w[h][0].try(at) {
 			w.remove(at, w[h][0])

@@ -5,6 +5,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -40,7 +41,7 @@ func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) b
 
 // Next lends the next messages, up to n as those of Fetch, none at the end. When an error comes
 // after some were lent it returns these, and no error. Errors: those of Fetch.
-func (w *Sweep) Next(n int) (got []broker.Delivery, err error) {
+func (w *Sweep) Next(n int) (got []shard.Delivery, err error) {
 	for len(got) < n {
 		if len(w.chosen) == 0 && len(w.page) == 0 {
 			w.page, err = w.b.Next(w.size)
@@ -88,14 +89,14 @@ type lendChosen struct {
 	broker.OnQueue
 	sweep *Sweep
 	max   int
-	got   []broker.Delivery
+	got   []shard.Delivery
 }
 
 // Find implements broker.Command.
-func (c *lendChosen) Find(broker.Finder) (*broker.Queue, error) { return c.sweep.b.Queue(), nil }
+func (c *lendChosen) Find(broker.Finder) (*shard.Queue, error) { return c.sweep.b.Queue(), nil }
 
 // Run implements broker.Command.
-func (c *lendChosen) Run(at broker.Context) error {
+func (c *lendChosen) Run(at shard.Context) error {
 	at.Use()
 	at.Deliveries().Due(at.Now())
 	w := c.sweep
@@ -106,7 +107,7 @@ func (c *lendChosen) Run(at broker.Context) error {
 			continue
 		}
 		if it = at.Lend(m.Handle, m.Env); it != nil {
-			c.got = append(c.got, at.Lent(&c.OnQueue, it, m.Env))
+			c.got = append(c.got, at.Lent(c.By(), it, m.Env))
 		}
 	}
 	at.Changed()

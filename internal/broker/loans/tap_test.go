@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -16,7 +17,7 @@ import (
 func TestTap(t *testing.T) {
 	var heard []string
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) {
-		o.Tap = func(m *broker.Tapped) message.Envelope {
+		o.Tap = func(m *shard.Tapped) message.Envelope {
 			heard = append(heard, fmt.Sprintf("%s got %s of %s", m.User, m.Env.Body(), m.Queue))
 			return message.AppendEnvelopeHeader(nil, routing.Tap, "told", (&message.Properties{}).Append(nil))
 		}
@@ -27,10 +28,10 @@ func TestTap(t *testing.T) {
 	c.Queue("q", nil)
 	c.named("q", "m", nil)
 	enginetest.Must(t, b.SetTapped("/", true))
-	for _, lend := range []func() broker.Delivery{
-		func() broker.Delivery { return c.fetch("q", 1, nil)[0] },
-		func() broker.Delivery { return c.fetch("q", 1, func(message.Envelope) bool { return true })[0] },
-		func() broker.Delivery { return c.acquires("q", "m") },
+	for _, lend := range []func() shard.Delivery{
+		func() shard.Delivery { return c.fetch("q", 1, nil)[0] },
+		func() shard.Delivery { return c.fetch("q", 1, func(message.Envelope) bool { return true })[0] },
+		func() shard.Delivery { return c.acquires("q", "m") },
 	} {
 		heard = nil
 		c.release(lend())

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/deadlock"
 	"fiveways/internal/core/failure"
 )
@@ -28,13 +29,13 @@ type Transaction struct {
 
 // Holdings is what a transaction holds.
 type Holdings struct {
-	Loans  []broker.Loan
+	Loans  []shard.Loan
 	Claims []*Claim
 }
 
 // resource is what a transaction holds or waits for: a message, or a claim.
 type resource struct {
-	loan  broker.Loan
+	loan  shard.Loan
 	claim *Claim
 }
 

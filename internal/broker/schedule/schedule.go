@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -27,7 +28,7 @@ func newMessage(it *queue.Item, env message.Envelope) Message {
 // messages.
 type Schedule struct {
 	b *broker.Broker
-	q *broker.Queue // nil: an exchange that holds none
+	q *shard.Queue // nil: an exchange that holds none
 }
 
 // OfQueue returns the schedule of a queue. Errors: ErrAccessRefused, ErrQueueNotFound,
@@ -65,7 +66,7 @@ func (sc *Schedule) QueueID() uint64 {
 }
 
 // at runs fn at the shard of the queue, if there is one.
-func (sc *Schedule) at(fn func(broker.Context)) error {
+func (sc *Schedule) at(fn func(shard.Context)) error {
 	if sc.q == nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func (sc *Schedule) at(fn func(broker.Context)) error {
 
 // Len is how many messages wait. Errors: ErrClosed.
 func (sc *Schedule) Len() (n int, err error) {
-	err = sc.at(func(at broker.Context) { n = at.Deliveries().Scheduled() - at.Hidden() })
+	err = sc.at(func(at shard.Context) { n = at.Deliveries().Scheduled() - at.Hidden() })
 	return n, err
 }
 
@@ -84,7 +85,7 @@ func (sc *Schedule) Len() (n int, err error) {
 // ErrClosed.
 func (sc *Schedule) List(from queue.Handle, n int) (page []Message, next queue.Handle, err error) {
 	for {
-		err = sc.at(func(at broker.Context) {
+		err = sc.at(func(at shard.Context) {
 			next = scan(at, from, func(m Message) bool {
 				page = append(page, m)
 				return len(page) < n
@@ -107,7 +108,7 @@ func (sc *Schedule) Cancel(messageID string) (n int, err error) {
 // message waits there.
 func (sc *Schedule) CancelAt(h queue.Handle) (n int, err error) { return sc.changeAt(h, cancel) }
 
-func cancel(at broker.Context, h queue.Handle) { at.Settle(h, 1) }
+func cancel(at shard.Context, h queue.Handle) { at.Settle(h, 1) }
 
 // Reschedule gives the waiting messages with a message id another time, unix ms, and returns how
 // many there were when that is durable. A time that is over makes them due. Errors: ErrLogFailed,
@@ -121,16 +122,16 @@ func (sc *Schedule) RescheduleAt(h queue.Handle, due int64) (n int, err error) {
 	return sc.changeAt(h, reschedule(due))
 }
 
-func reschedule(due int64) func(broker.Context, queue.Handle) {
-	return func(at broker.Context, h queue.Handle) { at.Facts().Reschedule(at.Content(), h, max(due, 1)) }
+func reschedule(due int64) func(shard.Context, queue.Handle) {
+	return func(at shard.Context, h queue.Handle) { at.Facts().Reschedule(at.Content(), h, max(due, 1)) }
 }
 
 // change does something to each waiting message with an id.
-func (sc *Schedule) change(messageID string, do func(broker.Context, queue.Handle)) (n int, err error) {
+func (sc *Schedule) change(messageID string, do func(shard.Context, queue.Handle)) (n int, err error) {
 	done := make(chan error, 1)
 	for from, more := queue.Handle(0), true; more; more = from != 0 {
 		var hits []queue.Handle
-		err = sc.at(func(at broker.Context) {
+		err = sc.at(func(at shard.Context) {
 			from = scan(at, from, func(m Message) bool {
 				if m.MessageID == messageID {
 					hits = append(hits, m.Handle)
@@ -156,10 +157,10 @@ func (sc *Schedule) change(messageID string, do func(broker.Context, queue.Handl
 }
 
 // changeAt does something to the waiting message at a place.
-func (sc *Schedule) changeAt(h queue.Handle, do func(broker.Context, queue.Handle)) (n int, err error) {
+func (sc *Schedule) changeAt(h queue.Handle, do func(shard.Context, queue.Handle)) (n int, err error) {
 	done := make(chan error, 1)
-	err = sc.at(func(at broker.Context) {
-		if it, status := at.Deliveries().Get(h); status == queue.Scheduled && it.Due != broker.HeldBack {
+	err = sc.at(func(at shard.Context) {
+		if it, status := at.Deliveries().Get(h); status == queue.Scheduled && it.Due != shard.HeldBack {
 			n = 1
 			do(at, h)
 			changed(at, done)
@@ -172,7 +173,7 @@ func (sc *Schedule) changeAt(h queue.Handle, do func(broker.Context, queue.Handl
 }
 
 // changed sends to done when what was changed is durable.
-func changed(at broker.Context, done chan<- error) {
+func changed(at shard.Context, done chan<- error) {
 	at.WhenDurable(func(err error) { done <- err })
 	at.Changed()
 }
@@ -182,7 +183,7 @@ const scanStep = 256
 
 // scan looks at a step of messages from a place on and calls fn with those that wait, until that
 // returns false. It returns the place to go on at, 0 at the end.
-func scan(at broker.Context, from queue.Handle, fn func(Message) bool) (next queue.Handle) {
+func scan(at shard.Context, from queue.Handle, fn func(Message) bool) (next queue.Handle) {
 	var waiting []queue.Item
 	looked := 0
 	at.Deliveries().Each(from, func(it *queue.Item, status queue.Status) bool {
@@ -190,7 +191,7 @@ func scan(at broker.Context, from queue.Handle, fn func(Message) bool) (next que
 			next = it.Handle
 			return false
 		}
-		if status == queue.Scheduled && it.Due != broker.HeldBack {
+		if status == queue.Scheduled && it.Due != shard.HeldBack {
 			waiting = append(waiting, *it)
 		}
 		return true

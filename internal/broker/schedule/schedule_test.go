@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -222,7 +223,7 @@ func TestScheduleOfAQueue(t *testing.T) {
 		c := enginetest.NewClient(t, b)
 		defer c.Close()
 		c.Queue("q", nil)
-		c.Send("", "q", "later", delayed("x", 0), func(p *broker.Publish) { p.NotBefore, p.TTL = time.Now().UnixMilli()+1000, 500 })
+		c.Send("", "q", "later", delayed("x", 0), func(p *shard.Publish) { p.NotBefore, p.TTL = time.Now().UnixMilli()+1000, 500 })
 		c.Put("q", "now", nil)
 		sc, err := OfQueue(c.Session, "q")
 		enginetest.Must(t, err)

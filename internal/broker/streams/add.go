@@ -2,6 +2,7 @@ package streams
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/stream"
 )
@@ -40,7 +41,7 @@ type Add struct {
 	env message.Envelope
 }
 
-func (a *Add) Find(f broker.Finder) (*broker.Queue, error) {
+func (a *Add) Find(f broker.Finder) (*shard.Queue, error) {
 	if a.Trim != nil {
 		if err := f.May(broker.Reading, a.Queue); err != nil {
 			return nil, err
@@ -60,7 +61,7 @@ func (a *Add) Find(f broker.Finder) (*broker.Queue, error) {
 	return q, nil
 }
 
-func (a *Add) Run(at broker.Context) error {
+func (a *Add) Run(at shard.Context) error {
 	find := a.stream
 	if a.Create {
 		find = a.makeStream
@@ -74,8 +75,8 @@ func (a *Add) Run(at broker.Context) error {
 	if a.Added, a.Refused = a.pick(s, at.Now()); a.Refused != NotRefused {
 		return nil
 	}
-	p := broker.Publish{Env: env, Persistent: true, TTL: -1}
-	if err := at.PublishEntry(&a.OnQueue, &p, a.Added); err != nil {
+	p := shard.Publish{Env: env, Persistent: true, TTL: -1}
+	if err := at.PublishEntry(a.By(), &p, a.Added); err != nil {
 		return err
 	}
 	if a.Trim != nil {
@@ -88,7 +89,7 @@ func (a *Add) Run(at broker.Context) error {
 func (a *Add) EachBody(fn func(bytes int64)) { fn(int64(len(a.Body))) }
 
 // trim takes out entries that are too many and returns how many went.
-func trim(at broker.Context, t *stream.Trim) int {
+func trim(at shard.Context, t *stream.Trim) int {
 	s := at.Content().Stream
 	before, n := s.Cut(t)
 	if n == 0 {
@@ -128,9 +129,9 @@ type Delete struct {
 	Deleted int
 }
 
-func (d *Delete) Find(f broker.Finder) (*broker.Queue, error) { return d.findStream(f, broker.Reading) }
+func (d *Delete) Find(f broker.Finder) (*shard.Queue, error) { return d.findStream(f, broker.Reading) }
 
-func (d *Delete) Run(at broker.Context) error {
+func (d *Delete) Run(at shard.Context) error {
 	d.Deleted = 0
 	s, err := d.stream(at)
 	if s == nil {
@@ -153,9 +154,9 @@ type Trim struct {
 	Trimmed int
 }
 
-func (t *Trim) Find(f broker.Finder) (*broker.Queue, error) { return t.findStream(f, broker.Reading) }
+func (t *Trim) Find(f broker.Finder) (*shard.Queue, error) { return t.findStream(f, broker.Reading) }
 
-func (t *Trim) Run(at broker.Context) error {
+func (t *Trim) Run(at shard.Context) error {
 	t.Trimmed = 0
 	s, err := t.stream(at)
 	if s != nil {
@@ -183,9 +184,9 @@ const (
 	FewerThanEntries            // Added is less than there are entries
 )
 
-func (t *Set) Find(f broker.Finder) (*broker.Queue, error) { return t.findStream(f, broker.Writing) }
+func (t *Set) Find(f broker.Finder) (*shard.Queue, error) { return t.findStream(f, broker.Writing) }
 
-func (t *Set) Run(at broker.Context) error {
+func (t *Set) Run(at shard.Context) error {
 	s, err := t.stream(at)
 	if s == nil {
 		return err

@@ -2,6 +2,7 @@ package streams
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/stream"
 )
 
@@ -24,7 +25,7 @@ type GroupClaim struct {
 	page page
 }
 
-func (c *GroupClaim) Run(at broker.Context) error {
+func (c *GroupClaim) Run(at shard.Context) error {
 	c.page, c.Entries = page{}, nil
 	g, err := c.group(at)
 	if g == nil {
@@ -84,7 +85,7 @@ func (c *GroupClaim) Finish(*broker.Session) {
 
 // claiming gathers what becomes of pending entries, for few facts.
 type claiming struct {
-	at       broker.Context
+	at       shard.Context
 	g        *stream.Group
 	consumer string
 	taken    []stream.Pending
@@ -128,7 +129,7 @@ type GroupSweep struct {
 // sweepLooks is how many pending entries are looked at for each that is wanted.
 const sweepLooks = 10
 
-func (c *GroupSweep) Run(at broker.Context) error {
+func (c *GroupSweep) Run(at shard.Context) error {
 	c.page, c.Entries, c.Gone, c.Next = page{}, nil, nil, stream.ID{}
 	g, err := c.group(at)
 	if g == nil {
@@ -199,7 +200,7 @@ type PendingInfo struct {
 	Count    uint64
 }
 
-func (c *GroupPending) Run(at broker.Context) error {
+func (c *GroupPending) Run(at shard.Context) error {
 	c.Entries, c.ByConsumer = nil, nil
 	g, err := c.group(at)
 	if g == nil {

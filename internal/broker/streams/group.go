@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
 )
@@ -16,12 +17,12 @@ type OnGroup struct {
 }
 
 // findStream finds the stream of the group.
-func (o *OnGroup) Find(f broker.Finder) (*broker.Queue, error) {
+func (o *OnGroup) Find(f broker.Finder) (*shard.Queue, error) {
 	return o.findStream(f, broker.Reading)
 }
 
 // group is the group; without an error it may be nil: there is none.
-func (o *OnGroup) group(at broker.Context) (*stream.Group, error) {
+func (o *OnGroup) group(at shard.Context) (*stream.Group, error) {
 	o.NoGroup = false
 	s, err := o.stream(at)
 	if s == nil {
@@ -33,7 +34,7 @@ func (o *OnGroup) group(at broker.Context) (*stream.Group, error) {
 }
 
 // enterGroup has the consumer in the group, and seen now.
-func enterGroup(at broker.Context, g *stream.Group, consumer string) (made bool) {
+func enterGroup(at shard.Context, g *stream.Group, consumer string) (made bool) {
 	if g.Consumer(consumer) != nil {
 		g.Touch(consumer, at.Now())
 		return false
@@ -55,7 +56,7 @@ type GroupSet struct {
 	refused error // why the session may not make a stream of a queue that is there
 }
 
-func (t *GroupSet) Find(f broker.Finder) (*broker.Queue, error) {
+func (t *GroupSet) Find(f broker.Finder) (*shard.Queue, error) {
 	if t.Create {
 		t.refused = f.May(broker.Configuring, t.Queue)
 		return t.findOrMakeQueue(f, broker.Reading)
@@ -63,7 +64,7 @@ func (t *GroupSet) Find(f broker.Finder) (*broker.Queue, error) {
 	return t.findStream(f, broker.Reading)
 }
 
-func (t *GroupSet) Run(at broker.Context) error {
+func (t *GroupSet) Run(at shard.Context) error {
 	if t.Create {
 		if at.Content().Stream == nil && at.Empty() && t.refused != nil {
 			return t.refused
@@ -89,7 +90,7 @@ func (t *GroupSet) Run(at broker.Context) error {
 // GroupDrop ends a group.
 type GroupDrop struct{ OnGroup }
 
-func (t *GroupDrop) Run(at broker.Context) error {
+func (t *GroupDrop) Run(at shard.Context) error {
 	g, err := t.group(at)
 	if g != nil {
 		at.Facts().DropGroup(at.Content(), t.Group)
@@ -105,7 +106,7 @@ type GroupJoin struct {
 	Made     bool // there was none of the name
 }
 
-func (t *GroupJoin) Run(at broker.Context) error {
+func (t *GroupJoin) Run(at shard.Context) error {
 	g, err := t.group(at)
 	if g != nil {
 		t.Made = enterGroup(at, g, t.Consumer)
@@ -120,7 +121,7 @@ type GroupLeave struct {
 	Pending  int // how much that was
 }
 
-func (t *GroupLeave) Run(at broker.Context) error {
+func (t *GroupLeave) Run(at shard.Context) error {
 	t.Pending = 0
 	g, err := t.group(at)
 	if g == nil || g.Consumer(t.Consumer) == nil {
@@ -138,7 +139,7 @@ type GroupAck struct {
 	Acked int
 }
 
-func (t *GroupAck) Run(at broker.Context) error {
+func (t *GroupAck) Run(at shard.Context) error {
 	t.Acked = 0
 	g, err := t.group(at)
 	if g == nil {
@@ -153,7 +154,7 @@ func (t *GroupAck) Run(at broker.Context) error {
 }
 
 // ackPending ends what is pending of entries, each named once.
-func ackPending(at broker.Context, g *stream.Group, ids []stream.ID) {
+func ackPending(at shard.Context, g *stream.Group, ids []stream.ID) {
 	if len(ids) > 0 {
 		at.Facts().AckPending(at.Content(), g.Name, ids)
 	}
@@ -180,7 +181,7 @@ func (r *GroupRead) Got() bool {
 	return r.History || r.NoGroup || r.Missing || len(r.page.entries)+len(r.Entries) > 0
 }
 
-func (r *GroupRead) Run(at broker.Context) error {
+func (r *GroupRead) Run(at shard.Context) error {
 	r.Runs++
 	r.page, r.Entries = page{}, nil
 	g, err := r.group(at)
@@ -196,7 +197,7 @@ func (r *GroupRead) Run(at broker.Context) error {
 }
 
 // fresh gives what nobody was given.
-func (r *GroupRead) fresh(at broker.Context, g *stream.Group) {
+func (r *GroupRead) fresh(at shard.Context, g *stream.Group) {
 	last, read := g.Last, g.Read
 	var ids []stream.ID
 	size := int64(0)
@@ -206,7 +207,7 @@ func (r *GroupRead) fresh(at broker.Context, g *stream.Group) {
 			ids = append(ids, id)
 			r.page.add(id, h)
 			if it, status := at.Deliveries().Get(h); status != queue.Gone {
-				size += broker.ShownBytes + int64(it.Size)
+				size += shard.ShownBytes + int64(it.Size)
 			}
 			return len(ids) != r.Max && size < at.LookBytes()
 		})
@@ -222,7 +223,7 @@ func (r *GroupRead) fresh(at broker.Context, g *stream.Group) {
 }
 
 // again gives what is pending for the consumer once more.
-func (r *GroupRead) again(at broker.Context, g *stream.Group) {
+func (r *GroupRead) again(at shard.Context, g *stream.Group) {
 	enterGroup(at, g, r.Consumer)
 	next, ok := r.After.Next()
 	if !ok {
@@ -242,7 +243,7 @@ func (r *GroupRead) again(at broker.Context, g *stream.Group) {
 }
 
 // setPending says what is pending of entries from now on, all of it for one consumer.
-func setPending(at broker.Context, g *stream.Group, consumer string, list []stream.Pending) {
+func setPending(at shard.Context, g *stream.Group, consumer string, list []stream.Pending) {
 	if len(list) > 0 {
 		at.Facts().SetPending(at.Content(), g.Name, consumer, at.Now(), list)
 	}

@@ -2,6 +2,7 @@ package streams
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
 )
@@ -50,9 +51,9 @@ type ConsumerInfo struct {
 	List    []PendingInfo
 }
 
-func (c *Info) Find(f broker.Finder) (*broker.Queue, error) { return c.findStream(f, broker.Reading) }
+func (c *Info) Find(f broker.Finder) (*shard.Queue, error) { return c.findStream(f, broker.Reading) }
 
-func (c *Info) Run(at broker.Context) error {
+func (c *Info) Run(at shard.Context) error {
 	c.page, c.Shown, c.GroupInfos = page{}, nil, nil
 	s, err := c.stream(at)
 	if s == nil {

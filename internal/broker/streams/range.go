@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -21,7 +22,7 @@ type Entry struct {
 type page struct {
 	entries []Entry
 	handles []queue.Handle // of the entries; 0: gone
-	later   broker.Later   // by the place in entries
+	later   shard.Later    // by the place in entries
 	bounded bool           // what does not fit into lookBytes is not shown
 	size    int64          // bytes that the entries take
 	fit     int            // so many entries fit; 0: all
@@ -35,7 +36,7 @@ func (p *page) add(id stream.ID, h queue.Handle) bool {
 }
 
 // look finds the messages of the entries on the page. It runs on the shard's goroutine.
-func (p *page) look(at broker.Context) {
+func (p *page) look(at shard.Context) {
 	for i, h := range p.handles {
 		if h == 0 {
 			continue
@@ -48,7 +49,7 @@ func (p *page) look(at broker.Context) {
 }
 
 // lookAlong is look for a page of neighbours in order: one walk through the queue.
-func (p *page) lookAlong(at broker.Context) {
+func (p *page) lookAlong(at shard.Context) {
 	if len(p.handles) < 4 {
 		p.look(at)
 		return
@@ -63,8 +64,8 @@ func (p *page) lookAlong(at broker.Context) {
 	})
 }
 
-func (p *page) found(at broker.Context, i int, it *queue.Item) {
-	if p.size += broker.ShownBytes + int64(it.Size); p.bounded && p.size > at.LookBytes() && p.fit == 0 {
+func (p *page) found(at shard.Context, i int, it *queue.Item) {
+	if p.size += shard.ShownBytes + int64(it.Size); p.bounded && p.size > at.LookBytes() && p.fit == 0 {
 		p.fit = max(i, 1)
 	}
 	if p.fit > 0 && i >= p.fit {
@@ -107,9 +108,9 @@ type Range struct {
 	page page
 }
 
-func (r *Range) Find(f broker.Finder) (*broker.Queue, error) { return r.findStream(f, broker.Reading) }
+func (r *Range) Find(f broker.Finder) (*shard.Queue, error) { return r.findStream(f, broker.Reading) }
 
-func (r *Range) Run(at broker.Context) error {
+func (r *Range) Run(at shard.Context) error {
 	r.page, r.Entries = page{bounded: true}, nil
 	s, err := r.stream(at)
 	if s == nil {
@@ -157,7 +158,7 @@ type Read struct {
 	page page
 }
 
-func (r *Read) Find(f broker.Finder) (*broker.Queue, error) {
+func (r *Read) Find(f broker.Finder) (*shard.Queue, error) {
 	if r.Create {
 		return r.findOrMakeQueue(f, broker.Reading)
 	}
@@ -174,7 +175,7 @@ func (r *Read) Got() bool { return len(r.page.entries)+len(r.Entries) > 0 }
 // AwaitsStream marks a command that waits on at a queue of another kind.
 func (*Read) AwaitsStream() {}
 
-func (r *Read) Run(at broker.Context) error {
+func (r *Read) Run(at shard.Context) error {
 	r.page, r.Entries = page{bounded: true}, nil
 	s, err := r.stream(at)
 	if s == nil {

@@ -1,6 +1,9 @@
 package streams
 
-import "fiveways/internal/broker"
+import (
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
+)
 
 // GroupReads gives entries of several streams to a consumer: when one of the groups is not there,
 // nothing of any.
@@ -10,7 +13,7 @@ type GroupReads struct {
 }
 
 // Find implements broker.Command.
-func (r *GroupReads) Find(f broker.Finder) (first *broker.Queue, err error) {
+func (r *GroupReads) Find(f broker.Finder) (first *shard.Queue, err error) {
 	for _, g := range r.Reads {
 		if f.Find(g) != nil && !g.Missing {
 			return nil, g.Err
@@ -26,7 +29,7 @@ func (r *GroupReads) Find(f broker.Finder) (first *broker.Queue, err error) {
 }
 
 // Others are the streams that are there.
-func (r *GroupReads) Others(fn func(*broker.Queue)) {
+func (r *GroupReads) Others(fn func(*shard.Queue)) {
 	for _, g := range r.Reads {
 		if q := g.Found(); q != nil {
 			fn(q)
@@ -38,7 +41,7 @@ func (r *GroupReads) Others(fn func(*broker.Queue)) {
 func (*GroupReads) OfStreams() {}
 
 // Run implements broker.Command.
-func (r *GroupReads) Run(at broker.Context) error {
+func (r *GroupReads) Run(at shard.Context) error {
 	all := true
 	for _, g := range r.Reads {
 		if g.Found() == nil {

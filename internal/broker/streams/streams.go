@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/stream"
 )
@@ -21,20 +22,20 @@ func (*OnStream) OfStreams() {}
 
 // findStream finds a queue to do something to the stream it may be. What is not there is not an
 // error but Missing.
-func (o *OnStream) findStream(f broker.Finder, action string) (*broker.Queue, error) {
+func (o *OnStream) findStream(f broker.Finder, action string) (*shard.Queue, error) {
 	q, err := f.Queue(action, o.Queue, false)
 	o.Missing = errors.Is(err, failure.ErrQueueNotFound)
 	return q, err
 }
 
 // findOrMakeQueue is findStream, and declares the queue when it is not there.
-func (o *OnStream) findOrMakeQueue(f broker.Finder, action string) (*broker.Queue, error) {
+func (o *OnStream) findOrMakeQueue(f broker.Finder, action string) (*shard.Queue, error) {
 	o.Missing = false
 	return f.Queue(action, o.Queue, true)
 }
 
 // stream is the stream of a queue. Without an error it may be nil: there is none.
-func (o *OnStream) stream(at broker.Context) (*stream.Stream, error) {
+func (o *OnStream) stream(at shard.Context) (*stream.Stream, error) {
 	at.Use()
 	s := at.Content().Stream
 	o.Missing = s == nil && at.Empty()
@@ -45,7 +46,7 @@ func (o *OnStream) stream(at broker.Context) (*stream.Stream, error) {
 }
 
 // makeStream is stream, and makes an empty queue a stream. Errors: ErrWrongKind.
-func (o *OnStream) makeStream(at broker.Context) (*stream.Stream, error) {
+func (o *OnStream) makeStream(at shard.Context) (*stream.Stream, error) {
 	s, err := o.stream(at)
 	if s != nil || err != nil {
 		return s, err

@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/stream"
@@ -54,7 +55,7 @@ func values(texts ...string) (out [][]byte) {
 	return out
 }
 
-func bodies(ds []broker.Delivery) (out []string) {
+func bodies(ds []shard.Delivery) (out []string) {
 	for _, d := range ds {
 		out = append(out, string(d.Env.Body()))
 	}
@@ -77,10 +78,10 @@ func TestStreamBesideQueues(t *testing.T) {
 	c := enginetest.NewClient(t, b)
 	c.MustDo(newAdd("s", 5, "a"))
 	c.Put("s", "b", nil)
-	c.Post("", "s", "c", message.Properties{}, func(p *broker.Publish) { p.Persistent = false })
+	c.Post("", "s", "c", message.Properties{}, func(p *shard.Publish) { p.Persistent = false })
 	c.Flush()
 	sameStrings(t, entries(c, "s"), "5-0 a", "1000-0 b", "1000-1 c")
-	c.Consumes("s", func(s *broker.ConsumerSpec) { s.Prefetch = 2 })
+	c.Consumes("s", func(s *shard.ConsumerSpec) { s.Prefetch = 2 })
 	got := c.Deliveries(2)
 	sameStrings(t, bodies(got), "a", "b")
 	del := &Delete{OnStream: onStream("s"), IDs: []stream.ID{{Ms: 5}}}

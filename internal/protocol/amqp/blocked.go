@@ -1,7 +1,7 @@
 package amqp
 
 import (
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -30,7 +30,7 @@ func (c *conn) block(reason string) {
 
 // awaitTurn has a publish wait for its turn by the limits of rates. Nothing is read meanwhile, and
 // what came before it is done. When the connection is to end it is taken at once, for it was read.
-func (c *conn) awaitTurn(p *broker.Publish) {
+func (c *conn) awaitTurn(p *shard.Publish) {
 	r := c.session.Reserve(p)
 	if r == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -20,7 +20,7 @@ type channel struct {
 	content   content
 	lastQueue string // what "" means as a queue's name
 	prefetch  int    // of the consumers to come, 0 = no limit
-	limit     *broker.Limit
+	limit     *shard.Limit
 	replies   *consumer // of direct replies, nil when there is none
 	tx        *transaction
 	confirms  *confirms              // nil unless in confirm mode
@@ -279,9 +279,9 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 
 // sharedLimit is the limit of all consumers of the channel together. Consumers
 // get it when they start, so that a later basic.qos reaches them.
-func (ch *channel) sharedLimit() *broker.Limit {
+func (ch *channel) sharedLimit() *shard.Limit {
 	if ch.limit == nil {
-		ch.limit = broker.NewLimit(0)
+		ch.limit = shard.NewLimit(0)
 	}
 	return ch.limit
 }

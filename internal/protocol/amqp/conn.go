@@ -9,6 +9,7 @@ import (
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/amqperr"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -67,7 +68,7 @@ type conn struct {
 	partial  []*channel // with content that began in this read
 	run      settled    // gathered acks, not handed to the session yet
 	requests []*request // gathered requests to semaphores
-	pub      broker.Publish
+	pub      shard.Publish
 	taken    []delivery // scratch of settle
 
 	blocked   bool                  // connection.blocked is out

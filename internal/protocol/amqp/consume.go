@@ -5,8 +5,8 @@ import (
 
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/amqperr"
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -21,8 +21,8 @@ type consumer struct {
 	timeout time.Duration // that the client asked for; 0 none, -1 did not ask
 	limit   int64         // guarded by output.mu: the same in ticks with the defaults, 0 before the first delivery
 
-	c       *broker.Consumer // of the reader: nil until it runs
-	mailbox string           // of the reader: of a consumer of direct replies
+	c       *shard.Consumer // of the reader: nil until it runs
+	mailbox string          // of the reader: of a consumer of direct replies
 }
 
 // cancel takes the consumer out of the engine; no delivery comes after it.
@@ -81,7 +81,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 		return err
 	}
 	ch.addConsumer(k) // before it runs: its queue may be deleted at once
-	spec := broker.ConsumerSpec{
+	spec := shard.ConsumerSpec{
 		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
 		Limit: ch.sharedLimit(), Selector: wanted, Data: k, Channel: int(ch.id), Args: m.Arguments,
 		Started: func() {
@@ -135,7 +135,7 @@ func (ch *channel) cancel(m *amqpwire.BasicCancel) {
 
 // Deliver implements broker.Sink: it encodes deliveries behind what waits to be
 // written. It runs on goroutines of the engine.
-func (c *conn) Deliver(ds []broker.Delivery) {
+func (c *conn) Deliver(ds []shard.Delivery) {
 	o := &c.out
 	o.mu.Lock()
 	if !o.ended && o.buf == nil {
@@ -177,7 +177,7 @@ func (c *conn) Deliver(ds []broker.Delivery) {
 }
 
 // Cancelled implements broker.Sink: the consumer's queue is gone.
-func (c *conn) Cancelled(bc *broker.Consumer) {
+func (c *conn) Cancelled(bc *shard.Consumer) {
 	k := bc.Data.(*consumer)
 	o := &c.out
 	o.mu.Lock()
@@ -227,13 +227,13 @@ func (ch *channel) get(m *amqpwire.BasicGet) error {
 	return nil
 }
 
-func (ch *channel) sendGetOk(d *broker.Delivery, left uint32, noAck bool) {
+func (ch *channel) sendGetOk(d *shard.Delivery, left uint32, noAck bool) {
 	ch.addGetOk(d, left, noAck)
 	ch.c.out.signal()
 	ch.c.awaitRoom()
 }
 
-func (ch *channel) addGetOk(d *broker.Delivery, left uint32, noAck bool) {
+func (ch *channel) addGetOk(d *shard.Delivery, left uint32, noAck bool) {
 	o := &ch.c.out
 	o.mu.Lock()
 	defer o.mu.Unlock()

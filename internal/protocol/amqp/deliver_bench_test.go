@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -19,15 +19,15 @@ func BenchmarkDeliver(b *testing.B) {
 			defer ours.Close()
 			defer theirs.Close()
 			c := newConn(&Server{}, theirs, 1)
-			c.out.window = new(broker.Window)
+			c.out.window = new(shard.Window)
 			ch := &channel{c: c, id: 1}
 			k := &consumer{ch: ch, tag: "c"}
-			q := &broker.Queue{Queue: catalog.Queue{Declared: catalog.DefaultQueuePolicy()}}
-			bc := &broker.Consumer{Queue: q, Data: k}
+			q := &shard.Queue{Queue: catalog.Queue{Declared: catalog.DefaultQueuePolicy()}}
+			bc := &shard.Consumer{Queue: q, Data: k}
 			env := append(message.AppendEnvelopeHeader(nil, "", "q", []byte{0, 0}), make([]byte, 100)...)
-			ds := make([]broker.Delivery, batch)
+			ds := make([]shard.Delivery, batch)
 			for i := range ds {
-				ds[i] = broker.Delivery{Consumer: bc, Queue: q, Handle: queue.Handle(i + 1), Env: env}
+				ds[i] = shard.Delivery{Consumer: bc, Queue: q, Handle: queue.Handle(i + 1), Env: env}
 			}
 			b.ReportAllocs()
 			for i := 0; i < b.N; i += batch {

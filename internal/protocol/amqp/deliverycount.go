@@ -1,13 +1,13 @@
 package amqp
 
 import (
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
 // envelope is the message as the consumer gets it. Queues that count deliveries
 // tell in a header how often it came back; the stored message stays as it is.
-func envelope(d *broker.Delivery) message.Envelope {
+func envelope(d *shard.Delivery) message.Envelope {
 	if d.Count == 0 || !d.Queue.Policy().CountDeliveries {
 		return d.Env
 	}

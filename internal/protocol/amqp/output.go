@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 )
 
@@ -49,10 +49,10 @@ type output struct {
 	timeout atomic.Int64  // nanoseconds that a write may take without progress, 0 = any
 
 	mu       sync.Mutex
-	buf      *outBuffer     // guarded by mu: whole frames, nil when there are none
-	window   *broker.Window // guarded by mu: nil before the session is open
-	windowed int            // guarded by mu: bytes of buf counted in window
-	ended    bool           // guarded by mu: the writer leaves when buf is written; frames are dropped
+	buf      *outBuffer    // guarded by mu: whole frames, nil when there are none
+	window   *shard.Window // guarded by mu: nil before the session is open
+	windowed int           // guarded by mu: bytes of buf counted in window
+	ended    bool          // guarded by mu: the writer leaves when buf is written; frames are dropped
 }
 
 func (o *output) init(nc net.Conn) {
@@ -104,7 +104,7 @@ func (o *output) end() {
 }
 
 // swap takes what has gathered; last tells that nothing will follow.
-func (o *output) swap() (buf *outBuffer, window *broker.Window, windowed int, last bool) {
+func (o *output) swap() (buf *outBuffer, window *shard.Window, windowed int, last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	buf, windowed = o.buf, o.windowed
@@ -139,7 +139,7 @@ func (c *conn) writeLoop() {
 
 // write writes all of b and opens the window as it goes. false: the client is
 // gone, or does not read.
-func (o *output) write(b []byte, window *broker.Window, windowed int) bool {
+func (o *output) write(b []byte, window *shard.Window, windowed int) bool {
 	ok := true
 	for len(b) > 0 && ok {
 		chunk := b[:min(len(b), writeChunk)]

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 )
 
@@ -80,7 +80,7 @@ func (ch *channel) publish(body []byte) error {
 	}
 	noQueue := ct.mandatory && targets.Relayed() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
-		targets = broker.Targets{} // no queue would get it as things are now
+		targets = shard.Targets{} // no queue would get it as things are now
 	}
 	p := &c.pub
 	p.TTL, p.NotBefore, p.Told = -1, 0, true
@@ -171,7 +171,7 @@ func (ch *channel) unroutable(env message.Envelope) {
 // giveBack returns a message to its sender.
 func (ch *channel) giveBack(env message.Envelope) {
 	if ch.tx != nil {
-		ch.tx.posts = append(ch.tx.posts, txPost{Publish: broker.Publish{Env: env}, lost: true})
+		ch.tx.posts = append(ch.tx.posts, txPost{Publish: shard.Publish{Env: env}, lost: true})
 		return
 	}
 	ch.sendReturn(env)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -24,7 +24,7 @@ func (c *conn) readLoop() {
 		c.awaitRoom()
 		if c.idle.Swap(false) && c.session != nil {
 			c.session.Idle()
-			c.pub, c.taken, c.partial = broker.Publish{}, nil, nil
+			c.pub, c.taken, c.partial = shard.Publish{}, nil, nil
 		}
 		switch err := c.in.Fill(want); {
 		case errors.Is(err, protocol.ErrKicked):

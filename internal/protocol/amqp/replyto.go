@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -26,7 +26,7 @@ func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	case ch.replies != nil:
 		return faultf(amqpcode.PreconditionFailed, "reply consumer already set")
 	}
-	name, bc, err := ch.c.session.OpenMailbox(broker.ConsumerSpec{Tag: k.tag, NoAck: true, Data: k})
+	name, bc, err := ch.c.session.OpenMailbox(shard.ConsumerSpec{Tag: k.tag, NoAck: true, Data: k})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (ch *channel) hasReplyName(name string) bool {
 func (ch *channel) publishReply(key, props, body []byte) {
 	ch.counts.Published++
 	if s := ch.c.session; s.Tapped() {
-		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, broker.Targets{})
+		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, shard.Targets{})
 	}
 	ch.c.postReply(key, props, body)
 	ch.confirmNow()

@@ -2,10 +2,10 @@ package amqp
 
 import (
 	"encoding/json"
+
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/amqperr"
-
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/semaphores/semjson"
@@ -143,7 +143,7 @@ func (r *request) reply(answer any) {
 	if err != nil || targets.Empty() {
 		return
 	}
-	c.session.Publish(&broker.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1, Reserved: true})
+	c.session.Publish(&shard.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1, Reserved: true})
 }
 
 // weightOfRequest is how many bytes of memory a byte of a request takes that was understood, about.

@@ -2,7 +2,7 @@ package amqp
 
 import (
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
@@ -26,10 +26,10 @@ func refusal(back bool) settlement {
 
 // settler takes settled deliveries: a session, or a transaction.
 type settler interface {
-	Ack(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
-	Requeue(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
-	Return(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
-	Reject(q *broker.Queue, c *broker.Consumer, h queue.Handle, n int)
+	Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
+	Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
+	Return(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
+	Reject(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
 }
 
 // settled is a run of deliveries that end alike and lie side by side in one

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 )
 
@@ -110,7 +110,7 @@ func (h *handedOut) count(noAck, again bool) {
 }
 
 // countGot counts an answer to basic.get.
-func (ch *channel) countGot(d *broker.Delivery, noAck bool) {
+func (ch *channel) countGot(d *shard.Delivery, noAck bool) {
 	if noAck {
 		ch.counts.GotNoAck++
 	} else {

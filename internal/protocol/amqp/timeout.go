@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/declareargs"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -86,7 +86,7 @@ func (a *ackTimer) stop(o *output) {
 
 // timeoutOf is how long a delivery of the queue may be unsettled, 0 for ever.
 // asked is what its consumer asked for, -1 when it did not.
-func (s *Server) timeoutOf(q *broker.Queue, asked time.Duration) time.Duration {
+func (s *Server) timeoutOf(q *shard.Queue, asked time.Duration) time.Duration {
 	switch {
 	case asked >= 0:
 		return asked

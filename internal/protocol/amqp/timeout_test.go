@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/amqp/amqpwire"
@@ -328,7 +329,7 @@ func TestTookBackTwin(t *testing.T) {
 
 // TestLateTwin compares what is late, and when the next will be, with a look at all deliveries.
 func TestLateTwin(t *testing.T) {
-	q := &broker.Queue{}
+	q := &shard.Queue{}
 	rapid.Check(t, func(t *rapid.T) {
 		ch := &channel{c: &conn{}}
 		ch.c.acks.due = -1 << 62 // no timer here

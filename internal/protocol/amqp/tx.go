@@ -3,6 +3,7 @@ package amqp
 import (
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/semaphores"
 )
@@ -21,7 +22,7 @@ type transaction struct {
 // txPost is a publish. Its exchange, the bindings and the rights were looked at when it came, as in
 // RabbitMQ; the queues that this named are looked for at the commit.
 type txPost struct {
-	broker.Publish
+	shard.Publish
 	mandatory bool
 	lost      bool // it is to be returned only
 }
@@ -60,7 +61,7 @@ func (t *transaction) grow(s *Server, n int64) error {
 }
 
 // txPublish adds a message that was routed.
-func (ch *channel) txPublish(p *broker.Publish) error {
+func (ch *channel) txPublish(p *shard.Publish) error {
 	t := ch.tx
 	if err := t.grow(ch.c.srv, int64(len(p.Env))); err != nil {
 		return err

@@ -3,7 +3,7 @@ package amqp
 import (
 	"slices"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
@@ -11,8 +11,8 @@ import (
 type delivery struct {
 	tag      uint64
 	handle   queue.Handle
-	queue    *broker.Queue // nil: settled already
-	consumer *broker.Consumer
+	queue    *shard.Queue // nil: settled already
+	consumer *shard.Consumer
 	at       uint32 // tick of the delivery, in 32 bits
 }
 

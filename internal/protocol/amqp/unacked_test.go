@@ -6,13 +6,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 )
 
 // TestUnackedTwin runs random settles against a sorted slice of tags.
 func TestUnackedTwin(t *testing.T) {
-	q := &broker.Queue{}
+	q := &shard.Queue{}
 	rapid.Check(t, func(t *rapid.T) {
 		var u unacked
 		var twin []uint64
@@ -80,7 +80,7 @@ func TestUnackedTwin(t *testing.T) {
 // TestUnackedStaysSmall holds one delivery for ever while others come and go.
 func TestUnackedStaysSmall(t *testing.T) {
 	var u unacked
-	q := &broker.Queue{}
+	q := &shard.Queue{}
 	u.push(delivery{tag: 1, queue: q})
 	for tag := uint64(2); tag < 100_000; tag++ {
 		u.push(delivery{tag: tag, queue: q})

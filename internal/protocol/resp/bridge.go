@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
@@ -33,7 +34,7 @@ type bridgeSession struct {
 type bridge struct {
 	subscribers int
 	queue       string // "": there is no exchange
-	consumer    *broker.Consumer
+	consumer    *shard.Consumer
 }
 
 // mostName is how long the name of an exchange can be.
@@ -88,7 +89,7 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 			return err
 		}
 	}
-	br.consumer, err = s.Consume(broker.ConsumerSpec{Queue: br.queue, NoAck: true, Data: t})
+	br.consumer, err = s.Consume(shard.ConsumerSpec{Queue: br.queue, NoAck: true, Data: t})
 	return err
 }
 
@@ -135,7 +136,7 @@ func (b *bridges) leave(t topic) {
 }
 
 // Deliver implements catalog.Sink.
-func (b *bridges) Deliver(ds []broker.Delivery) {
+func (b *bridges) Deliver(ds []shard.Delivery) {
 	hub := &b.srv.hub
 	hub.mu.RLock()
 	defer hub.mu.RUnlock()
@@ -147,7 +148,7 @@ func (b *bridges) Deliver(ds []broker.Delivery) {
 
 // Cancelled implements catalog.Sink: the queue is gone, and with it its virtual host, or it was
 // deleted.
-func (b *bridges) Cancelled(*broker.Consumer) {}
+func (b *bridges) Cancelled(*shard.Consumer) {}
 
 // queue is the queue of a channel's bridge, "" when there is none.
 func (b *bridges) queue(t topic) string {
@@ -188,7 +189,7 @@ func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err e
 	}
 	env := make([]byte, 0, message.EnvelopeSize(len(channel), len(channel), len(channelProps), len(body)))
 	env = append(message.AppendEnvelopeHeader(env, channel, channel, channelProps), body...)
-	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1})
 	s.Flush()
 	return len(targets.Queues()), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/resp/resptest"
@@ -24,7 +25,7 @@ func post(t *testing.T, s *broker.Session, exchange, key, body string) {
 		t.Fatal(err)
 	}
 	env := append(message.AppendEnvelopeHeader(nil, exchange, key, props), body...)
-	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1})
 	s.Flush()
 }
 

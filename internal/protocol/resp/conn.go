@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp/command"
 	"fiveways/internal/protocol/resp/respwire"
@@ -43,9 +44,9 @@ type conn struct {
 	login     *time.Timer     // ends a connection that does not log in; nil when none has to
 	muted     muting
 	subs      subscriptions
-	tx        *transaction                   // nil: none was begun
-	watched   map[string]broker.QueueVersion // queues that must not change before EXEC
-	executing bool                           // EXEC is being done
+	tx        *transaction                  // nil: none was begun
+	watched   map[string]shard.QueueVersion // queues that must not change before EXEC
+	executing bool                          // EXEC is being done
 
 	// What others see.
 	opened     time.Time // never changes

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol/resp/command"
 )
 
@@ -30,7 +31,7 @@ func watchQueues(c *conn, args [][]byte) {
 		return
 	}
 	if c.watched == nil {
-		c.watched = map[string]broker.QueueVersion{}
+		c.watched = map[string]shard.QueueVersion{}
 	}
 	for _, l := range looks {
 		c.watched[l.Queue] = l.Version

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
@@ -25,7 +26,7 @@ type consumer struct {
 	gone          chan struct{}   // closed when it has left and all it held is back
 
 	mu      sync.Mutex
-	engine  *broker.Consumer // never changes once it is there: with the first delivery, or when it is made
+	engine  *shard.Consumer // never changes once it is there: with the first delivery, or when it is made
 	held    map[queue.Handle]held
 	watches []*Watch    // replaced, its elements never changed
 	lease   int64       // 0: none
@@ -77,7 +78,7 @@ func (h *held) is(handle queue.Handle, tail []byte) bool {
 }
 
 // Deliver takes messages. It runs on the goroutine of the queue's shard.
-func (c *consumer) Deliver(ds []broker.Delivery) {
+func (c *consumer) Deliver(ds []shard.Delivery) {
 	bytes := 0
 	c.mu.Lock()
 	if c.engine == nil {
@@ -101,7 +102,7 @@ func (c *consumer) Deliver(ds []broker.Delivery) {
 }
 
 // Cancelled is told that the queue is gone, and with it all that was held.
-func (c *consumer) Cancelled(*broker.Consumer) {
+func (c *consumer) Cancelled(*shard.Consumer) {
 	c.mu.Lock()
 	clear(c.held)
 	c.mu.Unlock()

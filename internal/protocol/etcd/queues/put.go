@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
@@ -88,7 +89,7 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 }
 
 // target finds the queue of a message that a caller sends, and lends a session to publish it.
-func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Targets, error) {
+func (n *Namespace) target(who Caller, name []byte) (*broker.Session, shard.Targets, error) {
 	queue := string(name)
 	err := n.Admit()
 	if err == nil {
@@ -98,16 +99,16 @@ func (n *Namespace) target(who Caller, name []byte) (*broker.Session, broker.Tar
 		err = n.mayMake(who, queue)
 	}
 	if err != nil {
-		return nil, broker.Targets{}, toStatus(err)
+		return nil, shard.Targets{}, toStatus(err)
 	}
 	s, err := n.Operator()
 	if err != nil {
-		return nil, broker.Targets{}, err
+		return nil, shard.Targets{}, err
 	}
 	targets, err := s.To(name)
 	if err != nil {
 		n.Back(s)
-		return nil, broker.Targets{}, toStatus(err)
+		return nil, shard.Targets{}, toStatus(err)
 	}
 	return s, targets, nil
 }
@@ -131,13 +132,13 @@ func (n *Namespace) refused(ok bool) error {
 
 // newPublish is a message with the key and the client as its message-id and app-id. room gives
 // memory for it.
-func newPublish(targets broker.Targets, path *qkey.Path, value []byte, room func(n int) []byte) broker.Publish {
+func newPublish(targets shard.Targets, path *qkey.Path, value []byte, room func(n int) []byte) shard.Publish {
 	q := targets.Queues()[0]
 	var space [2 * (message.MaxShortStr + 2)]byte
 	props := appendProperties(space[:0], path, q.Policy())
 	dst := room(message.EnvelopeSize(0, len(q.Name), len(props), len(value)))
 	env := append(message.AppendEnvelopeHeader(dst, "", q.Name, props), value...)
-	return broker.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}
+	return shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}
 }
 
 // alone is room for one message.

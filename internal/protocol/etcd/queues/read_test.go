@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 )
@@ -169,7 +170,7 @@ func TestRangeWithPriorities(t *testing.T) {
 		props := (&message.Properties{Flags: message.HasMessageID, MessageID: fmt.Sprint(n)}).Append(nil)
 		env := append(message.AppendEnvelopeHeader(nil, "", "a", props), 'v')
 		done := make(confirmation, 1)
-		s.Publish(&broker.Publish{Targets: targets, Env: env, Persistent: true, Priority: priority, TTL: -1, Confirm: done})
+		s.Publish(&shard.Publish{Targets: targets, Env: env, Persistent: true, Priority: priority, TTL: -1, Confirm: done})
 		s.Flush()
 		<-done
 	}

@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/virtual"
@@ -131,8 +131,8 @@ func (c *consumer) make(who Caller) error {
 		if err != nil {
 			break
 		}
-		var engine *broker.Consumer
-		engine, err = s.Consume(broker.ConsumerSpec{Queue: c.queue, Tag: c.client, Prefetch: c.n.ConsumerLimit})
+		var engine *shard.Consumer
+		engine, err = s.Consume(shard.ConsumerSpec{Queue: c.queue, Tag: c.client, Prefetch: c.n.ConsumerLimit})
 		if err == nil {
 			c.mu.Lock()
 			if c.engine == nil {

@@ -8,7 +8,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
@@ -109,7 +109,7 @@ type event struct {
 
 // addDeliveries tells of deliveries that have just come, and returns what that adds to the window.
 // c.mu is held.
-func (w *Watch) addDeliveries(ds []broker.Delivery) (added int) {
+func (w *Watch) addDeliveries(ds []shard.Delivery) (added int) {
 	if !w.puts {
 		return 0
 	}

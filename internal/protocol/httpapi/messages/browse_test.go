@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -162,14 +163,14 @@ func TestSingle(t *testing.T) {
 }
 
 // sink takes deliveries and does nothing with them.
-type sink chan broker.Delivery
+type sink chan shard.Delivery
 
-func (s sink) Deliver(ds []broker.Delivery) {
+func (s sink) Deliver(ds []shard.Delivery) {
 	for _, d := range ds {
 		s <- d
 	}
 }
-func (sink) Cancelled(*broker.Consumer) {}
+func (sink) Cancelled(*shard.Consumer) {}
 
 // The consumer that has a message is named when only one has any.
 func TestHolder(t *testing.T) {
@@ -179,7 +180,7 @@ func TestHolder(t *testing.T) {
 	s, err := n.b.NewSession(broker.SessionOptions{User: "guest", VHost: "/", Name: "127.0.0.1:4000 -> 127.0.0.1:5672", Sink: got})
 	must(t, err)
 	defer s.Close()
-	_, err = s.Consume(broker.ConsumerSpec{Queue: "q/1", Tag: "worker-1"})
+	_, err = s.Consume(shard.ConsumerSpec{Queue: "q/1", Tag: "worker-1"})
 	must(t, err)
 	n.put("q/1", "a", "x")
 	d := <-got

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/declareargs"
@@ -127,7 +128,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 	if targets.Relayed() && !s.Reaches([]byte(m.exchange), []byte(m.key), &p.peek, p.also) {
 		reached = false
 		if !targets.OnlyCopied() {
-			targets = broker.Targets{}
+			targets = shard.Targets{}
 		}
 	}
 	s.TapPublish(0, p.env, p.also, targets)
@@ -135,7 +136,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		return false, nil
 	}
 	c := &confirmation{left: targets.Parts(), ok: true, done: make(chan struct{})}
-	out := &broker.Publish{
+	out := &shard.Publish{
 		Targets: targets, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl, NotBefore: p.notBefore, Confirm: c, Seq: 1,
 		Told: true,
 	}

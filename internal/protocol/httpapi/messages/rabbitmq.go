@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -226,7 +227,7 @@ func (a *api) get(r *http.Request) (rest.Answer, error) {
 // would come again and again.
 func (g *getting) run(ctx context.Context, s *broker.Session, queueName string) (out []Got, err error) {
 	out = []Got{}
-	var lent []broker.Delivery
+	var lent []shard.Delivery
 	defer func() { g.end(s, lent) }()
 	for size := 0; len(out) != g.count && size < gotBytes && ctx.Err() == nil; {
 		d, left, ok, err := s.Get(queueName, g.ackmode == "ack_requeue_false")
@@ -243,7 +244,7 @@ func (g *getting) run(ctx context.Context, s *broker.Session, queueName string) 
 }
 
 // end settles what was got.
-func (g *getting) end(s *broker.Session, lent []broker.Delivery) {
+func (g *getting) end(s *broker.Session, lent []shard.Delivery) {
 	for _, d := range lent {
 		if g.ackmode == "reject_requeue_false" {
 			s.Reject(d.Queue, nil, d.Handle, 1)
@@ -254,7 +255,7 @@ func (g *getting) end(s *broker.Session, lent []broker.Delivery) {
 	s.FlushInline()
 }
 
-func (g *getting) show(d *broker.Delivery, left int) Got {
+func (g *getting) show(d *shard.Delivery, left int) Got {
 	exchange, key, raw, body := d.Env.Split()
 	out := Got{Bytes: len(body), Redelivered: d.Redelivered, Exchange: string(exchange), RoutingKey: string(key), Left: left, Properties: []any{}}
 	if p, err := message.DecodeProperties(raw); err == nil && p.Flags != 0 {

@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -90,7 +91,7 @@ func lookUp(b *inspect.Browser, p place) (m inspect.Message, err error) {
 
 // settleOne takes one message out of its queue for good, and publishes another in the same
 // transaction unless that is nil.
-func settleOne(ctx context.Context, s *broker.Session, queueName string, b *inspect.Message, instead *broker.Publish) error {
+func settleOne(ctx context.Context, s *broker.Session, queueName string, b *inspect.Message, instead *shard.Publish) error {
 	now, over := context.WithCancel(ctx)
 	over() // do not wait for the message's consumer
 	d, ok, err := loans.Acquire(now, s, queueName, b.Handle, nil)
@@ -128,16 +129,16 @@ func heldBy(h *inspect.Holder) error {
 }
 
 // target is the queue to which messages are moved.
-func target(s *broker.Session, name string) (broker.Targets, error) {
+func target(s *broker.Session, name string) (shard.Targets, error) {
 	if name == "" {
-		return broker.Targets{}, rest.BadRequest("to is missing: the name of a queue of the same virtual host")
+		return shard.Targets{}, rest.BadRequest("to is missing: the name of a queue of the same virtual host")
 	}
 	return s.Into(name)
 }
 
 // republished is a message of a queue as one to be published to another, as it is: its own time to
 // live begins anew.
-func republished(env message.Envelope, to broker.Targets) (*broker.Publish, error) {
+func republished(env message.Envelope, to shard.Targets) (*shard.Publish, error) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
 		return nil, err
@@ -146,5 +147,5 @@ func republished(env message.Envelope, to broker.Targets) (*broker.Publish, erro
 	if err != nil {
 		ttl = -1 // the queue took it with whatever it says
 	}
-	return &broker.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true, MustArrive: true}, nil
+	return &shard.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true, MustArrive: true}, nil
 }

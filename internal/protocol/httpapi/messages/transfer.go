@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -81,7 +82,7 @@ func (t *transfer) run(ctx context.Context) error {
 
 // move moves what was lent, as far as there is a place for it. With an error all of it is back in
 // its place.
-func (t *transfer) move(lent []broker.Delivery) (moved int, err error) {
+func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 	tx := t.s.NewTx()
 	for i := range lent {
 		d := &lent[i]
@@ -107,7 +108,7 @@ func (t *transfer) move(lent []broker.Delivery) (moved int, err error) {
 	return moved, nil
 }
 
-func (t *transfer) putBack(lent []broker.Delivery) {
+func (t *transfer) putBack(lent []shard.Delivery) {
 	for i := range lent {
 		t.s.Release(lent[i].Queue, lent[i].Handle, 1)
 	}
@@ -118,7 +119,7 @@ func (t *transfer) putBack(lent []broker.Delivery) {
 var errNowhere = errors.New("no queue to move the message to")
 
 // destined is a message as it is to be published.
-func (t *transfer) destined(d *broker.Delivery) (*broker.Publish, error) {
+func (t *transfer) destined(d *shard.Delivery) (*shard.Publish, error) {
 	env, name := d.Env, t.to
 	if t.redrive {
 		home, source, ok := revived(env)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
@@ -82,7 +83,7 @@ func (n *night) look(after time.Duration) {
 }
 
 // take gets messages and leaves them unsettled.
-func (n *night) take(t *testing.T, messages int) (ds []broker.Delivery) {
+func (n *night) take(t *testing.T, messages int) (ds []shard.Delivery) {
 	t.Helper()
 	for range messages {
 		d, _, ok, err := n.s.Get("q0", false)

@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -123,7 +124,7 @@ func publish(t testing.TB, s *broker.Session, queue string, messages int, p mess
 			t.Error(err)
 		}
 		env := append(message.AppendEnvelopeHeader(nil, "", queue, props), make([]byte, 4<<10)...)
-		s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1, Persistent: p.DeliveryMode == 2})
+		s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1, Persistent: p.DeliveryMode == 2})
 	}
 	s.Flush()
 }

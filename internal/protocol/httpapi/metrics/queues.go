@@ -3,8 +3,8 @@ package metrics
 import (
 	"iter"
 
-	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
+	"fiveways/internal/broker/shard"
 )
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.
@@ -163,12 +163,12 @@ func (l *labelled) eachOldest(out *sink, s *inspect.Sample) {
 // deaths are why messages died, in the words of RabbitMQ's metrics.
 var deaths = []struct {
 	name, help string
-	count      func(c *broker.Counts) uint64
+	count      func(c *shard.Counts) uint64
 }{
-	{"expired", "Messages dead-lettered because they expired", func(c *broker.Counts) uint64 { return c.Expired }},
-	{"maxlen", "Messages dead-lettered because their queue was full", func(c *broker.Counts) uint64 { return c.PushedOut }},
-	{"rejected", "Messages dead-lettered because a consumer rejected them", func(c *broker.Counts) uint64 { return c.Rejected }},
-	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *broker.Counts) uint64 { return c.TooOften }},
+	{"expired", "Messages dead-lettered because they expired", func(c *shard.Counts) uint64 { return c.Expired }},
+	{"maxlen", "Messages dead-lettered because their queue was full", func(c *shard.Counts) uint64 { return c.PushedOut }},
+	{"rejected", "Messages dead-lettered because a consumer rejected them", func(c *shard.Counts) uint64 { return c.Rejected }},
+	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *shard.Counts) uint64 { return c.TooOften }},
 }
 
 // queueType is what RabbitMQ calls a queue of a kind that ours are all of.
@@ -187,7 +187,7 @@ var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_onc
 // died tells of messages that died, by what their queues do with the dead now. Those of queues that
 // are gone count as without a dead-letter exchange.
 func died(out *sink, s *inspect.Sample) {
-	var sums [strategies]broker.Counts
+	var sums [strategies]shard.Counts
 	sums[notAtAll] = s.Retired
 	for i := range s.Queues {
 		sums[strategy(&s.Queues[i])].Add(&s.Queues[i].Counts)

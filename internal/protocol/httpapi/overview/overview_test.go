@@ -18,6 +18,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/lists"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/monitor"
@@ -102,7 +103,7 @@ func (n *node) use(name string) {
 	if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}); err != nil {
 		n.t.Fatal(err)
 	}
-	if _, err := s.Consume(broker.ConsumerSpec{Queue: "q", Tag: "tag", Channel: 1, Prefetch: 5}); err != nil {
+	if _, err := s.Consume(shard.ConsumerSpec{Queue: "q", Tag: "tag", Channel: 1, Prefetch: 5}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -110,8 +111,8 @@ func (n *node) use(name string) {
 // sink takes deliveries and does nothing with them.
 type sink struct{}
 
-func (sink) Deliver([]broker.Delivery)  {}
-func (sink) Cancelled(*broker.Consumer) {}
+func (sink) Deliver([]shard.Delivery)  {}
+func (sink) Cancelled(*shard.Consumer) {}
 
 // ask makes a request as the operator or as a user whose password is its name.
 func (n *node) ask(method, path, user string, header ...string) (int, string) {

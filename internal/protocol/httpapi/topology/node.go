@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/rest"
@@ -156,7 +157,7 @@ func passThrough(s *broker.Session, queue string) error {
 		return err
 	}
 	env := append(message.AppendEnvelopeHeader(nil, nil, []byte(queue), (&message.Properties{}).Append(nil)), "test_message"...)
-	s.Publish(&broker.Publish{Targets: targets, Env: env, TTL: -1})
+	s.Publish(&shard.Publish{Targets: targets, Env: env, TTL: -1})
 	s.Flush()
 	_, _, ok, err := s.Get(queue, true)
 	if err == nil && !ok {

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -136,7 +137,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 
 // freed takes messages that wait for nothing but what the transaction took before: for itself that
 // is gone.
-func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []broker.Delivery, err error) {
+func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []shard.Delivery, err error) {
 	if s.work.holds == 0 {
 		return nil, nil
 	}
@@ -155,7 +156,7 @@ func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (le
 }
 
 // letGo puts messages back that were lent.
-func (s *Session) letGo(all []broker.Delivery) {
+func (s *Session) letGo(all []shard.Delivery) {
 	for i := range all {
 		s.own.Release(all[i].Queue, all[i].Handle, 1)
 	}
@@ -163,10 +164,10 @@ func (s *Session) letGo(all []broker.Delivery) {
 }
 
 // loans are the messages that the transaction holds.
-func (s *Session) loans() (all []broker.Loan) {
+func (s *Session) loans() (all []shard.Loan) {
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil {
-			all = append(all, broker.Loan{Queue: h.queue, Handle: h.handle})
+			all = append(all, shard.Loan{Queue: h.queue, Handle: h.handle})
 		}
 	}
 	return all
@@ -177,7 +178,7 @@ func (s *Session) loans() (all []broker.Loan) {
 type received struct {
 	row      value.Record
 	priority uint8 // in its queue
-	lent     *broker.Delivery
+	lent     *shard.Delivery
 	own      *pending
 }
 

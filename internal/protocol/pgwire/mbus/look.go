@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -245,7 +246,7 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	case iid == "" || s.holds(src.name, iid):
 		return nil, nil
 	}
-	var d broker.Delivery
+	var d shard.Delivery
 	var ok bool
 	var err error
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -27,7 +28,7 @@ func publish(t *testing.T, s *broker.Session, exchange, key, body string, p mess
 		t.Fatal(err)
 	}
 	env := append(message.AppendEnvelopeHeader(nil, exchange, key, raw), body...)
-	s.Publish(&broker.Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1})
+	s.Publish(&shard.Publish{Targets: targets, Env: env, Persistent: peek.Persistent(), TTL: -1})
 	s.Flush()
 }
 

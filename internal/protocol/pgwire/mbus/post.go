@@ -8,6 +8,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/hstore"
@@ -243,7 +244,7 @@ func (s *Session) holding() loans.Holdings {
 
 // send routes a message and adds it to the transaction.
 // copyOf is the message that it takes the place of, if any.
-func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) error {
+func (s *Session) send(from *broker.Session, p *posting, copyOf *shard.Loan) error {
 	m, err := s.encoder.encode(p)
 	if err != nil {
 		return err
@@ -278,9 +279,9 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *broker.Loan) er
 
 // add adds a message to the transaction. named is the queue that it must not miss, if any. What
 // could not be committed is refused here: until then it is held in memory. Errors: ErrTooLarge.
-func (s *Session) add(p *posting, named string, m *encoded, targets broker.Targets, copyOf *broker.Loan) error {
+func (s *Session) add(p *posting, named string, m *encoded, targets shard.Targets, copyOf *shard.Loan) error {
 	post := &pending{iid: p.iid, named: named, claim: p.claim}
-	post.publish = broker.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
+	post.publish = shard.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
 	if p.hasDelayed {
 		post.publish.NotBefore = max(ceilMillis(instant(p.delayed, zone)), 0)

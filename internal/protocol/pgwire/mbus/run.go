@@ -3,7 +3,7 @@ package mbus
 import (
 	"errors"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -90,10 +90,10 @@ func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 	p.properties, _ = m[colProperties].(hstore.Map)
 	p.delayed, p.hasDelayed = m[colDelayed].(value.Timestamp)
 	p.expires, p.hasExpires = m[colExpires].(value.Timestamp)
-	var source *broker.Loan
+	var source *shard.Loan
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil && h.named(p.iid) && int64(h.handle) == m[colID] {
-			source = &broker.Loan{Queue: h.queue, Handle: h.handle}
+			source = &shard.Loan{Queue: h.queue, Handle: h.handle}
 		}
 	}
 	return s.send(s.own, &p, source)

@@ -5,6 +5,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -41,7 +42,7 @@ type entry struct {
 
 // pending is a post that only its own session sees.
 type pending struct {
-	publish broker.Publish
+	publish shard.Publish
 	iid     string
 	named   string       // the queue that the client named; "" for a copy made by a trigger
 	after   []string     // it waits for these messages
@@ -52,7 +53,7 @@ type pending struct {
 
 // held is a message that was taken: the commit deletes it, a rollback puts it back.
 type held struct {
-	queue  *broker.Queue
+	queue  *shard.Queue
 	handle queue.Handle
 	iid    string // "": it has none
 }
@@ -270,7 +271,7 @@ func (s *Session) undo(mark int) {
 }
 
 // hold notes in h a message that was lent to the session.
-func (s *Session) hold(h *held, d *broker.Delivery) {
+func (s *Session) hold(h *held, d *shard.Delivery) {
 	*h = held{queue: d.Queue, handle: d.Handle}
 	if id, ok := message.FindProperty(d.Env.Properties(), message.HasMessageID); ok {
 		h.iid = string(id)
@@ -299,13 +300,13 @@ func (h *held) named(iid string) bool {
 }
 
 // loansOf are the messages of an id that the transaction holds.
-func (s *Session) loansOf(iid string) (all []broker.Loan) {
+func (s *Session) loansOf(iid string) (all []shard.Loan) {
 	if s.work.holds == 0 {
 		return nil
 	}
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil && h.named(iid) {
-			all = append(all, broker.Loan{Queue: h.queue, Handle: h.handle})
+			all = append(all, shard.Loan{Queue: h.queue, Handle: h.handle})
 		}
 	}
 	return all
@@ -342,7 +343,7 @@ func (p *pending) in(queueName string) bool {
 	if p.purged || slices.Contains(p.taken, queueName) {
 		return false
 	}
-	return slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool { return q.Name == queueName })
+	return slices.ContainsFunc(p.publish.Targets.Queues(), func(q *shard.Queue) bool { return q.Name == queueName })
 }
 
 // priority is that of the post in a queue.
@@ -357,7 +358,7 @@ func (p *pending) priority(queueName string) uint8 {
 
 // alive reports whether the post is in any queue whose messages others wait for.
 func (p *pending) alive() bool {
-	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *broker.Queue) bool {
+	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *shard.Queue) bool {
 		return !q.Declared.Unawaited && !slices.Contains(p.taken, q.Name)
 	})
 }

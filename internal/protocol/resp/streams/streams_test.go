@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp"
@@ -93,7 +94,7 @@ func TestForeignEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan bool, 1)
-	s.Publish(&broker.Publish{Targets: targets, Env: append(message.AppendEnvelopeHeader(nil, "", "s", props), "hello"...), TTL: -1,
+	s.Publish(&shard.Publish{Targets: targets, Env: append(message.AppendEnvelopeHeader(nil, "", "s", props), "hello"...), TTL: -1,
 		Confirm: confirmed(done), Seq: 1})
 	s.Flush()
 	if !<-done {

@@ -1,0 +1,40 @@
+package shard
+
+import "sync"
+
+// Client is a session as shards know it: where its deliveries go.
+type Client struct {
+	Name, User string
+	Sink       Sink
+	Window     Window
+	Late       bool // its sink gets messages once they are durable
+
+	mu        sync.Mutex
+	consumers map[*Consumer]struct{}
+}
+
+// Add notes a consumer of the client.
+func (c *Client) Add(k *Consumer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.consumers == nil {
+		c.consumers = map[*Consumer]struct{}{}
+	}
+	c.consumers[k] = struct{}{}
+}
+
+// Forget takes a consumer off the list of the client.
+func (c *Client) Forget(k *Consumer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.consumers, k)
+}
+
+// TakeAll returns the consumers, and forgets them.
+func (c *Client) TakeAll() map[*Consumer]struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.consumers
+	c.consumers = nil
+	return all
+}

@@ -1,0 +1,87 @@
+package shard
+
+import (
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// deadLetter ends an unacked message of q that died: it is sent to the dead-letter exchange if q
+// has one, or else removed. A message that cannot be read from disk is set aside.
+func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) {
+	it, status := q.state.Get(h)
+	if status != queue.Unacked {
+		return
+	}
+	if !q.Policy().DeadLetter {
+		q.died(reason)
+		sh.settle(q, h, 1)
+		return
+	}
+	env, err := sh.load(q, it)
+	if err != nil {
+		sh.setAside(q, it, err)
+		return
+	}
+	if ledger := q.content.Jobs; ledger != nil {
+		ledger.Finish(h) // no lease outlives it, also while it is on its way
+	}
+	q.died(reason)
+	if q.Policy().Insists() {
+		sh.sendAtLeastOnce(q, deadletter.Waiting{Handle: h, Reason: reason}, env, false)
+		return
+	}
+	sh.sendDead(q, env, reason, &handover{source: q, handle: h, size: int64(len(env))})
+}
+
+// deadLetterRefused sends a publish that a full queue refused to the dead-letter exchange.
+func (sh *Shard) deadLetterRefused(q *Queue, o *Op) {
+	if q.Policy().DeadLetter {
+		sh.sendDead(q, o.Env, deadletter.MaxLength, nil)
+	}
+}
+
+// sendDead routes a dead message and hands it to its new queues. d is nil when there is no source
+// to settle.
+func (sh *Shard) sendDead(q *Queue, env message.Envelope, reason deadletter.Reason, d *handover) {
+	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), reason, sh.now)
+	if err != nil {
+		sh.set.Logger.Error("a dead message cannot be rewritten", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
+	}
+	var targets Targets
+	if err == nil {
+		targets = withoutCycles(q.vhost.route(&m), &m)
+	}
+	if targets.Empty() {
+		if d != nil {
+			d.settle(sh)
+		}
+		return
+	}
+	q.counts.DeadLettered++
+	sh.set.Counters.DeadLettered.Add(1)
+	sh.handOver(deadLetterOp(&m), targets, d)
+}
+
+// deadLettersFrom describes the queue as a source of dead letters.
+func (q *Queue) deadLettersFrom() deadletter.From {
+	p := q.Policy()
+	return deadletter.From{Queue: q.Name, Exchange: p.DeadLetterExchange, Key: p.DeadLetterKey, HasKey: p.HasDeadLetterKey}
+}
+
+// deadLetterOp returns the publish of a dead letter.
+func deadLetterOp(m *deadletter.Message) Op {
+	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: -1}
+}
+
+// withoutCycles leaves out queues to which the message would return in a cycle: it died there
+// before, and no consumer has rejected it since.
+func withoutCycles(t Targets, m *deadletter.Message) Targets {
+	kept := t.queues[:0:0]
+	for _, q := range t.queues {
+		if !m.Cycles(q.Name) {
+			kept = append(kept, q)
+		}
+	}
+	return NewTargets(kept)
+}

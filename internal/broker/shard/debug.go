@@ -1,0 +1,78 @@
+package shard
+
+import "fiveways/internal/storage/store"
+
+// Debug shows the inside of a shard to tests of the packages above. Its methods run at the shard.
+type Debug struct{ *Shard }
+
+// DebugOf is the Debug of a shard.
+func DebugOf(sh *Shard) Debug { return Debug{sh} }
+
+// UnderWay is how many bytes of dead letters are on their way to other shards, more is added to it,
+// and how many queues have dead letters that wait.
+func (d Debug) UnderWay(more int64) (bytes int64, queues int) {
+	d.deadBytes += more
+	return d.deadBytes, max(len(d.insisting), int(d.deadQueues.Load()))
+}
+
+// Readers is how many queues have a read-ahead buffer, and how many are listed with one.
+func (d Debug) Readers() (open, listed int) {
+	for _, q := range d.queues {
+		if q.reader != nil {
+			open++
+		}
+	}
+	return open, len(d.readers)
+}
+
+// Waiting is how many calls wait at a queue.
+func (d Debug) Waiting(q *Queue) (n int) {
+	for t := q.waiting.first; t != nil; t = t.next {
+		n++
+	}
+	return n
+}
+
+// HasEarly reports whether a queue has messages out of the order of their arrival.
+func (d Debug) HasEarly(q *Queue) bool { return q.early != nil }
+
+// LooksAgain reports whether another look at the queue is on its way.
+func (d Debug) LooksAgain(q *Queue) bool { return q.selection.posted }
+
+// Selective reports whether not any message may go to any consumer of the queue.
+func (d Debug) Selective(q *Queue) bool { return q.selective != nil }
+
+// Expiring reports whether the queue is being deleted for lack of use.
+func (d Debug) Expiring(q *Queue) bool { return q.expiring }
+
+// Promise is what a publisher confirm of the queue waits for.
+func (d Debug) Promise(q *Queue) store.Wait { return q.promise }
+
+// Pending is how many ops wait. Any goroutine may call it.
+func (d Debug) Pending() int {
+	d.inbox.mu.Lock()
+	defer d.inbox.mu.Unlock()
+	return len(d.inbox.ops)
+}
+
+// KeepFew has only n implicit queues stay for long.
+func (d Debug) KeepFew(n int) { d.implicits.few = n }
+
+// LetIdleGo removes the implicit queues that are idle, whatever their time.
+func (d Debug) LetIdleGo() {
+	for q := d.implicits.first; q != nil; {
+		next := q.seen.next
+		if q.idle(d.now) {
+			d.letGo(q)
+		}
+		q = next
+	}
+}
+
+// NewDebugQueue returns a queue with an order that only its virtual host knows.
+func NewDebugQueue(id uint64, in *VHost, on *Shard) *Queue {
+	q := &Queue{vhost: in, shard: on}
+	q.ID = id
+	in.orderOn(q)
+	return q
+}

@@ -1,0 +1,196 @@
+package shard
+
+import (
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/storage/store"
+)
+
+// publish puts a message into its queues on this shard, records it when it is persistent and one of
+// the queues is durable, and answers its confirm now or when it is durable. When a queue refuses
+// the message (overflow) the answer is a nack and the result false; the other queues keep it, as in
+// RabbitMQ.
+func (sh *Shard) publish(o *Op) (ok bool) {
+	ok = true
+	sh.promise, sh.duplicate = store.WaitNot, false
+	var once *Queue // a relay that remembers the message's key when other queues have taken the message
+	if o.Queue != nil && o.Queue.relay != nil {
+		once = sh.intoRelay(o)
+	}
+	if o.due <= sh.now {
+		o.due = 0
+	}
+	m := &sh.incoming
+	m.Targets, m.Due, m.Env, m.Flags = m.Targets[:0], o.due, o.Env, o.flags // Copied is set below
+	sh.taking, sh.arriving.looked = sh.taking[:0], false
+	sh.admit(o.Queue, o, &ok)
+	for _, q := range o.More {
+		sh.admit(q, o, &ok)
+	}
+	m.Copied = sh.arriving.looked && sh.arriving.Copied()
+	logged := len(m.Targets) > 0 && sh.facts.Publish(m)
+	for i, q := range sh.taking {
+		sh.accepted(q, m.Targets[i].Handle, o)
+	}
+	m.Env = nil
+	if once != nil && ok && sh.remember(once, o) {
+		logged = true
+	}
+	if l, isForwarded := o.Extra.(forwarded); isForwarded {
+		l.arrived(sh, ok)
+	}
+	if o.Confirm != nil {
+		if ok && (logged || sh.duplicate) {
+			sh.entry.confirm(o.Confirm, o.Seq, sh.promise)
+		} else {
+			sh.answer(o.Confirm, o.Seq, ok)
+		}
+	}
+	if o.due > 0 && logged && o.Queue.relay != nil && sh.facts.Len() >= relayEntryBytes && !sh.inTx {
+		sh.Propose()
+	}
+	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
+	// settle facts must come after it.
+	sh.limitLength(o.Queue)
+	for _, q := range o.More {
+		sh.limitLength(q)
+	}
+	return ok
+}
+
+// admit decides whether a queue takes the message in hand, and adds it to the targets if it does.
+func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
+	switch {
+	case q == nil:
+		return
+	case q.gone && o.mustArrive():
+		*ok = false
+		return
+	case q.gone:
+		if q.removed {
+			sh.passOn(q, o)
+		}
+		return
+	case q.once && sh.known(q, o):
+		return
+	}
+	if q.Policy().Overflow != catalog.DropHead && q.full(len(o.Env.Body())) {
+		*ok = false
+		q.counts.Refused++
+		if q.Policy().Overflow == catalog.RejectPublishDLX {
+			sh.deadLetterRefused(q, o)
+		}
+		return
+	}
+	if q.content.Stream != nil && sh.nextID(q).IsZero() {
+		*ok = false
+		q.counts.Refused++
+		return
+	}
+	persistent := (o.persistent || q.content.Stream != nil) && q.Durable
+	if persistent {
+		sh.promise = max(sh.promise, q.promise)
+	}
+	if q.after != nil {
+		sh.lookAtArrival(q, o)
+	}
+	sh.taking = append(sh.taking, q)
+	sh.incoming.To(q.content, q.placeFor(o), sh.deadline(q, o), persistent)
+}
+
+// placeFor returns the handle that asks for the message's place in q.
+func (q *Queue) placeFor(o *Op) queue.Handle {
+	switch most := q.Policy().MaxPriority; {
+	case o.Kind == opPublishFront:
+		return q.state.NextFront(most + 1)
+	case o.priority > 0 && most > 0:
+		return queue.MakeHandle(min(o.priority, most), 0)
+	}
+	return 0
+}
+
+// accepted does what follows from a message that q has taken.
+func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
+	if q.content.Stream != nil {
+		sh.facts.AddEntry(q.content, h, sh.nextID(q))
+	}
+	if q.after != nil {
+		q.after.Arrive(h, &sh.arriving.Arrival)
+	}
+	if o.order != nil {
+		sh.goEarly(q, h, *o.order)
+	}
+	if f := q.feature.Load(); f != nil && q.content.Stream == nil {
+		f.OnPublish(Context{sh, q}, h, o.Env, o.due)
+	}
+	if q.once {
+		sh.remember(q, o)
+	}
+	sh.published(q, h, sh.incoming.Size, o.due)
+	if sh.traces != nil && q.relay == nil {
+		sh.traces.Published(q.tracePlace(), h, o.Env)
+	}
+	sh.mark(q)
+}
+
+// deadline returns the time at which the message expires in q, unix ms, 0: never. With a TTL of 0
+// that is now: only a consumer that is waiting gets it, in this round.
+func (sh *Shard) deadline(q *Queue, o *Op) int64 {
+	ttl := o.ttl
+	if q.Policy().MessageTTL >= 0 && (ttl < 0 || q.Policy().MessageTTL < ttl) {
+		ttl = q.Policy().MessageTTL
+	}
+	if ttl < 0 {
+		return o.deadline
+	}
+	at := max(sh.now, o.due) + ttl
+	if o.deadline != 0 {
+		at = min(at, o.deadline)
+	}
+	return at
+}
+
+// full reports whether a message with a body of size bytes is over the limit of the queue.
+func (q *Queue) full(size int) bool {
+	p := q.Policy()
+	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
+		p.MaxLengthBytes >= 0 && q.state.ReadyBytes()+int64(size) > p.MaxLengthBytes
+}
+
+// limitLength keeps a queue that drops its head within its limit after a publish: waiting consumers
+// get messages first, then the head is dropped.
+func (sh *Shard) limitLength(q *Queue) {
+	if q == nil || q.gone || !q.Policy().Limited() || q.Policy().Overflow != catalog.DropHead {
+		return
+	}
+	sh.dispatch(q)
+	sh.dropHead(q)
+}
+
+// dropHead drops the messages over the limit of a queue that drops its head.
+func (sh *Shard) dropHead(q *Queue) {
+	p := q.Policy()
+	if !p.Limited() || p.Overflow != catalog.DropHead || q.shrinking {
+		return
+	}
+	for p.ExceededBy(q.state.Ready(), q.state.ReadyBytes()) {
+		it := sh.oldest(q)
+		if it == nil {
+			return
+		}
+		sh.deadLetter(q, it.Handle, deadletter.MaxLength)
+	}
+}
+
+// ServerPublish is publish for a message of the server. A consumer gets it once it is durable: it
+// tells of a change, and after a crash nothing else may be told under the same number.
+func (sh *Shard) ServerPublish(o *Op) {
+	if o.persistent {
+		o.Queue.serverEntry = sh.index
+		for _, q := range o.More {
+			q.serverEntry = sh.index
+		}
+	}
+	sh.publish(o)
+}

@@ -1,0 +1,169 @@
+package shard
+
+import (
+	"cmp"
+	"slices"
+
+	"fiveways/internal/core/forward"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/storage/store"
+)
+
+const (
+	forwardStep     = 1024     // messages that leave a relay before the shard does something else
+	relayEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
+)
+
+// ForwardOp is the publish of a message as its sender asked for it, from now on.
+func ForwardOp(m *forward.Message) Op {
+	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: m.TTL()}
+}
+
+// intoRelay decides what becomes of a publish whose target is a relay: it may drop the target, set
+// the time until which the message stays, or replace the relay by the exchange's own targets. It
+// returns the relay when that has to remember the message's key once the message is accepted.
+func (sh *Shard) intoRelay(o *Op) (once *Queue) {
+	q := o.Queue
+	m, err := forward.Read(o.Env)
+	if q.gone || err != nil { // the protocol has checked it
+		return nil
+	}
+	if q.relay.Keeps {
+		o.ttl = -1 // a queue that is bound later counts from then
+		if v, _ := message.HeaderLookup(m.Peek.Headers, noStoreHeader); v == true {
+			o.Queue = nil
+		}
+		return nil
+	}
+	if q.Policy().Deduplicate {
+		if sh.known(q, o) {
+			o.Queue = nil
+			return nil
+		}
+		once = q
+	}
+	if targets, ok := sh.throughRelay(o, &m); ok {
+		o.Queue, o.More = nil, nil
+		if !targets.Empty() {
+			o.Queue, o.More = targets.queues[0], targets.queues[1:]
+		}
+		return once
+	}
+	if d := m.Delay(); d > 0 && q.relay.Delays {
+		o.due = max(o.due, sh.now+d+1) // the current millisecond may be nearly over
+	}
+	o.ttl = -1 // its life begins when it leaves
+	return once
+}
+
+// lookThrough is throughRelay for a publish that may still be refused.
+func (sh *Shard) lookThrough(o *Op) (t Targets, ok bool) {
+	m, err := forward.Read(o.Env)
+	if err != nil {
+		return t, false
+	}
+	return sh.throughRelay(o, &m)
+}
+
+// throughRelay finds the queues that a publish to a relay can go to at once and in the same entry;
+// ok is false when the message must stay, or when the queues are on other shards.
+func (sh *Shard) throughRelay(o *Op, m *forward.Message) (t Targets, ok bool) {
+	r := o.Queue.relay
+	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
+		return t, false
+	}
+	t, ok = o.Queue.vhost.routeOut(r.Exchange, m, routing.PastFirst)
+	return t, ok && t.within(sh)
+}
+
+// attendRelay forwards what is due to leave the relay, and sets the timer for the rest.
+func (sh *Shard) attendRelay(q *Queue) {
+	if q.relay.Keeps {
+		q.state.Due(sh.now)
+		sh.limitLength(q)
+		return
+	}
+	sh.forward(q)
+	at := q.state.NextEvent()
+	if at <= sh.now || q.state.Ready() > 0 {
+		at = sh.now + DeadRetry // it had to stop
+	}
+	sh.timers.set(q, at)
+}
+
+// forward forwards up to forwardStep messages that are due to leave the relay, the longest due
+// first.
+func (sh *Shard) forward(q *Queue) {
+	if sh.set.Resting.Load() {
+		return
+	}
+	sh.expire(q) // expired messages do not leave
+	left := forwardStep
+	for left > 0 && sh.deadBytes < MaxDeadBytes && q.state.NextEvent() <= sh.now {
+		if sh.due = q.state.LendDue(sh.now, left, sh.due[:0]); len(sh.due) == 0 {
+			break // the event is the end of a message that came meanwhile
+		}
+		slices.SortFunc(sh.due, func(a, b queue.Item) int {
+			return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Handle, b.Handle))
+		})
+		for i := range sh.due {
+			sh.forwardOne(q, &sh.due[i])
+		}
+		left -= len(sh.due)
+	}
+	for left > 0 && sh.deadBytes < MaxDeadBytes && q.state.NextEvent() > sh.now {
+		it := q.state.Next(sh.now)
+		if it == nil {
+			break
+		}
+		held := *it
+		sh.forwardOne(q, &held)
+		left--
+	}
+	clear(sh.due)
+}
+
+// forwardOne forwards one message, which is unacked.
+func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
+	env, err := sh.loadAlone(q, it)
+	var m forward.Message
+	if err == nil {
+		m, err = forward.Read(env)
+	}
+	if err != nil {
+		sh.setAside(q, it, err)
+		return
+	}
+	sh.got(q, it, false)
+	d := &handover{source: q, handle: it.Handle, size: int64(len(env))}
+	if it.Due != 0 {
+		m.EndDelay()
+	}
+	targets, ok := q.vhost.routeOut(q.relay.Exchange, &m, routing.PastFirst)
+	if !ok {
+		return // the exchange is being deleted, and if that fails the message must still be here after a restart
+	}
+	if targets.Empty() {
+		d.settle(sh)
+		return
+	}
+	o := ForwardOp(&m)
+	o.deadline = it.Expires                // a message in a relay expires by its deadline only
+	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
+	sh.handOver(o, targets, d)
+	sh.doLocal()
+}
+
+// loadAlone is load without read-ahead: it reads no more than the message's entry.
+func (sh *Shard) loadAlone(q *Queue, it *queue.Item) (message.Envelope, error) {
+	if it.Env != nil || it.Flags&queue.Scratch != 0 {
+		return sh.load(q, it)
+	}
+	fact, err := sh.set.Store.Body(store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(fact, &sh.scratch)
+}

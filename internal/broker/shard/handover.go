@@ -1,0 +1,73 @@
+package shard
+
+import (
+	"sync/atomic"
+
+	"fiveways/internal/core/queue"
+)
+
+// handover is a message on its way from one queue to others: it is dead, or its time in a relay is
+// over. It stays in its queue, unacked but lent to no consumer, until its settle is recorded with
+// the publish or after it: a crash in between can duplicate the message but never lose it.
+type handover struct {
+	source  *Queue
+	handle  queue.Handle
+	size    int64
+	waiting atomic.Int32 // other shards that have not yet confirmed
+}
+
+// handOver publishes base to targets, which are not empty, and then settles the source; d is nil
+// when there is no source to settle. Targets of this shard get the message at the next doLocal.
+// When there are no others, the settle is in the same entry.
+func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
+	if targets.parts == 1 && targets.queues[0].shard == sh {
+		if d != nil {
+			base.Extra = d
+		}
+		base.Queue, base.More = targets.queues[0], targets.queues[1:]
+		sh.local = append(sh.local, base)
+		return
+	}
+	if d != nil {
+		d.waiting.Store(targets.parts)
+		sh.deadBytes += d.size + 1
+		base.Confirm = d
+	}
+	targets.Each(base, func(to *Shard, o Op) {
+		if to == sh {
+			sh.local = append(sh.local, o)
+		} else {
+			to.Send(o)
+		}
+	})
+}
+
+// Confirmed counts the shards that have answered; the source is settled after the last. A refusal
+// counts too, for it is final, as in RabbitMQ's at-most-once dead-lettering.
+func (d *handover) Confirmed(from, to uint64, ok bool) {
+	if d.waiting.Add(-1) == 0 {
+		d.source.shard.Send(Op{Kind: opSettle, Extra: d})
+	}
+}
+
+// forwarded is a message on its way to other queues. The shard of its source calls the methods.
+type forwarded interface {
+	arrived(sh *Shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
+	finish(sh *Shard)           // the other shards have answered
+}
+
+// arrived settles the source; a refusal counts as in Confirmed.
+func (d *handover) arrived(sh *Shard, _ bool) { d.settle(sh) }
+
+// finish settles the source.
+func (d *handover) finish(sh *Shard) {
+	sh.deadBytes -= d.size + 1
+	d.settle(sh)
+}
+
+// settle ends the source.
+func (d *handover) settle(sh *Shard) {
+	if !d.source.gone {
+		sh.settle(d.source, d.handle, 1)
+	}
+}

@@ -1,0 +1,60 @@
+package shard
+
+import (
+	"fiveways/internal/core/forward"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/routing"
+)
+
+// noStoreHeader set to true keeps a message out of the history of a recent-history exchange.
+const noStoreHeader = "x-recent-history-no-store"
+
+// Recall sends what the queue of an exchange holds, in order, to a destination that has just been
+// bound to it, and returns when the messages are on their way.
+func (q *Queue) Recall(b *routing.Binding) {
+	q.shard.Call(func() { q.shard.recall(q, b) }) //nolint:errcheck // a broker that closes sends nothing
+}
+
+func (sh *Shard) recall(q *Queue, b *routing.Binding) {
+	q.state.Due(sh.now)
+	var handles []queue.Handle
+	q.state.Each(0, func(it *queue.Item, status queue.Status) bool {
+		handles = append(handles, it.Handle)
+		return true
+	})
+	for _, h := range handles {
+		it, status := q.state.Get(h)
+		if status != queue.Ready {
+			continue
+		}
+		deadline := it.Expires // a message in a relay expires by its deadline only
+		env, err := sh.load(q, it)
+		if err != nil {
+			sh.setAside(q, it, err)
+			continue
+		}
+		m, err := forward.Read(env)
+		if err != nil {
+			continue // the protocol has checked it
+		}
+		if targets := q.vhost.recallTo(b, &m); !targets.Empty() {
+			o := ForwardOp(&m)
+			o.deadline = deadline
+			sh.handOver(o, targets, nil)
+			sh.doLocal()
+		}
+	}
+}
+
+// recallTo finds where a remembered message goes by a new binding.
+func (v *VHost) recallTo(b *routing.Binding, m *forward.Message) Targets {
+	table := v.Table()
+	if rm := m.Routed(); !table.Admits(b, &rm) {
+		return Targets{}
+	}
+	if b.ToExchange != "" {
+		t, _ := v.routeOut(b.ToExchange, m, routing.PastNone)
+		return t
+	}
+	return v.Resolve([]routing.QueueID{b.ToQueue})
+}

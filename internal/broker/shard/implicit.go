@@ -1,0 +1,176 @@
+package shard
+
+import (
+	"time"
+)
+
+// An implicit queue, which a command made because it was not there, is removed when it has been
+// empty and unused for a while, or when it is cleared by name. Its shard decides that; the
+// goroutine of removals (implicit_remove.go) takes it out of the definitions. A declaration of the
+// same queue makes it explicit: then it stays.
+
+const (
+	// idleTime is how long an implicit queue stays at least after its last use, and at most twice
+	// as long, while there are few of them; ms.
+	idleTime = int64(time.Hour / time.Millisecond)
+	// shortIdleTime replaces idleTime while there are more than fewImplicit of them.
+	shortIdleTime = int64(10 * time.Second / time.Millisecond)
+	fewImplicit   = 10_000
+	// idleLooks is how many queues a shard looks at in one round.
+	idleLooks = 256
+)
+
+// implicits are the implicit queues of a shard, the one that was checked longest ago first. Each is
+// checked from time to time, and removed when nothing has happened to it since the last check. So
+// using a queue costs nothing here.
+type implicits struct {
+	first, last *Queue
+	n           int
+	few         int // up to so many stay for idleTime
+}
+
+// look is what the last check of an implicit queue saw. It belongs to the queue's shard.
+type look struct {
+	at         int64  // unix ms
+	changes    uint64 // Queue.changes then
+	prev, next *Queue
+	listed     bool // it is in implicits
+	leaving    bool // it is in removals, or was
+}
+
+func (l *implicits) add(q *Queue, now int64) {
+	q.seen = look{at: now, changes: q.changes, prev: l.last, listed: true}
+	if l.last != nil {
+		l.last.seen.next = q
+	} else {
+		l.first = q
+	}
+	l.last = q
+	l.n++
+}
+
+func (l *implicits) remove(q *Queue) {
+	k := &q.seen
+	if !k.listed {
+		return
+	}
+	if k.prev != nil {
+		k.prev.seen.next = k.next
+	} else {
+		l.first = k.next
+	}
+	if k.next != nil {
+		k.next.seen.prev = k.prev
+	} else {
+		l.last = k.prev
+	}
+	k.prev, k.next, k.listed = nil, nil, false
+	l.n--
+}
+
+// patience is how long a queue may be unused, ms.
+func (l *implicits) patience() int64 {
+	if l.n > l.few {
+		return shortIdleTime
+	}
+	return idleTime
+}
+
+// due is when the next queue is to be checked, unix ms.
+func (l *implicits) due() int64 {
+	if l.first == nil {
+		return noTime
+	}
+	return l.first.seen.at + l.patience()
+}
+
+// wake is when the shard next has something to do without an op, unix ms.
+func (sh *Shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due()) }
+
+// lookAtImplicit checks the implicit queues whose turn it is.
+func (sh *Shard) lookAtImplicit() {
+	l := &sh.implicits
+	for n := 0; n < idleLooks && l.due() <= sh.now; n++ {
+		q, patience := l.first, l.patience()
+		l.remove(q)
+		switch {
+		case !q.Implicit():
+		case q.changes == q.seen.changes && q.lastUsed+patience <= sh.now && q.idle(sh.now):
+			sh.letGo(q)
+		default:
+			l.add(q, sh.now)
+		}
+	}
+}
+
+// letGo queues an idle queue for removal, which leaves it when something happens to it until then.
+func (sh *Shard) letGo(q *Queue) {
+	sh.implicits.remove(q)
+	q.seen.changes = q.changes
+	if !q.seen.leaving {
+		q.seen.leaving = true
+		sh.set.Definer.LetGo(q)
+	}
+}
+
+// letGoCleared is letGo for a queue that was just cleared by name.
+func (sh *Shard) letGoCleared(q *Queue) {
+	if (q.seen.listed || q.seen.leaving) && q.idle(sh.now) && (q.content.Jobs == nil || q.content.Jobs.RememberedIDs() == 0) {
+		sh.letGo(q)
+	}
+}
+
+// watchTime is how long a queue stays after a client has asked for its version (Look), ms.
+const watchTime = int64(time.Minute / time.Millisecond)
+
+// idle reports whether an implicit queue holds nothing that a client could see, and no client
+// consumes from it or waits for it. It does not look at bindings, which are the catalog's. An empty
+// stream is not idle.
+func (q *Queue) idle(now int64) bool {
+	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
+		q.consumers.Len() == 0 && q.waiting.first == nil && q.loanWaiters == nil && (q.watched == 0 || q.watched+watchTime <= now) &&
+		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
+}
+
+// RemoveIdle drops those of some queues that were let go, unless they are to be kept or something
+// has happened to them since. Errors: ErrClosed.
+func (sh *Shard) RemoveIdle(queues []*Queue, keep func(*Queue) bool) (removed []*Queue, err error) {
+	err = sh.Call(func() {
+		for _, q := range queues {
+			if keep(q) {
+				sh.implicits.add(q, sh.now)
+			} else if sh.removeIfIdle(q) {
+				removed = append(removed, q)
+			}
+		}
+	})
+	return removed, err
+}
+
+// removeIfIdle drops a queue that was let go, or keeps it when something has happened to it since.
+func (sh *Shard) removeIfIdle(q *Queue) (removed bool) {
+	switch {
+	case q.gone:
+	case q.changes == q.seen.changes && q.idle(sh.now):
+		sh.drop(q, DropWhen{}) //nolint:errcheck // there is no condition
+		q.removed = true
+		return true
+	case q.Implicit():
+		sh.implicits.add(q, sh.now)
+	}
+	return false
+}
+
+// passOn publishes a message, which was on its way to a queue when that was removed for being idle,
+// to a new queue of that name. The confirm comes from the new one.
+func (sh *Shard) passOn(q *Queue, o *Op) {
+	again := *o
+	again.More, again.Consumer, again.order, again.Extra = nil, nil, nil, nil
+	if len(o.More) > 0 || o.Queue != q {
+		again.Confirm = nil // the others answer
+	}
+	if again.Confirm != nil {
+		o.Confirm = nil
+	}
+	sh.set.Definer.PassOn(q, again)
+}

@@ -1,0 +1,30 @@
+package shard
+
+import "fiveways/internal/storage/store"
+
+// Log is what the engine appends to: the only way into the log for the entries of shards, for
+// definitions, and for the state machines (keys and semaphores). *store.Store implements it.
+//
+// The done functions of a Log are called in the order of the calls of Append. Once one has got an
+// error, all later ones do: it is unknown whether their entries are there after a restart.
+type Log interface {
+	// Append adds a group of entries, which is atomic. It does not wait. done is called on the
+	// goroutine that writes when the group is as safe as its Wait asks.
+	Append(group []store.Entry, done func(error))
+	// AppendInline is Append for a caller that calls Commit soon.
+	AppendInline(group []store.Entry, done func(error))
+	// Commit writes what was appended on the caller's goroutine, unless another goroutine is
+	// writing. The caller holds no lock that a done function takes.
+	Commit()
+	// Barrier calls done when what was appended for these shards is as safe as wait asks, on the
+	// caller's goroutine when it is already. An answer from the state of a shard without an entry
+	// of its own waits for it: the state may be ahead of the log.
+	Barrier(shards []uint32, wait store.Wait, done func(error))
+	// Pending is how many bytes are appended but not written.
+	Pending() int64
+	// State is the health of the log. Watch has fn called when it changes. Retry has a log that is
+	// out of space try again at once.
+	State() store.State
+	Watch(fn func(store.State))
+	Retry()
+}

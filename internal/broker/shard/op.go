@@ -1,0 +1,60 @@
+package shard
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+type OpKind uint8
+
+const (
+	opPublish       OpKind = iota
+	opPublishFront         // before all other messages of the queue; Context.PublishFront knows whether there is such a place
+	OpServerPublish        // opPublish of the server itself, which may fail
+	OpAck
+	OpRequeue // by a consumer
+	OpReturn  // not by a consumer: that is gone, or its time was over
+	OpReject
+	OpKick    // a session's window opened: look at its queues again
+	opGrant   // a shared limit has left n deliveries to a share
+	opSettle  // a message that was handed over is safe elsewhere: its source may go
+	OpCall    // run a function on the shard's goroutine
+	OpRun     // a Runner: commands, or the part of a transaction
+	OpRelease // the end of a loan
+)
+
+// Op is one thing for a shard to do. It is one flat struct, copied in slices, so that the hot path
+// allocates nothing per message.
+type Op struct {
+	Kind       OpKind
+	persistent bool
+	must       bool // opPublish in a transaction: its queues must be there
+	priority   uint8
+	flags      queue.Flags  // opPublish: Redelivered, for a message that may have been delivered before a crash
+	N          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles; opGrant
+	Handle     queue.Handle // as n, and opSettle
+
+	Queue    *Queue   // the first target, or the queue of handle
+	More     []*Queue // further targets on this shard
+	Consumer *Consumer
+	Env      message.Envelope
+	ttl      int64 // ms, -1 none
+	due      int64 // unix ms, 0 now; opRequeue: 0 is what the queue says
+	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
+
+	order *Order // opPublish: nil, or the place that the sender gave it
+
+	Confirm Confirmer // nil: no confirm is asked for
+	Seq     uint64
+
+	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
+	// or the *Loan that it takes the place of; for opSettle: forwarded; opKick: *Client; opGrant:
+	// *dispatch.Share; opCall: func(); opRun: Runner.
+	Extra any
+}
+
+// Runner is work for a shard that is more than one op.
+type Runner interface {
+	// Run does it on the shard's goroutine.
+	Run(sh *Shard)
+}

@@ -1,0 +1,135 @@
+package shard
+
+import (
+	"math"
+
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/idindex"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// orderedQueue is a queue of QueuePolicy.ConsumeAfter as the graph of its virtual host knows it.
+type orderedQueue struct{ q *Queue }
+
+// Unblocked makes a message that was blocked ready.
+func (o orderedQueue) Unblocked(h queue.Handle) {
+	sh := o.q.shard
+	sh.setEarly(o.q, h, 1)
+	sh.mark(o.q)
+}
+
+// enterOrder makes the queue a part of the order of its virtual host.
+func (sh *Shard) enterOrder(q *Queue) {
+	g := sh.orders[q.vhost]
+	if g == nil {
+		g = dependency.New()
+		sh.orders[q.vhost] = g
+	}
+	q.after = g.Join(orderedQueue{q}, q.state, q.Declared.Unawaited)
+}
+
+// leaveOrder unblocks what waits for messages of a queue that is dropped with them.
+func (sh *Shard) leaveOrder(q *Queue) {
+	q.after.Leave()
+	if q.after.Graph().Empty() {
+		delete(sh.orders, q.vhost)
+	}
+	q.after = nil
+}
+
+// arrival is what the order asks of the publish in hand, once lookAtArrival has run.
+type arrival struct {
+	dependency.Arrival
+	looked bool
+}
+
+// lookAtArrival finds out what the order asks of the publish in hand, once for all its queues.
+func (sh *Shard) lookAtArrival(q *Queue, o *Op) {
+	if in := &sh.arriving; !in.looked {
+		in.looked = true
+		g := q.after.Graph()
+		g.Look(&in.Arrival, o.Env, sh.isCopy(g, o))
+	}
+}
+
+// isCopy reports whether the op brings a copy of a message of the order.
+func (sh *Shard) isCopy(g *dependency.Graph, o *Op) bool {
+	var of Loan
+	for _, from := range []any{o.Extra, o.Confirm} {
+		switch d := from.(type) {
+		case *handover:
+			of = Loan{d.source, d.handle}
+		case *atLeastOnce:
+			of = Loan{d.source, d.wait.Handle}
+		case *Loan:
+			of = *d
+		}
+	}
+	q := of.Queue
+	return q != nil && q.shard == sh && !q.gone && q.after != nil && q.after.Graph() == g && q.state.Status(of.Handle) != queue.Gone
+}
+
+// Alive reports whether a message with an id, other than those of but, is in a queue with an order.
+func (sh *Shard) Alive(v *VHost, id idindex.Sum, but []Loan) (alive bool) {
+	sh.Call(func() {
+		if o := sh.orders[v]; o != nil {
+			alive = o.LivesBeside(id, sh.placesOf(but))
+		}
+	})
+	return alive
+}
+
+// placesOf is where the messages of loans are in orders of the shard; others are left out.
+func (sh *Shard) placesOf(loans []Loan) (all []dependency.At) {
+	for _, l := range loans {
+		if q := l.Queue; q.shard == sh && !q.gone && q.after != nil {
+			all = append(all, dependency.At{In: q.after, Handle: l.Handle})
+		}
+	}
+	return all
+}
+
+// freed notes that n contiguous messages, of which some were live, are gone.
+func (sh *Shard) freed(q *Queue, h queue.Handle, n, live int) {
+	q.after.Went(h, n, live)
+	if q.early != nil {
+		queue.EachIn(q.early.keys, h, n, func(h queue.Handle) { delete(q.early.keys, h) })
+	}
+}
+
+// recallOrder finds out, after a start, what is blocked, and what has a place before its arrival.
+func (sh *Shard) recallOrder(g *dependency.Graph) {
+	r := sh.set.Store.NewReader(sh.ID)
+	read := func(index uint64, sub uint32) (message.Envelope, bool, error) {
+		fact, err := r.Read(index, sub)
+		if err != nil {
+			return nil, false, err
+		}
+		env, err := bodyOf(fact, &sh.scratch)
+		return env, sh.scratch.Copied, err
+	}
+	newest := map[*Queue]*Order{}
+	g.Recall(read, func(o dependency.Queue, h queue.Handle) {
+		if sh.set.Order == nil {
+			return
+		}
+		q := o.(orderedQueue).q
+		if newest[q] == nil {
+			newest[q] = &Order{At: math.MinInt64}
+		}
+		sh.recallEarly(q, h, newest[q])
+	})
+}
+
+// recallEarly gives the message that was read its place, when that is before an earlier one's.
+func (sh *Shard) recallEarly(q *Queue, h queue.Handle, newest *Order) {
+	at, ok := sh.set.Order(sh.scratch.Env)
+	switch {
+	case !ok:
+	case at.compare(*newest) < 0:
+		sh.goEarly(q, h, at)
+	default:
+		*newest = at
+	}
+}

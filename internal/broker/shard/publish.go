@@ -1,0 +1,55 @@
+package shard
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Publish is one message on its way in.
+type Publish struct {
+	Targets    Targets
+	Env        message.Envelope // belongs to the engine from now on
+	Persistent bool
+	Priority   uint8
+	TTL        int64 // ms, -1 none
+	NotBefore  int64 // unix ms before which it is not delivered, 0 none
+	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
+	// CopyOf is the message that it replaces, which has the same id and is settled later in the
+	// same transaction; nil: none. Messages that wait for the original (QueuePolicy.ConsumeAfter)
+	// then wait for the copy, and the copy itself waits for none.
+	CopyOf *Loan
+	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
+	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Options.Order
+	// gives the places of other messages.
+	Order *Order
+	// Told says that TapPublish was called.
+	Told bool
+	// Reserved exempts it from limits of rates: Reserve has counted it, or it only moves.
+	// Session.Publish resets it.
+	Reserved bool
+	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
+	// has been deleted since Targets were found. Elsewhere it means nothing.
+	MustArrive bool
+	Confirm    Confirmer
+	Seq        uint64
+}
+
+// Loan is a message that a session was lent.
+type Loan struct {
+	Queue  *Queue
+	Handle queue.Handle
+}
+
+func (p *Publish) Op() Op {
+	if p.Deadline < 0 {
+		p.Deadline = 1 // before 1970
+	}
+	o := Op{
+		Kind: opPublish, persistent: p.Persistent, must: p.MustArrive, priority: p.Priority, Env: p.Env,
+		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, order: p.Order, Confirm: p.Confirm, Seq: p.Seq,
+	}
+	if p.CopyOf != nil {
+		o.Extra = p.CopyOf
+	}
+	return o
+}

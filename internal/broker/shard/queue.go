@@ -1,0 +1,278 @@
+package shard
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/core/dedup"
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/dispatch"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/throttle"
+)
+
+// Queue is a declared queue. Its first fields never change; the rest belongs to
+// its shard.
+type Queue struct {
+	catalog.Queue // its definition
+	vhost         *VHost
+	shard         *Shard
+	relay         *catalog.Relay // nil unless the queue belongs to an exchange
+	pace          pace           // with rate, here: sessions read both beside the shard, which writes what is below
+	rate          throttle.Limit // of what sessions publish
+	Created       uint64         // index of the topology entry that declared it
+	ExplicitAt    atomic.Uint64  // index of the topology entry that made it one that stays, 0 none
+
+	ruling  atomic.Pointer[catalog.Ruling] // nil: what was declared counts; replaced by the shard, read by all
+	promise store.Wait                     // what a publisher confirm waits for
+
+	content       *shardstate.Queue // what the log knows of it; changed by the shard's recorder alone
+	state         *queue.Deliveries // of content.State
+	consumers     dispatch.Consumers
+	selective     *dispatch.Selective // nil: any message may go to any consumer
+	selection     selection           // its source
+	after         *dependency.Member  // nil: no message waits for another
+	reader        *store.Reader       // read-ahead over the log, while there is a backlog
+	scratchReader *store.Reader
+	early         *early                   // messages that do not stand where they came; nil when there are none
+	loanWaiters   LoanWaiters              // nil: nothing waits for a message that is lent
+	waiting       row                      // calls of Session.Await
+	waking        bool                     // the row is to be served
+	wakeAll       bool                     // also when nothing is ready
+	feature       atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
+	gone          bool
+	removed       bool  // for being idle
+	seen          look  // of an implicit queue
+	watched       int64 // unix ms of the last Look
+	once          bool  // it takes one message per key; relays look at that elsewhere
+	marked        bool
+	timer         int   // place in the shard's timers + 1, 0 = not there
+	wakeAt        int64 // unix ms
+	lastUsed      int64 // unix ms: for Policy.Expires
+	expiring      bool  // its deletion for lack of use is under way
+	shrinking     bool  // it has more than its limit, and had to stop dropping
+	hot           int64 // memory held, as last counted
+	cooledTo      int64 // what was to be kept when messages were last packed, and
+	cooled        int64 // what stayed
+
+	dead *deadletter.Backlog // nil when no dead letter waits here
+
+	serverEntry uint64 // newest entry with a persistent message of the server; 0: there was none
+
+	memory *dedup.Memory // keys that are not in the log; nil when there are none
+
+	counts  Counts
+	probe   timed
+	active  int64  // unix ms: something was done with it
+	changes uint64 // how often it was marked: with what was handed out, the version of what it holds
+}
+
+// VHost is the name of the queue's virtual host.
+func (q *Queue) VHost() string { return q.vhost.Name }
+
+// Home is the shard that has the queue.
+func (q *Queue) Home() *Shard { return q.shard }
+
+// At runs fn at the shard of the queue, and returns when that is done. Errors: ErrClosed.
+func (q *Queue) At(fn func(Context)) error {
+	return q.shard.Call(func() { fn(ContextOf(q)) })
+}
+
+// Send hands an op about the queue to its shard; false when that has stopped.
+func (q *Queue) Send(o Op) bool { return q.shard.Send(o) }
+
+// Rate limits what sessions publish to the queue.
+func (q *Queue) Rate() *throttle.Limit { return &q.rate }
+
+// Hold is how long a publisher's connection is to wait after each read, ns: consumers are behind.
+func (q *Queue) Hold() int64 { return q.pace.hold.Load() }
+
+// Fail is an error of the engine about the queue.
+func (q *Queue) Fail(err error) error {
+	return &failure.Error{Err: err, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
+}
+
+// used restarts the time after which an unused queue goes.
+func (q *Queue) used(now int64) { q.lastUsed = now }
+
+// setContent gives the queue what it holds.
+func (q *Queue) setContent(c *shardstate.Queue) { q.content, q.state = c, &c.State.Deliveries }
+
+// Register makes the shard know the queue, before any op that is sent to it later.
+func (q *Queue) Register() { q.shard.Post(func() { q.shard.Register(q) }) }
+
+// Register makes the shard know the queue.
+func (sh *Shard) Register(q *Queue) {
+	q.lastUsed = sh.set.NowMillis()
+	q.promise = syncWait(q.Policy().Sync, sh.set.Sync)
+	q.once = q.Policy().Deduplicate && q.relay == nil
+	sh.queues[q.ID] = q
+	q.consumers.Init(consumed{q})
+	if q.Policy().SingleActive {
+		q.consumers.Single(q.Policy().ActiveByRank)
+	}
+	if q.Policy().GroupHeader != "" {
+		q.selective = q.newSelective()
+	}
+	if q.Policy().ConsumeAfter {
+		sh.enterOrder(q)
+	}
+	if q.Durable {
+		if q.Policy().Deduplicate {
+			q.content.Keys = newMemory(q.Policy())
+		}
+		sh.machine.Add(q.content)
+	}
+	if q.Policy().Expires > 0 {
+		sh.mark(q)
+	}
+	if q.Implicit() {
+		sh.implicits.add(q, q.lastUsed)
+	}
+}
+
+// DropNow drops a queue whose deletion is durable, at its shard.
+func (sh *Shard) DropNow(q *Queue) {
+	_, bodies, _ := sh.drop(q, DropWhen{}) // without a condition it cannot fail
+	sh.set.Store.ReleaseRuns(sh.ID, bodies)
+}
+
+// DropWhen are the conditions of a deletion.
+type DropWhen struct{ Unused, Empty, Expired bool }
+
+// Redeclared answers a declaration of the queue, which counts as used. Errors: ErrClosed.
+func (q *Queue) Redeclared() (QueueInfo, error) {
+	info := QueueInfo{Name: q.Name}
+	err := q.shard.Call(func() {
+		q.shard.catchUpConsumers(q)
+		q.used(q.shard.now)
+		info.Ready, info.Consumers = q.state.Ready(), q.consumers.Len()
+	})
+	return info, err
+}
+
+// Drop ends the queue with all it holds, unless a condition forbids it, and returns the number of
+// its ready messages. release is to be called when the deletion is durable: the bodies of messages
+// are not needed any more. Errors: ErrInUse, ErrNotEmpty, ErrClosed.
+func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
+	sh := q.shard
+	var runs []store.Run
+	if closed := sh.Call(func() { messages, runs, err = sh.drop(q, when) }); closed != nil {
+		err = closed
+	}
+	return messages, func() { sh.set.Store.ReleaseRuns(sh.ID, runs) }, err
+}
+
+// Purge removes the ready messages, and returns their number when that is durable. Errors:
+// ErrLogFailed, ErrClosed.
+func (q *Queue) Purge() (messages int, err error) {
+	done := make(chan error, 1)
+	if err := q.shard.Call(func() { messages = q.shard.purge(q, func(err error) { done <- err }) }); err != nil {
+		return 0, err
+	}
+	if err := <-done; err != nil {
+		return 0, q.Fail(failure.ErrLogFailed)
+	}
+	return messages, nil
+}
+
+// Drop ends a queue with all it holds, unless a condition forbids it. The
+// bodies are released when the caller knows the deletion to be durable.
+func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run, err error) {
+	fail := func(e error) (int, []store.Run, error) {
+		return 0, nil, q.Fail(e)
+	}
+	sh.catchUpConsumers(q)
+	switch {
+	case q.gone:
+		return 0, nil, nil
+	case when.Unused && q.consumers.Len() > 0:
+		return fail(failure.ErrInUse)
+	case when.Empty && q.state.Ready() > 0:
+		return fail(failure.ErrNotEmpty)
+	case when.Expired:
+		q.expiring = false
+		if at, ok := q.expiry(); !ok || at > sh.now { // used meanwhile
+			sh.mark(q)
+			return fail(failure.ErrInUse)
+		}
+	}
+	q.gone = true
+	sh.retire(q)
+	sh.implicits.remove(q)
+	q.dismissLoanWaiters()
+	q.dismissWaiting()
+	if q.after != nil {
+		sh.leaveOrder(q)
+	}
+	q.early = nil
+	messages = q.state.Ready()
+	var ended []*Consumer
+	for _, c := range q.consumers.All() {
+		ended = append(ended, ConsumerOf(c))
+	}
+	slices.SortFunc(ended, func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) }) // not by whose turn it was
+	q.consumers.Clear()
+	for _, c := range ended {
+		c.out.flush(sh)
+		sh.leave(c)
+		c.client.Forget(c)
+		c.client.Sink.Cancelled(c)
+	}
+	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
+	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
+		if it.Flags&queue.Scratch != 0 {
+			sh.releaseSpilled(it.Index)
+		}
+		return true
+	})
+	if q.dead != nil {
+		q.dead = nil
+		delete(sh.insisting, q)
+		sh.deadQueues.Add(-1)
+	}
+	sh.closeReader(q)
+	sh.count(q, 0)
+	sh.timers.set(q, noTime)
+	delete(sh.queues, q.ID)
+	sh.machine.Drop(q.ID)
+	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
+	q.scratchReader, q.memory, q.selective = nil, nil, nil
+	q.feature.Store(nil)
+	return messages, bodies, nil
+}
+
+// Purge removes what is ready.
+func (sh *Shard) purge(q *Queue, durable func(error)) (messages int) {
+	if q.gone {
+		durable(nil)
+		return 0
+	}
+	sh.catchUpConsumers(q)
+	messages = sh.clear(q)
+	sh.WhenRecorded(durable)
+	return messages
+}
+
+// QueueVersion tells how a queue is at a moment: another one means that it may hold something else.
+// The zero value is that of a queue that is not there.
+type QueueVersion struct{ queue, Changes uint64 }
+
+// Version is that of the queue now.
+func (at Context) Version() QueueVersion { return at.q.version() }
+
+// Watch is Version for a client that will ask again soon: until then, the queue does not go for
+// being idle.
+func (at Context) Watch() QueueVersion {
+	at.q.watched = at.sh.now
+	return at.q.version()
+}
+
+// version runs on the shard's goroutine.
+func (q *Queue) version() QueueVersion { return QueueVersion{q.ID, q.changes + q.counts.HandedOut()} }

@@ -1,0 +1,118 @@
+package shard
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/storage/store"
+)
+
+// Recover rebuilds the shard's queues.
+func (sh *Shard) Recover() error {
+	clean := false
+	r, after, err := sh.set.Store.Checkpoint(sh.ID)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		clean, err = sh.machine.Restore(r)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return fmt.Errorf("checkpoint at %d: %w", after, AsStoreError(err))
+		}
+	}
+	err = sh.set.Store.Replay(sh.ID, after, func(index uint64, sub uint32, fact []byte) error {
+		clean = false
+		sh.logged.add(len(fact))
+		return sh.machine.Apply(index, sub, fact)
+	})
+	if err != nil {
+		return AsStoreError(err)
+	}
+	sh.index = sh.set.Store.Last(sh.ID) + 1
+	sh.durable.upTo.Store(sh.index - 1)
+	sh.facts.Begin(sh.index, nil)
+	for _, q := range sh.queues {
+		if !clean {
+			q.state.MarkAllRedelivered()
+		}
+		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have asked for it when they died
+			sh.recoverDead(q)
+		}
+		sh.mark(q)
+	}
+	for _, o := range sh.orders {
+		sh.recallOrder(o)
+	}
+	sh.recoverLeases()
+	// From here on the checkpoint of a clean close does not cover deliveries.
+	sh.facts.Start()
+	sh.entry.wait = sh.set.Sync.Wait()
+	return nil
+}
+
+// logBodies counts references to bodies in the log while a shard recovers.
+type logBodies struct{ sh *Shard }
+
+func (l logBodies) Retain(index uint64, n int)  { l.sh.set.Store.Retain(l.sh.ID, index, n) }
+func (l logBodies) Release(index uint64, n int) { l.sh.set.Store.Release(l.sh.ID, index, n) }
+
+// AsStoreError wraps an error of the state machine in the one that the store has for it.
+func AsStoreError(err error) error {
+	switch {
+	case errors.Is(err, shardstate.ErrUnsupported):
+		return fmt.Errorf("%w: %w", store.ErrUnsupportedFormat, err)
+	case errors.Is(err, shardstate.ErrMalformed):
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return err
+}
+
+// Freeze copies what a checkpoint needs, so that the shard can go on while it is written.
+func (sh *Shard) Freeze(clean bool) *Frozen {
+	return &Frozen{sh.index - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
+}
+
+// FreezeIfDue is Freeze for a shard that has logged so many bytes since its last checkpoint; nil
+// for others, and when the shard has stopped.
+func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
+	sh.Call(func() {
+		if sh.logged.since >= bytes {
+			sh.Propose() // the checkpoint's index must cover all facts that the state has applied
+			f = sh.Freeze(false)
+			sh.logged.since = 0
+		}
+	})
+	return f
+}
+
+// LoggedBytes is how many bytes the shard has in the log at the start and since then.
+func (sh *Shard) LoggedBytes() (total int64) {
+	sh.Call(func() { total = sh.logged.total })
+	return total
+}
+
+// Live returns the positions from lo to hi of the bodies that the queues still need, sorted, each
+// once. Errors: ErrClosed.
+func (sh *Shard) Live(lo, hi uint64) (live []store.Pos, err error) {
+	err = sh.Call(func() {
+		sh.Propose() // the facts that made the others dead must be in the log before these are deleted
+		sh.machine.Each(func(q *shardstate.Queue) {
+			q.State.Live(lo, hi, func(index uint64, sub uint32) {
+				live = append(live, store.Pos{Shard: sh.ID, Index: index, Sub: sub})
+			})
+		})
+	})
+	slices.SortFunc(live, func(a, b store.Pos) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Sub, b.Sub))
+	})
+	return slices.Compact(live), err
+}
+
+// Frozen is the state of a shard at one index.
+type Frozen struct {
+	Index uint64
+	State *shardstate.Frozen
+}

@@ -1,0 +1,91 @@
+package shard
+
+import (
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/deadletter"
+	"fiveways/internal/throttle"
+)
+
+// Policy is what is in force for the queue now: its declaration, changed by policies. Any goroutine
+// may call it.
+func (q *Queue) Policy() *catalog.QueuePolicy {
+	if r := q.ruling.Load(); r != nil {
+		return &r.QueuePolicy
+	}
+	return &q.Declared
+}
+
+// Ruling is Policy with everything that policies add.
+func (q *Queue) Ruling() catalog.Ruling {
+	if r := q.ruling.Load(); r != nil {
+		return *r
+	}
+	return catalog.Ruling{QueuePolicy: q.Declared}
+}
+
+// Govern puts a ruling in force for a queue, or with nil its declaration. A limit of length counts
+// for what the queue holds, too; messages keep the time to live that they got when they came.
+func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
+	before := q.Ruling()
+	q.Rule(r)
+	after := q.Ruling()
+	if q.gone || before == after {
+		return
+	}
+	q.promise = syncWait(after.Sync, sh.set.Sync)
+	if after.Expires != before.Expires {
+		q.used(sh.now) // its time begins now
+	}
+	if q.dead != nil {
+		q.dead.Hasten() // the exchange may be another one
+	}
+	sh.dispatch(q) // what a waiting consumer can take goes out first
+	sh.shrink(q)
+	sh.mark(q)
+}
+
+// ShrinkStep is how many messages a shard drops before it looks at its other queues.
+const ShrinkStep = 4096
+
+// shrink drops what exceeds a limit that came later, at most shrinkStep messages at a time: the
+// rest follows when the timer of the queue fires.
+func (sh *Shard) shrink(q *Queue) {
+	p := q.Policy()
+	q.shrinking = false
+	if p.Overflow != catalog.DropHead {
+		return
+	}
+	for n := 0; p.ExceededBy(q.state.Ready(), q.state.ReadyBytes()); n++ {
+		if n == ShrinkStep || sh.deadBytes >= MaxDeadBytes || sh.set.Resting.Load() {
+			q.shrinking = true
+			return
+		}
+		it := sh.oldest(q)
+		if it == nil {
+			return
+		}
+		sh.deadLetter(q, it.Handle, deadletter.MaxLength)
+		sh.doLocal()
+		if sh.facts.Len() >= EntryBytes {
+			sh.Propose()
+		}
+	}
+}
+
+// Rule makes a ruling count for the queue; with nil its declaration does.
+func (q *Queue) Rule(r *catalog.Ruling) {
+	q.ruling.Store(r)
+	rates := catalog.Rates{}
+	if r != nil {
+		rates = r.Rates
+	}
+	q.vhost.set.SetRates(&q.rate, orUnbounded(rates.Messages), orUnbounded(rates.Bytes))
+}
+
+// orUnbounded is a rate of a policy, which has none where it says 0.
+func orUnbounded(rate int64) int64 {
+	if rate == 0 {
+		return throttle.Unbounded
+	}
+	return rate
+}

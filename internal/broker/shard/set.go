@@ -1,0 +1,164 @@
+package shard
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/histogram"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/routing"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/core/tracing"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/throttle"
+)
+
+// Config is what the shards of one broker need of it.
+type Config struct {
+	Log         Log            // they append to it
+	Store       *store.Store   // they read from it
+	Scratch     *store.Store   // for transient messages that memory has no room for
+	Sync        store.SyncMode // what a promise waits for
+	Shards      int
+	MemoryLimit int64 // bytes of messages
+	LookBytes   int64 // see Context.LookBytes
+	Order       func(env message.Envelope) (at Order, ok bool)
+	Traces      tracing.Listener
+	Tap         func(*Tapped) message.Envelope
+	Logger      *slog.Logger
+	Now         func() time.Time
+	Definer     Definer
+}
+
+// Definer changes the definitions where a shard asks for it. Its methods do not wait.
+type Definer interface {
+	// Expire deletes a queue that was not used for its time.
+	Expire(q *Queue)
+	// LetGo removes an implicit queue that is idle, if it still is.
+	LetGo(q *Queue)
+	// PassOn publishes a message, which was on its way to a queue when that was removed for being
+	// idle, to a new queue of that name.
+	PassOn(q *Queue, o Op)
+}
+
+// Set is the shards of one broker, and what they share.
+type Set struct {
+	Config
+	Catalog *catalog.State // nil until the definitions are made
+	All     []*Shard       // shard i+1
+
+	Flow            flow
+	proposals       proposals
+	Memory          atomic.Int64 // bytes held by all queues' messages
+	ScratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
+	Counters        counters
+	Waited          histogram.Histogram // ms that messages waited in queues
+	Confirmed       histogram.Histogram // ns until entries with confirms were durable
+	Resting         atomic.Bool         // no message starts for another queue
+	Alarmed         atomic.Bool         // publishers are held back by an alarm, not by flow
+	Rated           atomic.Bool         // a limit of a rate is set, or was
+}
+
+// Counters are of all shards, since the start.
+type counters struct {
+	Unreadable, DeadLettered, Duplicates atomic.Int64
+	QueuesDeleted                        atomic.Uint64
+}
+
+// NewSet returns the shards of a broker, which are empty and do not run.
+func NewSet(c Config) *Set {
+	s := &Set{Config: c}
+	s.Flow.init(s.OverMark)
+	s.Grow(c.Shards)
+	return s
+}
+
+// Grow makes shards until there are n.
+func (s *Set) Grow(n int) {
+	for id := len(s.All) + 1; id <= n; id++ {
+		s.All = append(s.All, newShard(s, uint32(id)))
+	}
+}
+
+func (s *Set) NowMillis() int64 { return s.Now().UnixMilli() }
+
+// QueueByID finds a queue.
+func (s *Set) QueueByID(id uint64) (*Queue, bool) {
+	q, ok := s.Catalog.Queue(id)
+	if !ok {
+		return nil, false
+	}
+	return QueueOf(q), true
+}
+
+// QueueIn returns the queue with a name in a routing table.
+func (s *Set) QueueIn(t *routing.Table, name string) (*Queue, bool) {
+	id, ok := t.Queue(name)
+	if !ok {
+		return nil, false
+	}
+	return s.QueueByID(uint64(id))
+}
+
+// NewVHost returns a virtual host without its definition.
+func (s *Set) NewVHost() *catalog.VHost {
+	v := &VHost{set: s}
+	v.Runtime = v
+	return &v.VHost
+}
+
+// NewQueue returns a queue without its definition.
+func NewQueue() *catalog.Queue {
+	q := &Queue{}
+	q.Runtime = q
+	return &q.Queue
+}
+
+// Build makes the part of a queue that holds messages. Its shard need not be there.
+func (s *Set) Build(def *catalog.Queue) {
+	q := QueueOf(def)
+	s.Grow(int(def.Shard))
+	q.vhost, q.shard, q.relay = VHostOf(def.In), s.All[def.Shard-1], def.Relay
+	q.setContent(shardstate.NewQueue(def.ID, def.Durable))
+	q.Rule(q.Ruled())
+}
+
+// TableChanged has dead letters that could not be routed try again. It may run while the
+// definitions are locked.
+func (s *Set) TableChanged() {
+	for _, sh := range s.All {
+		if sh.deadQueues.Load() > 0 && !sh.hastening.Swap(true) {
+			sh.Post(sh.hastenDead)
+		}
+	}
+}
+
+// SetRates makes rates count, below 0 none.
+func (s *Set) SetRates(l *throttle.Limit, messages, bytes int64) {
+	if l.Set(messages, bytes) {
+		s.Rated.Store(true)
+	}
+}
+
+// Commit writes what inline rounds have proposed and calls what waits for it, unless another
+// goroutine is writing.
+func (s *Set) Commit() {
+	defer Deadly()
+	s.Log.Commit()
+}
+
+// QueueOf is the queue of a definition.
+func QueueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
+
+// VHostOf is the virtual host of a definition.
+func VHostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
+
+// RelayQueue returns the relay of the exchange, nil when it has none.
+func (s *Set) RelayQueue(x *routing.Exchange) *Queue {
+	if q := s.Catalog.RelayOf(x); q != nil {
+		return QueueOf(q)
+	}
+	return nil
+}

@@ -1,0 +1,451 @@
+package shard
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/dispatch"
+	"fiveways/internal/core/failure"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/core/stream"
+	"fiveways/internal/core/tracing"
+	"fiveways/internal/storage/store"
+)
+
+const (
+	EntryBytes    = 1 << 20  // an entry is proposed when it reaches this
+	deliverBytes  = 64 << 10 // deliveries gathered for one consumer before its sink takes them
+	gatheredBytes = 1 << 20  // and for all consumers of the shard
+	MaxReaders    = 32       // read-ahead buffers per shard
+)
+
+// Shard owns a set of queues. Everything below done belongs to the goroutine that runs the shard:
+// its own, or that of a session (inline.go).
+type Shard struct {
+	set   *Set
+	ID    uint32
+	inbox *inbox
+	Done  chan struct{} // closed when run has returned
+
+	ops    []Op // of the round; reused
+	writes bool // the goroutine that runs the shard writes the log afterwards
+	owes   bool // there is something for it to write
+
+	now       int64                // unix ms, read once per drain
+	machine   *shardstate.Machine  // the durable state
+	facts     *shardstate.Recorder // changes it; the entry in hand
+	queues    map[uint64]*Queue
+	traces    *tracing.Tracker             // nil without Options.Traces
+	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
+	consumers map[*Client][]*Consumer
+	timers    timers
+	implicits implicits
+
+	// The drain in hand.
+	marked  []*Queue  // queues to look at before the drain ends
+	waking  []*Queue  // those of them whose rows are to be served
+	local   []Op      // dead letters for this shard itself
+	lending []*outbox // with deliveries gathered
+	turns   uint64    // deliveries to consumers
+	answers []answer  // publishes that need no log
+
+	// The entry in hand.
+	entry *proposal
+	index uint64 // of the entry in hand
+
+	durable durable
+
+	scratch   shardstate.Message
+	loaded    queue.Item         // the item in hand when its body came from disk
+	taken     queue.Item         // the item that Context.Take gave last
+	arriving  arrival            // the place of the publish in hand in the order
+	taking    []*Queue           // the queues that take the publish in hand
+	incoming  shardstate.Message // the publish in hand
+	givenID   stream.ID          // of the publish in hand, 0-0: the stream gives one
+	due       []queue.Item       // messages about to leave a relay
+	promise   store.Wait         // of the publish in hand: the strictest of its targets
+	duplicate bool               // of it: a durable queue has it already
+	spill     spill
+
+	hot          int64               // memory held by the queues' messages, as last seen
+	deadBytes    int64               // dead letters on their way to other shards
+	insisting    map[*Queue]struct{} // queues with dead letters that wait
+	deadQueues   atomic.Int32        // how many
+	hastening    atomic.Bool         // hastenDead is on its way
+	untold       int                 // ops that offer could not hand on since it last logged that
+	logged       logged
+	CheckpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
+	inTx         bool     // the entry in hand must not be ended
+	still        []*Shard // that stand still with this one, for one command; nil: none do
+	expired      []queue.Handle
+	gathered     int                // bytes of deliveries not yet handed to their sinks
+	readers      []*Queue           // queues with a read-ahead buffer, oldest first
+	retired      map[*VHost]*Counts // of queues that are gone
+}
+
+// answer is a range of publishes of one confirmer with one outcome.
+type answer struct {
+	to       Confirmer
+	from, up uint64
+	ok       bool
+}
+
+func newShard(set *Set, id uint32) *Shard {
+	sh := &Shard{
+		set: set, ID: id, inbox: newInbox(), Done: make(chan struct{}),
+		queues: map[uint64]*Queue{}, orders: map[*VHost]*dependency.Graph{}, consumers: map[*Client][]*Consumer{},
+		insisting: map[*Queue]struct{}{}, index: 1,
+	}
+	sh.machine = shardstate.NewMachine(logBodies{sh})
+	sh.facts = shardstate.NewRecorder(releasing{sh})
+	if set.Traces != nil {
+		sh.traces = tracing.NewTracker(set.Traces, set.Now)
+	}
+	sh.entry = newProposal(sh)
+	sh.facts.Begin(sh.index, nil)
+	sh.implicits.few = fewImplicit / max(set.Config.Shards, 1)
+	return sh
+}
+
+// Run is the shard's goroutine. It does what no session runs inline: ops whose senders do not wait,
+// and timers.
+func (sh *Shard) Run() {
+	defer close(sh.Done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		wake := int64(noTime)
+		if sh.inbox.enter() {
+			for again := true; again; again = !sh.inbox.rest(wake) {
+				sh.round()
+				wake = sh.wake()
+			}
+		}
+		if sh.stopped() {
+			return
+		}
+		timer.Reset(sh.until(wake))
+		select {
+		case <-sh.inbox.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// Stop has the shard finish what it has accepted, and returns when its goroutine has ended.
+func (sh *Shard) Stop() {
+	sh.inbox.close()
+	<-sh.Done
+}
+
+// Hash is a hash of the durable state, at the shard.
+func (sh *Shard) Hash() uint64 { return sh.machine.Hash() }
+
+// Moving reports, at the shard, whether messages are on their way to other shards.
+func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
+
+// round does all that has gathered, on the goroutine that runs the shard.
+func (sh *Shard) round() {
+	sh.ops = sh.inbox.take(sh.ops)
+	sh.drain(sh.ops)
+	clear(sh.ops)
+}
+
+func (sh *Shard) stopped() bool {
+	sh.inbox.mu.Lock()
+	defer sh.inbox.mu.Unlock()
+	return sh.inbox.shut && len(sh.inbox.ops) == 0 && !sh.inbox.taken
+}
+
+// until is the time left until at (unix ms), an hour at most.
+func (sh *Shard) until(at int64) time.Duration {
+	if at == noTime {
+		return time.Hour
+	}
+	wait := min(max(at-sh.set.NowMillis(), 0), time.Hour.Milliseconds())
+	return time.Duration(wait) * time.Millisecond
+}
+
+// drain does the ops and all that follows from them, and proposes what is to be recorded.
+func (sh *Shard) drain(ops []Op) {
+	sh.now = sh.set.NowMillis()
+	sh.fireTimers() // first: the ops are to see the state at this time
+	for i := range ops {
+		sh.do(&ops[i])
+		if len(sh.local) > 0 {
+			sh.doLocal()
+		}
+		if len(sh.waking) > 0 {
+			sh.serveAll()
+		}
+		if sh.facts.Len() >= EntryBytes {
+			sh.Propose()
+		}
+	}
+	sh.lookAtImplicit()
+	for len(sh.marked) > 0 {
+		sh.serveAll()
+		marked := sh.marked
+		sh.marked = nil
+		for _, q := range marked {
+			q.marked = false
+			sh.attend(q)
+			if sh.facts.Len() >= EntryBytes {
+				sh.Propose()
+			}
+			if sh.gathered >= gatheredBytes {
+				sh.flushDeliveries()
+			}
+		}
+		sh.doLocal()
+		if sh.marked == nil {
+			clear(marked)
+			sh.marked = marked[:0]
+		}
+	}
+	sh.flushDeliveries()
+	sh.Propose()
+	sh.flushAnswers()
+}
+
+func (sh *Shard) do(o *Op) {
+	switch o.Kind {
+	case opPublish, opPublishFront:
+		sh.publish(o)
+	case OpServerPublish:
+		sh.ServerPublish(o)
+	case OpAck:
+		sh.ack(o)
+	case OpRequeue, OpReturn:
+		sh.requeue(o)
+	case OpReject:
+		sh.reject(o)
+	case OpKick:
+		sh.kick(o.Extra.(*Client))
+	case opGrant:
+		o.Extra.(*dispatch.Share).Granted(int(o.N))
+	case opSettle:
+		o.Extra.(forwarded).finish(sh)
+	case OpCall:
+		o.Extra.(func())()
+	case OpRun:
+		o.Extra.(Runner).Run(sh)
+	case OpRelease:
+		sh.release(o)
+	}
+}
+
+// doLocal publishes the dead letters that this shard made for itself.
+func (sh *Shard) doLocal() {
+	for len(sh.local) > 0 {
+		ops := sh.local
+		sh.local = nil
+		for i := range ops {
+			sh.publish(&ops[i])
+			if sh.facts.Len() >= EntryBytes && !sh.inTx {
+				sh.Propose()
+			}
+		}
+	}
+}
+
+// mark has the queue looked at before the drain ends.
+func (sh *Shard) mark(q *Queue) {
+	q.changes++
+	q.active = sh.now
+	if !q.marked {
+		q.marked = true
+		sh.marked = append(sh.marked, q)
+	}
+	if q.waiting.first != nil && !q.waking {
+		q.waking = true
+		sh.waking = append(sh.waking, q)
+	}
+}
+
+// attend brings a queue to rest: it delivers, sets the timer and bounds the memory.
+func (sh *Shard) attend(q *Queue) {
+	if q.gone {
+		q.consumers.End()
+		return
+	}
+	sh.dispatch(q)
+	sh.expire(q) // what has a TTL of 0 was for consumers with room
+	if q.after != nil {
+		sh.dropHead(q) // what was blocked may be ready now
+		q.after.Graph().Tidy()
+	}
+	if f := q.feature.Load(); f != nil {
+		f.OnRest(Context{sh, q})
+	}
+	sh.setTimer(q)
+	if q.relay != nil {
+		sh.attendRelay(q)
+	}
+	sh.boundMemory(q)
+	q.pace.update(q)
+}
+
+// kick marks the queues that the session consumes from, first the one whose consumer was served
+// longest ago: the window may be full again before the last.
+func (sh *Shard) kick(from *Client) {
+	byTurn := slices.SortedFunc(slices.Values(sh.consumers[from]), func(a, b *Consumer) int { return cmp.Compare(a.state.Turn(), b.state.Turn()) })
+	for _, c := range byTurn {
+		c.state.HasRoom()
+		if c.Queue.state.Ready() > 0 {
+			sh.mark(c.Queue)
+		}
+	}
+}
+
+// join adds a consumer to those of its session.
+func (sh *Shard) join(c *Consumer) {
+	mates := sh.consumers[c.client]
+	if len(mates) > 0 {
+		c.out = mates[0].out
+	} else {
+		c.out = &outbox{sink: c.client.Sink, window: &c.client.Window, late: c.client.Late}
+	}
+	sh.consumers[c.client] = append(mates, c)
+}
+
+// leave removes a consumer from those of its session.
+func (sh *Shard) leave(c *Consumer) {
+	rest := slices.DeleteFunc(sh.consumers[c.client], func(have *Consumer) bool { return have == c })
+	if len(rest) == 0 {
+		delete(sh.consumers, c.client)
+	} else {
+		sh.consumers[c.client] = rest
+	}
+}
+
+// Call runs fn on the shard's goroutine and waits for it. Errors: ErrClosed.
+func (sh *Shard) Call(fn func()) error {
+	done := make(chan struct{})
+	if !sh.Post(func() { fn(); close(done) }) {
+		return failure.ErrClosed
+	}
+	<-done
+	return nil
+}
+
+// Each runs fn for each queue, by its ID. Errors: ErrClosed.
+func (sh *Shard) Each(fn func(Context)) error {
+	return sh.Call(func() {
+		for _, id := range slices.Sorted(maps.Keys(sh.queues)) {
+			fn(Context{sh, sh.queues[id]})
+		}
+	})
+}
+
+// EachRetired runs fn for what was counted in queues that are gone, by virtual host. Errors:
+// ErrClosed.
+func (sh *Shard) EachRetired(fn func(*VHost, *Counts)) error {
+	return sh.Call(func() {
+		for v, counts := range sh.retired {
+			fn(v, counts)
+		}
+	})
+}
+
+// Send hands an op to the shard, which is never held back; false when the shard has stopped.
+func (sh *Shard) Send(o Op) bool { return sh.inbox.push([]Op{o}, false) }
+
+// SendBatch is send for ops in a slice, which blocks while the inbox is full. next is the slice to
+// fill next.
+func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.pushBatch(ops) }
+
+// Post runs fn on the shard's goroutine and does not wait for it; false when the shard has stopped.
+func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }
+
+func (sh *Shard) answer(to Confirmer, seq uint64, ok bool) {
+	if n := len(sh.answers); n > 0 {
+		if a := &sh.answers[n-1]; a.to == to && a.ok == ok && a.up+1 == seq {
+			a.up = seq
+			return
+		}
+	}
+	sh.answers = append(sh.answers, answer{to, seq, seq, ok})
+}
+
+func (sh *Shard) flushAnswers() {
+	for i := range sh.answers {
+		a := &sh.answers[i]
+		a.to.Confirmed(a.from, a.up, a.ok)
+	}
+	clear(sh.answers)
+	sh.answers = sh.answers[:0]
+}
+
+// bodyOf finds the message in a fact, decoding into m.
+func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {
+	if err := m.Decode(fact); err != nil {
+		return nil, err
+	}
+	return m.Env, nil
+}
+
+// load returns the item's message, which it reads when only the disk has it.
+func (sh *Shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
+	if it.Env != nil {
+		return it.Env, nil
+	}
+	var fact []byte
+	var err error
+	if it.Flags&queue.Scratch != 0 {
+		fact, err = sh.readSpilled(q, it)
+	} else {
+		if q.reader == nil {
+			sh.openReader(q)
+		}
+		fact, err = q.reader.Read(it.Index, it.Sub)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(fact, &sh.scratch)
+}
+
+// loadAside is load for a message out of order. It leaves the queue's read-ahead where it is.
+func (sh *Shard) loadAside(it *queue.Item) (message.Envelope, error) {
+	at := store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}
+	var fact []byte
+	var err error
+	switch data, ok := sh.spill.pending[it.Index]; {
+	case it.Flags&queue.Scratch == 0:
+		fact, err = sh.set.Store.Body(at, nil)
+	case ok:
+		fact, err = shardstate.NthFact(data, it.Sub)
+	default:
+		fact, err = sh.set.Scratch.Body(at, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(fact, &sh.scratch)
+}
+
+// openReader gives the queue a read-ahead buffer. The queue with the oldest one loses that when
+// there are too many.
+func (sh *Shard) openReader(q *Queue) {
+	if len(sh.readers) == MaxReaders {
+		sh.readers[0].reader = nil
+		sh.readers = slices.Delete(sh.readers, 0, 1)
+	}
+	q.reader = sh.set.Store.NewReader(sh.ID)
+	sh.readers = append(sh.readers, q)
+}
+
+// closeReader drops the buffer.
+func (sh *Shard) closeReader(q *Queue) {
+	if q.reader != nil {
+		q.reader = nil
+		sh.readers = slices.DeleteFunc(sh.readers, func(have *Queue) bool { return have == q })
+	}
+}

@@ -1,0 +1,35 @@
+package shard
+
+import (
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
+)
+
+// Sink is where a session's deliveries go. Its methods run on the goroutine of a shard, of a
+// consumer of copies, or of any session that waits for the broker. They must not block or call back
+// into the session. So a caller of a Session's method must not hold a lock that a Sink or a
+// Confirmer takes.
+type Sink interface {
+	// Deliver takes deliveries in order. ds is reused after it returns; the envelopes stay valid.
+	Deliver(ds []Delivery)
+	// Cancelled is called when the broker ends the consumer: its queue is gone, or it has all the
+	// copies it asked for.
+	Cancelled(c *Consumer)
+}
+
+// Delivery is a message that was handed to a consumer, or with a nil Consumer to a session that
+// asked for it.
+type Delivery struct {
+	Consumer    *Consumer
+	Queue       *Queue
+	Handle      queue.Handle
+	Env         message.Envelope
+	Redelivered bool
+	Count       uint32 // how often it was returned before
+}
+
+// Confirmer is told of the outcome of publishes: each number from from to to is confirmed (ok) or
+// rejected. Any goroutine may call it, and it must not block.
+type Confirmer interface {
+	Confirmed(from, to uint64, ok bool)
+}

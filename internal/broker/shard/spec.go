@@ -1,0 +1,44 @@
+package shard
+
+import (
+	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/message"
+	"fiveways/internal/core/selector"
+	"fiveways/internal/storage/store"
+)
+
+// syncWait is what a publisher confirm waits for when the broker has this mode.
+func syncWait(s catalog.SyncChoice, mode store.SyncMode) store.Wait {
+	switch s {
+	case catalog.SyncAlways:
+		mode = store.SyncAlways
+	case catalog.SyncBatch:
+		mode = store.SyncBatch
+	case catalog.SyncOS:
+		mode = store.SyncOS
+	}
+	return mode.Wait()
+}
+
+// QueueInfo answers a declaration.
+type QueueInfo struct {
+	Name      string
+	Ready     int
+	Consumers int
+}
+
+// ConsumerSpec registers a consumer.
+type ConsumerSpec struct {
+	Queue     string
+	Tag       string
+	NoAck     bool
+	Exclusive bool
+	Prefetch  int                // most unsettled deliveries at a time, 0 = no limit
+	Priority  int                // higher ones are served first
+	Selector  *selector.Selector // only messages that match, nil = all
+	Limit     *Limit             // a further limit shared by several consumers, or nil
+	Data      any                // the protocol's own
+	Channel   int                // of the connection, for people; 0: the protocol has none
+	Args      message.Table      // as the client gave them, for people
+	Started   func()             // runs before the first delivery, on the shard's goroutine
+}

@@ -1,0 +1,97 @@
+package shard
+
+import (
+	"slices"
+)
+
+// Targets are the queues a message goes to, those of one shard side by side, relays behind the
+// others. The slice is shared and never changed. Targets take four words, the most that the
+// compiler keeps in registers.
+type Targets struct {
+	queues []*Queue
+	parts  int32 // publishes they need: one for each shard, and one for each relay
+	relays bool  // there are relays among them
+}
+
+func NewTargets(queues []*Queue) Targets {
+	if len(queues) > 1 {
+		slices.SortStableFunc(queues, func(a, b *Queue) int { return a.part() - b.part() })
+	}
+	t := Targets{queues: queues}
+	for i, q := range queues {
+		if i == 0 || q.shard != queues[i-1].shard || q.relay != nil {
+			t.parts++
+		}
+		t.relays = t.relays || q.relay != nil
+	}
+	return t
+}
+
+// part orders queues so that those of one publish are side by side.
+func (q *Queue) part() int {
+	n := 2 * int(q.shard.ID)
+	if q.relay != nil {
+		n++
+	}
+	return n
+}
+
+// within reports whether all of them are ordinary queues of one shard.
+func (t Targets) within(sh *Shard) bool {
+	return t.Empty() || t.parts == 1 && !t.relays && t.queues[0].shard == sh
+}
+
+// OnlyCopied reports whether only exchanges that keep copies of messages get the message.
+func (t Targets) OnlyCopied() bool {
+	for _, q := range t.queues {
+		if q.relay == nil || !q.relay.Keeps {
+			return false
+		}
+	}
+	return len(t.queues) > 0
+}
+
+// Relayed reports whether one of the queues belongs to an exchange: then it is open whether the
+// message reaches a client's queue.
+func (t Targets) Relayed() bool { return t.relays }
+
+// Empty reports whether no queue gets the message.
+func (t Targets) Empty() bool { return len(t.queues) == 0 }
+
+// Queues are the queues, the caller's to read only.
+func (t Targets) Queues() []*Queue { return t.queues }
+
+// Names are the names of the queues that belong to no exchange.
+func (t Targets) Names() (all []string) {
+	for _, q := range t.queues {
+		if q.relay == nil {
+			all = append(all, q.Name)
+		}
+	}
+	return all
+}
+
+// Without is the targets without the queue of a name.
+func (t Targets) Without(queue string) Targets {
+	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
+		return t
+	}
+	return NewTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
+}
+
+// Parts is how many publishes the queues need: a Confirmer is called once for each.
+func (t Targets) Parts() int { return int(t.parts) }
+
+// Each calls fn once per part with base completed for it.
+func (t Targets) Each(base Op, fn func(*Shard, Op)) {
+	for i := 0; i < len(t.queues); {
+		end := i + 1
+		for end < len(t.queues) && t.queues[end].shard == t.queues[i].shard && t.queues[end].relay == nil {
+			end++
+		}
+		o := base
+		o.Queue, o.More = t.queues[i], t.queues[i+1:end]
+		fn(o.Queue.shard, o)
+		i = end
+	}
+}
