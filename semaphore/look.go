@@ -170,7 +170,7 @@ func (m *Manager) renewAndLook(ctx context.Context, key string, places []*place)
 func (m *Manager) look(ctx context.Context, key string, tasks []string) ([]Task, error) {
 	all, err := m.backend.Look(ctx, key, tasks)
 	if err == nil && len(all) != len(tasks) {
-		err = fmt.Errorf("semaphore: told of %d tasks, not of %d", len(all), len(tasks))
+		err = fmt.Errorf("semaphore: the answer has %d tasks, want %d", len(all), len(tasks))
 	}
 	return all, err
 }

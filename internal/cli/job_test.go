@@ -138,7 +138,7 @@ type jobAnswer struct {
 
 func TestJobNeedsABroker(t *testing.T) {
 	if _, hint := job(t, "redis://127.0.0.1:1", exitcode.Failure, "list"); !strings.Contains(hint, "fiveways serve") {
-		t.Errorf("nobody there: %s", hint)
+		t.Errorf("nothing listens there: %s", hint)
 	}
 	job(t, "http://127.0.0.1:1", exitcode.WrongUsage, "list")
 	job(t, "carmine://127.0.0.1:port", exitcode.WrongUsage, "list")

@@ -69,7 +69,7 @@ var options = []Option{
 
 	{"log_level", "debug, info, warn or error", func(c *Config) Value { return &choice{&c.LogLevel, []string{"debug", "info", "warn", "error"}} }},
 	{"log_format", "text or json", func(c *Config) Value { return &choice{&c.LogFormat, []string{"text", "json"}} }},
-	{"audit_log", "file that administrative acts are appended to, one JSON object per line; or off: they are in the log only",
+	{"audit_log", "file that administrative changes are appended to, one JSON object per line; or off: they are in the log only",
 		func(c *Config) Value { return &text{&c.AuditLog, 1, 4096} }},
 
 	{"sync", "what a confirm waits for: always (fsync), batch (fsync within batch_delay) or os (write; fsync a second later)",

@@ -54,7 +54,7 @@ func TestUsersAndPermissions(t *testing.T) {
 	}
 
 	p.press("Take away …", "Permissions")
-	p.press("Take away", "Remove this permission?")
+	p.press("Remove", "Remove this permission?")
 	p.reads("This user has no access to a virtual host yet.")
 	p.press("Delete …")
 	p.press("Delete user", "Delete user clerk?")

@@ -9,7 +9,7 @@ import (
 
 // answers are what the page says when a label was pressed that does something.
 var answers = map[string]string{
-	"Create queue": "Queue orders is there.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is leased to you for one minute.",
+	"Create queue": "Queue orders created.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is leased to you for one minute.",
 	"Acknowledge": "Acknowledged: the message is removed.",
 }
 

@@ -15,7 +15,7 @@ func TestPolicies(t *testing.T) {
 	p.fill("Set policy", "Max length", "1000")
 	p.choose("Set policy", "When a queue is full", "reject-publish")
 	p.press("Set policy")
-	p.reads("The policy short is in force.")
+	p.reads("The policy short is set.")
 	p.readsIn("td", "overflow: reject-publish")
 	p.press("New operator policy")
 	p.fill("Set operator policy", "Name", "bound")
@@ -23,7 +23,7 @@ func TestPolicies(t *testing.T) {
 	p.fill("Set operator policy", "Priority", "1")
 	p.fill("Set operator policy", "Max length", "50")
 	p.press("Set operator policy")
-	p.reads("The operator policy bound is in force.")
+	p.reads("The operator policy bound is set.")
 	p.shot("policies-set")
 
 	p.show("#/queues/%2F/invoices")

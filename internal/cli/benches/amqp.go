@@ -43,12 +43,12 @@ says (durable or not), is neither purged nor deleted, and what was delivered but
 	f.BoolVar(&o.Persist, "persist", o.Persist, "persistent messages in durable queues")
 	f.IntVar(&o.Confirm, "confirm", o.Confirm, "publisher confirms in flight per publisher; 0 = without confirms")
 	f.BoolVar(&o.NoAck, "no-ack", o.NoAck, "consume without acknowledging")
-	f.IntVar(&o.AckEvery, "ack", o.AckEvery, "acknowledge so many deliveries with one multiple ack")
+	f.IntVar(&o.AckEvery, "ack", o.AckEvery, "number of deliveries to acknowledge with one multiple ack")
 	f.IntVar(&o.Prefetch, "prefetch", o.Prefetch, "deliveries in flight per consumer; 0 = no limit")
 	f.Float64Var(&o.Rate, "rate", o.Rate, "messages per second of all publishers together; 0 = as fast as possible")
 	f.IntVar(&o.Batch, "batch", o.Batch, "messages per write, at most")
 	f.DurationVar(&o.Duration, "duration", o.Duration, "end of the run")
-	f.Uint64Var(&o.Count, "count", o.Count, "end the run earlier, once so many were published, confirmed and received")
+	f.Uint64Var(&o.Count, "count", o.Count, "end the run once this many messages were published, confirmed and received")
 	f.IntVar(&o.PID, "pid", o.PID, "process whose CPU and memory are measured (Linux)")
 	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
 		o.URL = url

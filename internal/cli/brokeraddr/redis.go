@@ -28,17 +28,17 @@ var redisHints = []struct{ part, hint string }{
 	{"NOPERM", "`fiveways permission list` shows what the user may do, `fiveways permission set` gives more: jobs need configure, write and read on the queue."},
 	{"virtual host", "The end of the URL names the virtual host; without one it is `/`. `fiveways vhost list` shows them."},
 	{"DB index", "The end of the URL names the virtual host; without one it is `/`. `fiveways vhost list` shows them."},
-	{"unknown command 'JOB.", "That is a Redis, which has no such jobs. The broker prints its address when it starts, 127.0.0.1:6380 unless told otherwise; " +
+	{"unknown command 'JOB.", "That is a Redis, which has no such jobs. The broker prints its address when it starts, 127.0.0.1:6380 by default; " +
 		"for Carmine's queues on a Redis the URL begins with carmine://."},
 	{"unknown command", "That is no Redis with scripts and hashes, as Carmine's queues need it: the broker itself has none. A Redis usually has port 6379."},
 	{"TLS handshake", "The server does not speak TLS, nor does this version of the broker: redis://, not rediss://."},
-	{"invalid port", "A port is a number up to 65535; that of the broker is 6380 unless told otherwise."},
+	{"invalid port", "A port is a number up to 65535; that of the broker is 6380 by default."},
 	{"no route to host", "Is the address right, and the machine up?"},
-	{"i/o timeout", "Is the address right, and is it the port of the Redis protocol (6380 unless told otherwise)?"},
+	{"i/o timeout", "Is the address right, and is it the port of the Redis protocol (6380 by default)?"},
 }
 
 const wrongPort = "What answers there does not speak the Redis protocol. The broker prints the address of each of its protocols when it starts; " +
-	"that of Redis is 127.0.0.1:6380 unless told otherwise."
+	"that of Redis is 127.0.0.1:6380 by default."
 
 // RedisHint is the way out of an error that OverRedis has marked, "" when none is known.
 func RedisHint(err error) string {

@@ -18,7 +18,7 @@ import (
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tls",
-		Short: "create certificates for first steps and tests",
+		Short: "create certificates for tests and for trying TLS out",
 
 		Example: "  fiveways tls self-signed --out certs --host localhost",
 	}

@@ -1,2 +1,2 @@
-// Package certificates has the command that creates certificates for first steps and tests.
+// Package certificates has the command that creates certificates for tests and for trying TLS out.
 package certificates

@@ -72,7 +72,7 @@ func inspectFolder(out io.Writer, dir string) error {
 		return err
 	}
 	if damaged(report) {
-		fmt.Fprintln(out, "The queues can be told once the damage is repaired.")
+		fmt.Fprintln(out, "The queues can be listed once the damage is repaired.")
 		return fmt.Errorf("doctor: %s: %w; copy the folder, then run `fiveways doctor %s --repair`", dir, errDamage, dir)
 	}
 	return describeFolder(out, dir)

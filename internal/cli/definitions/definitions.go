@@ -58,7 +58,7 @@ func definitionsImport() *cobra.Command {
 	var vhost string
 	cmd := brokerapi.Command(&cobra.Command{
 		Use: "import FILE", Short: "add the definitions of a file (- is standard input)", Example: "  fiveways definitions import definitions.json", Args: cobra.ExactArgs(1),
-		Long: "It deletes nothing. Existing users, permissions, policies and limits are changed to those of the file.",
+		Long: "It deletes nothing. Existing users, permissions, policies and limits are replaced by those of the file.",
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		in, err := input.ReadAll(cmd, args[0])
 		if err != nil {

@@ -24,19 +24,19 @@ func jobEnqueue() *cobra.Command {
 		Long: "BODY - reads the body from standard input.",
 		Example: `  fiveways job enqueue mail hello
   fiveways job enqueue report - --id monthly --backoff 10m < report.json
-  fiveways job enqueue mail hello --id welcome-1 --update     one that is queued gets this body`,
+  fiveways job enqueue mail hello --id welcome-1 --update     gives a queued job this body`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.MID, "id", "", "the job's id; one that is there already is refused, but for --update and --requeue (default: a random one)")
+	f.StringVar(&o.MID, "id", "", "the job's id; an existing one is rejected, except with --update or --requeue (default: a random one)")
 	f.DurationVar(&o.Backoff, "backoff", 0, "not ready before this has passed")
 	f.DurationVar(&o.Lock, "lock", 0, "how long a worker may have it (default: the worker's)")
-	f.BoolVar(&o.Update, "update", false, "a job of this id that is queued gets this body")
-	f.BoolVar(&o.Requeue, "requeue", false, "behind a job of this id that is locked or remembered, this one waits")
-	f.BoolVar(&o.ResetDelay, "reset-backoff", false, "a job of this id that is queued gets this backoff")
+	f.BoolVar(&o.Update, "update", false, "if a job with this id is queued, replace its body")
+	f.BoolVar(&o.Requeue, "requeue", false, "if a job with this id is locked or remembered, wait until its id is free")
+	f.BoolVar(&o.ResetDelay, "reset-backoff", false, "if a job with this id is queued, set its backoff")
 	f.IntVar(&o.Priority, "priority", 0, "0 to 255, for queues that have priorities")
-	f.DurationVar(&o.Expire, "expire", 0, "gone when it was not taken by then")
-	f.StringArrayVar(&headers, "header", nil, "NAME=VALUE, told to who takes it; may be repeated")
+	f.DurationVar(&o.Expire, "expire", 0, "remove the job if it is not taken within this time")
+	f.StringArrayVar(&headers, "header", nil, "NAME=VALUE for the worker that takes the job; may be repeated")
 	stdin := func() io.Reader { return cmd.InOrStdin() }
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		if o.Priority < 0 || o.Priority > 255 {
@@ -85,8 +85,8 @@ func jobTake() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.Count, "count", 1, "maximum number")
-	f.DurationVar(&o.Lock, "lock", worker.DefaultLock, "for how long, where the job does not say")
-	f.DurationVar(&o.Wait, "wait", 0, "wait so long for the first")
+	f.DurationVar(&o.Lock, "lock", worker.DefaultLock, "lock time of jobs that have none of their own")
+	f.DurationVar(&o.Wait, "wait", 0, "how long to wait for the first job")
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
 		if o.Count < 1 {
 			return fmt.Errorf("%w: --count is %d; it must be at least 1", exitcode.ErrUsage, o.Count)
@@ -156,7 +156,7 @@ func jobReport(use, short, long string, report func(ctx context.Context, j jobs,
 
 func jobDone() *cobra.Command {
 	var remember time.Duration
-	cmd := jobReport("done", "report that a job that was taken succeeded", "The job is gone. With --backoff its id stays known, and is refused, for that time.", func(ctx context.Context, j jobs, l worker.Lease) error {
+	cmd := jobReport("done", "report that a job that was taken succeeded", "The job is gone. With --backoff its id is remembered, and rejected, for that time.", func(ctx context.Context, j jobs, l worker.Lease) error {
 		if err := spans(span{"backoff", remember}); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func jobDone() *cobra.Command {
 
 func jobRetry() *cobra.Command {
 	var after time.Duration
-	cmd := jobReport("retry", "give a job that was taken back, to be tried again", "Its next take counts one more attempt.", func(ctx context.Context, j jobs, l worker.Lease) error {
+	cmd := jobReport("retry", "return a taken job to its queue, to be tried again", "Its next take counts one more attempt.", func(ctx context.Context, j jobs, l worker.Lease) error {
 		if err := spans(span{"backoff", after}); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func jobRetry() *cobra.Command {
 
 func jobFail() *cobra.Command {
 	var text string
-	cmd := jobReport("fail", "give a job that was taken up", "It goes to the dead-letter exchange of its queue, when that has one.",
+	cmd := jobReport("fail", "give up a taken job", "It goes to the dead-letter exchange of its queue, if there is one.",
 		func(ctx context.Context, j jobs, l worker.Lease) error { return j.Fail(ctx, l, text) })
 	cmd.Flags().StringVar(&text, "error", "", "reason, stored in the dead letter")
 	return cmd

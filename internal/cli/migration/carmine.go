@@ -59,7 +59,7 @@ recognised by their ids. With --keep the Redis keeps everything, and with --dry-
 	f.SortFlags = false
 	f.StringVar(&to, "to", "", "redis://user:password@host:port/vhost of the broker (default: the broker on the data folder, else the one in the configuration, 127.0.0.1:6380)")
 	f.StringVar(&as, "as", "", "name of the queue there (default: the same)")
-	f.BoolVar(&dryRun, "dry-run", false, "only tell what would be moved")
+	f.BoolVar(&dryRun, "dry-run", false, "change nothing; only show what would be moved")
 	f.BoolVar(&keep, "keep", false, "copy: leave everything on the Redis")
 	f.BoolVar(&frozen, "frozen", false, "move bodies as Nippy froze them, for programs that thaw them (default: thawed)")
 	b.Add(cmd)

@@ -71,10 +71,10 @@ broker, a user fiveways-migrate publishes; it is made for the run and deleted af
 	f.StringVar(&management, "management", "", "http(s)://user@host:15672 of its management API")
 	f.StringVar(&file, "definitions", "", "file that was exported there, instead of --management or of the definitions it has now")
 	f.StringVar(&to, "to", "", "amqp(s)://host:port of the broker (default: as the broker that --url or --data names says)")
-	f.StringVar(&o.VHost, "vhost", "", "only this virtual host, which is made when it is missing; users and permissions do not come then")
+	f.StringVar(&o.VHost, "vhost", "", "only this virtual host, created if missing; without users and permissions")
 	f.StringVar(&queues, "queues", "", "move the messages of queues only whose names match this regular expression")
 	f.BoolVar(&o.SkipDrain, "only-definitions", false, "move no messages")
-	f.BoolVar(&o.DryRun, "dry-run", false, "only tell what is there")
+	f.BoolVar(&o.DryRun, "dry-run", false, "change nothing; only show what would be moved")
 	display.Flag(cmd, &output)
 	return cmd
 }
@@ -152,5 +152,5 @@ func leftBehind(r migrate.Report) error {
 	if r.Failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d queues, see their remarks; run it again to go on", errNotMoved, r.Failed)
+	return fmt.Errorf("%w: %d queues, see their remarks; run it again to continue", errNotMoved, r.Failed)
 }

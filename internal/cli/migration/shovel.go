@@ -46,7 +46,7 @@ target, or one with the tag impersonator.
 	f.StringVar(&o.Target.Exchange, "to-exchange", "", "exchange of the target, instead of --to-queue")
 	f.StringVar(&o.Target.Key, "to-key", "", "routing key, with --to-exchange (default: that of each message)")
 	f.BoolVar(&o.Once, "once", false, "stop when the source is empty")
-	f.Uint64Var(&o.Limit, "limit", 0, "stop after so many messages (0 = never)")
+	f.Uint64Var(&o.Limit, "limit", 0, "stop after this many messages (0 = never)")
 	f.Float64Var(&o.Rate, "rate", 0, "maximum messages per second (0 = no limit)")
 	f.IntVar(&o.Prefetch, "prefetch", shovel.DefaultPrefetch, "messages under way at a time")
 	f.BoolVar(&quiet, "quiet", false, "print no progress")

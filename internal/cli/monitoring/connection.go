@@ -48,7 +48,7 @@ func connectionClose() *cobra.Command {
 			return w.Body.Close()
 		})
 	cmd.Flags().StringVar(&user, "user", "", "all connections of this user")
-	cmd.Flags().StringVar(&reason, "reason", "closed by an operator", "what the client is told")
+	cmd.Flags().StringVar(&reason, "reason", "closed by an operator", "the reason sent to the client")
 	return cmd
 }
 

@@ -105,7 +105,7 @@ func (w *waiting) named(cmd *cobra.Command, more int, run func(cmd *cobra.Comman
 		}
 		return run(cmd, op, w.path(args[0]), args[1:])
 	}))
-	cmd.Flags().StringVar(&w.id, "id", "", "the one message with this ID of `message scheduled`, whether it has a message id or not")
+	cmd.Flags().StringVar(&w.id, "id", "", "the one message with this `ID` from message scheduled, whether it has a message id or not")
 	return cmd
 }
 

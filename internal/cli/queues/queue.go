@@ -45,8 +45,8 @@ type declaration struct {
 }
 
 func (d *declaration) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&d.transient, "transient", false, "it is deleted at a restart")
-	cmd.Flags().BoolVar(&d.AutoDelete, "auto-delete", false, "it is deleted with its last consumer")
+	cmd.Flags().BoolVar(&d.transient, "transient", false, "delete it at a restart")
+	cmd.Flags().BoolVar(&d.AutoDelete, "auto-delete", false, "delete it with its last consumer (an exchange: with its last binding)")
 	input.ArgumentsFlag(cmd, &d.given)
 }
 

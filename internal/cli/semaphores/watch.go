@@ -107,7 +107,7 @@ func (s sems) happened(event, data string) error {
 	}
 	var e semjson.Event
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		return fmt.Errorf("an event that is none: %w", err)
+		return fmt.Errorf("invalid event: %w", err)
 	}
 	plain := func(text string) string { return strings.Map(display.Shown, text) }
 	return s.line(eventLine, e.Time.String(), plain(e.Event), plain(e.Key), plain(e.Task), plain(e.Status), fmt.Sprint(e.Priority), fmt.Sprint(e.Seq))

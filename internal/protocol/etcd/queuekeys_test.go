@@ -216,7 +216,7 @@ func TestQueueTransaction(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	alike(t, keysOf(t, c, "/q/out/0", clientv3.WithPrefix()), "/q/out/"+index(1)+"/k=V")
-	if _, err := c.Txn(t.Context()).Then(clientv3.OpPut("/q/out/c/x", "")).Commit(); !strings.Contains(fmt.Sprint(err), "of the keys of queues a transaction") {
+	if _, err := c.Txn(t.Context()).Then(clientv3.OpPut("/q/out/c/x", "")).Commit(); !strings.Contains(fmt.Sprint(err), "in a transaction, queue keys allow") {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 var (
 	waitParameter  = rest.Parameter{Name: "wait", About: "how long to wait until the task runs, such as 30s, at most 10m [0s]"}
 	taskParameter  = rest.Parameter{Name: "task", About: "only events of this task"}
-	limitParameter = rest.Parameter{Name: "limit", About: "at most so many, up to 1000 [50]", Type: "integer"}
+	limitParameter = rest.Parameter{Name: "limit", About: "maximum number of results, up to 1000 [50]", Type: "integer"}
 	ofSemaphores   = []rest.Parameter{
 		{Name: "contains", About: "only semaphores whose names contain this"}, limitParameter, {Name: "after", About: "what a page before gave as next"},
 	}
@@ -42,7 +42,7 @@ var about = map[string]rest.About{
 	"GET /api/semaphore-events/{vhost}": {Summary: "What happens to the semaphores of a virtual host, as Server-Sent Events", Out: "", Type: eventStream,
 		Query: []rest.Parameter{{Name: "prefix", About: "only semaphores whose names begin so"}, taskParameter}},
 
-	"GET /api/backup":   {Summary: "A copy of the data folder, while the broker goes on", Out: "", Type: "application/x-tar"},
+	"GET /api/backup":   {Summary: "A copy of the data folder of the running broker", Out: "", Type: "application/x-tar"},
 	"GET /debug/pprof/": {Summary: "Profiles of Go: a list of them, and below it each", Out: "", Type: "text/html"},
 	"GET /debug/pprof/profile": {Summary: "Where the time goes", Out: "", Type: profileType, Query: []rest.Parameter{
 		{Name: "seconds", About: "for how long [30]", Type: "integer"},

@@ -26,9 +26,9 @@ func serverCommands() []command.Command {
 		{Name: "config", Arity: -2, Group: "server", Since: "2.0.0", Summary: "A container for server configuration commands",
 			Subs: []command.Command{
 				about("config|get", -3, command.Admin|command.NoScript|anywhere, "2.0.0", "Get the values of configuration parameters", configGet),
-				about("config|set", -4, command.Admin|command.NoScript|anywhere, "2.0.0", "Refused: the broker has its own configuration", configRefused),
-				about("config|resetstat", 2, command.Admin|command.NoScript|anywhere, "2.0.0", "Refused: figures count from the start", configRefused),
-				about("config|rewrite", 2, command.Admin|command.NoScript|anywhere, "2.8.0", "Refused: the broker has its own configuration", configRefused),
+				about("config|set", -4, command.Admin|command.NoScript|anywhere, "2.0.0", "Not supported: the broker has its own configuration", configRefused),
+				about("config|resetstat", 2, command.Admin|command.NoScript|anywhere, "2.0.0", "Not supported: statistics count from the start of the broker", configRefused),
+				about("config|rewrite", 2, command.Admin|command.NoScript|anywhere, "2.8.0", "Not supported: the broker has its own configuration", configRefused),
 			}},
 		{Name: "wait", Arity: 3, Flags: command.NoScript, Group: "generic", Since: "3.0.0", Summary: "The number of replicas that have everything: none there are",
 			Prepare: waitReplicas},

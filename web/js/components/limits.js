@@ -13,7 +13,7 @@ export function Limits({ path, names }) {
   const now = data?.[0]?.value ?? {};
   const fields = [
     { name: "name", label: "Limit", kind: "select", options: names },
-    { name: "value", label: "Value", kind: "number", step: 1, required: true, hint: "-1: none" },
+    { name: "value", label: "Value", kind: "number", step: 1, required: true, hint: "-1: no limit" },
   ];
   const set = async ({ name, value }) => {
     await put(`${path}/${name}`, { value });

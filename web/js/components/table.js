@@ -61,10 +61,10 @@ function Search({ value, regex, label }) {
 const Pager = ({ page, pages, size }) => html`
   <span class="row">
     ${pages > 1 && html`
-      <button onClick=${() => setQuery({ page: page - 1 })} disabled=${page <= 1} aria-label="Page before">‹</button>
+      <button onClick=${() => setQuery({ page: page - 1 })} disabled=${page <= 1} aria-label="Previous page">‹</button>
       <span class="small">${count(page)} / ${count(pages)}</span>
       <button onClick=${() => setQuery({ page: page + 1 })} disabled=${page >= pages} aria-label="Next page">›</button>`}
-    <select aria-label="Rows on a page" value=${String(size)} onChange=${(e) => setQuery({ size: e.target.value, page: undefined })}>
+    <select aria-label="Rows per page" value=${String(size)} onChange=${(e) => setQuery({ size: e.target.value, page: undefined })}>
       ${pageSizes.map((n) => html`<option value=${String(n)} selected=${n === size}>${n} rows</option>`)}
     </select>
   </span>`;

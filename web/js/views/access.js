@@ -17,7 +17,7 @@ const tagsOf = (u) => (Array.isArray(u.tags) ? u.tags : String(u.tags ?? "").spl
 const columns = [
   { key: "name", title: "Name", class: "name", show: (u) => html`<${Go} to=${["users", u.name]}>${u.name}<//>` },
   { title: "Tags", show: (u) => html`<span class="row">${tagsOf(u).map((t) => html`<${Chip}>${t}<//>`)}</span>` },
-  { title: "From elsewhere", wide: true, show: (u) => (u.loopback_only ? "no, this machine only" : "yes") },
+  { title: "Remote login", wide: true, show: (u) => (u.loopback_only ? "no, this machine only" : "yes") },
   { title: "Has a password", wide: true, show: (u) => (u.password_hash ? "yes" : "no") },
 ];
 
@@ -30,7 +30,7 @@ export function Users() {
   ];
   const create = async ({ name, password, tags = "" }) => {
     await put(path`users/${name}`, { password, tags });
-    toast(`User ${name} is there; give permissions next.`);
+    toast(`User ${name} created; grant permissions next.`);
     refreshAll();
     go(["users", name]);
   };
@@ -59,7 +59,7 @@ export function User({ names: [name] }) {
 
 function Change({ u }) {
   const fields = [
-    { name: "password", label: "New password", kind: "password", autocomplete: "new-password", hint: "empty: as it is" },
+    { name: "password", label: "New password", kind: "password", autocomplete: "new-password", hint: "empty: unchanged" },
     { name: "tags", label: "Tags", value: tagsOf(u).join(","), hint: tagHint, wide: true },
   ];
   const save = async ({ password, tags = "" }) => {
@@ -78,7 +78,7 @@ export function Permissions({ of, user, vhost }) {
   const { data, error } = useLive(of);
   const here = useVHostField();
   const take = async (p) => {
-    const sure = await confirm("Remove this permission?", `${p.user} may not enter ${p.vhost} any more.`, "Take away");
+    const sure = await confirm("Remove this permission?", `${p.user} loses access to ${p.vhost}.`, "Remove");
     if (sure) await act("Taken away.", () => del(path`permissions/${p.vhost}/${p.user}`));
   };
   const columns = [

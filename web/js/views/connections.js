@@ -14,7 +14,7 @@ const headerText = (text) => String.fromCharCode(...new TextEncoder().encode(tex
 /** Asks why, and closes a connection; away is where to go then. */
 async function close(name, away) {
   let reason = "";
-  const fields = [{ name: "reason", label: "Reason", placeholder: "told to the client", wide: true }];
+  const fields = [{ name: "reason", label: "Reason", placeholder: "sent to the client", wide: true }];
   const sure = await ask(`Close ${name}?`, fields, "Close connection", (v) => { reason = v.reason ?? "Closed from the web page"; });
   if (sure) await act("Closed.", () => del(path`connections/${name}`, { headers: { "X-Reason": headerText(reason) } }), away);
 }

@@ -38,14 +38,14 @@ function NewExchange() {
     { name: "name", label: "Name", required: true }, vhost,
     { name: "type", label: "Type", kind: "select", options: types },
     { name: "alternate-exchange", label: "Alternate exchange", more: true, hint: "gets what no binding matches" },
-    { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
+    { name: "durable", label: "Durable", kind: "check", value: true, hint: "survives a restart" },
     { name: "auto_delete", label: "Delete with its last binding", kind: "check", more: true },
     { name: "internal", label: "Internal", kind: "check", more: true, hint: "only other exchanges publish to it" },
     { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-delayed-type": "direct"}', hint: "JSON" },
   ];
   const create = async ({ name, vhost: v, type, durable, auto_delete, internal, more = {}, ...rest }) => {
     await put(path`exchanges/${v}/${name}`, { type, durable, auto_delete, internal, arguments: { ...rest, ...more } });
-    toast(`Exchange ${name} is there.`);
+    toast(`Exchange ${name} created.`);
     refreshAll();
     go(["exchanges", v, name]);
   };

@@ -23,7 +23,7 @@ export function Jobs() {
   const { data, error, loading } = useLive("jobs");
   const chosen = useStore(vhost);
   const all = (data?.jobs ?? []).filter((q) => !chosen || q.vhost === chosen);
-  const fields = [{ name: "queue", label: "Queue", required: true, hint: "made when it is not there" }, useVHostField(), ...jobFields];
+  const fields = [{ name: "queue", label: "Queue", required: true, hint: "created if missing" }, useVHostField(), ...jobFields];
   return html`
     <${Head} title="Jobs" />
     <div class="stack">

@@ -57,13 +57,13 @@ function Change({ kind, one, p, onDone }) {
     ...(p.name ? [] : naming),
     { name: "pattern", label: "Names that match", required: true, value: p.pattern ?? "", placeholder: "^orders", hint: "a regular expression" },
     { name: "apply-to", label: "For", kind: "select", options: operator ? targets.filter(([t]) => /queues$/.test(t)) : targets, value: p["apply-to"] },
-    { name: "priority", label: "Priority", kind: "number", step: 1, value: p.priority ?? 0, hint: "the highest counts" },
+    { name: "priority", label: "Priority", kind: "number", step: 1, value: p.priority ?? 0, hint: "the highest one applies" },
     ...fieldsOf(p.definition ?? {}, operator),
   ];
   const save = async ({ name = p.name, vhost = p.vhost, ...rest }) => {
     const definition = definitionOf(rest);
     await put(path`${kind}/${vhost}/${name}`, { priority: 0, ...rest, definition });
-    toast(`The ${one} ${name} is in force.`);
+    toast(`The ${one} ${name} is set.`);
     refreshAll();
     onDone?.();
   };

@@ -17,7 +17,7 @@ export function QueueManage({ vhost, name, q }) {
   const base = path`queues/${vhost}/${name}`;
   const start = (what, where) => async (body) => {
     await post(`${base}/${where}`, body);
-    toast(`${what} has begun.`);
+    toast(`${what} started.`);
     refreshAll();
   };
   const purge = async () => {
@@ -33,11 +33,11 @@ export function QueueManage({ vhost, name, q }) {
       <${Card} title="Redrive dead letters">
         <div class="stack">
           <p class="soft">Sends each message of this queue back to the queue it came from, or to another one.</p>
-          <${Form} label="Redrive" fields=${[pace, limit, { name: "to", label: "To queue", hint: "empty: where each died" }, selector]} button="Redrive" onSubmit=${start("Redriving", "redrive")} />
+          <${Form} label="Redrive" fields=${[pace, limit, { name: "to", label: "To queue", hint: "empty: the queue that each came from" }, selector]} button="Redrive" onSubmit=${start("Redriving", "redrive")} />
         </div>
       <//>
       <${Card} title="Move messages">
-        <${Form} label="Move messages" fields=${[{ name: "to", label: "To queue", required: true }, limit, { ...pace, value: "", hint: "empty: as fast as it goes" }, selector]}
+        <${Form} label="Move messages" fields=${[{ name: "to", label: "To queue", required: true }, limit, { ...pace, value: "", hint: "empty: no limit" }, selector]}
           button="Move" onSubmit=${start("Moving", "messages/move")} />
       <//>
       <${Card} title="Purge"><div class="stack"><p class="soft">Deletes all ready messages. Unacknowledged messages stay with their consumers.</p>

@@ -63,14 +63,14 @@ function NewQueue({ name }) {
   const fields = [
     { name: "name", label: "Name", required: true, value: name ?? "" },
     field,
-    { name: "durable", label: "Durable", kind: "check", value: true, hint: "is there again after a restart" },
+    { name: "durable", label: "Durable", kind: "check", value: true, hint: "survives a restart" },
     { name: "auto_delete", label: "Delete with its last consumer", kind: "check" },
     ...argumentFields.map((f) => ({ ...f, more: true })),
     { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; see docs/features" },
   ];
   const create = async ({ name: queue, vhost, durable, auto_delete, more = {}, ...rest }) => {
     await put(path`queues/${vhost}/${queue}`, { durable, auto_delete, arguments: { ...rest, ...more } });
-    toast(`Queue ${queue} is there.`);
+    toast(`Queue ${queue} created.`);
     refreshAll();
     go(["queues", vhost, queue]);
   };

@@ -23,7 +23,7 @@ const columns = [
 
 const limits = (s = {}) => [
   { name: "active", label: "Active", kind: "number", min: 0, value: s.active ?? 10 },
-  { name: "try_release", label: "May be asked to give way", kind: "number", min: 0, value: s.try_release ?? "", hint: "so many of those that run, the last ones, for what is more urgent" },
+  { name: "try_release", label: "May be asked to give way", kind: "number", min: 0, value: s.try_release ?? "", hint: "number of running tasks, from the last, that may be asked to give way to more urgent ones" },
   { name: "lease", label: "Lease", kind: "number", min: 0, value: s.lease ?? "", hint: "milliseconds; 0 or empty: none needed" },
 ];
 

@@ -23,7 +23,7 @@ export function VHosts() {
   const fields = [{ name: "name", label: "Name", required: true }, { name: "description", label: "Description" }];
   const create = async ({ name, ...rest }) => {
     await put(path`vhosts/${name}`, rest);
-    toast(`Virtual host ${name} is there.`);
+    toast(`Virtual host ${name} created.`);
     refreshAll();
     go(["vhosts", name]);
   };

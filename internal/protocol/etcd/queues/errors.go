@@ -14,9 +14,9 @@ var (
 	errTail         = status.Error(codes.InvalidArgument, "etcdserver: the key of a message has at most 255 bytes, and so has the client before it")
 	errMessageLease = status.Error(codes.InvalidArgument, "etcdserver: a message takes no lease")
 	errFull         = status.Error(codes.ResourceExhausted, "etcdserver: the queue is full")
-	errWatchOther   = status.Error(codes.InvalidArgument, "etcdserver: of the keys of queues only those of one consumer can be watched")
+	errWatchOther   = status.Error(codes.InvalidArgument, "etcdserver: a watch of queue keys must be below the key of one consumer")
 	errTxnOther     = status.Error(codes.InvalidArgument,
-		"etcdserver: of the keys of queues a transaction may put those of producers, delete those of deliveries, and read and compare all")
+		"etcdserver: in a transaction, queue keys allow puts to producers, deletes of deliveries, reads and comparisons only")
 	errQueueDeleted = status.Error(codes.Aborted, "etcdserver: the queue was deleted")
 	errLeft         = status.Error(codes.Aborted, "etcdserver: the consumer was deleted")
 )

@@ -14,7 +14,7 @@ import (
 // maxAtOnce is how many tasks one change releases: so many in a range happen together.
 const maxAtOnce = 10_000
 
-var errDeleteAll = status.Errorf(codes.InvalidArgument, "etcdserver: a transaction, or a delete that tells what there was, can delete %d tasks at most", maxAtOnce)
+var errDeleteAll = status.Errorf(codes.InvalidArgument, "etcdserver: a transaction, or a delete with prev_kv, can delete at most %d tasks", maxAtOnce)
 
 // DeleteRange releases tasks or deletes a semaphore. More than maxAtOnce tasks are not released at
 // one moment.

@@ -17,8 +17,8 @@ var (
 	errKey        = status.Error(codes.InvalidArgument, "etcdserver: keys of semaphores are /semaphore/{key} and /semaphore/{key}/{task}")
 	errNotFound   = status.Error(codes.NotFound, "etcdserver: there is no such semaphore: put its key first")
 	errNoLease    = status.Error(codes.InvalidArgument, "etcdserver: a semaphore takes no lease, its tasks do")
-	errDeleteMany = status.Error(codes.InvalidArgument, "etcdserver: of the keys of semaphores one alone, or those of tasks of one semaphore, can be deleted at once")
-	errCompare    = status.Error(codes.InvalidArgument, "etcdserver: of a key of semaphores, one at a time, a transaction may compare the version, the lease, "+
+	errDeleteMany = status.Error(codes.InvalidArgument, "etcdserver: a delete of semaphore keys must name one key, or tasks of one semaphore")
+	errCompare    = status.Error(codes.InvalidArgument, "etcdserver: of a single semaphore key, a transaction may compare the version, the lease, "+
 		"a revision with 0, and with = or != the value, as a JSON object with some of its fields")
 )
 

@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 		{Key: []byte("/semaphore/s/"), RangeEnd: []byte("/semaphore/t")}, {Key: []byte("/semaphore/s/"), RangeEnd: []byte{0}},
 	} {
 		_, err := w.n.DeleteRange(w.who, r)
-		refused(t, err, "InvalidArgument: etcdserver: of the keys of semaphores one alone")
+		refused(t, err, "InvalidArgument: etcdserver: a delete of semaphore keys must name one key")
 	}
 	if n := w.delete("/semaphore/none/t") + w.delete("/semaphore/none") + w.delete("/semaphore/") + w.delete("/semaphore/s/"); n != 0 {
 		t.Errorf("%d deleted", n)
@@ -251,7 +251,7 @@ func TestDeleteRange(t *testing.T) {
 	x := w.watchAll("/semaphore/s/")
 	all := &pb.DeleteRangeRequest{Key: []byte("/semaphore/s/t"), RangeEnd: prefixEnd("/semaphore/s/t"), PrevKv: true}
 	_, err = w.n.DeleteRange(w.who, all)
-	refused(t, err, "InvalidArgument: etcdserver: a transaction, or a delete that tells what there was, can delete 10000 tasks at most")
+	refused(t, err, "InvalidArgument: etcdserver: a transaction, or a delete with prev_kv, can delete at most 10000 tasks")
 	all.PrevKv = false
 	if r, err = w.n.DeleteRange(w.who, all); err != nil || r.Deleted != many {
 		t.Fatalf("%v, %v", r, err)

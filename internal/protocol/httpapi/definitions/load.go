@@ -159,7 +159,7 @@ func (l *loader) parameters(f *File) error {
 			}
 			continue
 		case !taken[p.Component]:
-			l.log.Warn("definitions: a parameter is left out: nothing here has use for it", "vhost", p.VHost, "component", p.Component, "name", p.Name)
+			l.log.Warn("definitions: parameter ignored: unknown component", "vhost", p.VHost, "component", p.Component, "name", p.Name)
 			continue
 		case p.Component == operatorComponent || p.Component == policyComponent:
 			if err := l.checkPolicy(p.VHost+"/"+p.Component+"/"+p.Name, p.Name, p.Component == operatorComponent, p.Value); err != nil {

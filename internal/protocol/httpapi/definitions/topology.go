@@ -87,7 +87,7 @@ func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *B
 		there = s.HasExchange(b.Destination) || p.hasExchange[b.Destination]
 	}
 	if !there || !s.HasExchange(b.Source) && !p.hasExchange[b.Source] {
-		l.log.Warn("definitions: a binding is left out: an end of it is not there", "vhost", s.VHost(), "source", b.Source, "destination", b.Destination)
+		l.log.Warn("definitions: binding ignored: its source or destination does not exist", "vhost", s.VHost(), "source", b.Source, "destination", b.Destination)
 		return
 	}
 	d.Bind(catalog.BindSpec{Source: b.Source, Destination: b.Destination, ToExchange: toExchange, Key: b.RoutingKey, Args: message.Table(b.Arguments)})

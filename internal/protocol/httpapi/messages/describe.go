@@ -9,7 +9,7 @@ import (
 // What queries may ask for.
 var (
 	leaseParameter = rest.Parameter{Name: "lease", About: "how long each message is the client's, such as 60s, at most 168h [1m]"}
-	limitParameter = rest.Parameter{Name: "limit", About: "at most so many, up to 1000 [50]", Type: "integer"}
+	limitParameter = rest.Parameter{Name: "limit", About: "maximum number of results, up to 1000 [50]", Type: "integer"}
 )
 
 // publishing is the body of RabbitMQ's publish.
@@ -31,8 +31,8 @@ type getRequest struct {
 // about are the routes of this package in documents.
 var about = map[string]rest.About{
 	"GET /api/queues/{vhost}/{queue}/messages": {Summary: "Messages of a queue, which stay there as they are", Out: Page{}, Query: []rest.Parameter{
-		{Name: "state", About: "only those that are ready, unacked, scheduled or blocked"}, {Name: "filter", About: "only those that this selector wants"},
-		{Name: "contains", About: "only those that hold this text, also in their properties"}, limitParameter, {Name: "after", About: "what a page before gave as next"},
+		{Name: "state", About: "only those that are ready, unacked, scheduled or blocked"}, {Name: "filter", About: "only those that match this selector"},
+		{Name: "contains", About: "only those that contain this text, in the body or the properties"}, limitParameter, {Name: "after", About: "what a page before gave as next"},
 	}},
 	"GET /api/queues/{vhost}/{queue}/messages/{id}":       {Summary: "One message, whole", Out: Message{}},
 	"DELETE /api/queues/{vhost}/{queue}/messages/{id}":    {Summary: "Delete one message"},
@@ -43,14 +43,14 @@ var about = map[string]rest.About{
 			{Name: "raw", About: "the body is the message itself, as it is with a Content-Type other than JSON", Type: "boolean"},
 		}},
 	"POST /api/queues/{vhost}/{queue}/messages/take": {Summary: "Take messages for a while", Out: Taken{}, Query: []rest.Parameter{
-		{Name: "count", About: "at most so many, up to 1000 [1]", Type: "integer"}, leaseParameter,
+		{Name: "count", About: "maximum number of messages, up to 1000 [1]", Type: "integer"}, leaseParameter,
 		{Name: "wait", About: "how long to wait for the first, such as 30s, at most 10m [0s]"},
 	}},
 	"POST /api/queues/{vhost}/{queue}/messages/ack":    {Summary: "Have done with messages that were taken", In: Tokens{}, Out: Settled{}},
-	"POST /api/queues/{vhost}/{queue}/messages/nack":   {Summary: "Give messages back that were taken, or refuse them for good", In: Tokens{}, Out: Settled{}},
+	"POST /api/queues/{vhost}/{queue}/messages/nack":   {Summary: "Requeue messages that were taken, or reject them for good", In: Tokens{}, Out: Settled{}},
 	"POST /api/queues/{vhost}/{queue}/messages/extend": {Summary: "Begin the leases of messages anew", In: Tokens{}, Out: Settled{}},
 	"GET /api/queues/{vhost}/{queue}/stream": {Summary: "Take messages as they come, as Server-Sent Events", Out: "", Type: "text/event-stream", Query: []rest.Parameter{
-		{Name: "prefetch", About: "at most so many that are not settled, up to 1000 [10]", Type: "integer"}, leaseParameter,
+		{Name: "prefetch", About: "maximum number of unsettled messages, up to 1000 [10]", Type: "integer"}, leaseParameter,
 	}},
 
 	"GET /api/queues/{vhost}/{name}/scheduled":               {Summary: "Messages of a queue that wait for their time", Out: Schedule{}, Query: ofSchedules},

@@ -21,7 +21,7 @@ func (p place) String() string {
 	return strconv.FormatUint(p.queue, placeBase) + "-" + strconv.FormatUint(uint64(p.handle), placeBase)
 }
 
-var errNoPlace = rest.BadRequest("that is no id of a message: ids are those of listings")
+var errNoPlace = rest.BadRequest("invalid message id: use an id from a listing")
 
 func parsePlace(text string) (place, error) {
 	q, h, ok := strings.Cut(text, "-")

@@ -187,7 +187,7 @@ func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
 // errFull is the refusal of a message by the only queue that it goes to.
 func errFull(err error, name string) error {
 	if errors.Is(err, failure.ErrRejected) {
-		return rest.Fail(http.StatusConflict, "rejected", "queue '"+name+"' is full and refuses what is published to it; take messages out, or raise its max-length")
+		return rest.Fail(http.StatusConflict, "rejected", "queue '"+name+"' is full and rejects new messages; consume some of its messages, or raise its max-length")
 	}
 	return err
 }

@@ -215,7 +215,7 @@ func (t *task) end(ctx context.Context, err error) {
 		i.State, i.Ended = done, timeText(time.Now().UnixMilli())
 		switch {
 		case errors.Is(err, failure.ErrRejected):
-			i.State, i.Reason = failed, "a queue is full and refuses what is moved to it; what was moved before stays moved"
+			i.State, i.Reason = failed, "a queue is full and rejects moved messages; messages that were already moved stay moved"
 		case err != nil && ctx.Err() == nil:
 			i.State, i.Reason = failed, strings.TrimPrefix(err.Error(), "broker: ")
 		case ctx.Err() != nil:

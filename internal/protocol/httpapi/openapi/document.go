@@ -140,7 +140,7 @@ var ofListings = []rest.Parameter{
 	{Name: "sort_reverse", About: "the largest first", Type: "boolean"},
 }
 
-var ofColumns = rest.Parameter{Name: "columns", About: "the only fields to be told, with commas; dots lead inside of one"}
+var ofColumns = rest.Parameter{Name: "columns", About: "only these fields, separated by commas; a dot selects a field of a field"}
 
 func parametersOf(r *rest.Route, inPath []string) []object {
 	out := rest.List(inPath, func(name string) object {

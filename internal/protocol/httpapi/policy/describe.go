@@ -22,7 +22,7 @@ var about = map[string]rest.About{
 	"GET /api/operator-policies":                   {Summary: "The operator policies that the caller may see", Out: []Policy{}},
 	"GET /api/operator-policies/{vhost}":           {Summary: "The operator policies of a virtual host", Out: []Policy{}},
 	"GET /api/operator-policies/{vhost}/{name}":    {Summary: "One operator policy", Out: Policy{}},
-	"PUT /api/operator-policies/{vhost}/{name}":    {Summary: "Make a policy that bounds those of users, or change one", In: PolicyChange{}},
+	"PUT /api/operator-policies/{vhost}/{name}":    {Summary: "Create or change an operator policy, which limits the policies of users", In: PolicyChange{}},
 	"DELETE /api/operator-policies/{vhost}/{name}": {Summary: "Delete an operator policy"},
 
 	"GET /api/vhost-limits":                    {Summary: "The limits of the virtual hosts that the caller may see", Out: []Limits{}},

@@ -28,10 +28,10 @@ type Parameter struct {
 
 // Histories are what the query of statistics may ask for: how they were before.
 var Histories = []Parameter{
-	{"lengths_age", "with lengths_incr: numbers of messages over so many seconds, so many seconds apart", "integer"}, {"lengths_incr", "see lengths_age", "integer"},
-	{"msg_rates_age", "with msg_rates_incr: rates of messages over so many seconds, so many seconds apart", "integer"}, {"msg_rates_incr", "see msg_rates_age", "integer"},
-	{"data_rates_age", "with data_rates_incr: bytes of connections over so many seconds, so many seconds apart", "integer"}, {"data_rates_incr", "see data_rates_age", "integer"},
-	{"node_stats_age", "with node_stats_incr: figures of the node over so many seconds, so many seconds apart", "integer"}, {"node_stats_incr", "see node_stats_age", "integer"},
+	{"lengths_age", "with lengths_incr: numbers of messages over this many seconds, in steps of the given number of seconds", "integer"}, {"lengths_incr", "see lengths_age", "integer"},
+	{"msg_rates_age", "with msg_rates_incr: rates of messages over this many seconds, in steps of the given number of seconds", "integer"}, {"msg_rates_incr", "see msg_rates_age", "integer"},
+	{"data_rates_age", "with data_rates_incr: bytes of connections over this many seconds, in steps of the given number of seconds", "integer"}, {"data_rates_incr", "see data_rates_age", "integer"},
+	{"node_stats_age", "with node_stats_incr: figures of the node over this many seconds, in steps of the given number of seconds", "integer"}, {"node_stats_incr", "see node_stats_age", "integer"},
 }
 
 // Describe tells of routes, by their patterns.

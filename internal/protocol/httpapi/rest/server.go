@@ -81,7 +81,7 @@ func NewServer(a *API, o ServerOptions) *Server {
 func (a *API) noForeignPages(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		Write(w, http.StatusForbidden, Refusal{"access_refused", "A page from elsewhere may not do that"})
+		Write(w, http.StatusForbidden, Refusal{"access_refused", "Cross-origin requests are not allowed"})
 	}))
 	return cross.Handler(next)
 }

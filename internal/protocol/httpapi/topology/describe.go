@@ -9,12 +9,12 @@ import (
 // ofQueues are what listings of queues may ask for.
 var ofQueues = append(slices.Clone(rest.Histories),
 	rest.Parameter{Name: "disable_stats", About: "only what queues are called and how they were declared", Type: "boolean"},
-	rest.Parameter{Name: "enable_queue_totals", About: "with disable_stats: numbers of messages beside", Type: "boolean"},
+	rest.Parameter{Name: "enable_queue_totals", About: "with disable_stats: with message counts", Type: "boolean"},
 )
 
 // What deletions may ask for.
 var (
-	ifUnused = rest.Parameter{Name: "if-unused", About: "only while nobody uses it", Type: "boolean"}
+	ifUnused = rest.Parameter{Name: "if-unused", About: "only if it is not in use", Type: "boolean"}
 	ifEmpty  = rest.Parameter{Name: "if-empty", About: "only while it has no messages", Type: "boolean"}
 )
 

@@ -49,7 +49,7 @@ var sqlstates = []struct {
 	{failure.ErrLocked, "55006", ""},
 	{failure.ErrBackoff, "55006", ""},
 	{failure.ErrStale, "55006", ""},
-	{failure.ErrRejected, "53400", "A queue is full and refuses more. Nothing of the transaction has happened; consume from the queue and try again."},
+	{failure.ErrRejected, "53400", "A queue is full and rejects new messages. Nothing of the transaction took effect; consume from the queue and try again."},
 	{failure.ErrTooLarge, pgerror.ProgramLimitExceeded, "Commit more often."},
 	{semaphores.ErrNotFound, pgerror.NoDataFound, ""},
 	{semaphores.ErrNoTask, pgerror.NoDataFound, ""},
@@ -60,7 +60,7 @@ var sqlstates = []struct {
 	{semaphores.ErrTooMany, pgerror.OutOfMemory, ""},
 	{semaphores.ErrDiskFull, pgerror.DiskFull, ""},
 	{semaphores.ErrNotActive, "55000", ""},
-	{failure.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log tells why; it must be started again."},
+	{failure.ErrLogFailed, pgerror.IOError, "The broker cannot write. Its log says why; it must be restarted."},
 	{failure.ErrClosed, pgerror.AdminShutdown, ""},
 }
 

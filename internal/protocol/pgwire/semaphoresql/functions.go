@@ -28,7 +28,7 @@ func semaphoreFunctions() []*expr.Function {
 	return []*expr.Function{
 		function(expr.Function{
 			Name: "get_or_create", Args: described, Returns: value.Semaphore,
-			Comment: "make a semaphore, or find it: one that is there stays as it is",
+			Comment: "create a semaphore, or get it; an existing one is not changed",
 		}, getOrCreate),
 		function(expr.Function{
 			Name: "update", Args: described, Returns: value.Void, Comment: "change what is given of a semaphore",

@@ -18,7 +18,7 @@ func taskFunctions() []*expr.Function {
 	all := slices.Concat(functionsOf(value.Int8), functionsOf(value.Text))
 	return append(all, &expr.Function{
 		Name: "tasks", Args: []expr.Arg{arg("key", value.Text), optional("status", value.SemaphoreStatus)}, Returns: value.SemaphoreTask,
-		Volatility: expr.Volatile, Rows: tasks, Comment: "the tasks of a semaphore in their order, all or those of a status",
+		Volatility: expr.Volatile, Rows: tasks, Comment: "the tasks of a semaphore in order, all or those with a status",
 	})
 }
 

@@ -20,7 +20,7 @@ func Commands() []command.Command {
 	}
 	const read, write, add = command.Readonly, command.Write, command.Write | command.DenyOOM
 	return []command.Command{
-		row("sem.create", -2, add|command.Fast, "Make a semaphore when there is none", semCreate),
+		row("sem.create", -2, add|command.Fast, "Create a semaphore if it does not exist", semCreate),
 		row("sem.set", -2, write|command.Fast, "Change the settings of a semaphore", semSet),
 		row("sem.del", -2, write, "Delete a semaphore with its tasks", semDel),
 		row("sem.info", 2, read|command.Fast, "Describe a semaphore", semInfo),
