@@ -64,7 +64,7 @@ func TestModules(t *testing.T) {
 		body := imports.ReplaceAllString(text, "")
 		for _, m := range exported.FindAllStringSubmatch(text, -1) {
 			if !used[name+" "+m[1]] {
-				t.Errorf("%s exports %s, which nobody imports", name, m[1])
+				t.Errorf("%s exports %s, which no module imports", name, m[1])
 			}
 		}
 		if found := markup.FindString(body); found != "" {

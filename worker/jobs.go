@@ -72,11 +72,11 @@ type EnqueueOptions struct {
 	MID        string            // the id; "" is a random one. At most 255 bytes
 	Backoff    time.Duration     // it is not ready before this has passed
 	Lock       time.Duration     // how long a worker may have it, instead of the worker's own time; 0 is the worker's
-	Update     bool              // one that is queued gets this body and lock time
-	Requeue    bool              // behind one that is locked or remembered, this one waits until it is through
+	Update     bool              // a queued job with the id gets this body and lock time
+	Requeue    bool              // waits behind a job with the id that is locked or remembered
 	ResetDelay bool              // one that is queued gets this Backoff from now on
 	Priority   int               // 0 to 255, for queues that were declared with priorities
-	Expire     time.Duration     // gone when it was not taken by then; 0 is never
+	Expire     time.Duration     // removes the job if it was not taken by then; 0 is never
 	Headers    map[string]string // passed to the worker that takes it
 }
 

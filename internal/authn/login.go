@@ -55,7 +55,7 @@ func (c *Checker) mark(hash, password string) (m [markBytes]byte) {
 }
 
 // verify reports whether the password is right; l is nil for a user that is not there. Every no
-// takes as long as the slow hash, so that nobody learns from it which users there are.
+// takes as long as the slow hash, so that the time does not reveal which users exist.
 func (c *Checker) verify(l *catalog.Login, password string) bool {
 	if l == nil || l.Hash == "" || password == "" {
 		c.waste(password)

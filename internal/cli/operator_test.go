@@ -164,7 +164,7 @@ func TestMessagesOfABroker(t *testing.T) {
 	do(exitcode.OK, "1 cancelled", "message", "cancel", "--id", idOf(lines[len(lines)-2]), "--exchange", "later")
 	do(exitcode.WrongUsage, "1 argument was given", "message", "cancel", "three", "--id", "1-1", "--exchange", "later")
 	do(exitcode.WrongUsage, "no argument was given", "message", "cancel", "--exchange", "later")
-	do(exitcode.WrongUsage, "that is no id of a message", "message", "cancel", "--id", "three", "--exchange", "later")
+	do(exitcode.WrongUsage, "invalid message id", "message", "cancel", "--id", "three", "--exchange", "later")
 	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
 	must(err)
 	for _, want := range []string{"now", "pwned", "two"} {

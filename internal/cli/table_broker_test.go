@@ -24,7 +24,7 @@ import (
 type brokers struct {
 	t       *testing.T
 	all     map[string]*standIn
-	doors   []string // addresses of listeners that hang up
+	hangups []string // addresses of listeners that hang up
 	mu      sync.Mutex
 	called  map[string]bool
 	last    map[string]chan struct{} // by the address of its client: a connection of settle
@@ -44,7 +44,7 @@ func newBrokers(t *testing.T, names ...string) *brokers {
 		for _, key := range []string{"amqp", "sql", "redis", "etcd"} {
 			l := b.listen("tcp", "127.0.0.1:0")
 			s.addresses[key] = l.Addr().String()
-			b.doors = append(b.doors, s.addresses[key])
+			b.hangups = append(b.hangups, s.addresses[key])
 			go b.hangUp(l, name)
 		}
 		web := b.listen("tcp", "127.0.0.1:0")
@@ -96,7 +96,7 @@ func (b *brokers) hangUp(l net.Listener, name string) {
 // the order in which they were made.
 func (b *brokers) settle() {
 	b.t.Helper()
-	for _, address := range b.doors {
+	for _, address := range b.hangups {
 		accepted := make(chan struct{})
 		b.mu.Lock() // held until settles can know the connection
 		c, err := net.Dial("tcp", address)

@@ -45,7 +45,7 @@ func NewJournal(state *catalog.State, log Log, wait store.Wait) *Journal {
 	return j
 }
 
-// Lock begins a change; nobody else makes one until Unlock.
+// Lock begins a change; no other one begins until Unlock.
 func (j *Journal) Lock() { j.mu.Lock() }
 
 // Unlock ends a change.
@@ -120,7 +120,7 @@ func (j *Journal) Hash() uint64 {
 // Recover rebuilds the definitions: the checkpoint, then the log past it. Errors: those of the
 // store, shardstate.ErrUnsupported, shardstate.ErrMalformed.
 func (j *Journal) Recover(st *store.Store) error {
-	j.total = st.Stats().Bytes // nobody knows how much of it is older than which checkpoint
+	j.total = st.Stats().Bytes // it is unknown how much of it is older than which checkpoint
 	r, after, err := st.Checkpoint(Shard)
 	if err != nil {
 		return err

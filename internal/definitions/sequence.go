@@ -8,7 +8,7 @@ import (
 
 // sequences give numbers, each once for ever. What may be given is reserved in the log of the
 // definitions a block at a time, and the next block before this one is used up, so that mostly
-// nobody waits for the disk. What a block had left at a stop or a crash is never given.
+// no caller waits for the disk. What a block had left at a stop or a crash is never given.
 type sequences struct {
 	journal *Journal
 
@@ -31,7 +31,7 @@ type sequence struct {
 	err     error // there are no more reservations
 }
 
-// Blocks grow when somebody has to wait for one.
+// Blocks grow when a caller has to wait for one.
 const (
 	sequenceBlock = 4096
 	longestBlock  = 1 << 20

@@ -27,7 +27,7 @@ const (
 // Clients are the connections of clients to a node, of all its protocols, as operators see them. A
 // nil one knows none.
 type Clients struct {
-	strangers *lobby // connections that have not logged in
+	pending *pendingConns // connections that have not logged in
 
 	opened, closed                 atomic.Uint64
 	channelsOpened, channelsClosed atomic.Uint64
@@ -48,8 +48,8 @@ func NewClients() *Clients { return NewClientsFor(0) }
 // NewClientsFor returns a registry in which so many connections may be that have not logged in, a
 // quarter of them from one address: for one too many another one of them is closed. 0 is the
 // default, 4,096, or a quarter of the files that the process may open when that is less.
-func NewClientsFor(strangers int) *Clients {
-	return &Clients{strangers: newLobby(strangers), gone: map[string]ChannelCounts{}, open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
+func NewClientsFor(pending int) *Clients {
+	return &Clients{pending: newPendingConns(pending), gone: map[string]ChannelCounts{}, open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
 }
 
 // Client is one connection. What is not said to be otherwise never changes.
@@ -64,8 +64,8 @@ type Client struct {
 	In, Out atomic.Uint64 // bytes; counted by the code that reads and writes for the connection
 
 	part    Part
-	clients *Clients                // nil: it is in none, or has left
-	visitor atomic.Pointer[visitor] // nil: it has logged in, or left
+	clients *Clients                    // nil: it is in none, or has left
+	pending atomic.Pointer[pendingConn] // nil: it has logged in, or left
 	left    atomic.Bool
 	login   atomic.Pointer[Login]
 	state   atomic.Pointer[string]
@@ -127,16 +127,16 @@ func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Cl
 	cs.mu.Lock()
 	cs.open[id] = c
 	cs.mu.Unlock()
-	c.visitor.Store(cs.strangers.enter(nc))
+	c.pending.Store(cs.pending.enter(nc))
 	return c
 }
 
-// known takes the connection out of those of strangers.
+// known takes the connection out of those of pending.
 func (c *Client) known() {
-	if c.visitor.Load() == nil {
+	if c.pending.Load() == nil {
 		return
 	}
-	if v := c.visitor.Swap(nil); v != nil {
+	if v := c.pending.Swap(nil); v != nil {
 		v.leave()
 	}
 }

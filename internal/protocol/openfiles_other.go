@@ -3,4 +3,4 @@
 package protocol
 
 // openFiles is how many files and connections this process may have open, as far as it matters.
-func openFiles() int { return visitorShare * mostVisitors }
+func openFiles() int { return pendingShare * maxPending }

@@ -37,10 +37,10 @@ var ErrTLS = errors.New("protocol: cannot serve TLS")
 // are checked by. The files may change: Reload takes over what is in them, for
 // connections to come. A nil one is none: everything is plain.
 type TLS struct {
-	o       TLSOptions
-	quiet   *slog.Logger // for lines that any client can cause
-	atDoor  *lobby       // connections that have not said what they want, of all listeners
-	current atomic.Pointer[generation]
+	o           TLSOptions
+	quiet       *slog.Logger  // for lines that any client can cause
+	handshaking *pendingConns // connections that have not said what they want, of all listeners
+	current     atomic.Pointer[generation]
 }
 
 // generation is the result of one reading of the files. Session tickets belong to one generation: a
@@ -74,7 +74,7 @@ func OpenTLS(o TLSOptions) (*TLS, error) {
 	if o.read == nil {
 		o.read = os.ReadFile
 	}
-	t := &TLS{o: o, quiet: Sparse(o.Log), atDoor: newLobby(o.Handshakes)}
+	t := &TLS{o: o, quiet: Sparse(o.Log), handshaking: newPendingConns(o.Handshakes)}
 	g, err := t.load(t.files())
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func benchmarkReplicas(b *testing.B, window int) {
 	select {
 	case leader = <-lead:
 	case <-time.After(10 * time.Second):
-		b.Fatal("nobody leads")
+		b.Fatal("there is no leader")
 	}
 	data := make([]byte, 64<<10)
 	data = append([]byte{0x80, 0x80, 4}, data...) // one fact of 64 KiB

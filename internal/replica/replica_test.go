@@ -216,7 +216,7 @@ func (tm *team) leader(other int) int {
 			}
 		}
 	}
-	tm.t.Fatal("nobody leads")
+	tm.t.Fatal("there is no leader")
 	return 0
 }
 
@@ -247,7 +247,7 @@ func TestReplicas(t *testing.T) {
 		lost := m.put("nobody hears of it")
 		tm.pass(leaseFor)
 		if log.Leads() {
-			t.Fatal("a leader that nobody answers has a lease")
+			t.Fatal("a leader without answers has a lease")
 		}
 		second := tm.leader(first)
 		if err := <-lost; !errors.Is(err, ErrLost) {

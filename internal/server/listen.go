@@ -67,7 +67,7 @@ func (s *Server) serve(key string, listeners []net.Listener, fn func(net.Listene
 		if s.addrs[key] == "" {
 			s.addrs[key] = addr
 		}
-		l = s.tls.Listen(l, doors[key])
+		l = s.tls.Listen(l, tlsModes[key])
 		s.served.Go(func() {
 			if err := fn(l); err != nil {
 				s.log.Error("listener stopped", "protocol", key, "addr", addr, "err", err)

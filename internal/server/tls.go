@@ -17,9 +17,9 @@ import (
 	"fiveways/internal/protocol/resp"
 )
 
-// doors are how the protocols take TLS on their ports.
-var doors = map[string]protocol.Door{
-	"amqp": amqp.Door, "sql": pgwire.Door, "redis": resp.Door, "etcd": etcd.Door, "http": httpapi.Door, "metrics": httpapi.MetricsDoor,
+// tlsModes are how the protocols take TLS on their ports.
+var tlsModes = map[string]protocol.TLSMode{
+	"amqp": amqp.TLSMode, "sql": pgwire.TLSMode, "redis": resp.TLSMode, "etcd": etcd.TLSMode, "http": httpapi.TLSMode, "metrics": httpapi.MetricsTLSMode,
 }
 
 var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}

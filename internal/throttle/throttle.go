@@ -17,7 +17,7 @@ type bucket struct {
 	spent, earned float64
 }
 
-// earn adds what came in d. What nobody spends within a second is lost.
+// earn adds what came in d. What is not spent within a second is lost.
 func (b *bucket) earn(d time.Duration) {
 	b.earned = min(b.earned+float64(b.rate)*d.Seconds(), b.spent+float64(b.rate))
 }
@@ -82,7 +82,7 @@ func (t *throttle) charge(messages, bytes int64) ticket {
 	return ticket{t.messages.spend(messages), t.bytes.spend(bytes)}
 }
 
-// ticket is the places in the lines of a throttle where somebody waits.
+// ticket is the places in the lines of a throttle where a publisher waits.
 type ticket struct{ messages, bytes float64 }
 
 // left is how long it takes until a ticket has its turn, as things are, and what is closed when

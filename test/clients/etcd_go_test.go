@@ -126,7 +126,7 @@ func goEtcdElection(ctx context.Context, t *testing.T, c *clientv3.Client) {
 		t.Error(err)
 	}
 	if _, err := next.Leader(ctx); !errors.Is(err, concurrency.ErrElectionNoLeader) {
-		t.Errorf("nobody leads: %v", err)
+		t.Errorf("there is no leader: %v", err)
 	}
 }
 

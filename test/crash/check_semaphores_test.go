@@ -79,7 +79,7 @@ func TestCheckSemaphores(t *testing.T) {
 		{"a task is lost", "a of k is {false 0}", func(_ *semScript, end *SemEnd) { end.Tasks = end.Tasks[1:] }},
 		{"a released task is there", "was=false: of", func(s *semScript, _ *SemEnd) { s.release("b", false) }},
 		{"another priority", "b of k is {true 7}", func(_ *semScript, end *SemEnd) { end.Tasks[2].Priority = 7 }},
-		{"a stranger", "nobody enqueued", func(_ *semScript, end *SemEnd) { end.Tasks = append(end.Tasks, SemTask{"x", 0, "WAIT"}) }},
+		{"a stranger", "no client enqueued", func(_ *semScript, end *SemEnd) { end.Tasks = append(end.Tasks, SemTask{"x", 0, "WAIT"}) }},
 		{"other settings", "places and", func(s *semScript, _ *SemEnd) { s.add(SemEvent{Kind: SemConfigured, Active: 2, Try: 2}, true) }},
 		{"a place is free", "1 of 3 run", func(_ *semScript, end *SemEnd) { end.Tasks[2].Status = "WAIT" }},
 		{"nobody is asked", "b is ACQUIRED", func(_ *semScript, end *SemEnd) { end.Tasks[2].Status = "ACQUIRED" }},

@@ -167,7 +167,7 @@ func CheckKeyEvents(all []porcupine.Operation, events []KeyEvent) (breaches []st
 	}
 	for _, e := range events {
 		if e.Rev = 0; !asked[e] {
-			breaches = append(breaches, fmt.Sprintf("nobody asked for event %+v", e))
+			breaches = append(breaches, fmt.Sprintf("no client asked for event %+v", e))
 		}
 	}
 	return breaches

@@ -74,7 +74,7 @@ func CheckKeyQueue(events []QueueEvent) []string {
 	}
 	for msg := range q.answered {
 		if _, got := q.place[msg]; !got {
-			q.breach("%s is lost: its put was answered, and nobody got it", msg)
+			q.breach("%s is lost: its put was answered, and no consumer got it", msg)
 		} else if who := q.holder[msg]; who != "" && !q.acked[msg] {
 			q.breach("%s was never acknowledged, though the queue is empty; %s had it", msg, who)
 		}

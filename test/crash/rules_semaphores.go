@@ -130,7 +130,7 @@ func (r *semRun) tasks() {
 		for _, t := range end.Tasks {
 			there[t.Task] = fate{true, t.Priority}
 			if by[semTask{key, t.Task}] == nil {
-				r.breach("%s of %s is there, and nobody enqueued it", t.Task, key)
+				r.breach("%s of %s is there, and no client enqueued it", t.Task, key)
 			}
 		}
 		for task, all := range by {

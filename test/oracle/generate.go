@@ -31,7 +31,7 @@ import (
 //     looks for those of CC at the commit, Fiveways at once.
 //   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the
 //     head of a queue. There a queue has one consumer (whether an expired message that is requeued
-//     counts as the turn of one is open), and nobody publishes to queues for dead letters, which
+//     counts as the turn of one is open), and no client publishes to queues for dead letters, which
 //     live on.
 type generator struct {
 	*rand.Rand

@@ -68,31 +68,31 @@ func startRedis(t *testing.T, name string) server {
 	return server{addr: b.RedisAddr()}
 }
 
-// openDoors leads ownPort of localhost to the broker, until the test ends. A machine without IPv6
-// gets one door only.
-func openDoors(t *testing.T, addr string) error {
+// forwardPort leads ownPort of localhost to the broker, until the test ends. A machine without IPv6
+// gets one listener only.
+func forwardPort(t *testing.T, addr string) error {
 	t.Helper()
-	var door net.Listener
+	var listener net.Listener
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(portPatience); ; <-tick.C {
 		var err error
-		if door, err = net.Listen("tcp", "127.0.0.1:"+ownPort); err == nil {
+		if listener, err = net.Listen("tcp", "127.0.0.1:"+ownPort); err == nil {
 			break
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w: %v", errPortTaken, err)
 		}
 	}
-	doors := []net.Listener{door}
-	if door, err := net.Listen("tcp", "[::1]:"+ownPort); err == nil {
-		doors = append(doors, door)
+	listeners := []net.Listener{listener}
+	if listener, err := net.Listen("tcp", "[::1]:"+ownPort); err == nil {
+		listeners = append(listeners, listener)
 	}
-	for _, door := range doors {
-		t.Cleanup(func() { door.Close() })
+	for _, listener := range listeners {
+		t.Cleanup(func() { listener.Close() })
 		go func() {
 			for {
-				client, err := door.Accept()
+				client, err := listener.Accept()
 				if err != nil {
 					return
 				}

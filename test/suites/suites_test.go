@@ -120,7 +120,7 @@ func (s suite) test(t *testing.T) {
 	broker := s.start(t)
 	addr := broker.addr
 	if s.ownPort {
-		if err := openDoors(t, broker.addr); err != nil {
+		if err := forwardPort(t, broker.addr); err != nil {
 			giveUp(t, err)
 		}
 		addr = "127.0.0.1:" + ownPort

@@ -1,7 +1,7 @@
 // Values that several parts of the page share.
 import { useEffect, useState } from "./html.js";
 
-/** A value that tells those who watch it when it changes. */
+/** A value that notifies its watchers when it changes. */
 export function store(value) {
   const watchers = new Set();
   return {

@@ -13,7 +13,7 @@ async function ask (method, path, body) {
 
 // messages are those of the queue as they come.
 async function * messages () {
-  const stream = await ask('GET', '/stream?prefetch=10&lease=1m') // without an ack in a minute somebody else gets a message
+  const stream = await ask('GET', '/stream?prefetch=10&lease=1m') // without an ack in a minute another worker gets the message
   let text = ''
   for await (const part of stream.body.pipeThrough(new TextDecoderStream())) {
     const events = (text + part).split('\n\n')

@@ -180,7 +180,7 @@ func (e *Enqueue) succeed(q jobQueue, h queue.Handle, due, first int64) error {
 	return nil
 }
 
-// retime has a message that nobody has be ready at another time.
+// retime makes a message that no worker has ready at another time.
 func (e *Enqueue) retime(q jobQueue, h queue.Handle) error {
 	e.Updated = true
 	it, status := q.Deliveries().Get(h)

@@ -52,7 +52,7 @@ func jobEnvelope(e *Enqueue) (env message.Envelope, first int) {
 	return append(out, e.Body...), first
 }
 
-// setFirst writes when the job was first enqueued into a message that nobody else has yet.
+// setFirst writes when the job was first enqueued into a message that is not shared yet.
 func setFirst(env message.Envelope, place int, first int64) {
 	binary.BigEndian.PutUint64(env[place:], uint64(first))
 }

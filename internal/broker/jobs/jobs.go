@@ -17,7 +17,7 @@ const (
 	errorHeader = "x-error"          // text of the report with which a job failed
 )
 
-// DefaultLock is how long a job is leased when nobody says it, ms.
+// DefaultLock is how long a job is leased when neither the job nor the take sets it, ms.
 const DefaultLock = 3_600_000
 
 // MaxID is the longest id of a job, in bytes.
@@ -41,7 +41,7 @@ type Enqueue struct {
 
 	Backoff  int64 // how long it is not taken from now on
 	Lock     int64 // how long it is leased, 0: as long as Take.Lock says
-	TTL      int64 // how long it lives while nobody has it; 0: no end
+	TTL      int64 // how long it lives while no worker has it; 0: no end
 	Priority uint8
 
 	Update       bool // take the place of the job with this id that is queued
@@ -51,7 +51,7 @@ type Enqueue struct {
 	// The past of a job that comes from elsewhere; it counts when nothing is known of the id here.
 	First       int64  // unix ms when it was first enqueued, 0: now
 	Attempts    uint32 // how often it was taken
-	LeasedUntil int64  // unix ms until which somebody elsewhere has it, the last one of Attempts; 0: nobody
+	LeasedUntil int64  // unix ms until which a worker has it, the last one of Attempts; 0: none
 
 	Updated bool // the answer: a job with this id was there, and is changed; else the job is added
 
@@ -175,7 +175,7 @@ type Info struct {
 }
 
 // Cancel removes a job that is queued, with the one that waits behind it. Errors: ErrLocked, when
-// somebody has it, unless Force.
+// a worker has it, unless Force.
 type Cancel struct {
 	broker.OnQueue
 	ID    []byte
@@ -200,7 +200,7 @@ type Counts struct {
 	broker.OnQueue
 	Queued      int // ready to be taken
 	Backoff     int // queued, and not ready yet
-	Locked      int // with somebody
+	Locked      int // with a worker
 	Behind      int // of the locked, those with another version behind
 	Done        int // ids that are remembered, without those that are queued or locked again
 	DoneBackoff int // of Done, those that may not be enqueued again yet

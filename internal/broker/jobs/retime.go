@@ -8,7 +8,7 @@ import (
 )
 
 // Retime has a job that is queued be ready at another time. Errors: catalog.ErrLocked, when
-// somebody has it.
+// a worker has it.
 type Retime struct {
 	broker.OnQueue
 	ID      []byte

@@ -29,7 +29,7 @@ type twinJob struct {
 	first      int64
 	behind     bool
 	front      *twinJob // which it is behind
-	out        bool     // with somebody:
+	out        bool     // with a worker:
 	taken      string   // by this id
 	until      int64
 	token      Token // zero: a consumer
@@ -434,7 +434,7 @@ func (w *jobTwin) extend() {
 	}
 }
 
-// publish is a message of another protocol: it asks nobody whether its id is there.
+// publish is a message of another protocol: it does not check whether its id is there.
 func (w *jobTwin) publish() {
 	m := &twinJob{body: fmt.Sprint("published ", w.seq), persistent: w.rng.IntN(3) > 0}
 	props := message.Properties{Flags: message.HasDeliveryMode | message.HasTimestamp, DeliveryMode: 1, Timestamp: message.Timestamp(w.seq + 1)}

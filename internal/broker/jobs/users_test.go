@@ -33,7 +33,7 @@ func steppedJobs(t *testing.T, change func(*catalog.QueueSpec)) (jobClient, *eng
 	return c, clock
 }
 
-// A consumer of another protocol gets a job when its lease is over, without anybody asking for it,
+// A consumer of another protocol gets a job when its lease is over, without a command for it,
 // and so does a command that waits for one.
 func TestLeaseEndsByItself(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -150,7 +150,7 @@ func TestDeadJobs(t *testing.T) {
 	c.wantState("b", job.None)
 }
 
-// What waits behind a locked job is shown to nobody, and counted apart.
+// A job that waits behind a locked one is shown to no worker, and counted apart.
 func TestBehindIsHidden(t *testing.T) {
 	c, _ := steppedJobs(t, nil)
 	c.mustEnqueue("a", "1", nil)

@@ -26,7 +26,7 @@ func (c client) fetch(q string, most int, keep func(message.Envelope) bool) []sh
 	return ds
 }
 
-// Fetch lends the first messages in one go, to nobody else; what is released is where it was, and
+// Fetch lends the first messages in one go, to no other session; what is released is where it was, and
 // nothing tells that it was away.
 func TestFetchAndRelease(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
@@ -109,7 +109,7 @@ func TestFetchChooses(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// A fetch takes what a Get would: nothing that somebody else holds the group of, or whose time is
+// A fetch takes what a Get would: nothing of a group that another session holds, or whose time is
 // not there or over.
 func TestFetchMindsWhatGetMinds(t *testing.T) {
 	clock := enginetest.NewClock(1_000_000)

@@ -12,11 +12,11 @@ type GroupClaim struct {
 	OnGroup
 	Consumer string
 	IDs      []stream.ID
-	MinIdle  int64     // ms; only what was given to somebody at least so long ago
+	MinIdle  int64     // ms; only what was given to a consumer at least so long ago
 	Idle     int64     // ms; the entries count as given so long ago
 	Time     int64     // Unix ms; the entries count as given then; below 0: Idle says when
 	Count    int64     // how often they were given, below 0: once more
-	Force    bool      // also those that are pending for nobody
+	Force    bool      // also those that are pending for no consumer
 	JustIDs  bool      // not the messages, and the entries were not given once more
 	Last     stream.ID // the group stands at least there
 

@@ -165,7 +165,7 @@ func ackPending(at shard.Context, g *stream.Group, ids []stream.ID) {
 type GroupRead struct {
 	OnGroup
 	Consumer string
-	History  bool      // what is pending for the consumer is given again, not what nobody has
+	History  bool      // what is pending for the consumer is given again, instead of new entries
 	After    stream.ID // with History: behind this one
 	Max      int       // at most so many; 0: all
 	NoAck    bool      // what is given is not pending then
@@ -196,7 +196,7 @@ func (r *GroupRead) Run(at shard.Context) error {
 	return nil
 }
 
-// fresh gives what nobody was given.
+// fresh gives entries that the group has not read.
 func (r *GroupRead) fresh(at shard.Context, g *stream.Group) {
 	last, read := g.Last, g.Read
 	var ids []stream.ID

@@ -150,7 +150,7 @@ func TestStreamsReplay(t *testing.T) {
 		b := enginetest.Open(t, mem, options)
 		c := enginetest.NewClient(t, b)
 		for _, name := range []string{"a", "b", "c"} {
-			c.Queue(name, nil) // else it goes when it is cleared, at a time that nobody knows
+			c.Queue(name, nil) // else it goes when it is cleared, at an unknown time
 		}
 		for range 300 {
 			var batch []broker.Command

@@ -55,7 +55,7 @@ type User struct {
 	Algorithm    string // how Hash was made: access.Argon2id, …
 	LoopbackOnly bool   // may log in from this machine only
 	Limits       Limits
-	// Made tells the user from others that had its name before: what somebody grants to a user goes
+	// Made tells the user from others that had its name before: what is granted to a user goes
 	// with it.
 	Made uint64
 }

@@ -27,7 +27,7 @@ type Queue struct {
 	implicit atomic.Bool
 }
 
-// Implicit reports whether a command made the queue by the way: it goes when nobody needs it. Any
+// Implicit reports whether a command made the queue by the way: it is deleted when it is not needed. Any
 // goroutine may ask.
 func (q *Queue) Implicit() bool { return q.implicit.Load() }
 

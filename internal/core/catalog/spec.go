@@ -10,7 +10,7 @@ type QueueSpec struct {
 	Durable    bool
 	Exclusive  bool // belongs to the session and goes with it
 	AutoDelete bool // goes when its last consumer leaves
-	Implicit   bool // durable, and nobody asked for it by itself: it goes when nobody needs it any more
+	Implicit   bool // durable, and not declared by a client: it is deleted when it is not needed any more
 	Args       message.Table
 	Compared   []string // names of the arguments that a second declaration must repeat
 	Policy     QueuePolicy

@@ -21,7 +21,7 @@ type Engine interface {
 	// its Runtime.
 	NewVHost() *VHost
 	NewQueue() *Queue
-	// Build is told of a queue when its definition is complete and nobody can find it yet.
+	// Build is told of a queue when its definition is complete and before it can be found.
 	Build(q *Queue)
 	// Place chooses the shard of a new queue.
 	Place(v *VHost, id uint64, p *QueuePolicy) (shard uint32)

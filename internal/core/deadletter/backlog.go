@@ -15,7 +15,7 @@ const (
 	window     = 64     // messages of one row that are under way at a time
 )
 
-// Waiting is a dead message that waits in its queue, unacked and lent to nobody.
+// Waiting is a dead message that waits in its queue, unacked and lent to no session.
 type Waiting struct {
 	Handle queue.Handle
 	Reason Reason
@@ -30,7 +30,7 @@ type row struct {
 	backoff  int64 // ms, of the last failure; 0 when the last one arrived
 }
 
-// Backlog is all the dead messages of a queue that wait because nobody took them, and rows that
+// Backlog is all the dead messages of a queue that wait because no target took them, and rows that
 // have some under way. It belongs to the queue's shard.
 type Backlog struct {
 	rows      map[string]*row // by routing key

@@ -11,7 +11,7 @@ import (
 // Sum is the hash that stands for a message-id.
 type Sum [16]byte
 
-// SumOf is the sum of an id: a part of its SHA-256, so that nobody can make two ids share one.
+// SumOf is the sum of an id: a part of its SHA-256, so that no client can make two ids share one.
 func SumOf(id []byte) Sum {
 	sum := sha256.Sum256(id)
 	return Sum(sum[:])

@@ -32,7 +32,7 @@ const requestOverhead = 512 << 10
 
 func newTransport(s *Server) transport {
 	return grpcwire.New(grpcwire.Options{
-		Log: s.log, NewConn: s.newQueueDoor, Unary: s.interceptUnary, Stream: s.interceptStream,
+		Log: s.log, NewConn: s.newQueueBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
 		MaxRecvBytes: s.o.MaxRequestBytes + requestOverhead, MaxSendBytes: math.MaxInt32, MaxStreams: s.o.MaxStreams,
 		BytesIn: &s.metrics.received, BytesOut: &s.metrics.sent,
 		PingEvery: quietBeforePing, PingTimeout: pingTimeout, MinPing: minPingInterval, HandshakeTimeout: s.o.FirstBytes,

@@ -88,7 +88,7 @@ func (r *RaftLog) State() RaftState {
 }
 
 // Save makes a state durable. Commit and First of it are not looked at: they are those that the log
-// knows of. ErrNoSpace when it may be tried again; after another error nobody knows which state is
+// knows of. ErrNoSpace when it may be tried again; after another error it is unknown which state is
 // on the disk, and the store has failed.
 func (r *RaftLog) Save(st RaftState) error {
 	return r.save(func(state *RaftState) {

@@ -131,8 +131,8 @@ func (st *Staged) Verify() error {
 
 // Install makes the snapshot what the folder holds, with this term and vote, for the next Open: it
 // is the old one or the new one after a crash. This store is of what was there before, and does
-// nothing any more but Close. ErrNoSpace when it may be tried again; after another error nobody
-// knows which one is there, and the store has failed.
+// nothing any more but Close. ErrNoSpace when it may be tried again; after another error it is
+// unknown which one is there, and the store has failed.
 func (st *Staged) Install(term, vote uint64) error {
 	s := st.r.s
 	state, err := readRaftState(s.fs, st.dir)

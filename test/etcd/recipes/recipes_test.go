@@ -176,7 +176,7 @@ func election(t *testing.T, b *bed) {
 				t.Errorf("observed %v, want %q", r.Kvs, want)
 			}
 		case <-b.ctx.Done():
-			t.Fatalf("nobody was seen to lead, want %q", want)
+			t.Fatalf("no leader was seen, want %q", want)
 		}
 	}
 	check(t, e1.Campaign(b.ctx, "one"))

@@ -47,7 +47,7 @@ func TestExclusiveQueuesOfOthers(t *testing.T) {
 	_, err = w.txn(&pb.TxnRequest{Success: []*pb.RequestOp{putOp("/q/x/p/k")}})
 	wantCode(t, err, codes.PermissionDenied)
 	answer := make(answered, 1)
-	if d := w.door(w.who); d.StartPut([]byte("/q/x/p/k"), nil, answer) {
+	if d := w.batcher(w.who); d.StartPut([]byte("/q/x/p/k"), nil, answer) {
 		d.Flush()
 		wantCode(t, <-answer, codes.PermissionDenied)
 	}

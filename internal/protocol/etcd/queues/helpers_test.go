@@ -69,9 +69,9 @@ func (w *world) caller(user string) Caller {
 	return Caller{Session: s, User: user}
 }
 
-func (w *world) door(who Caller) *Door {
+func (w *world) batcher(who Caller) *Batcher {
 	w.t.Helper()
-	d, err := w.n.NewDoor(who)
+	d, err := w.n.NewBatcher(who)
 	must(w.t, err)
 	return d
 }

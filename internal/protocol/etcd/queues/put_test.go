@@ -17,24 +17,24 @@ func TestAnswersAreDurable(t *testing.T) {
 	fs := vfs.NewMem()
 	w := newWorldOn(t, fs, nil)
 	x := w.watch("/q/a/c/w")
-	door, done := w.door(w.who), make(answered, 1)
+	batcher, done := w.batcher(w.who), make(answered, 1)
 	for n := uint64(1); n <= 6; n++ {
 		if n%2 == 0 {
 			w.put(fmt.Sprintf("/q/a/p/%d", n), "v")
-		} else if !door.StartPut(fmt.Appendf(nil, "/q/a/p/%d", n), []byte("v"), done) {
-			t.Fatal("the door takes no put")
+		} else if !batcher.StartPut(fmt.Appendf(nil, "/q/a/p/%d", n), []byte("v"), done) {
+			t.Fatal("the batcher takes no put")
 		} else {
-			door.Flush()
+			batcher.Flush()
 			must(t, <-done)
 		}
 	}
 	x.events(6)
 	w.delete("/q/a/c/w/2/2")
 	gone := make(chan bool, 1)
-	if !door.StartDelete([]byte("/q/a/c/w/3/3"), acknowledged{func(ok bool) { gone <- ok }}) {
-		t.Fatal("the door takes no delete")
+	if !batcher.StartDelete([]byte("/q/a/c/w/3/3"), acknowledged{func(ok bool) { gone <- ok }}) {
+		t.Fatal("the batcher takes no delete")
 	}
-	door.Flush()
+	batcher.Flush()
 	if !<-gone {
 		t.Fatal("not deleted")
 	}
@@ -46,16 +46,16 @@ func TestAnswersAreDurable(t *testing.T) {
 func TestPutsAtOnce(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.Guarantee = None })
 	w.put("/q/a/p/1", "v")
-	door, done := w.door(w.who), make(answered, 1)
-	if !door.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {
-		t.Fatal("the door takes no put")
+	batcher, done := w.batcher(w.who), make(answered, 1)
+	if !batcher.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {
+		t.Fatal("the batcher takes no put")
 	}
 	select {
 	case <-done:
 		t.Fatal("answered before the engine had it")
 	default:
 	}
-	door.Flush()
+	batcher.Flush()
 	must(t, <-done)
 	same(t, w.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(2)+"/2=v")
 }
@@ -70,9 +70,9 @@ func TestPolicies(t *testing.T) {
 	w.put("/q/full/p/k", "v")
 	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
 	wantCode(t, err, codes.ResourceExhausted)
-	door, done := w.door(w.who), make(answered, 1)
-	door.StartPut([]byte("/q/full/p/k"), nil, done)
-	door.Flush()
+	batcher, done := w.batcher(w.who), make(answered, 1)
+	batcher.StartPut([]byte("/q/full/p/k"), nil, done)
+	batcher.Flush()
 	wantCode(t, <-done, codes.ResourceExhausted)
 
 	policy = catalog.DefaultQueuePolicy()
@@ -85,14 +85,14 @@ func TestPolicies(t *testing.T) {
 	same(t, w.all("/q/once/0"), "/q/once/"+i(1)+"/k=v", "/q/once/"+i(2)+"/l=v")
 }
 
-// A door leaves alone what it cannot do at once, and does nothing of it.
-func TestDoorLeavesAlone(t *testing.T) {
+// A batcher leaves alone what it cannot do at once, and does nothing of it.
+func TestBatcherLeavesAlone(t *testing.T) {
 	w := newWorld(t, nil)
 	who := w.caller("guest")
-	door, done := w.door(who), make(answered, 1)
+	batcher, done := w.batcher(who), make(answered, 1)
 	for _, key := range []string{"/q/new/p/k", "/q/new", "/q/new/c/w", "/q/new/1/k", "/q/new/p/" + string(make([]byte, 256))} {
-		if door.StartPut([]byte(key), nil, done) {
-			t.Errorf("the door takes %q", key)
+		if batcher.StartPut([]byte(key), nil, done) {
+			t.Errorf("the batcher takes %q", key)
 		}
 	}
 	w.put("/q/a/p/k", "v")
@@ -100,14 +100,14 @@ func TestDoorLeavesAlone(t *testing.T) {
 	x.events(1)
 	other := acknowledged{func(bool) { t.Error("it was answered") }}
 	for _, key := range []string{"/q/a/c/w/1/l", "/q/a/c/w/2/k", "/q/a/c/x/1/k", "/q/a/c/w", "/q/a/1/k", "/q/a"} {
-		if door.StartDelete([]byte(key), other) {
-			t.Errorf("the door deletes %q", key)
+		if batcher.StartDelete([]byte(key), other) {
+			t.Errorf("the batcher deletes %q", key)
 		}
 	}
 	who.User = "somebody"
-	if w.door(who).StartDelete([]byte("/q/a/c/w/1/k"), other) {
-		t.Error("the door deletes what another user's consumer holds")
+	if w.batcher(who).StartDelete([]byte("/q/a/c/w/1/k"), other) {
+		t.Error("the batcher deletes what another user's consumer holds")
 	}
-	door.Flush()
+	batcher.Flush()
 	same(t, w.all("/q/a/"), "/q/a/"+i(1)+"/k=v", "/q/a/c/w=n1", "/q/a/c/w/"+i(1)+"/k=v")
 }

@@ -235,9 +235,9 @@ func TestPermissions(t *testing.T) {
 			t.Fatalf("bob sees %q", k)
 		}
 	}
-	door, done := w.door(bob), make(answered, 1)
-	if !door.StartPut([]byte("/q/out/p/k"), nil, done) {
-		t.Fatal("the door leaves what it can refuse")
+	batcher, done := w.batcher(bob), make(answered, 1)
+	if !batcher.StartPut([]byte("/q/out/p/k"), nil, done) {
+		t.Fatal("the batcher leaves what it can refuse")
 	}
 	wantCode(t, <-done, codes.PermissionDenied)
 	bob.Root = true

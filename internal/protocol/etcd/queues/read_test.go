@@ -85,12 +85,12 @@ func TestRangeOptions(t *testing.T) {
 func TestRangePages(t *testing.T) {
 	w := newWorld(t, nil)
 	const messages = 3000
-	d := w.door(w.who)
+	d := w.batcher(w.who)
 	w.put("/q/a", "")
 	done := make(answered, messages)
 	for range messages {
 		if !d.StartPut([]byte("/q/a/p/k"), nil, done) {
-			t.Fatal("the door takes nothing")
+			t.Fatal("the batcher takes nothing")
 		}
 	}
 	d.Flush()

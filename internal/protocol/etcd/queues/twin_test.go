@@ -158,7 +158,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// acknowledged notes the answers of a door.
+// acknowledged notes the answers of a batcher.
 type acknowledged struct {
 	done func(deleted bool)
 }
@@ -182,7 +182,7 @@ func TestConcurrentConsumers(t *testing.T) {
 	for n := range consumers {
 		who := w.caller("guest")
 		work.Go(func() {
-			rng, door := rand.New(rand.NewPCG(uint64(n), 2)), w.door(who)
+			rng, batcher := rand.New(rand.NewPCG(uint64(n), 2)), w.batcher(who)
 			for {
 				x, err := w.watchWith(who, &pb.WatchCreateRequest{Key: []byte(fmt.Sprintf("/q/a/c/%d", n))})
 				if err != nil {
@@ -205,7 +205,7 @@ func TestConcurrentConsumers(t *testing.T) {
 							continue
 						}
 						answers.Add(1)
-						ok := door.StartDelete(e.Kv.Key, acknowledged{func(deleted bool) {
+						ok := batcher.StartDelete(e.Kv.Key, acknowledged{func(deleted bool) {
 							defer answers.Done()
 							if !deleted {
 								return
@@ -220,25 +220,25 @@ func TestConcurrentConsumers(t *testing.T) {
 							answers.Done()
 						}
 					}
-					door.Flush()
+					batcher.Flush()
 					answers.Wait()
 				}
 				x.Close()
 			}
 		})
 	}
-	door := w.door(w.who)
+	batcher := w.batcher(w.who)
 	w.put("/q/a/p/k", "0")
 	done := make(answered, messages)
 	for n := 1; n < messages; n++ {
-		if !door.StartPut([]byte("/q/a/p/k"), fmt.Append(nil, n), done) {
-			t.Fatal("the door takes no put")
+		if !batcher.StartPut([]byte("/q/a/p/k"), fmt.Append(nil, n), done) {
+			t.Fatal("the batcher takes no put")
 		}
 		if n%7 == 0 {
-			door.Flush()
+			batcher.Flush()
 		}
 	}
-	door.Flush()
+	batcher.Flush()
 	for range messages - 1 {
 		must(t, <-done)
 	}

@@ -6,7 +6,7 @@ type Queue struct {
 	Queue       string `json:"queue"`
 	Queued      int    `json:"queued"`       // ready to be taken
 	Backoff     int    `json:"backoff"`      // queued, and not ready yet
-	Locked      int    `json:"locked"`       // with somebody
+	Locked      int    `json:"locked"`       // with a worker
 	Behind      int    `json:"behind"`       // of the locked, those with another version behind
 	Done        int    `json:"done"`         // ids that are remembered
 	DoneBackoff int    `json:"done_backoff"` // of the done, those that may not be enqueued again yet
@@ -43,7 +43,7 @@ type Enqueue struct {
 	Headers      map[string]any `json:"headers"`
 	Backoff      string         `json:"backoff"`       // it is not taken before
 	Lock         string         `json:"lock"`          // how long its lease lasts, whatever the take asks for
-	TTL          string         `json:"ttl"`           // how long it lives while nobody has it
+	TTL          string         `json:"ttl"`           // how long it lives while no worker has it
 	Priority     uint8          `json:"priority"`      //
 	Update       bool           `json:"update"`        // take the place of the one with this id that is queued
 	Requeue      bool           `json:"requeue"`       // wait behind the one that is locked, or done and remembered

@@ -86,7 +86,7 @@ func TestScheduledWithoutMessageID(t *testing.T) {
 			{"DELETE " + at + all[1].ID, 200, `{"messages":1}`}, {"DELETE " + at + all[1].ID, 404, "no message with that id"},
 			{`PUT ` + at + all[2].ID + ` {"due":"3001-01-01T00:00:00Z"}`, 200, `{"messages":1}`}, {`PUT ` + at + all[2].ID + ` {}`, 400, "due"},
 			{"GET " + in.schedule, 200, `"due":"3001-01-01T00:00:00.000Z"`}, {"GET " + in.schedule, 200, `"total":2`},
-			{"DELETE " + at + "x", 400, "that is no id of a message"}, {"DELETE " + at + "zz-1", 404, "no message with that id"},
+			{"DELETE " + at + "x", 400, "invalid message id"}, {"DELETE " + at + "zz-1", 404, "no message with that id"},
 			{"DELETE /api/queues/%2F/other/scheduled/at/" + all[0].ID, 404, "no message with that id"},
 			{"DELETE /api/exchanges/%2F/amq.direct/scheduled/at/" + all[0].ID, 404, "no message with that id"},
 			{"DELETE " + in.schedule + "/" + all[0].ID, 404, "no message with that id"}, // not a message id
@@ -150,7 +150,7 @@ func TestSingle(t *testing.T) {
 		{`POST ` + one("c") + `/move {}`, 400, "to is missing"},
 		{`POST ` + one("c") + `/move {"to":"other"}`, 204, ""},
 		{`POST ` + one("e") + `/move {"to":"other"}`, 204, ""},
-		{"GET " + q + "/messages/zz", 400, "no id of a message"},
+		{"GET " + q + "/messages/zz", 400, "invalid message id"},
 		{"GET " + q + "/messages/zz-1", 404, "no such message"}, // of a queue that was there before
 		{"GET /api/queues/%2F/other/messages?state=ready", 200, `"message_id":"c"`},
 		{"GET /api/queues/%2F/other/messages?state=scheduled", 200, `"message_id":"e"`}, // it still waits

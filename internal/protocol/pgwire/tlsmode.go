@@ -8,9 +8,9 @@ import (
 	"fiveways/internal/protocol"
 )
 
-// Door is how PostgreSQL's protocol takes TLS: clients ask for it first, or, since
+// TLSMode is how PostgreSQL's protocol takes TLS: clients ask for it first, or, since
 // version 17, begin with it.
-var Door = protocol.Door{Protocol: "sql", ALPN: []string{"postgresql"}, Ask: askForTLS}
+var TLSMode = protocol.TLSMode{Protocol: "sql", ALPN: []string{"postgresql"}, Ask: askForTLS}
 
 // askBytes is how long the packets are in which a client asks for encryption.
 const askBytes = 8

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Door is how one protocol takes TLS on a port that it shares with plain
+// TLSMode is how one protocol takes TLS on a port that it shares with plain
 // connections.
-type Door struct {
+type TLSMode struct {
 	Protocol string   // for the log
 	ALPN     []string // what is agreed on with clients that ask, best first; none: they are not answered
 	// Refusal is what a client hears that comes without TLS and may not.
@@ -30,11 +30,11 @@ const handshakeRecord = 22
 // Listen returns a listener whose connections are through their handshake, or
 // plain: those as ln gave them, so that they can be read as fast as ever. Without
 // TLS it is ln.
-func (t *TLS) Listen(ln net.Listener, d Door) net.Listener {
+func (t *TLS) Listen(ln net.Listener, d TLSMode) net.Listener {
 	if t == nil {
 		return ln
 	}
-	l := &doorway{Listener: ln, tls: t, door: d, ready: make(chan net.Conn), failed: make(chan error), waiting: map[net.Conn]*visitor{}}
+	l := &tlsListener{Listener: ln, tls: t, mode: d, ready: make(chan net.Conn), failed: make(chan error), waiting: map[net.Conn]*pendingConn{}}
 	l.open, l.close = context.WithCancel(context.Background())
 	go l.accept()
 	return l
@@ -43,24 +43,24 @@ func (t *TLS) Listen(ln net.Listener, d Door) net.Listener {
 // MayBePlain reports whether a client at this address may come without TLS.
 func (t *TLS) MayBePlain(peer net.Addr) bool { return t == nil || t.o.Plain(peer) }
 
-// doorway is a listener that accepts a connection once its protocol is known.
-type doorway struct {
+// tlsListener is a listener that accepts a connection once its protocol is known.
+type tlsListener struct {
 	net.Listener
 	tls    *TLS
-	door   Door
+	mode   TLSMode
 	ready  chan net.Conn
 	failed chan error
 	open   context.Context // over with Close
 	close  context.CancelFunc
 
 	mu      sync.Mutex
-	waiting map[net.Conn]*visitor // guarded by mu: connections at the door
-	config  *tls.Config           // guarded by mu: of the generation from, with the protocol's ALPN
-	from    *generation           // guarded by mu
+	waiting map[net.Conn]*pendingConn // guarded by mu: connections in their handshake
+	config  *tls.Config               // guarded by mu: of the generation from, with the protocol's ALPN
+	from    *generation               // guarded by mu
 }
 
 // Accept implements net.Listener.
-func (l *doorway) Accept() (net.Conn, error) {
+func (l *tlsListener) Accept() (net.Conn, error) {
 	select {
 	case nc := <-l.ready:
 		return nc, nil
@@ -71,8 +71,8 @@ func (l *doorway) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It closes the connections at the door.
-func (l *doorway) Close() error {
+// Close implements net.Listener. It closes the connections in their handshake.
+func (l *tlsListener) Close() error {
 	err := l.Listener.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *doorway) Close() error {
 
 // accept runs on its own goroutine. It continues after reporting an error: the caller of Accept
 // decides what to do.
-func (l *doorway) accept() {
+func (l *tlsListener) accept() {
 	for l.open.Err() == nil {
 		nc, err := l.Listener.Accept()
 		if err == nil {
@@ -104,10 +104,10 @@ func (l *doorway) accept() {
 	}
 }
 
-// enter keeps account of a connection at the door, until that is closed. Another one may have to go
+// enter counts a connection in its handshake until that is closed. Another one may have to go
 // for it.
-func (l *doorway) enter(nc net.Conn) bool {
-	v := l.tls.atDoor.enter(nc)
+func (l *tlsListener) enter(nc net.Conn) bool {
+	v := l.tls.handshaking.enter(nc)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open.Err() != nil {
@@ -120,7 +120,7 @@ func (l *doorway) enter(nc net.Conn) bool {
 }
 
 // receive finds out how a client speaks, and passes its connection on.
-func (l *doorway) receive(nc net.Conn) {
+func (l *tlsListener) receive(nc net.Conn) {
 	through, err := l.admit(nc)
 	l.mu.Lock()
 	l.waiting[nc].leave()
@@ -128,7 +128,7 @@ func (l *doorway) receive(nc net.Conn) {
 	l.mu.Unlock()
 	if err != nil {
 		if l.open.Err() == nil && !errors.Is(err, io.EOF) { // a port scan ends without data
-			l.tls.quiet.Warn("tls: connection refused", "protocol", l.door.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
+			l.tls.quiet.Warn("tls: connection refused", "protocol", l.mode.Protocol, "peer", nc.RemoteAddr(), "err", Clipped(err.Error()))
 		}
 		nc.Close()
 		return
@@ -143,34 +143,34 @@ func (l *doorway) receive(nc net.Conn) {
 var errPlain = errors.New("it connected without TLS, which is required (tls_plain)")
 
 // admit has a client begin, for as long as it may take to.
-func (l *doorway) admit(nc net.Conn) (net.Conn, error) {
+func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	t := l.tls
 	if err := nc.SetDeadline(time.Now().Add(t.o.Handshake)); err != nil {
 		return nil, err
 	}
 	first, through, err := firstByte(nc)
 	secure := err == nil && first == handshakeRecord
-	if err == nil && !secure && l.door.Ask != nil {
-		through, secure, err = l.door.Ask(through)
+	if err == nil && !secure && l.mode.Ask != nil {
+		through, secure, err = l.mode.Ask(through)
 	}
 	var late net.Error
 	switch {
-	case errors.As(err, &late) && late.Timeout() && l.door.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
+	case errors.As(err, &late) && late.Timeout() && l.mode.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
 		// A client that has nothing to say yet is none of TLS, which begins at once. How long it
 		// may be silent is its protocol's affair.
 	case err != nil:
 		return nil, err
 	case secure:
 		return l.handshake(through)
-	case l.door.Ask == nil && !t.MayBePlain(nc.RemoteAddr()):
-		through.Write(l.door.Refusal) //nolint:errcheck // it is only polite
+	case l.mode.Ask == nil && !t.MayBePlain(nc.RemoteAddr()):
+		through.Write(l.mode.Refusal) //nolint:errcheck // it is only polite
 		return nil, errPlain
 	}
 	return through, nc.SetDeadline(time.Time{})
 }
 
 // handshake is the server's side of it.
-func (l *doorway) handshake(nc net.Conn) (net.Conn, error) {
+func (l *tlsListener) handshake(nc net.Conn) (net.Conn, error) {
 	secure := tls.Server(nc, l.current())
 	if err := secure.Handshake(); err != nil {
 		return nil, err
@@ -179,13 +179,13 @@ func (l *doorway) handshake(nc net.Conn) (net.Conn, error) {
 }
 
 // current is the configuration for the next handshake.
-func (l *doorway) current() *tls.Config {
+func (l *tlsListener) current() *tls.Config {
 	g := l.tls.current.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.from != g {
 		l.from, l.config = g, g.config.Clone()
-		l.config.NextProtos = l.door.ALPN
+		l.config.NextProtos = l.mode.ALPN
 	}
 	return l.config
 }

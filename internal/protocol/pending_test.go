@@ -62,14 +62,14 @@ func TestStrangers(t *testing.T) {
 		c.Leave()
 		c.Leave()
 	}
-	if l := cs.strangers; len(l.all) != 0 || len(l.from) != 0 {
+	if l := cs.pending; len(l.all) != 0 || len(l.from) != 0 {
 		t.Errorf("%d connections are counted that are gone, %d addresses", len(l.all), len(l.from))
 	}
 }
 
 // TestDefaultStrangers: the bound leaves files for others.
 func TestDefaultStrangers(t *testing.T) {
-	if n := newLobby(0).most; n < 1 || n > mostVisitors || n > openFiles()/visitorShare {
+	if n := newPendingConns(0).most; n < 1 || n > maxPending || n > openFiles()/pendingShare {
 		t.Errorf("%d, with %d files", n, openFiles())
 	}
 }

@@ -2,11 +2,11 @@ package queues
 
 import "testing"
 
-// TestDoorRoom takes no more memory for the messages of a read than a few times what they need: one
+// TestBatcherRoom takes no more memory for the messages of a read than a few times what they need: one
 // that stays in a queue keeps its chunk.
-func TestDoorRoom(t *testing.T) {
+func TestBatcherRoom(t *testing.T) {
 	for _, messages := range []int{1, 2, 3, 10, 1000} {
-		d, taken := &Door{}, 0
+		d, taken := &Batcher{}, 0
 		for range messages {
 			before := len(d.space)
 			d.room(200)

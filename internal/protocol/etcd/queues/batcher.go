@@ -6,12 +6,12 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// Door is the quick way into the queues for one connection and one user: puts to producers and
+// Batcher is the quick way into the queues for one connection and one user: puts to producers and
 // deletes of single deliveries are gathered while a read is handled, go to the engine together with
 // Flush, and are answered when they are durable, without a goroutine for each. What it does not
-// take is for Namespace.Put and DeleteRange, on a goroutine that may wait. A door is for the
+// take is for Namespace.Put and DeleteRange, on a goroutine that may wait. A batcher is for the
 // connection's reader.
-type Door struct {
+type Batcher struct {
 	n   *Namespace
 	who Caller
 
@@ -32,14 +32,14 @@ type DeleteCall interface {
 	DeleteDone(deleted bool, revision int64, err error)
 }
 
-// NewDoor opens a door for a caller. Errors: that there is no virtual host.
-func (n *Namespace) NewDoor(who Caller) (*Door, error) {
+// NewBatcher opens a batcher for a caller. Errors: that there is no virtual host.
+func (n *Namespace) NewBatcher(who Caller) (*Batcher, error) {
 	s, err := n.Broker.Operate(virtual.VHost) // the caller's own session may end at any time
 	if err != nil {
 		return nil, toStatus(err)
 	}
 	s.Unheld()
-	return &Door{n: n, who: who, s: s}, nil
+	return &Batcher{n: n, who: who, s: s}, nil
 }
 
 // chunk is how much memory is taken at most at a time for the messages of one read. A message that
@@ -48,7 +48,7 @@ func (n *Namespace) NewDoor(who Caller) (*Door, error) {
 const chunk = 16 << 10
 
 // room is an empty slice with room for n bytes.
-func (d *Door) room(n int) []byte {
+func (d *Batcher) room(n int) []byte {
 	if n > chunk/4 {
 		return make([]byte, 0, n)
 	}
@@ -72,9 +72,9 @@ func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
 	p.call.PutDone(p.n.Clock.Current(), p.n.refused(ok))
 }
 
-// StartPut publishes a message, if that needs no wait; false: it is not for this door. key and
+// StartPut publishes a message, if that needs no wait; false: it is not for this batcher. key and
 // value are not kept.
-func (d *Door) StartPut(key, value []byte, call PutCall) bool {
+func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Producer || !fits(&path) || d.n.Broker.Behind() || d.n.Broker.Alarm() != nil {
 		return false
@@ -123,8 +123,8 @@ func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 }
 
 // StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is
-// not for this door. key is not kept.
-func (d *Door) StartDelete(key []byte, call DeleteCall) bool {
+// not for this batcher. key is not kept.
+func (d *Batcher) StartDelete(key []byte, call DeleteCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Delivery {
 		return false
@@ -144,7 +144,7 @@ func (d *Door) StartDelete(key []byte, call DeleteCall) bool {
 
 // Flush hands the gathered requests to the engine, and runs an idle engine on the caller's
 // goroutine: answers may come before it returns.
-func (d *Door) Flush() {
+func (d *Batcher) Flush() {
 	d.s.FlushInline()
 	quick := d.quick
 	d.quick, d.space, d.taken = nil, nil, 0

@@ -80,8 +80,8 @@ func trusting(a *authority.Authority) *tls.Config {
 	return &tls.Config{RootCAs: pool, ServerName: "localhost", ClientSessionCache: tls.NewLRUClientSessionCache(4)}
 }
 
-// welcome serves a door: it says how each connection came, and echoes a line.
-func welcome(t *testing.T, s *TLS, d Door) string {
+// welcome serves a mode: it says how each connection came, and echoes a line.
+func welcome(t *testing.T, s *TLS, d TLSMode) string {
 	t.Helper()
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,26 +134,26 @@ func dial(t *testing.T, addr string) net.Conn {
 	return nc
 }
 
-func TestDoor(t *testing.T) {
+func TestTLSListener(t *testing.T) {
 	anybody, nobody := func(net.Addr) bool { return true }, func(net.Addr) bool { return false }
 	for _, tc := range []struct {
 		name   string
 		plain  func(net.Addr) bool
-		door   Door
+		mode   TLSMode
 		client func(*tls.Config) // nil: plain
 		want   string
 	}{
-		{"TLS", nobody, Door{}, func(*tls.Config) {}, "secure  hello\n"},
-		{"TLS with a choice", nobody, Door{ALPN: []string{"http/1.1", "h2"}}, func(c *tls.Config) { c.NextProtos = []string{"h2", "http/1.1"} }, "secure http/1.1 hello\n"},
-		{"TLS with h2 alone", nobody, Door{ALPN: []string{"http/1.1", "h2"}}, func(c *tls.Config) { c.NextProtos = []string{"h2"} }, "secure h2 hello\n"},
-		{"plain", anybody, Door{}, nil, "plain TCP hello\n"},
-		{"plain that may not", nobody, Door{Refusal: []byte("no\n")}, nil, "no\n"},
-		{"old TLS", nobody, Door{}, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 }, "remote error: tls: protocol version not supported"},
-		{"a port that asks", nobody, Door{Ask: func(nc net.Conn) (net.Conn, bool, error) { return Unread(nc, []byte("ahead ")), false, nil }}, nil, "plain ahead hello\n"},
+		{"TLS", nobody, TLSMode{}, func(*tls.Config) {}, "secure  hello\n"},
+		{"TLS with a choice", nobody, TLSMode{ALPN: []string{"http/1.1", "h2"}}, func(c *tls.Config) { c.NextProtos = []string{"h2", "http/1.1"} }, "secure http/1.1 hello\n"},
+		{"TLS with h2 alone", nobody, TLSMode{ALPN: []string{"http/1.1", "h2"}}, func(c *tls.Config) { c.NextProtos = []string{"h2"} }, "secure h2 hello\n"},
+		{"plain", anybody, TLSMode{}, nil, "plain TCP hello\n"},
+		{"plain that may not", nobody, TLSMode{Refusal: []byte("no\n")}, nil, "no\n"},
+		{"old TLS", nobody, TLSMode{}, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS11; c.MinVersion = tls.VersionTLS10 }, "remote error: tls: protocol version not supported"},
+		{"a port that asks", nobody, TLSMode{Ask: func(nc net.Conn) (net.Conn, bool, error) { return Unread(nc, []byte("ahead ")), false, nil }}, nil, "plain ahead hello\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, _, a := openTest(t, TLSOptions{Plain: tc.plain})
-			nc := dial(t, welcome(t, s, tc.door))
+			nc := dial(t, welcome(t, s, tc.mode))
 			if tc.client != nil {
 				config := trusting(a)
 				tc.client(config)
@@ -170,7 +170,7 @@ func TestNoTLS(t *testing.T) {
 	var none *TLS
 	l, _ := net.Listen("tcp", "127.0.0.1:0")
 	defer l.Close()
-	if none.Listen(l, Door{}) != l || !none.MayBePlain(nil) || none.AsksCertificates() || none.Reload() != nil || !none.Expiry().IsZero() || none.Certificate() != nil {
+	if none.Listen(l, TLSMode{}) != l || !none.MayBePlain(nil) || none.AsksCertificates() || none.Reload() != nil || !none.Expiry().IsZero() || none.Certificate() != nil {
 		t.Error("no certificate is one")
 	}
 	if none.UserOf(nil) != "" || none.UserIn(nil) != "" {
@@ -179,13 +179,13 @@ func TestNoTLS(t *testing.T) {
 }
 
 // A silent client does not hold up others, and is closed with the listener.
-func TestDoorOfTheSilent(t *testing.T) {
+func TestSilentClient(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{Handshake: time.Hour})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := s.Listen(plain, Door{})
+	l := s.Listen(plain, TLSMode{})
 	silent := dial(t, plain.Addr().String())
 	defer silent.Close()
 	accepted := make(chan error, 1)
@@ -216,14 +216,14 @@ func TestDoorOfTheSilent(t *testing.T) {
 }
 
 // A plain client with nothing to say yet is passed on, where it may be plain.
-func TestDoorOfTheQuiet(t *testing.T) {
+func TestPlainClientThatWaits(t *testing.T) {
 	for _, may := range []bool{true, false} {
 		s, _, _ := openTest(t, TLSOptions{Handshake: time.Millisecond, Plain: func(net.Addr) bool { return may }})
 		plain, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := s.Listen(plain, Door{})
+		l := s.Listen(plain, TLSMode{})
 		nc := dial(t, plain.Addr().String())
 		if may {
 			if through, err := l.Accept(); err != nil || through.Close() != nil {
@@ -238,10 +238,10 @@ func TestDoorOfTheQuiet(t *testing.T) {
 	}
 }
 
-// TestCrowdAtTheDoor: handshakes that do not begin do not keep others out.
-func TestCrowdAtTheDoor(t *testing.T) {
+// TestPendingHandshakes: handshakes that do not begin do not keep others out.
+func TestPendingHandshakes(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{Handshakes: 4, Handshake: time.Hour}) // one of an address
-	addr := welcome(t, s, Door{})
+	addr := welcome(t, s, TLSMode{})
 	silent := dial(t, addr)
 	defer silent.Close()
 	secure, err := tls.Dial("tcp", addr, trusting(a))
@@ -260,7 +260,7 @@ func TestCrowdAtTheDoor(t *testing.T) {
 func TestReload(t *testing.T) {
 	var log bytes.Buffer
 	s, files, before := openTest(t, TLSOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	addr := welcome(t, s, Door{})
+	addr := welcome(t, s, TLSMode{})
 	old := tls.Client(dial(t, addr), trusting(before))
 	if err := old.Handshake(); err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func TestInputOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := s.Listen(plain, Door{})
+	l := s.Listen(plain, TLSMode{})
 	defer l.Close()
 	sent, kicked := bytes.Repeat([]byte("0123456789"), 100_000), make(chan struct{})
 	go func() {

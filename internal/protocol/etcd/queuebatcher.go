@@ -13,25 +13,25 @@ import (
 	"fiveways/internal/protocol/grpcwire"
 )
 
-// queueDoor handles what queues live of on the reader of a connection: puts of messages and deletes
-// of single deliveries. All that one read brings goes to the engine together. Everything else, and
-// what has to wait, is left to the services.
-type queueDoor struct {
-	srv   *Server
-	addr  net.Addr
-	doors map[*broker.Session]*queues.Door
-	used  []*queues.Door // since the last Flush
+// queueBatcher handles the most frequent calls about queues on the reader of a connection: puts of
+// messages and deletes of single deliveries. All calls of one read go to the engine together. Other
+// calls, and those that have to wait, are left to the services.
+type queueBatcher struct {
+	srv      *Server
+	addr     net.Addr
+	batchers map[*broker.Session]*queues.Batcher
+	used     []*queues.Batcher // since the last Flush
 }
 
-// keptDoors is how many doors a connection keeps: those of users that are gone are among them.
-const keptDoors = 8
+// keptBatchers is how many batchers a connection keeps, including those of users that are gone.
+const keptBatchers = 8
 
-func (s *Server) newQueueDoor(info grpcwire.ConnInfo) grpcwire.Conn {
-	return &queueDoor{srv: s, addr: info.Peer.Addr, doors: map[*broker.Session]*queues.Door{}}
+func (s *Server) newQueueBatcher(info grpcwire.ConnInfo) grpcwire.Conn {
+	return &queueBatcher{srv: s, addr: info.Peer.Addr, batchers: map[*broker.Session]*queues.Batcher{}}
 }
 
 // Unary implements grpcwire.Conn.
-func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
+func (d *queueBatcher) Unary(c *grpcwire.Call, in []byte) bool {
 	if len(in) > d.srv.o.MaxRequestBytes {
 		return false
 	}
@@ -41,27 +41,27 @@ func (d *queueDoor) Unary(c *grpcwire.Call, in []byte) bool {
 		if !ok || !queues.Holds(key) {
 			return false
 		}
-		door := d.enter(c)
-		if door == nil {
+		batcher := d.enter(c)
+		if batcher == nil {
 			return false
 		}
-		return door.StartPut(key, value, &quickPut{quickCall{d.srv, c}})
+		return batcher.StartPut(key, value, &quickPut{quickCall{d.srv, c}})
 	case pb.KV_DeleteRange_FullMethodName:
 		key, ok := parseDelete(in)
 		if !ok || !queues.Holds(key) {
 			return false
 		}
-		door := d.enter(c)
-		if door == nil {
+		batcher := d.enter(c)
+		if batcher == nil {
 			return false
 		}
-		return door.StartDelete(key, &quickDelete{quickCall{d.srv, c}})
+		return batcher.StartDelete(key, &quickDelete{quickCall{d.srv, c}})
 	}
 	return false
 }
 
-// enter is the door of the caller, nil when the service is to find out what is wrong.
-func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
+// enter is the batcher of the caller, nil when the service is to find out what is wrong.
+func (d *queueBatcher) enter(c *grpcwire.Call) *queues.Batcher {
 	md := c.Metadata()
 	if !sound(md) {
 		return nil
@@ -74,24 +74,24 @@ func (d *queueDoor) enter(c *grpcwire.Call) *queues.Door {
 	if err != nil {
 		return nil
 	}
-	door := d.doors[caller.Session]
-	if door == nil {
-		if door, err = d.srv.virtual.queues.NewDoor(caller); err != nil {
+	batcher := d.batchers[caller.Session]
+	if batcher == nil {
+		if batcher, err = d.srv.virtual.queues.NewBatcher(caller); err != nil {
 			return nil
 		}
-		d.doors[caller.Session] = door
+		d.batchers[caller.Session] = batcher
 	}
 	for _, have := range d.used {
-		if have == door {
-			return door
+		if have == batcher {
+			return batcher
 		}
 	}
-	d.used = append(d.used, door)
-	return door
+	d.used = append(d.used, batcher)
+	return batcher
 }
 
 // Admit implements grpcwire.Conn: a caller without permissions gets little buffered, too.
-func (d *queueDoor) Admit(c *grpcwire.Call) error {
+func (d *queueBatcher) Admit(c *grpcwire.Call) error {
 	who, err := d.srv.identifyToken(tokenIn(c.Metadata()), d.addr)
 	if err == nil && who.user == "" {
 		err = rpctypes.ErrGRPCUserEmpty
@@ -107,19 +107,19 @@ func (d *queueDoor) Admit(c *grpcwire.Call) error {
 var errStranger = status.Error(codes.ResourceExhausted, "etcdserver: request is too large without a login")
 
 // Flush implements grpcwire.Conn.
-func (d *queueDoor) Flush() {
-	for _, door := range d.used {
-		door.Flush()
+func (d *queueBatcher) Flush() {
+	for _, batcher := range d.used {
+		batcher.Flush()
 	}
 	clear(d.used)
 	d.used = d.used[:0]
-	if len(d.doors) > keptDoors {
-		clear(d.doors)
+	if len(d.batchers) > keptBatchers {
+		clear(d.batchers)
 	}
 }
 
 // Closed implements grpcwire.Conn. The sessions belong to the agent.
-func (d *queueDoor) Closed() {}
+func (d *queueBatcher) Closed() {}
 
 // quickCall is a call that is answered when the engine has done it.
 type quickCall struct {
