@@ -26,8 +26,8 @@ func (c client) fetch(q string, most int, keep func(message.Envelope) bool) []sh
 	return ds
 }
 
-// Fetch lends the first messages in one go, to no other session; what is released is where it was, and
-// nothing tells that it was away.
+// Fetch lends the first messages in one go, to no other session; what is released is where it
+// was, and nothing tells that it was away.
 func TestFetchAndRelease(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	c := newClient(t, b)

@@ -27,8 +27,8 @@ type Queue struct {
 	implicit atomic.Bool
 }
 
-// Implicit reports whether a command made the queue by the way: it is deleted when it is not needed. Any
-// goroutine may ask.
+// Implicit reports whether a command made the queue by the way: it is deleted when it is not
+// needed. Any goroutine may ask.
 func (q *Queue) Implicit() bool { return q.implicit.Load() }
 
 // Relay says what a queue does for the exchange that it belongs to. Such a queue holds messages

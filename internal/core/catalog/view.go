@@ -13,7 +13,8 @@ func (r *Rights) VHostID() VHostID { return r.in.ID() }
 // Version is VHost.Version of the virtual host.
 func (r *Rights) Version() uint64 { return r.in.Version() }
 
-// HasQueue reports whether there is a queue of this name in the virtual host, exclusive ones included.
+// HasQueue reports whether there is a queue of this name in the virtual host, exclusive ones
+// included.
 func (r *Rights) HasQueue(name string) bool {
 	_, ok := r.in.Table().Queue(name)
 	return ok
