@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"time"
 
@@ -211,6 +212,10 @@ func (c *core) guard() {
 	case nil:
 	case raftPanic:
 		c.fail(fmt.Errorf("replica: raft: %s", string(p)))
+	case runtime.Error:
+		panic(p)
+	case error: // of a read: the library panics with what disk has returned
+		c.fail(fmt.Errorf("replica: %w", p))
 	default:
 		panic(p)
 	}
