@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -77,14 +78,13 @@ func receiver(fn *types.Func) string {
 	return strings.TrimPrefix(named.Obj().Pkg().Path(), self+"/") + "." + named.Obj().Name()
 }
 
-// exports reads the export data of packages and all they import.
-func exports(t *testing.T, pkgs ...string) types.Importer {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export"}, pkgs...)...)
+// engineImporter reads the export data of the engine and of all that it imports.
+var engineImporter = sync.OnceValues(func() (types.Importer, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+engine+"/...")
 	cmd.Dir, cmd.Stderr = "../..", os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	files := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -92,47 +92,84 @@ func exports(t *testing.T, pkgs ...string) types.Importer {
 		if err := dec.Decode(&p); err == io.EOF {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		files[p.ImportPath] = p.Export
 	}
-	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
-}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }), nil
+})
 
 // ofEngine reports whether a package is the engine's.
 func ofEngine(pkg string) bool { return pkg == engine || strings.HasPrefix(pkg, engine+"/") }
 
-// engineTyped types the code of the engine and calls look with what each package selects.
-func engineTyped(t *testing.T, imp types.Importer, look func(*token.FileSet, *types.Info) []string) {
-	t.Helper()
-	fset := token.NewFileSet()
-	files := map[string][]*ast.File{}
-	for _, s := range module(t) {
+// typeEngine types the code of the engine, and gives for each package what it selects.
+var typeEngine = sync.OnceValues(func() (infos []*types.Info, err error) {
+	all, err := readModule()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]source{}
+	for _, s := range all {
 		if ofEngine(s.pkg()) && !s.isTest() {
-			files[s.pkg()] = append(files[s.pkg()], reparse(t, fset, s))
+			files[s.pkg()] = append(files[s.pkg()], s)
 		}
 	}
 	for pkg, of := range files {
-		for _, complaint := range look(fset, check(t, imp, fset, pkg, of)) {
+		info, err := check(pkg, of)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+})
+
+// engineTyped calls look with what each package of the engine selects, and shows that look finds
+// what is planted in one more file: one complaint, which contains want.
+func engineTyped(t *testing.T, look func(*token.FileSet, *types.Info) []string, text, want string) {
+	t.Helper()
+	infos, err := typeEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := module(t)[0].fset
+	for _, info := range infos {
+		for _, complaint := range look(fset, info) {
 			t.Error(complaint)
 		}
 	}
-}
-
-// check types the files of a package.
-func check(t *testing.T, imp types.Importer, fset *token.FileSet, pkg string, files []*ast.File) *types.Info {
-	t.Helper()
-	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	if _, err := (&types.Config{Importer: imp}).Check(self+"/"+pkg, fset, files, info); err != nil {
+	bad := parse(t, engine+"/a.go", text)
+	info, err := check(engine, []source{bad})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return info
+	if found := look(bad.fset, info); len(found) != 1 || !strings.Contains(found[0], want) {
+		t.Errorf("what was planted was not found: %q", found)
+	}
+}
+
+// check types the files of a package, which share one set of files.
+func check(pkg string, files []source) (*types.Info, error) {
+	imp, err := engineImporter()
+	if err != nil {
+		return nil, err
+	}
+	var parsed []*ast.File
+	for _, s := range files {
+		parsed = append(parsed, s.file)
+	}
+	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	_, err = (&types.Config{Importer: imp}).Check(self+"/"+pkg, files[0].fset, parsed, info)
+	return info, err
 }
 
 // TestOneApply finds code that changes what is durable past the machine: recovery would not do the
 // same.
 func TestOneApply(t *testing.T) {
-	imp := exports(t, "./"+engine+"/...")
+	imp, err := engineImporter()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, methods := range durable {
 		pkg, typ, _ := strings.Cut(name, ".")
 		p, err := imp.Import(self + "/" + pkg)
@@ -147,12 +184,7 @@ func TestOneApply(t *testing.T) {
 			}
 		}
 	}
-	engineTyped(t, imp, changesDurable)
-	planted := parse(t, "", engine+"/a.go", `package broker
+	engineTyped(t, changesDurable, `package broker
 		import "fiveways/internal/core/queue"
-		func f(s *queue.State) { s.Next(0); s.Purge(nil, nil) }`)
-	found := changesDurable(planted.fset, check(t, imp, planted.fset, engine, []*ast.File{planted.file}))
-	if len(found) != 1 || !strings.Contains(found[0], "State.Purge") {
-		t.Errorf("a planted change was not found: %q", found)
-	}
+		func f(s *queue.State) { s.Next(0); s.Purge(nil, nil) }`, "State.Purge")
 }

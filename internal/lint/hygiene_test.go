@@ -126,8 +126,8 @@ func TestPackageComments(t *testing.T) {
 		t.Errorf("package %s: no comment is attached to a package clause; write doc.go", pkg)
 	}
 	planted := []source{
-		parse(t, "", "a/a.go", "// Package a is.\npackage a"), parse(t, "", "a/b.go", "package a"),
-		parse(t, "", "b/b.go", "// Package b is cut off.\n\npackage b"),
+		parse(t, "a/a.go", "// Package a is.\npackage a"), parse(t, "a/b.go", "package a"),
+		parse(t, "b/b.go", "// Package b is cut off.\n\npackage b"),
 	}
 	if got := undocumented(planted); len(got) != 1 || got[0] != "b" {
 		t.Errorf("undocumented %q, want b alone", got)

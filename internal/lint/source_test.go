@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -39,26 +40,38 @@ func (s source) imports() map[string]*ast.ImportSpec {
 	return all
 }
 
-// parse reads one file; a nil text means the file on disk under root.
-func parse(t *testing.T, root, name string, text any) source {
+// parse parses the text of one file.
+func parse(t *testing.T, name, text string) source {
 	t.Helper()
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, filepath.Join(root, name), text, parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return source{name, fset, file}
 }
 
-// module reads every Go file of the module.
+// module is every Go file of the module.
 func module(t *testing.T) []source {
 	t.Helper()
-	const root = "../.."
-	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+	all, err := readModule()
+	if err != nil {
 		t.Fatal(err)
 	}
-	var all []source
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	if len(all) < 10 {
+		t.Fatalf("found only %d files; the walk is wrong", len(all))
+	}
+	return all
+}
+
+// readModule reads the files once for all tests. They share one set of files.
+var readModule = sync.OnceValues(func() (all []source, err error) {
+	const root = "../.."
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return nil, err
+	}
+	fset := token.NewFileSet()
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -70,18 +83,16 @@ func module(t *testing.T) []source {
 			if err != nil {
 				return err
 			}
-			all = append(all, parse(t, root, filepath.ToSlash(name), nil))
+			parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			all = append(all, source{filepath.ToSlash(name), fset, parsed})
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 10 {
-		t.Fatalf("found only %d files; the walk is wrong", len(all))
-	}
-	return all
-}
+	return all, err
+})
 
 // rule reports what is wrong with one file.
 type rule func(source) []string
@@ -106,18 +117,8 @@ type planted struct {
 func catches(t *testing.T, r rule, files []planted) {
 	t.Helper()
 	for _, f := range files {
-		if got := r(parse(t, "", f.name, f.text)); (len(got) > 0) != f.bad {
+		if got := r(parse(t, f.name, f.text)); (len(got) > 0) != f.bad {
 			t.Errorf("%s: bad should be %v, complaints: %q", f.why, f.bad, got)
 		}
 	}
-}
-
-// reparse parses a file again, into a set of files that are typed together.
-func reparse(t *testing.T, fset *token.FileSet, s source) *ast.File {
-	t.Helper()
-	file, err := parser.ParseFile(fset, filepath.Join("../..", s.name), nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
