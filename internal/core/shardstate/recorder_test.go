@@ -15,15 +15,14 @@ import (
 
 // world is a machine that is changed through a Recorder, and one that replays what was recorded.
 type world struct {
-	t        *testing.T
-	rng      *rand.Rand
-	refs     counted // of the live one
-	live     *Machine
-	queues   []*Queue // plain, jobs, stream, not durable
-	facts    *Recorder
-	index    uint64
-	entries  [][]byte
-	released []uint64
+	t       *testing.T
+	rng     *rand.Rand
+	refs    counted // of the live one
+	live    *Machine
+	queues  []*Queue // plain, jobs, stream, not durable
+	facts   *Recorder
+	index   uint64
+	entries [][]byte
 }
 
 // shard is a machine with the queues of a world.
