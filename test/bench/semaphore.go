@@ -9,7 +9,6 @@ import (
 
 	"fiveways/internal/bench/semaphore"
 	"fiveways/internal/sqlschema"
-	"fiveways/test/daemon"
 	"fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
@@ -93,13 +92,9 @@ func versionOf(ctx context.Context, dsn string) (version string, err error) {
 // it serves.
 func oursForSemaphores(p *peer, binary string) semaphoreStarter {
 	return func(ctx context.Context, _ settings) (*semaphoreServer, error) {
-		var addr [2]string
-		for i := range addr {
-			port, err := daemon.FreePort()
-			if err != nil {
-				return nil, err
-			}
-			addr[i] = fmt.Sprintf("127.0.0.1:%d", port)
+		addr, err := freePorts(2)
+		if err != nil {
+			return nil, err
 		}
 		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
 			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
