@@ -70,7 +70,7 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	}
 	q, err := s.usableQueue(name)
 	if errors.Is(err, ErrQueueNotFound) {
-		return 0, nil
+		return 0, s.b.journal.AwaitLast() // another session may be deleting it
 	}
 	if err != nil {
 		return 0, err

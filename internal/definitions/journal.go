@@ -102,6 +102,15 @@ func (j *Journal) Await(index uint64) error {
 	return failure.LogFailed("definition", p.err)
 }
 
+// AwaitLast returns when all that was recorded by now is durable. The caller holds no lock. Errors:
+// ErrLogFailed.
+func (j *Journal) AwaitLast() error {
+	j.mu.Lock()
+	index := j.index
+	j.mu.Unlock()
+	return j.Await(index)
+}
+
 // Logged is how many bytes were logged, with what the log held at the start, and how many since the
 // last checkpoint.
 func (j *Journal) Logged() (total, since int64) {

@@ -103,6 +103,7 @@ func (e *Edit) DeleteQueue(name string) error {
 	}
 	q, err := e.Usable(name)
 	if errors.Is(err, failure.ErrQueueNotFound) {
+		e.Durable = true // its deletion may be on its way to the log
 		return nil
 	}
 	if err == nil {
@@ -200,6 +201,7 @@ func (e *Edit) DeleteExchange(name string, ifUnused bool) error {
 	}
 	x, ok := e.table.Exchange(name)
 	if !ok {
+		e.Durable = true // its deletion may be on its way to the log
 		return nil
 	}
 	if ifUnused && x.BindingCount() > 0 {
@@ -260,6 +262,7 @@ func (e *Edit) Bind(spec *BindSpec) error {
 func (e *Edit) Unbind(spec *BindSpec) error {
 	b, err := e.binding(spec, false)
 	if errors.Is(err, failure.ErrQueueNotFound) || errors.Is(err, failure.ErrExchangeNotFound) {
+		e.Durable = true // its deletion may be on its way to the log
 		return nil
 	}
 	if err != nil {
@@ -268,6 +271,7 @@ func (e *Edit) Unbind(spec *BindSpec) error {
 	durable := e.durable(&b)
 	t, removed := e.table.Unbind(b)
 	if !removed {
+		e.Durable = true
 		return nil
 	}
 	e.table = t
