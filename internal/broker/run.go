@@ -6,11 +6,14 @@ import "fiveways/internal/broker/shard"
 type lone struct {
 	command Command
 	done    chan struct{} // 1 slot: it has run; nil before the first
+	early   bool          // it may have seen a message of the server that is not durable
 }
 
 // Run does one command and does not wait for the log, as Do does: for commands that change nothing
-// durable. It looks for the queue once: when that is deleted before the command has run, the error
-// is ErrFindAgain. Errors: that of the command, which is in its OnQueue, too; ErrClosed.
+// durable. Only while a persistent message of the server in the queue is on its way to the log, it
+// waits for that. It looks for the queue once: when that is deleted before the command has run, the
+// error is ErrFindAgain. Errors: that of the command, which is in its OnQueue, too; ErrLogFailed,
+// ErrClosed.
 func (s *Session) Run(c Command) error {
 	s.Flush()
 	if err := s.find(c); err != nil {
@@ -26,10 +29,15 @@ func (s *Session) Run(c Command) error {
 	}
 	<-l.done
 	l.command = nil
-	return c.on().Err
+	o := c.on()
+	if l.early && o.Err == nil {
+		return o.queue.AwaitDurable()
+	}
+	return o.Err
 }
 
 func (l *lone) Run(*shard.Shard) {
 	runCommand(l.command)
+	l.early = shard.ContextOf(l.command.on().queue).IsEarly()
 	l.done <- struct{}{}
 }

@@ -135,3 +135,24 @@ func TestServerPublishAndDelete(t *testing.T) {
 		sameStrings(t, c.delivered(), "e", "second")
 	})
 }
+
+// A command that Run does, such as one that lends messages to SQL clients, is answered when the
+// messages of the server that it may have seen are durable.
+func TestServerPublishIsNotSeenEarly(t *testing.T) {
+	heldServerPublish(t, func(c *client, log *faultlog.Log) {
+		seen := make(chan error, 1)
+		count := &Count{OnQueue: OnQueue{Queue: "q0"}}
+		go func() { seen <- c.Run(count) }()
+		synctest.Wait()
+		select {
+		case <-seen:
+			t.Fatal("answered before the message of the server is durable")
+		default:
+		}
+		log.Release()
+		must(t, <-seen)
+		if count.Ready != 1 {
+			t.Errorf("%d messages", count.Ready)
+		}
+	})
+}

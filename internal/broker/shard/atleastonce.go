@@ -63,7 +63,7 @@ func (sh *Shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Env
 
 // forwardAtLeastOnce hands the dead letter to the shards of its targets.
 func (sh *Shard) forwardAtLeastOnce(d *atLeastOnce, m *deadletter.Message) {
-	base := deadLetterOp(m)
+	base := deadLetterOp(m, sh.onward(d.source))
 	if d.row {
 		d.source.dead.Sent(d.key)
 	}
@@ -79,11 +79,7 @@ func (sh *Shard) forwardAtLeastOnce(d *atLeastOnce, m *deadletter.Message) {
 	for i, to := range d.targets {
 		o := base
 		o.Queue, o.Seq = to, uint64(i)
-		if to.shard == sh {
-			sh.local = append(sh.local, o)
-		} else {
-			to.shard.Send(o)
-		}
+		sh.pass(to.shard, o)
 	}
 }
 
@@ -225,7 +221,7 @@ func (sh *Shard) resend(q *Queue, w deadletter.Waiting, row bool) {
 		sh.settleDead(q, w.Handle)
 	default: // a job that had failed when the broker stopped, or another policy applies now
 		q.dead.Unhold()
-		sh.sendDead(q, env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
+		sh.sendDead(q, sh.onward(q), env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
 	}
 	sh.doLocal()
 }

@@ -189,6 +189,10 @@ func (at Context) Clear() int { return at.sh.clear(at.q) }
 // LetGo deletes a queue that was just cleared by its name, if it is implicit and unused.
 func (at Context) LetGo() { at.sh.letGoCleared(at.q) }
 
+// IsEarly reports whether the queue has, or had, a persistent message of the server that is not
+// durable: nothing that may show it may leave before it is.
+func (at Context) IsEarly() bool { return at.q.serverEntry > at.sh.durable.upTo.Load() }
+
 // Take hands out the first ready message, with back the last one, to the session of a command; nil
 // when no message can be had. With settled the caller settles it next; otherwise it is unacked. The
 // item is a copy, valid until the next Take.

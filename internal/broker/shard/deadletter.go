@@ -31,19 +31,23 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		sh.sendAtLeastOnce(q, deadletter.Waiting{Handle: h, Reason: reason}, env, false)
 		return
 	}
-	sh.sendDead(q, env, reason, &handover{source: q, handle: h, size: int64(len(env))})
+	sh.sendDead(q, sh.onward(q), env, reason, &handover{source: q, handle: h, size: int64(len(env))})
 }
 
 // deadLetterRefused sends a publish that a full queue refused to the dead-letter exchange.
 func (sh *Shard) deadLetterRefused(q *Queue, o *Op) {
 	if q.Policy().DeadLetter {
-		sh.sendDead(q, o.Env, deadletter.MaxLength, nil)
+		kind := opPublish
+		if o.Kind == OpServerPublish {
+			kind = o.Kind
+		}
+		sh.sendDead(q, kind, o.Env, deadletter.MaxLength, nil)
 	}
 }
 
 // sendDead routes a dead message and hands it to its new queues. d is nil when there is no source
 // to settle.
-func (sh *Shard) sendDead(q *Queue, env message.Envelope, reason deadletter.Reason, d *handover) {
+func (sh *Shard) sendDead(q *Queue, kind OpKind, env message.Envelope, reason deadletter.Reason, d *handover) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), reason, sh.now)
 	if err != nil {
 		sh.set.Logger.Error("a dead message cannot be rewritten", "vhost", q.vhost.Name, "queue", q.Name, "err", err)
@@ -60,7 +64,7 @@ func (sh *Shard) sendDead(q *Queue, env message.Envelope, reason deadletter.Reas
 	}
 	q.counts.DeadLettered++
 	sh.set.Counters.DeadLettered.Add(1)
-	sh.handOver(deadLetterOp(&m), targets, d)
+	sh.handOver(deadLetterOp(&m, kind), targets, d)
 }
 
 // deadLettersFrom describes the queue as a source of dead letters.
@@ -70,8 +74,8 @@ func (q *Queue) deadLettersFrom() deadletter.From {
 }
 
 // deadLetterOp returns the publish of a dead letter.
-func deadLetterOp(m *deadletter.Message) Op {
-	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: -1}
+func deadLetterOp(m *deadletter.Message, kind OpKind) Op {
+	return Op{Kind: kind, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: -1}
 }
 
 // withoutCycles leaves out queues to which the message would return in a cycle: it died there

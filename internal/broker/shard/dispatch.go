@@ -189,7 +189,7 @@ func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, 
 			if !q.gone {
 				q.used(q.shard.now)
 				d, left, ok, again = q.shard.get(q, noAck, holder{to, channel})
-				early = ok && q.serverEntry > q.shard.durable.upTo.Load()
+				early = ok && ContextOf(q).IsEarly()
 			}
 		})
 	}

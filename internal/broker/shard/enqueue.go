@@ -124,6 +124,9 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 	if f := q.feature.Load(); f != nil && q.content.Stream == nil {
 		f.OnPublish(Context{sh, q}, h, o.Env, o.due)
 	}
+	if o.Kind == OpServerPublish && o.persistent {
+		q.serverEntry = sh.index // a consumer gets it once it is durable: it tells of a change
+	}
 	if q.once {
 		sh.remember(q, o)
 	}
@@ -183,14 +186,5 @@ func (sh *Shard) dropHead(q *Queue) {
 	}
 }
 
-// ServerPublish is publish for a message of the server. A consumer gets it once it is durable: it
-// tells of a change, and after a crash nothing else may be told under the same number.
-func (sh *Shard) ServerPublish(o *Op) {
-	if o.persistent {
-		o.Queue.serverEntry = sh.index
-		for _, q := range o.More {
-			q.serverEntry = sh.index
-		}
-	}
-	sh.publish(o)
-}
+// ServerPublish is publish for a message of the server, while the shard stands still.
+func (sh *Shard) ServerPublish(o *Op) { sh.publish(o) }

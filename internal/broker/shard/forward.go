@@ -150,6 +150,7 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 		return
 	}
 	o := ForwardOp(&m)
+	o.Kind = sh.onward(q)
 	o.deadline = it.Expires                // a message in a relay expires by its deadline only
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)

@@ -34,12 +34,34 @@ func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
 		base.Confirm = d
 	}
 	targets.Each(base, func(to *Shard, o Op) {
-		if to == sh {
-			sh.local = append(sh.local, o)
-		} else {
-			to.Send(o)
-		}
+		sh.pass(to, o)
 	})
+}
+
+// onward is the kind of publish by which a message of a queue goes on to other queues. While a
+// persistent message of the server in the queue is not durable, no consumer elsewhere may get it
+// either; messages behind it keep their order.
+func (sh *Shard) onward(q *Queue) OpKind {
+	if (Context{sh, q}).IsEarly() {
+		return OpServerPublish
+	}
+	return opPublish
+}
+
+// pass hands the publish of a message that goes on to its shard: this one does it next.
+func (sh *Shard) pass(to *Shard, o Op) {
+	switch {
+	case to == sh:
+		sh.local = append(sh.local, o)
+	case o.Kind == OpServerPublish: // an entry of another shard says nothing of this one's
+		sh.whenDurable(sh.lastRecorded(), func(err error) {
+			if err == nil {
+				to.Send(o)
+			}
+		})
+	default:
+		to.Send(o)
+	}
 }
 
 // Confirmed counts the shards that have answered; the source is settled after the last. A refusal

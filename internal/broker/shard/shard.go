@@ -216,10 +216,8 @@ func (sh *Shard) drain(ops []Op) {
 
 func (sh *Shard) do(o *Op) {
 	switch o.Kind {
-	case opPublish, opPublishFront:
+	case opPublish, opPublishFront, OpServerPublish:
 		sh.publish(o)
-	case OpServerPublish:
-		sh.ServerPublish(o)
 	case OpAck:
 		sh.ack(o)
 	case OpRequeue, OpReturn:

@@ -1,0 +1,137 @@
+package broker
+
+import (
+	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/message"
+	"fiveways/internal/storage/faultlog"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+	"testing"
+	"testing/synctest"
+)
+
+// A consumer gets a message of the server that came by way of another queue, once it is durable.
+func TestServerPublishByWayOfAQueue(t *testing.T) {
+	for _, k := range []struct {
+		name string
+		make func(c *client)
+	}{
+		{"dead letter, same shard", func(c *client) { deadletterTo(c, 2) }},
+		{"dead letter, other shard", func(c *client) { deadletterTo(c, 1) }},
+		{"an exchange that de-duplicates", func(c *client) {
+			c.sieve("x", "fanout", message.Table{})
+			must(c.t, c.Bind(BindSpec{Source: "x", Destination: "to"}))
+			must(c.t, c.Bind(BindSpec{Source: "events", Destination: "x", Key: "#", ToExchange: true}))
+		}},
+		{"an exchange that delays", func(c *client) {
+			must(c.t, c.DeclareExchange(ExchangeSpec{Name: "x", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}}}))
+			must(c.t, c.Bind(BindSpec{Source: "x", Destination: "to"}))
+			must(c.t, c.Bind(BindSpec{Source: "events", Destination: "x", Key: "#", ToExchange: true}))
+		}},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log *faultlog.Log
+				b := openBroker(t, vfs.NewMem(), func(o *Options) {
+					o.Shards = 2
+					withMachine(newTally())(o)
+					o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+				})
+				defer b.Close() //nolint:errcheck
+				c := newClient(t, b)
+				defer c.Close()
+				must(t, c.DeclareExchange(ExchangeSpec{Name: "events", Type: "topic", Durable: true}))
+				c.queue("to", nil)
+				k.make(c)
+				c.consume("to", nil)
+				log.Hold()
+				done := make(chan error, 1)
+				go func() {
+					s, err := b.Operate("/")
+					if err == nil {
+						err = s.DoAll(emit("events", "k", "e"), note("e"))
+					}
+					done <- err
+				}()
+				if got := c.delivered(); len(got) > 0 {
+					t.Errorf("%q before they are durable", got)
+				}
+				log.Release()
+				must(t, <-done)
+				synctest.Wait()
+				if got := c.delivered(); len(got) != 1 {
+					t.Errorf("in the end %q", got)
+				}
+			})
+		})
+	}
+}
+
+// deadletterTo makes a queue that dead-letters all to "to", after so many other queues.
+func deadletterTo(c *client, others int) {
+	for range others - 1 {
+		c.queue("other", nil)
+	}
+	c.queue("from", func(s *QueueSpec) {
+		s.Policy.MaxLength, s.Policy.Overflow = 0, DropHead
+		s.Policy.DeadLetter, s.Policy.DeadLetterExchange, s.Policy.DeadLetterKey, s.Policy.HasDeadLetterKey = true, "", "to", true
+	})
+	must(c.t, c.Bind(BindSpec{Source: "events", Destination: "from", Key: "#"}))
+}
+
+// A message of the server that goes through an exchange that holds messages (de-duplication, delay)
+// is delivered once it is durable.
+func TestServerPublishByWayOfAnExchange(t *testing.T) {
+	for _, typ := range []string{"dedup", "delayed"} {
+		for _, same := range []bool{true, false} {
+			t.Run(typ+map[bool]string{true: ", same shard", false: ", other shard"}[same], func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var log *faultlog.Log
+					b := openBroker(t, vfs.NewMem(), func(o *Options) {
+						o.Shards = 2
+						withMachine(newTally())(o)
+						o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+					})
+					defer b.Close() //nolint:errcheck
+					c := newClient(t, b)
+					defer c.Close()
+					if typ == "dedup" {
+						c.sieve("x", "fanout", message.Table{})
+					} else {
+						must(t, c.DeclareExchange(ExchangeSpec{Name: "x", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}}}))
+					}
+					if same {
+						c.queue("filler", nil)
+					}
+					c.queue("to", nil)
+					must(t, c.Bind(BindSpec{Source: "x", Destination: "to"}))
+					relay := c.relayOn("x")
+					to, _ := c.vhost.Queue("to")
+					if (relay.Home() == to.Home()) != same {
+						t.Fatal("shards", relay.Home().ID, to.Home().ID)
+					}
+					c.consume("to", nil)
+					log.Hold()
+					done := make(chan error, 1)
+					key := message.Field{Name: "x-deduplication-header", Value: "1"}
+					go func() {
+						s, err := b.Operate("/")
+						if err == nil {
+							err = s.DoAll(emit("x", "k", "e", key), note("e"))
+						}
+						done <- err
+					}()
+					if got := c.delivered(); len(got) > 0 {
+						t.Errorf("%q before they are durable", got)
+					}
+					log.Release()
+					must(t, <-done)
+					synctest.Wait()
+					if got := c.delivered(); len(got) != 1 {
+						t.Errorf("in the end %q", got)
+					}
+				})
+			})
+		}
+	}
+}
