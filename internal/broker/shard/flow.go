@@ -51,6 +51,7 @@ func (f *flow) Relieve() {
 	f.mu.Unlock()
 }
 
+// Close ends all waits, now and from now on.
 func (f *flow) Close() {
 	f.mu.Lock()
 	f.closed = true

@@ -5,6 +5,7 @@ import (
 	"fiveways/internal/core/queue"
 )
 
+// OpKind says what an Op asks for.
 type OpKind uint8
 
 const (
@@ -30,16 +31,16 @@ type Op struct {
 	persistent bool
 	must       bool // opPublish in a transaction: its queues must be there
 	priority   uint8
-	flags      queue.Flags  // opPublish: Redelivered, for a message that may have been delivered before a crash
-	N          uint32       // opAck, opRequeue, opReturn, opReject: contiguous handles; opGrant
-	Handle     queue.Handle // as n, and opSettle
+	flags      queue.Flags  // of opPublish: Redelivered, for a message that may have been delivered before a crash
+	N          uint32       // of the settling kinds: contiguous handles; of opGrant
+	Handle     queue.Handle // as N, and of opSettle
 
 	Queue    *Queue   // the first target, or the queue of handle
 	More     []*Queue // further targets on this shard
 	Consumer *Consumer
 	Env      message.Envelope
 	ttl      int64 // ms, -1 none
-	due      int64 // unix ms, 0 now; opRequeue: 0 is what the queue says
+	due      int64 // unix ms, 0 now; of OpRequeue: 0 is what the queue says
 	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
 
 	order *Order // opPublish: nil, or the place that the sender gave it
@@ -47,9 +48,9 @@ type Op struct {
 	Confirm Confirmer // nil: no confirm is asked for
 	Seq     uint64
 
-	// extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
-	// or the *Loan that it takes the place of; for opSettle: forwarded; opKick: *Client; opGrant:
-	// *dispatch.Share; opCall: func(); opRun: Runner.
+	// Extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
+	// or the *Loan that it takes the place of; for opSettle: forwarded; OpKick: *Client; opGrant:
+	// *dispatch.Share; OpCall: func(); OpRun: Runner.
 	Extra any
 }
 

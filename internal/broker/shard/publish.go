@@ -19,7 +19,7 @@ type Publish struct {
 	// then wait for the copy, and the copy itself waits for none.
 	CopyOf *Loan
 	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
-	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Options.Order
+	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Config.Order
 	// gives the places of other messages.
 	Order *Order
 	// Told says that TapPublish was called.
@@ -40,6 +40,7 @@ type Loan struct {
 	Handle queue.Handle
 }
 
+// Op is the op of a publish, without its targets.
 func (p *Publish) Op() Op {
 	if p.Deadline < 0 {
 		p.Deadline = 1 // before 1970

@@ -24,7 +24,7 @@ type Config struct {
 	Shards      int
 	MemoryLimit int64 // bytes of messages
 	LookBytes   int64 // see Context.LookBytes
-	Order       func(env message.Envelope) (at Order, ok bool)
+	Order       func(env message.Envelope) (at Order, ok bool) // see broker.Options, as the two below
 	Traces      tracing.Listener
 	Tap         func(*Tapped) message.Envelope
 	Logger      *slog.Logger
@@ -61,7 +61,7 @@ type Set struct {
 	Rated           atomic.Bool         // a limit of a rate is set, or was
 }
 
-// Counters are of all shards, since the start.
+// counters are of all shards, since the start.
 type counters struct {
 	Unreadable, DeadLettered, Duplicates atomic.Int64
 	QueuesDeleted                        atomic.Uint64
@@ -82,6 +82,7 @@ func (s *Set) Grow(n int) {
 	}
 }
 
+// NowMillis returns the broker's time, unix ms.
 func (s *Set) NowMillis() int64 { return s.Now().UnixMilli() }
 
 // QueueByID finds a queue.

@@ -20,7 +20,7 @@ func (sh *Shard) BeginPart(still []*Shard) {
 	sh.inTx, sh.still = true, still
 }
 
-// EndPart completes the entry that beginPart began, which the caller appends to the log in a group.
+// EndPart completes the entry that BeginPart began, which the caller appends to the log in a group.
 // done is to be called with the outcome; it is nil when nothing was recorded.
 func (sh *Shard) EndPart() (e store.Entry, done func(error)) {
 	sh.inTx, sh.still = false, nil
@@ -58,7 +58,7 @@ func (sh *Shard) SettleDown() {
 	sh.serveAll()
 }
 
-// SettleLater is settleDown for a shard that stands still: it appends the queues with calls that
+// SettleLater is SettleDown for a shard that stands still: it appends the queues with calls that
 // wait to queues, for their shards to serve them.
 func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 	sh.doLocal()

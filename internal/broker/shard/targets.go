@@ -13,6 +13,7 @@ type Targets struct {
 	relays bool  // there are relays among them
 }
 
+// NewTargets returns the targets of a message that goes to some queues, which it sorts.
 func NewTargets(queues []*Queue) Targets {
 	if len(queues) > 1 {
 		slices.SortStableFunc(queues, func(a, b *Queue) int { return a.part() - b.part() })
