@@ -31,12 +31,14 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	return errors.Join(err, st.Close())
 }
 
-// ReplayedHash is the Hash that a broker would have after recovery from a data folder. State
-// machines are left out. Errors: those of Open.
+// ReplayedHash is the Hash that a broker would have after recovery from a data folder, with the
+// state machines of o, which must be new: they take what the log has. Errors: those of Open.
 func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
-	o.StateMachines = nil
 	err = Replay(fs, dir, o, func(r Replayed) error {
 		sum = r.Broker.journal.Hash()
+		for _, h := range r.Broker.machines {
+			sum += h.Hash()
+		}
 		for _, sh := range r.Broker.set.All {
 			sum += sh.Hash()
 		}

@@ -41,7 +41,7 @@ func sameWhenReplayed(t *testing.T, b *Broker) {
 			continue
 		}
 		o := v.(opened).opts
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger, o.StateMachines = slog.New(slog.DiscardHandler), nil
 		got, err := ReplayedHash(disk, "data", o)
 		must(t, err)
 		if got != after {

@@ -193,7 +193,7 @@ func BenchmarkDurablePuts(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			n := &node{s, log}
+			n := &node{Store: s, b: log}
 			defer n.close()
 			if err := s.Start(log.StateMachine(statemachine.Keys)); err != nil {
 				b.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/statemachine"
+	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -26,7 +27,8 @@ var (
 // node is a store in the log of a broker.
 type node struct {
 	*Store
-	b *broker.Broker
+	b  *broker.Broker
+	fs vfs.FS
 }
 
 func openNode(fs vfs.FS, o Options) (*node, error) {
@@ -37,16 +39,30 @@ func openNode(fs vfs.FS, o Options) (*node, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	n := &node{s, b}
+	n := &node{s, b, fs}
 	if err := s.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		return nil, errors.Join(err, n.close())
 	}
 	return n, nil
 }
 
+// close fails also when a replay of the log makes other keys of it.
 func (n *node) close() error {
 	n.Stop()
-	return errors.Join(n.b.Close(), n.Store.Close())
+	live, _, err := n.HashKV(context.Background(), 0) // Hash tells also how far a compaction has deleted what is compacted
+	if err = errors.Join(err, n.b.Close(), n.Store.Close()); err != nil || n.fs == nil || n.b.Stats().LogState.Health != store.Healthy {
+		return err
+	}
+	again := New(Options{})
+	o := broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: again}, Logger: slog.New(slog.DiscardHandler)}
+	err = broker.Replay(n.fs, "data", o, func(broker.Replayed) error {
+		replayed, _, err := again.HashKV(context.Background(), 0)
+		if err == nil && replayed != live {
+			return errors.New("the keys differ from those of a replay of the log")
+		}
+		return err
+	})
+	return errors.Join(err, again.Close())
 }
 
 // A hundred changes at once through the broker's log: every one gets its own answer, the last

@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/statemachine"
+	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -80,7 +81,17 @@ func (n *node) crash(change ...func(*broker.Options, *Options)) *node {
 func (n *node) close() {
 	n.Helper()
 	n.m.Stop()
+	live, closed := n.b.Hash()
 	n.must(n.b.Close())
+	if closed != nil || n.b.Stats().LogState.Health != store.Healthy {
+		return // the test has closed it, or the state is ahead of the log
+	}
+	again := map[uint32]statemachine.Machine{statemachine.Semaphores: New(Options{Logger: slog.New(slog.DiscardHandler)})}
+	replayed, err := broker.ReplayedHash(n.fs, "data", broker.Options{Logger: slog.New(slog.DiscardHandler), StateMachines: again})
+	n.must(err)
+	if live != replayed {
+		n.Error("the state differs from that of a replay of its log")
+	}
 }
 
 // do makes one change that must succeed.
