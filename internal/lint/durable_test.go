@@ -45,11 +45,20 @@ var durable = map[string]struct{ changes, others string }{
 	},
 }
 
-// changesDurable returns the calls in typed files that change what is durable.
-func changesDurable(fset *token.FileSet, info *types.Info) (complaints []string) {
+// durableFields are the types with durable state whose fields only the machine may assign. A
+// job.Lease has fields that are of the process.
+var durableFields = []string{
+	"internal/core/shardstate.Queue", "internal/core/job.Ledger", "internal/core/stream.Stream", "internal/core/stream.Group",
+}
+
+// changesDurable returns the calls and assignments in typed files that change what is durable.
+func changesDurable(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {
 		fn, ok := s.Obj().(*types.Func)
 		if !ok {
+			if name := typeName(s.Recv()); info.assigned[sel] && slices.Contains(durableFields, name) {
+				complaints = append(complaints, fmt.Sprintf("%s: %s.%s is durable: only %s assigns it", fset.Position(sel.Pos()), name, s.Obj().Name(), machine))
+			}
 			continue
 		}
 		name := receiver(fn)
@@ -67,7 +76,11 @@ func receiver(fn *types.Func) string {
 	if recv == nil {
 		return ""
 	}
-	t := recv.Type()
+	return typeName(recv.Type())
+}
+
+// typeName names a type, or what a pointer points to, from the module's root.
+func typeName(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -99,11 +112,37 @@ var engineImporter = sync.OnceValues(func() (types.Importer, error) {
 	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }), nil
 })
 
+// typed is what the files of a package select, and which of that they assign.
+type typed struct {
+	*types.Info
+	assigned map[*ast.SelectorExpr]bool
+}
+
+// find notes what a file assigns or increments.
+func (t typed) find(file *ast.File) {
+	note := func(of ...ast.Expr) {
+		for _, x := range of {
+			if sel, ok := x.(*ast.SelectorExpr); ok {
+				t.assigned[sel] = true
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			note(n.Lhs...)
+		case *ast.IncDecStmt:
+			note(n.X)
+		}
+		return true
+	})
+}
+
 // ofEngine reports whether a package is the engine's.
 func ofEngine(pkg string) bool { return pkg == engine || strings.HasPrefix(pkg, engine+"/") }
 
 // typeEngine types the code of the engine, and gives for each package what it selects.
-var typeEngine = sync.OnceValues(func() (infos []*types.Info, err error) {
+var typeEngine = sync.OnceValues(func() (infos []typed, err error) {
 	all, err := readModule()
 	if err != nil {
 		return nil, err
@@ -126,7 +165,7 @@ var typeEngine = sync.OnceValues(func() (infos []*types.Info, err error) {
 
 // engineTyped calls look with what each package of the engine selects, and shows that look finds
 // what is planted in one more file: one complaint, which contains want.
-func engineTyped(t *testing.T, look func(*token.FileSet, *types.Info) []string, text, want string) {
+func engineTyped(t *testing.T, look func(*token.FileSet, typed) []string, text, want string) {
 	t.Helper()
 	infos, err := typeEngine()
 	if err != nil {
@@ -149,17 +188,20 @@ func engineTyped(t *testing.T, look func(*token.FileSet, *types.Info) []string, 
 }
 
 // check types the files of a package, which share one set of files.
-func check(pkg string, files []source) (*types.Info, error) {
+func check(pkg string, files []source) (typed, error) {
 	imp, err := engineImporter()
 	if err != nil {
-		return nil, err
+		return typed{}, err
 	}
 	var parsed []*ast.File
 	for _, s := range files {
 		parsed = append(parsed, s.file)
 	}
-	info := &types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	_, err = (&types.Config{Importer: imp}).Check(self+"/"+pkg, files[0].fset, parsed, info)
+	info := typed{&types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}, map[*ast.SelectorExpr]bool{}}
+	for _, file := range parsed {
+		info.find(file)
+	}
+	_, err = (&types.Config{Importer: imp}).Check(self+"/"+pkg, files[0].fset, parsed, info.Info)
 	return info, err
 }
 
@@ -187,4 +229,7 @@ func TestOneApply(t *testing.T) {
 	engineTyped(t, changesDurable, `package broker
 		import "fiveways/internal/core/queue"
 		func f(s *queue.State) { s.Next(0); s.Purge(nil, nil) }`, "State.Purge")
+	engineTyped(t, changesDurable, `package broker
+		import "fiveways/internal/core/shardstate"
+		func f(q *shardstate.Queue) { s := q.Stream; q.Stream = nil; _ = s }`, "Queue.Stream is durable")
 }

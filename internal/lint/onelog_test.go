@@ -13,7 +13,7 @@ var appends = []string{"Append", "AppendInline", "Barrier", "Commit"}
 
 // pastTheLog returns the calls in typed files that append to a store past shard.Log. The scratch
 // store is no log.
-func pastTheLog(fset *token.FileSet, info *types.Info) (complaints []string) {
+func pastTheLog(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {
 		fn, ok := s.Obj().(*types.Func)
 		if !ok || receiver(fn) != "internal/storage/store.Store" || !slices.Contains(appends, fn.Name()) {

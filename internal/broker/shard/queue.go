@@ -125,7 +125,7 @@ func (sh *Shard) Register(q *Queue) {
 	}
 	if q.Durable {
 		if q.Policy().Deduplicate {
-			q.content.Keys = newMemory(q.Policy())
+			q.content.RememberKeys(newMemory(q.Policy()))
 		}
 		sh.machine.Add(q.content)
 	}

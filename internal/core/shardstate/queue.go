@@ -23,6 +23,9 @@ func NewQueue(id uint64, durable bool) *Queue {
 	return &Queue{ID: id, Durable: durable, State: &queue.State{}}
 }
 
+// RememberKeys gives the queue, before it has any content, the memory for the keys of its messages.
+func (q *Queue) RememberKeys(m *dedup.Memory) { q.Keys = m }
+
 // UsedForJobs reports whether jobs were enqueued, remembered or taken in the queue.
 func (q *Queue) UsedForJobs() bool { return q.Jobs != nil && q.Jobs.Used }
 
