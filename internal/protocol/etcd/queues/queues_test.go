@@ -115,10 +115,10 @@ func TestDeletionsAreForRanges(t *testing.T) {
 	for n := range uint64(3) {
 		key := "/q/a/c/w/" + i(n+1) + "/k"
 		w.put("/q/a/p/k", "v")
-		w.delete(key)
 		same(t, alone.next(1), key+"=v")
 		same(t, quiet.next(1), key+"=v")
 		same(t, all.next(1), key+"=v")
+		w.delete(key) // not before it is delivered: until then the consumer has no such key
 		e := deaf.events(1)[0]
 		if string(e.Kv.Key) != key || string(e.PrevKv.GetValue()) != "v" || e.PrevKv.ModRevision >= e.Kv.ModRevision || e.PrevKv.ModRevision <= last {
 			t.Fatalf("got %v", e)
