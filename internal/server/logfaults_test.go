@@ -51,7 +51,14 @@ func startFaulty(t *testing.T, dir string) *faultyNode {
 	}, cfg, "test", slog.New(slog.DiscardHandler))
 	n.check(err)
 	n.s = s
-	at := s.Addrs()
+	n.connect(s.Addrs())
+	return n
+}
+
+// connect makes the clients, each with a connection that works.
+func (n *faultyNode) connect(at map[string]string) {
+	t := n.t
+	t.Helper()
 	conn, err := amqp091.Dial("amqp://guest:guest@" + at["amqp"])
 	n.check(err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -68,7 +75,6 @@ func startFaulty(t *testing.T, dir string) *faultyNode {
 	_, err = n.etcd.Get(t.Context(), "k")
 	n.check(err)
 	n.http = "http://" + at["http"]
-	return n
 }
 
 func (n *faultyNode) check(err error) {
