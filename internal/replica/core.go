@@ -573,7 +573,7 @@ func (c *core) lose() {
 	c.leadTerm = 0
 	c.dropSnapshot()
 	if c.reign != nil {
-		c.reign.lease.Store(0)
+		c.reign.end()
 		c.reign = nil
 		c.restores = true
 		c.machine.Lose(func() { c.out.later((*core).restored) })

@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,11 @@ type Log struct {
 	lease atomic.Int64 // Leads up to this time of now; 0 when the reign is over
 	open  atomic.Int64 // proposals that are not done
 	bytes atomic.Int64 // of them
+
+	over atomic.Bool // the reign is
+
+	mu       sync.Mutex
+	watchers []func(store.State) // guarded by mu
 }
 
 // proposal is something to be done in the order of the log.
@@ -114,11 +120,34 @@ func (l *Log) Term() uint64 { return l.term }
 // Pending is how many bytes are appended and not yet committed.
 func (l *Log) Pending() int64 { return l.bytes.Load() }
 
-// State is the health of this node's disk.
-func (l *Log) State() store.State { return l.st.State() }
+// State is the health of this node's disk, and Failed with ErrLost when the reign is over.
+func (l *Log) State() store.State {
+	if l.over.Load() {
+		return store.State{Health: store.Failed, Err: ErrLost}
+	}
+	return l.st.State()
+}
 
-// Watch has fn called when that changes.
-func (l *Log) Watch(fn func(store.State)) { l.st.Watch(fn) }
+// Watch has fn called when that changes: at the end of the reign before what is open gets ErrLost,
+// on the replica's goroutine.
+func (l *Log) Watch(fn func(store.State)) {
+	l.mu.Lock()
+	l.watchers = append(l.watchers, fn)
+	l.mu.Unlock()
+	l.st.Watch(fn)
+}
+
+// end is the end of the reign.
+func (l *Log) end() {
+	l.lease.Store(0)
+	l.over.Store(true)
+	l.mu.Lock()
+	watchers := l.watchers
+	l.mu.Unlock()
+	for _, fn := range watchers {
+		fn(l.State())
+	}
+}
 
 // Retry makes a log without space try again at once.
 func (l *Log) Retry() { l.st.Retry() }

@@ -243,6 +243,8 @@ func TestReplicas(t *testing.T) {
 		if n := log.Pending(); n != 0 {
 			t.Fatalf("%d bytes pending", n)
 		}
+		var told []store.State
+		log.Watch(func(st store.State) { told = append(told, st) })
 		tm.isolate(first, true)
 		lost := m.put("nobody hears of it")
 		tm.pass(leaseFor)
@@ -252,6 +254,9 @@ func TestReplicas(t *testing.T) {
 		second := tm.leader(first)
 		if err := <-lost; !errors.Is(err, ErrLost) {
 			t.Fatal(err)
+		}
+		if st := log.State(); st.Health != store.Failed || !errors.Is(st.Err, ErrLost) || len(told) != 1 {
+			t.Fatalf("the log of a reign that is over: %v, %d changes", st, len(told))
 		}
 		if err := <-tm.machines[second].put("four"); err != nil {
 			t.Fatal(err)

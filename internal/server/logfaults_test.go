@@ -21,6 +21,7 @@ import (
 
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/config"
+	"fiveways/internal/replica"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
 )
@@ -28,14 +29,16 @@ import (
 // faultyNode is a node on a log with faults, with a client of each protocol that is there before
 // the faults are.
 type faultyNode struct {
-	t    *testing.T
-	s    *Server
-	log  *faultlog.Log
-	amqp *amqp091.Channel
-	sql  *pgx.Conn
-	rdb  *redis.Client
-	etcd *clientv3.Client
-	http string
+	t     *testing.T
+	s     *Server
+	log   *faultlog.Log
+	amqp  *amqp091.Channel
+	sql   *pgx.Conn
+	rdb   *redis.Client
+	etcd  *clientv3.Client
+	http  string
+	note  string           // what prepare remembers for do
+	lease clientv3.LeaseID // the same
 }
 
 func startFaulty(t *testing.T, dir string) *faultyNode {
@@ -104,21 +107,6 @@ func (n *faultyNode) messages(name string) int {
 	return q.Messages
 }
 
-func (n *faultyNode) key(name string) int {
-	n.t.Helper()
-	got, err := n.etcd.Get(n.t.Context(), name)
-	n.check(err)
-	return int(got.Count)
-}
-
-// running is how many tasks of the semaphore run.
-func (n *faultyNode) running() int {
-	n.t.Helper()
-	got, err := n.rdb.Do(n.t.Context(), "SEM.INFO", "crowd").Result()
-	n.check(err)
-	return int(got.(map[any]any)["acquired"].(int64))
-}
-
 // post sends a request and answers with the status, and what is wrong.
 func (n *faultyNode) post(ctx context.Context, method, path, body string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, n.http+path, strings.NewReader(body))
@@ -135,210 +123,13 @@ func (n *faultyNode) post(ctx context.Context, method, path, body string) (strin
 	return fmt.Sprint(res.StatusCode, " ", string(text)), err
 }
 
-var persistent = amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: []byte("a")}
-
-// change is something that a client is told to be done. It is made on a node with the durable queue
-// q, the semaphore crowd, and what prepare makes.
-type change struct {
-	name    string
-	prepare func(n *faultyNode)
-	do      func(ctx context.Context, n *faultyNode) (string, error)
-	done    string                  // what the client hears
-	failed  string                  // what it hears when the log has failed
-	state   func(n *faultyNode) int // what it changes,
-	changed int                     // and to what
-}
-
-var changes = []change{
-	{
-		name:    "AMQP: a publish with confirm",
-		prepare: func(n *faultyNode) { n.check(n.amqp.Confirm(false)) },
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			c, err := n.amqp.PublishWithDeferredConfirmWithContext(ctx, "", "q", false, false, persistent)
-			if err != nil {
-				return "", err
-			}
-			ok, err := c.WaitContext(ctx)
-			return fmt.Sprint("ack ", ok), err
-		},
-		done: "ack true", failed: "ack false",
-		state: func(n *faultyNode) int { return n.messages("q") }, changed: 1,
-	},
-	{
-		name: "AMQP: a transaction",
-		prepare: func(n *faultyNode) {
-			n.check(n.amqp.Tx())
-			n.check(n.amqp.PublishWithContext(n.t.Context(), "", "q", false, false, persistent))
-		},
-		do:     func(_ context.Context, n *faultyNode) (string, error) { return "", n.amqp.TxCommit() },
-		failed: "Exception (541)",
-		state:  func(n *faultyNode) int { return n.messages("q") }, changed: 1,
-	},
-	{
-		name: "AMQP: a declaration",
-		do: func(_ context.Context, n *faultyNode) (string, error) {
-			_, err := n.amqp.QueueDeclare("new", true, false, false, false, nil)
-			return "", err
-		},
-		failed: "Exception (541)",
-		state:  func(n *faultyNode) int { return n.messages("new") }, changed: 0,
-	},
-	{
-		name: "AMQP: a purge",
-		prepare: func(n *faultyNode) {
-			n.check(n.rdb.LPush(n.t.Context(), "q", "a", "b").Err())
-		},
-		do: func(_ context.Context, n *faultyNode) (string, error) {
-			purged, err := n.amqp.QueuePurge("q", false)
-			return fmt.Sprint(purged), err
-		},
-		done: "2", failed: "Exception (541)",
-		state: func(n *faultyNode) int { return n.messages("q") }, changed: 0,
-	},
-	{
-		name: "SQL: a post",
-		prepare: func(n *faultyNode) { // the first one reserves numbers of iids, by an entry of its own
-			_, err := n.sql.Exec(n.t.Context(), "select mbus4.post('q', 'a=>1')")
-			n.check(err)
-		},
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.sql.Exec(ctx, "select mbus4.post('q', 'a=>1')")
-			return "", err
-		},
-		failed: "SQLSTATE 58030",
-		state:  func(n *faultyNode) int { return n.messages("q") }, changed: 2,
-	},
-	{
-		name: "SQL: a COMMIT",
-		prepare: func(n *faultyNode) {
-			for _, text := range []string{"begin", "select mbus4.post('q', 'a=>1')", "select mbus4.post('r', 'a=>1')"} {
-				_, err := n.sql.Exec(n.t.Context(), text)
-				n.check(err)
-			}
-		},
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.sql.Exec(ctx, "commit")
-			return "", err
-		},
-		failed: "SQLSTATE 58030",
-		state:  func(n *faultyNode) int { return n.messages("q") + n.messages("r") }, changed: 2,
-	},
-	{
-		name: "SQL: a queue",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.sql.Exec(ctx, "select mbus4.create_queue('new', 2)")
-			return "", err
-		},
-		failed: "SQLSTATE 58030",
-		state:  func(n *faultyNode) int { return n.messages("new") }, changed: 0,
-	},
-	{
-		name: "Redis: an element of a list",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			size, err := n.rdb.LPush(ctx, "q", "a").Result()
-			return fmt.Sprint(size), err
-		},
-		done: "1", failed: "MISCONF",
-		state: func(n *faultyNode) int { return n.messages("q") }, changed: 1,
-	},
-	{
-		name: "Redis: a transaction over queues",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.rdb.TxPipelined(ctx, func(p redis.Pipeliner) error {
-				p.LPush(ctx, "q", "a")
-				p.LPush(ctx, "r", "a")
-				return nil
-			})
-			return "", err
-		},
-		failed: "MISCONF",
-		state:  func(n *faultyNode) int { return n.messages("q") + n.messages("r") }, changed: 2,
-	},
-	{
-		name: "Redis: a job",
-		prepare: func(n *faultyNode) { // the first one makes the queue one of jobs, by an entry of its own
-			n.check(n.rdb.Do(n.t.Context(), "JOB.ENQUEUE", "q", "payload").Err())
-		},
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			return "", n.rdb.Do(ctx, "JOB.ENQUEUE", "q", "payload").Err()
-		},
-		failed: "MISCONF",
-		state:  func(n *faultyNode) int { return n.messages("q") }, changed: 2,
-	},
-	{
-		name:    "Redis: an element that is taken",
-		prepare: func(n *faultyNode) { n.check(n.rdb.LPush(n.t.Context(), "q", "a").Err()) },
-		do:      func(ctx context.Context, n *faultyNode) (string, error) { return n.rdb.RPop(ctx, "q").Result() },
-		done:    "a", failed: "MISCONF",
-		state: func(n *faultyNode) int { return n.messages("q") }, changed: 0,
-	},
-	{
-		name: "Redis: a task of a semaphore",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			return "", n.rdb.Do(ctx, "SEM.ENQUEUE", "crowd", "cat", 1).Err()
-		},
-		failed: "MISCONF",
-		state:  func(n *faultyNode) int { return n.running() }, changed: 1,
-	},
-	{
-		name: "etcd: a put of a key",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.etcd.Put(ctx, "k", "v")
-			return "", err
-		},
-		failed: "the log takes no more",
-		state:  func(n *faultyNode) int { return n.key("k") }, changed: 1,
-	},
-	{
-		name: "etcd: a put of a message",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.etcd.Put(ctx, "/q/q/p/k", "v")
-			return "", err
-		},
-		failed: "the log takes no more",
-		state:  func(n *faultyNode) int { return n.messages("q") }, changed: 1,
-	},
-	{
-		name: "etcd: a transaction over a message and a key",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			_, err := n.etcd.Txn(ctx).Then(clientv3.OpPut("/q/q/p/k", "v"), clientv3.OpPut("k", "v")).Commit()
-			return "", err
-		},
-		failed: "the log takes no more",
-		state:  func(n *faultyNode) int { return n.messages("q") + n.key("k") }, changed: 2,
-	},
-	{
-		name: "HTTP: a message",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			return n.post(ctx, "POST", "/api/queues/%2F/q/messages?raw=true", "a")
-		},
-		done: "201 ", failed: "503 ",
-		state: func(n *faultyNode) int { return n.messages("q") }, changed: 1,
-	},
-	{
-		name: "HTTP: a queue",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			return n.post(ctx, "PUT", "/api/queues/%2F/new", `{"durable":true}`)
-		},
-		done: "201 ", failed: "503 ",
-		state: func(n *faultyNode) int { return n.messages("new") }, changed: 0,
-	},
-	{
-		name: "HTTP: a task of a semaphore",
-		do: func(ctx context.Context, n *faultyNode) (string, error) {
-			return n.post(ctx, "POST", "/api/semaphores/%2F/crowd/tasks", `{"tasks":[{"task":"cat","priority":1}]}`)
-		},
-		done: "200 ", failed: "503 ",
-		state: func(n *faultyNode) int { return n.running() }, changed: 1,
-	},
-}
-
 // Every protocol waits for a slow log, and reports one that has failed; what it confirmed is there
 // at the next start, what was rejected is not, and what was unknown is there completely or not at
 // all.
 func TestLogFaults(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			for _, f := range []struct {
 				name    string
 				inject  func(*faultlog.Log)
@@ -348,6 +139,7 @@ func TestLogFaults(t *testing.T) {
 				{"slow", func(*faultlog.Log) {}, false, true},
 				{"refused", func(l *faultlog.Log) { l.Fail(0, faultlog.Refused) }, true, false},
 				{"unknown", func(l *faultlog.Log) { l.Fail(0, faultlog.Unknown) }, true, true},
+				{"leadership lost", func(l *faultlog.Log) { l.Lose(0, replica.ErrLost) }, true, true},
 			} {
 				t.Run(f.name, func(t *testing.T) {
 					dir := t.TempDir()
@@ -375,7 +167,8 @@ func (c *change) underFault(t *testing.T, dir string, inject func(*faultlog.Log)
 	n.queue("r")
 	n.check(n.rdb.Do(t.Context(), "SEM.CREATE", "crowd").Err())
 	if c.prepare != nil {
-		c.prepare(n)
+		_, err := c.prepare(t.Context(), n)
+		n.check(err)
 	}
 	before = c.state(n)
 	n.log.Hold()
@@ -399,10 +192,132 @@ func (c *change) underFault(t *testing.T, dir string, inject func(*faultlog.Log)
 	if want := map[bool]string{false: c.done, true: c.failed}[fails]; !strings.Contains(said, want) || want == "" && said != "" {
 		t.Errorf("the client hears %q, want %q", said, cmp.Or(want, "no error"))
 	}
+	n.end(fails)
+	return before
+}
+
+// producers are changes that every protocol can make again and again, and their node.
+var producers = []change{
+	{name: "AMQP", prepare: changes[0].prepare, do: publish, done: "ack true", failed: "ack false", state: messages("q")},
+	{name: "SQL", prepare: sqlDo("select mbus4.post('q', 'a=>1')"), do: sqlDo("select mbus4.post('q', 'a=>1')"), done: "SELECT 1", failed: sqlFailed, state: messages("q")},
+	{name: "Redis", do: redisDo("LPUSH", "q", "a"), failed: redisFailed, state: messages("q")},
+	{name: "etcd, a message", do: etcdPut("/q/q/p/k"), failed: etcdFailed, state: messages("q")},
+	{name: "HTTP", do: httpDo("POST", "/api/queues/%2F/q/messages?raw=true", "a"), done: "201 ", failed: httpFailed, state: messages("q")},
+}
+
+// Leadership is lost in the middle of a stream of changes: those before it are confirmed and there,
+// the one at that moment may be, and none after it is; no client hears that one of them is done.
+func TestLeadershipLostInTheMiddle(t *testing.T) {
+	const before = 3
+	for _, c := range producers {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			n := startFaulty(t, dir)
+			n.queue("q")
+			if c.prepare != nil {
+				_, err := c.prepare(t.Context(), n)
+				n.check(err)
+			}
+			first := c.state(n)
+			n.log.Lose(before, replica.ErrLost)
+			for i := range before + 3 {
+				said, err := c.do(t.Context(), n)
+				if err != nil {
+					said = err.Error()
+				}
+				want := c.done
+				if i >= before {
+					want = c.failed
+				}
+				if !strings.Contains(said, want) {
+					t.Errorf("of change %d the client hears %q, want %q", i, said, want)
+				}
+			}
+			n.end(true)
+			again := startFaulty(t, dir)
+			if got := c.state(again) - first; got != before+1 {
+				t.Errorf("%d changes are there after a restart, want %d", got, before+1)
+			}
+			drainPolicyNode(t, again.s)
+		})
+	}
+}
+
+// end stops a node, whose log may have failed.
+func (n *faultyNode) end(failed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := n.s.Drain(ctx); err != nil && !fails && !errors.Is(err, context.Canceled) {
-		t.Errorf("the stop: %v", err)
+	if err := n.s.Drain(ctx); err != nil && !failed && !errors.Is(err, context.Canceled) {
+		n.t.Errorf("the stop: %v", err)
 	}
-	return before
+}
+
+// What a consumer hears once the log has failed: deliveries go on from memory and from what can be
+// read (docs/durability.md), and what waits for the log says that it has failed.
+func TestConsumersOfFailedLog(t *testing.T) {
+	n := startFaulty(t, t.TempDir())
+	n.queue("q")
+	n.queue("r")
+	_, err := all(
+		redisDo("LPUSH", "q", "c", "b", "a"), redisDo("JOB.ENQUEUE", "jobs", "a"), etcdPut("/q/keyed/p/k"), holdOf("keyed"),
+		sqlDo("select mbus4.create_queue('posts', 2)"), sqlDo("select mbus4.post('posts', 'a=>1')"),
+	)(t.Context(), n)
+	n.check(err)
+	n.check(n.amqp.Qos(1, 0, false))
+	deliveries, err := n.amqp.Consume("q", "", false, false, false, false, nil)
+	n.check(err)
+	d := <-deliveries
+	waits := make(chan string, 1)
+	go func() {
+		said, err := redisDo("BRPOP", "r", 0)(t.Context(), n)
+		waits <- fmt.Sprint(said, err)
+	}()
+	n.log.Fail(0, faultlog.Refused)
+	for _, c := range []struct {
+		name  string
+		do    step
+		hears string
+	}{
+		{"a change", redisDo("LPUSH", "other", "a"), redisFailed},
+		{"AMQP: the next deliveries", func(context.Context, *faultyNode) (string, error) {
+			said := string(d.Body)
+			for range 2 {
+				n.check(d.Ack(false))
+				d = <-deliveries
+				said += string(d.Body)
+			}
+			return said, d.Ack(false)
+		}, "cba"},
+		{"AMQP: what was published without confirm", func(context.Context, *faultyNode) (string, error) {
+			n.check(n.amqp.Publish("", "q", false, false, persistent))
+			return string((<-deliveries).Body), nil
+		}, "a"},
+		{"AMQP: basic.get", func(context.Context, *faultyNode) (string, error) {
+			d, ok, err := n.amqp.Get("posts", false)
+			return fmt.Sprint(ok, d.Nack(false, true)), err
+		}, "true <nil>"},
+		{"SQL: peek", sqlDo("select * from mbus4.peek('posts.1')"), "SELECT 1"},
+		{"SQL: consume", sqlDo("select * from mbus4.consume('posts')"), sqlFailed},
+		{"Redis: a read of a list", redisDo("LRANGE", "q", 0, -1), redisFailed},
+		{"Redis: JOB.TAKE", redisDo("JOB.TAKE", "jobs"), redisFailed},
+		{"Redis: LPUSH to a list that is waited for", redisDo("LPUSH", "r", "a"), redisFailed},
+		{"Redis: BRPOP that waited", func(context.Context, *faultyNode) (string, error) { return <-waits, nil }, redisFailed},
+		{"etcd: a read of a key", func(context.Context, *faultyNode) (string, error) { return fmt.Sprint(keys("none")(n)), nil }, "0"},
+		{"etcd: a new consumer", holdOf("q"), etcdFailed},
+		{"etcd: an acknowledgement", etcdDo(func(ctx context.Context, c *clientv3.Client) error {
+			_, err := c.Delete(ctx, n.note)
+			return err
+		}), etcdFailed},
+		{"HTTP: browsing", httpDo("GET", "/api/queues/%2F/posts/messages", ""), "200 "},
+	} {
+		said, err := c.do(t.Context(), n)
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, c.hears) {
+			t.Errorf("%s: the client hears %q, want %q", c.name, said, c.hears)
+		}
+	}
+	n.end(true)
 }

@@ -6,7 +6,8 @@ import "fiveways/internal/storage/store"
 // definitions, and for the state machines (keys and semaphores). *store.Store implements it.
 //
 // The done functions of a Log are called in the order of the calls of Append. Once one has got an
-// error, all later ones do: it is unknown whether their entries are there after a restart.
+// error, all later ones do: it is unknown whether their entries are there after a restart. State is
+// Failed from before the first of them, whatever the reason: what waits for a confirm asks it.
 type Log interface {
 	// Append adds a group of entries, which is atomic. It does not wait. done is called on the
 	// goroutine that writes when the group is as safe as its Wait asks.

@@ -25,6 +25,8 @@ type Log struct {
 	failing  bool   // a Fail was asked for
 	passing  int    // groups that still pass before it
 	outcome  Outcome
+	cause    error  // what failed will be
+	lost     bool   // once it has failed, what the store has fails too
 	failed   error  // nothing is written any more
 	inFlight int    // calls that the store has, of which the dones are to come
 	refused  []call // to be told once none is in flight
@@ -69,6 +71,16 @@ func (l *Log) Fail(passing int, o Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failing, l.passing, l.outcome = true, passing, o
+	l.cause = fmt.Errorf("%w: a fault was injected", store.ErrFailed)
+}
+
+// Lose has the node lose its leadership behind the next passing groups: the one behind them is
+// written, and its done, those that are still open then, and all that come later get err.
+func (l *Log) Lose(passing int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing, l.passing, l.outcome = true, passing, Unknown
+	l.cause, l.lost = err, true
 }
 
 // Append is store.Store's, with faults.
@@ -106,7 +118,7 @@ func (l *Log) handOver(calls []call) {
 	for _, c := range calls {
 		if l.failed == nil && l.failing && c.group != nil {
 			if l.passing == 0 {
-				l.failed = fmt.Errorf("%w: a fault was injected", store.ErrFailed)
+				l.failed = l.cause
 				if c.err = l.failed; l.outcome == Unknown {
 					pass = append(pass, c)
 					continue
@@ -127,17 +139,22 @@ func (l *Log) handOver(calls []call) {
 		watchers = l.watchers
 	}
 	l.mu.Unlock()
-	for _, c := range pass {
-		l.pass(c)
-	}
 	for _, fn := range watchers {
 		fn(l.State())
+	}
+	for _, c := range pass {
+		l.pass(c)
 	}
 	l.tellRefused()
 }
 
 func (l *Log) pass(c call) {
 	done := func(err error) {
+		l.mu.Lock()
+		if l.lost && l.failed != nil {
+			err = l.failed
+		}
+		l.mu.Unlock()
 		if c.err != nil {
 			err = c.err
 		}

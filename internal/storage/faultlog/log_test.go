@@ -74,6 +74,31 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// What the store has and has not answered when leadership is lost fails with the rest.
+func TestLoseWhatIsOpen(t *testing.T) {
+	st, errLost := open(t, vfs.NewMem()), errors.New("leadership was lost")
+	defer func() { _ = st.Close() }()
+	l := New(st)
+	heard := make(chan error, 3)
+	group := func(i uint64, written func()) []store.Entry {
+		return []store.Entry{{Shard: 1, Index: i, Data: []byte("x"), Wait: store.WaitSync, Written: written}}
+	}
+	l.AppendInline(group(1, nil), func(err error) { heard <- err })
+	if err := <-heard; err != nil {
+		t.Fatal(err)
+	}
+	l.Lose(1, errLost)
+	l.Append(group(2, func() { l.Append(group(3, nil), func(err error) { heard <- err }) }), func(err error) { heard <- err })
+	for range 2 {
+		if err := <-heard; !errors.Is(err, errLost) {
+			t.Errorf("heard %v", err)
+		}
+	}
+	if s := l.State(); s.Health != store.Failed || !errors.Is(s.Err, errLost) {
+		t.Errorf("state %v", s)
+	}
+}
+
 func open(t *testing.T, fs vfs.FS) *store.Store {
 	t.Helper()
 	st, err := store.Open(fs, "data", store.Options{Sync: store.SyncAlways})
