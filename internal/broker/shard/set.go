@@ -22,8 +22,8 @@ type Config struct {
 	Scratch     *store.Store   // for transient messages that memory has no room for
 	Sync        store.SyncMode // what a promise waits for
 	Shards      int
-	MemoryLimit int64 // bytes of messages
-	LookBytes   int64 // see Context.LookBytes
+	MemoryLimit int64                                          // bytes of messages
+	LookBytes   int64                                          // see Context.LookBytes
 	Order       func(env message.Envelope) (at Order, ok bool) // see broker.Options, as the two below
 	Traces      tracing.Listener
 	Tap         func(*Tapped) message.Envelope
