@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,10 +15,10 @@ import (
 // scarce is a file system whose free bytes a test sets.
 type scarce struct {
 	vfs.FS
-	free uint64
+	free atomic.Uint64
 }
 
-func (f *scarce) Free(string) (uint64, error) { return f.free, nil }
+func (f *scarce) Free(string) (uint64, error) { return f.free.Load(), nil }
 
 // Each alarm logs its reason with the figures that an operator needs.
 func TestAlarmsInTheLog(t *testing.T) {
@@ -29,14 +30,14 @@ func TestAlarmsInTheLog(t *testing.T) {
 	}{
 		"space below the limit": {
 			change: func(o *Options) { o.DiskFreeLimit = 1000 },
-			short:  func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free = 999 },
-			enough: func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free = 1000 },
+			short:  func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free.Store(999) },
+			enough: func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free.Store(1000) },
 			want:   []string{`reason="low on disk" dir=data disk_free=999 disk_free_limit=1000`},
 		},
 		"a full disk": {
 			change: func(o *Options) { o.DiskFreeLimit = -1 },
 			short: func(f *scarce, e *vfs.Errors, b *Broker) {
-				f.free = 0
+				f.free.Store(0)
 				e.SetFull(true)
 				go b.PutVHost(VHostSpec{Name: "new"}) //nolint:errcheck // it waits for room
 			},
@@ -57,7 +58,8 @@ func TestAlarmsInTheLog(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				errs := vfs.NewErrors(vfs.NewMem())
-				disk := &scarce{FS: errs, free: 1 << 30}
+				disk := &scarce{FS: errs}
+				disk.free.Store(1 << 30)
 				b := openBroker(t, disk, func(o *Options) {
 					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 					c.change(o)

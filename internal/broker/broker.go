@@ -104,14 +104,15 @@ type Broker struct {
 	queuesDeclared atomic.Uint64
 	queuesCreated  atomic.Uint64
 
-	txMu        sync.Mutex // transactions over several shards, one order for all
-	groupBytes  int        // an atomic group of the log with more bytes takes no further commands; MaxTxBytes, less in tests
-	housekeeper sync.WaitGroup
-	stop        chan struct{}
-	closeOnce   sync.Once
-	hurry       chan struct{} // closed by Hurry
-	hurryOnce   sync.Once
-	closed      error
+	checkpointing sync.Mutex // one round of checkpoints at a time
+	txMu          sync.Mutex // transactions over several shards, one order for all
+	groupBytes    int        // an atomic group of the log with more bytes takes no further commands; MaxTxBytes, less in tests
+	housekeeper   sync.WaitGroup
+	stop          chan struct{}
+	closeOnce     sync.Once
+	hurry         chan struct{} // closed by Hurry
+	hurryOnce     sync.Once
+	closed        error
 }
 
 // Open opens the data folder, recovers what it holds, and starts the engine. Errors: vfs.ErrLocked

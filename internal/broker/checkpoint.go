@@ -73,6 +73,8 @@ func (b *Broker) Checkpoint() { b.checkpointDue(false) }
 // then frees segments. When disk space is short, any logged byte is enough, because messages that
 // were consumed then free space.
 func (b *Broker) checkpointDue(short bool) {
+	b.checkpointing.Lock() // Checkpoint may come beside the goroutine of checkpoints
+	defer b.checkpointing.Unlock()
 	enough := b.opts.CheckpointBytes
 	if short {
 		enough = 1

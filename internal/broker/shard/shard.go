@@ -80,7 +80,7 @@ type Shard struct {
 	hastening    atomic.Bool         // hastenDead is on its way
 	untold       int                 // ops that offer could not hand on since it last logged that
 	logged       logged
-	CheckpointAt int64    // Broker.logged at the last checkpoint; belongs to the goroutine that writes them
+	CheckpointAt int64    // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
 	inTx         bool     // the entry in hand must not be ended
 	still        []*Shard // that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
