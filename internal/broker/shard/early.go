@@ -17,7 +17,7 @@ func (a Order) compare(b Order) int {
 // early holds the messages of a queue that are not delivered in the order of their arrival, because
 // their senders gave them a place (Publish.Order). While ready they are parked. Such a message is
 // delivered before the first of the other messages, if its place is before the place that
-// Options.Order finds in that one; a message without a place comes after all. The places are not in
+// Config.Order finds in that one; a message without a place comes after all. The places are not in
 // the log: after a start, all messages that stand behind one of a later place are early.
 //
 // Invariant: keys has only live messages. Each of them that is parked is in ready, which may also

@@ -12,9 +12,9 @@
 //	2> login name:"u" password:"p"    Authenticate; this client sends the token from then on
 //	2> token bad                      it sends this token; with nothing behind the word it sends none
 //	go 2> Lock.Lock name:"l" lease:7  runs in the background, for calls that wait
-//	answer 2                          compares the answer to the second client's call in the background
+//	answer 2                          compares the answer to that call of the second client
 //	settle                            compares the watch events so far here, not only at the end
-//	await 0 key:"a"                   waits until the range has so many keys in both: for leases that expire, and for calls in the background
+//	await 0 key:"a"                   waits until the range has so many keys in both
 //
 // A line that begins with = after a step is another right answer, for instance that of newer
 // versions of etcd than the installed one, or a stricter one: the broker may give it.

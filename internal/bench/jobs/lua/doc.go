@@ -11,7 +11,7 @@
 //	K:ready     sorted set: jobs that can be taken, by place
 //	K:backoff   sorted set: jobs in backoff, by the time at which it ends
 //	K:locked    sorted set: jobs that a worker has, by the time at which its lock ends
-//	K:done      sorted set: finished jobs that are remembered, by the time until which; 0: until the next take
+//	K:done      sorted set: finished jobs, by the time until which they are remembered; 0: the next take
 //	K:number    counter: places and tokens
 //
 // Invariant: a job is in exactly one of the four sets. An entry is out of date once the time that
