@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
@@ -347,7 +348,7 @@ func TestInsistsInEntriesOfBoundedSize(t *testing.T) {
 		mustClose(t, b)
 	})
 	for index, n := range entryLengths(t, fs, 1) {
-		if n > shard.EntryBytes+64<<10 {
+		if n > shardlog.EntryBytes+64<<10 {
 			t.Errorf("entry %d has %d bytes", index, n)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
@@ -18,7 +18,7 @@ func faulty(t *testing.T, shards int) (*Broker, *client, *faultlog.Log) {
 	var log *faultlog.Log
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
 		o.Shards = shards
-		o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+		o.WrapLog = func(st *store.Store) shardlog.Log { log = faultlog.New(st); return log }
 	})
 	return b, newClient(t, b), log
 }

@@ -11,6 +11,7 @@ import (
 
 	"fiveways/internal/authn"
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/core/tracing"
@@ -54,7 +55,7 @@ type Options struct {
 	Tap func(*shard.Tapped) message.Envelope
 	// WrapLog returns a log that the engine uses in place of its own, such as one that injects
 	// faults; nil: the engine uses its own.
-	WrapLog func(*store.Store) shard.Log
+	WrapLog func(*store.Store) shardlog.Log
 	Logger  *slog.Logger
 	Now     func() time.Time // time.Now
 }
@@ -155,7 +156,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 }
 
 // newSet makes the shards that the options ask for. Recovery adds those that the data has.
-func (b *Broker) newSet(st, scratch *store.Store, log shard.Log) {
+func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
 	o := &b.opts
 	b.set = shard.NewSet(shard.Config{
 		Log: log, Store: st, Scratch: scratch, Sync: o.Sync, Shards: o.Shards, MemoryLimit: o.MemoryLimit, LookBytes: max(o.MemoryLimit/4, shard.MinLookBytes),
@@ -292,7 +293,7 @@ func (b *Broker) Go(fn func(stop <-chan struct{})) {
 }
 
 // toLog is the log of a broker on a store.
-func (o *Options) toLog(st *store.Store) shard.Log {
+func (o *Options) toLog(st *store.Store) shardlog.Log {
 	if o.WrapLog != nil {
 		return o.WrapLog(st)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/failure"
 )
 
@@ -72,7 +73,7 @@ type trip struct {
 	shard    *shard.Shard
 	commands []Command
 	result   chan<- error
-	promise  shard.Promise
+	promise  shardlog.Promise
 }
 
 // Tell reports that all of the trip is durable, or why it is not.
@@ -217,15 +218,15 @@ func (t *tripping) add(sh *shard.Shard, c Command) {
 func (p *trip) Run(sh *shard.Shard) {
 	p.promise.Begin(p)
 	for _, c := range p.commands {
-		p.promise.Join(sh)
+		p.promise.Join(sh.Log())
 		runCommand(c)
 		sh.SettleDown()
-		if sh.Full() {
-			p.promise.Join(sh) // the command may have ended an entry itself
-			sh.Propose()
+		if sh.Log().Full() {
+			p.promise.Join(sh.Log()) // the command may have ended an entry itself
+			sh.Log().Propose()
 		}
 	}
-	p.promise.Join(sh)
+	p.promise.Join(sh.Log())
 	p.promise.End()
 }
 

@@ -273,7 +273,7 @@ func (g *commandGroup) refused() error {
 func (g *commandGroup) full() bool {
 	n := 0
 	for _, sh := range g.here {
-		n += sh.Recorded()
+		n += sh.Log().Size()
 	}
 	return n > g.b.groupBytes
 }
@@ -324,13 +324,13 @@ func (b *Broker) proposeGroup(sh *shard.Shard, shards []uint32, entries []store.
 	}
 	switch {
 	case len(ps) > 0:
-		if !ps.append(b, entries, sh.Log, durable, done) {
+		if !ps.append(b, entries, sh.Log().Append, durable, done) {
 			durable(ErrClosed)
 			done(ErrClosed)
 		}
 	case len(entries) == 0:
 		b.set.Log.Barrier(shards, b.set.Sync.Wait(), finished)
 	default:
-		sh.Log(entries, finished)
+		sh.Log().Append(entries, finished)
 	}
 }

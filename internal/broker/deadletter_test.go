@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -134,7 +135,7 @@ func TestDeadLettersInEntriesOfBoundedSize(t *testing.T) {
 				mustClose(t, b)
 			})
 			for index, n := range entryLengths(t, fs, 1) {
-				if n > shard.EntryBytes+size+1024 {
+				if n > shardlog.EntryBytes+size+1024 {
 					t.Errorf("entry %d has %d bytes", index, n)
 				}
 			}

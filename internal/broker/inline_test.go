@@ -64,7 +64,7 @@ func TestInline(t *testing.T) {
 			}
 			sh := find(t, c, "q").Home()
 			synctest.Wait()
-			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.WhenRecorded(func(error) { told = goroutine() }) }},
+			must(t, c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { sh.Log().WhenRecorded(func(error) { told = goroutine() }) }},
 				&pushing{OnQueue: OnQueue{Queue: "q"}, Bodies: [][]byte{[]byte("m")}}))
 			if told != goroutine() {
 				t.Errorf("mode %d: it was committed on %s, not on %s", mode, told, goroutine())

@@ -35,5 +35,5 @@ type Latencies struct {
 // Latencies reads the histograms.
 func (b *Broker) Latencies() Latencies {
 	syncs, groups := b.set.Store.Histograms()
-	return Latencies{Queueing: b.set.Waited.Read(), Confirm: b.set.Confirmed.Read(), Sync: syncs, Group: groups}
+	return Latencies{Queueing: b.set.Waited.Read(), Confirm: b.set.Logs.Confirmed.Read(), Sync: syncs, Group: groups}
 }

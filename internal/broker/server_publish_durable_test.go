@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -17,7 +18,7 @@ func heldServerPublish(t *testing.T, fn func(c *client, log *faultlog.Log)) {
 		var log *faultlog.Log
 		b := openBroker(t, vfs.NewMem(), func(o *Options) {
 			withMachine(newTally())(o)
-			o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+			o.WrapLog = func(st *store.Store) shardlog.Log { log = faultlog.New(st); return log }
 		})
 		defer mustClose(t, b)
 		c := newClient(t, b)

@@ -1,7 +1,7 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
@@ -35,7 +35,7 @@ func TestServerPublishByWayOfAQueue(t *testing.T) {
 				b := openBroker(t, vfs.NewMem(), func(o *Options) {
 					o.Shards = 2
 					withMachine(newTally())(o)
-					o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+					o.WrapLog = func(st *store.Store) shardlog.Log { log = faultlog.New(st); return log }
 				})
 				defer b.Close() //nolint:errcheck
 				c := newClient(t, b)
@@ -90,7 +90,7 @@ func TestServerPublishByWayOfAnExchange(t *testing.T) {
 					b := openBroker(t, vfs.NewMem(), func(o *Options) {
 						o.Shards = 2
 						withMachine(newTally())(o)
-						o.WrapLog = func(st *store.Store) shard.Log { log = faultlog.New(st); return log }
+						o.WrapLog = func(st *store.Store) shardlog.Log { log = faultlog.New(st); return log }
 					})
 					defer b.Close() //nolint:errcheck
 					c := newClient(t, b)

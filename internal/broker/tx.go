@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/statemachine"
@@ -238,11 +239,11 @@ func (p *txPart) Run(sh *shard.Shard) {
 		p.done(ErrRejected)
 		return
 	}
-	if p.bytes > shard.EntryBytes {
-		sh.Propose() // so that no entry is larger than it must be
+	if p.bytes > shardlog.EntryBytes {
+		sh.Log().Propose() // so that no entry is larger than it must be
 	}
 	sh.Apply(p.ops)
-	sh.WhenRecorded(p.done)
+	sh.Log().WhenRecorded(p.done)
 }
 
 // txGroup coordinates the shards of one transaction: first each votes, then each applies its part

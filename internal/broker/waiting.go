@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/failure"
 )
 
@@ -34,7 +35,7 @@ type waiter struct {
 	entered   int  // turns that are in a row, or were
 	served    int  // index of the command that was done, -1 none
 	queueGone bool // a queue was deleted: Await begins again
-	promise   shard.Promise
+	promise   shardlog.Promise
 }
 
 // turn is the place of a waiter in the row of one queue.
@@ -213,7 +214,7 @@ func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 	}
 	w.over, w.served = true, t.i
 	w.promise.Begin(w)
-	w.promise.Join(sh)
+	w.promise.Join(sh.Log())
 	w.promise.End()
 	return true
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// appends are the methods of a store that shard.Log has, too.
+// appends are the methods of a store that shardlog.Log has, too.
 var appends = []string{"Append", "AppendInline", "Barrier", "Commit"}
 
-// pastTheLog returns the calls in typed files that append to a store past shard.Log. The scratch
+// pastTheLog returns the calls in typed files that append to a store past shardlog.Log. The scratch
 // store is no log.
 func pastTheLog(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {

@@ -1,6 +1,6 @@
 package replica
 
-import "fiveways/internal/broker/shard"
+import "fiveways/internal/broker/shardlog"
 
 // A reign's log is one that an engine can append to.
-var _ shard.Log = (*Log)(nil)
+var _ shardlog.Log = (*Log)(nil)

@@ -19,7 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/config"
 	"fiveways/internal/replica"
 	"fiveways/internal/storage/faultlog"
@@ -48,7 +48,7 @@ func startFaulty(t *testing.T, dir string) *faultyNode {
 	cfg.Data, cfg.DiskFreeLimit, cfg.Shards = dir, 0, 2
 	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Metrics = config.Off
-	s, err := startOn(func(st *store.Store) shard.Log {
+	s, err := startOn(func(st *store.Store) shardlog.Log {
 		n.log = faultlog.New(st)
 		return n.log
 	}, cfg, "test", slog.New(slog.DiscardHandler))

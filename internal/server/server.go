@@ -16,7 +16,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/jobs"
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/config"
 	"fiveways/internal/firehose"
 	"fiveways/internal/monitor"
@@ -91,7 +91,7 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 }
 
 // startOn is Start with something between the engine and its log; nil: nothing.
-func startOn(wrap func(*store.Store) shard.Log, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
+func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	// The listeners come first: a taken port is found before a long recovery.
 	secure, err := openTLS(cfg, log)
 	if err != nil {

@@ -180,7 +180,7 @@ func (at Context) Replace(h queue.Handle, env message.Envelope, expires, due int
 // WhenDurable has fn called, on the goroutine that writes the log, when all that was changed by now
 // is durable, or with an error when it never will be. fn must not wait.
 func (at Context) WhenDurable(fn func(error)) {
-	at.sh.WhenRecorded(fn)
+	at.sh.log.WhenRecorded(fn)
 }
 
 // Clear removes the ready messages and returns their number.
@@ -191,7 +191,7 @@ func (at Context) LetGo() { at.sh.letGoCleared(at.q) }
 
 // IsEarly reports whether the queue has, or had, a persistent message of the server that is not
 // durable: nothing that may show it may leave before it is.
-func (at Context) IsEarly() bool { return at.q.serverEntry > at.sh.durable.upTo.Load() }
+func (at Context) IsEarly() bool { return at.q.serverEntry > at.sh.log.UpTo() }
 
 // Take hands out the first ready message, with back the last one, to the session of a command; nil
 // when no message can be had. With settled the caller settles it next; otherwise it is unacked. The

@@ -144,41 +144,6 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	}
 }
 
-// outbox gathers the deliveries of one round of a shard for a sink. All consumers of a session on
-// the shard share one, so that deliveries from a queue reach the sink in the order of the queue.
-type outbox struct {
-	sink   Sink
-	window *Window
-	list   []Delivery
-	bytes  int
-
-	late      bool   // the sink gets messages only when they are durable
-	lastEntry uint64 // index of the newest entry of a message that had to be durable; 0: there was none
-	pending   int    // lists that wait until they are durable
-}
-
-// flush gives the gathered deliveries to the sink.
-func (o *outbox) flush(sh *Shard) {
-	switch {
-	case len(o.list) == 0:
-		return
-	case o.lastEntry > 0:
-		o.flushDurable(sh)
-	default:
-		o.sink.Deliver(o.list)
-	}
-	clear(o.list)
-	o.list, o.bytes = o.list[:0], 0
-}
-
-func (sh *Shard) flushDeliveries() {
-	for _, out := range sh.lending {
-		out.flush(sh)
-	}
-	clear(sh.lending)
-	sh.lending, sh.gathered = sh.lending[:0], 0
-}
-
 // Get takes one message for a channel of a session; ok is false when none is ready. left is how
 // many are still ready. Errors: ErrLogFailed, ErrClosed.
 func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, ok bool, err error) {

@@ -5,8 +5,8 @@
 // # What it owns
 //
 //   - Queue and its consumers, timers, dead letters, exchange buffers, and what of its messages is
-//     in memory. Definitions are the catalog's; the durable state is that of core/shardstate.
-//   - The entry of the log in hand, and the promises that wait for it (proposal.go).
+//     in memory. Definitions are the catalog's; the durable state is that of core/shardstate;
+//     the entry of the log in hand, with what waits for it, is shardlog's.
 //   - Set, the shards of one broker with what they share: the log, the store, the memory in use.
 //
 // # A round
@@ -33,5 +33,5 @@
 //   - While an inbox has ops, a goroutine runs its shard, or its own was told to wake.
 //   - A shard never waits, except for the other shards of a transaction or a command group, which
 //     all shards see in one order (standstill.go).
-//   - No Sink or Confirmer is called for what is not as durable as was asked.
+//   - No Sink or shardlog.Confirmer is called for what is not as durable as was asked.
 package shard

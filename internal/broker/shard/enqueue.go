@@ -42,13 +42,13 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	}
 	if o.Confirm != nil {
 		if ok && (logged || sh.duplicate) {
-			sh.entry.confirm(o.Confirm, o.Seq, sh.promise)
+			sh.log.Confirm(o.Confirm, o.Seq, sh.promise)
 		} else {
-			sh.answer(o.Confirm, o.Seq, ok)
+			sh.answers.Add(o.Confirm, o.Seq, ok)
 		}
 	}
-	if o.due > 0 && logged && o.Queue.relay != nil && sh.facts.Len() >= relayEntryBytes && !sh.inTx {
-		sh.Propose()
+	if o.due > 0 && logged && o.Queue.relay != nil && sh.log.Size() >= relayEntryBytes && !sh.inTx {
+		sh.log.Propose()
 	}
 	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
 	// settle facts must come after it.
@@ -125,7 +125,7 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 		f.OnPublish(Context{sh, q}, h, o.Env, o.due)
 	}
 	if o.Kind == OpServerPublish && o.persistent {
-		q.serverEntry = sh.index // a consumer gets it once it is durable: it tells of a change
+		q.serverEntry = sh.log.Index() // a consumer gets it once it is durable: it tells of a change
 	}
 	if q.once {
 		sh.remember(q, o)

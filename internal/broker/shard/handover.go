@@ -54,7 +54,7 @@ func (sh *Shard) pass(to *Shard, o Op) {
 	case to == sh:
 		sh.local = append(sh.local, o)
 	case o.Kind == OpServerPublish: // an entry of another shard says nothing of this one's
-		sh.whenDurable(sh.lastRecorded(), func(err error) {
+		sh.log.WhenDurable(sh.log.LastRecorded(), func(err error) {
 			if err == nil {
 				to.Send(o)
 			}

@@ -47,10 +47,9 @@ func (sh *Shard) runIfIdle(s *Client, ok, writes, lone bool) (owes bool) {
 		return false
 	}
 	defer Deadly()
-	sh.writes = writes && (alone || lone || sh.set.Sync == store.SyncOS)
+	sh.log.WriteInline(writes && (alone || lone || sh.set.Sync == store.SyncOS))
 	sh.round()
-	owes = sh.owes
-	sh.writes, sh.owes = false, false
+	owes = sh.log.EndInline()
 	in.leave(sh.wake())
 	return owes
 }

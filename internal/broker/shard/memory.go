@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/shardstate"
 	"fiveways/internal/storage/store"
@@ -86,7 +87,7 @@ func (sp *spill) put(sh *Shard, it *queue.Item) (index uint64, sub uint32, ok bo
 	sp.data = shardstate.AppendBody(sp.data, it.Env)
 	index, sub = sp.index, sp.sub
 	sp.sub++
-	if len(sp.data) >= EntryBytes {
+	if len(sp.data) >= shardlog.EntryBytes {
 		sp.propose(sh)
 	}
 	return index, sub, true
@@ -127,3 +128,9 @@ func (sh *Shard) releaseSpilled(index uint64) {
 	sh.set.Scratch.Release(sh.ID, index, 1)
 	sh.set.ScratchReleased.Add(1)
 }
+
+// releasing notes which bodies are not needed any more once the entry in hand is durable.
+type releasing struct{ sh *Shard }
+
+func (r releasing) Logged(index uint64)  { r.sh.log.Release(index) }
+func (r releasing) Scratch(index uint64) { r.sh.releaseSpilled(index) }

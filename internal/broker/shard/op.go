@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -45,7 +46,7 @@ type Op struct {
 
 	order *Order // opPublish: nil, or the place that the sender gave it
 
-	Confirm Confirmer // nil: no confirm is asked for
+	Confirm shardlog.Confirmer // nil: no confirm is asked for
 	Seq     uint64
 
 	// Extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),

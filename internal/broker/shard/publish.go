@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -30,7 +31,7 @@ type Publish struct {
 	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
 	// has been deleted since Targets were found. Elsewhere it means nothing.
 	MustArrive bool
-	Confirm    Confirmer
+	Confirm    shardlog.Confirmer
 	Seq        uint64
 }
 

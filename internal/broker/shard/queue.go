@@ -169,6 +169,23 @@ func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
 	return messages, func() { sh.set.Store.ReleaseRuns(sh.ID, runs) }, err
 }
 
+// AwaitDurable returns when all recorded changes of the queue up to now are durable: what was read
+// of it before is still true after a crash. Deliveries that waited for these changes have been
+// made. Errors: ErrLogFailed, ErrClosed.
+func (q *Queue) AwaitDurable() error {
+	done := make(chan error, 1)
+	sh := q.shard
+	if err := sh.Call(func() { sh.log.WhenDurable(sh.log.LastRecorded(), func(err error) { done <- err }) }); err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-sh.Done:
+		return failure.ErrClosed
+	}
+}
+
 // Purge removes the ready messages, and returns their number when that is durable. Errors:
 // ErrLogFailed, ErrClosed.
 func (q *Queue) Purge() (messages int, err error) {
@@ -256,7 +273,7 @@ func (sh *Shard) purge(q *Queue, durable func(error)) (messages int) {
 	}
 	sh.catchUpConsumers(q)
 	messages = sh.clear(q)
-	sh.WhenRecorded(durable)
+	sh.log.WhenRecorded(durable)
 	return messages
 }
 

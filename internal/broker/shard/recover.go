@@ -25,15 +25,13 @@ func (sh *Shard) Recover() error {
 	}
 	err = sh.set.Store.Replay(sh.ID, after, func(index uint64, sub uint32, fact []byte) error {
 		clean = false
-		sh.logged.add(len(fact))
+		sh.log.Replayed(fact)
 		return sh.machine.Apply(index, sub, fact)
 	})
 	if err != nil {
 		return AsStoreError(err)
 	}
-	sh.index = sh.set.Store.Last(sh.ID) + 1
-	sh.durable.upTo.Store(sh.index - 1)
-	sh.facts.Begin(sh.index, nil)
+	sh.log.Recovered(sh.set.Store.Last(sh.ID))
 	for _, q := range sh.queues {
 		if !clean {
 			q.state.MarkAllRedelivered()
@@ -49,7 +47,7 @@ func (sh *Shard) Recover() error {
 	sh.recoverLeases()
 	// From here on the checkpoint of a clean close does not cover deliveries.
 	sh.facts.Start()
-	sh.entry.wait = sh.set.Sync.Wait()
+	sh.log.MustSync()
 	return nil
 }
 
@@ -72,17 +70,17 @@ func AsStoreError(err error) error {
 
 // Freeze copies what a checkpoint needs, so that the shard can go on while it is written.
 func (sh *Shard) Freeze(clean bool) *Frozen {
-	return &Frozen{sh.index - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
+	return &Frozen{sh.log.Index() - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }
 
 // FreezeIfDue is Freeze for a shard that has logged so many bytes since its last checkpoint; nil
 // for others, and when the shard has stopped.
 func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 	sh.Call(func() {
-		if sh.logged.since >= bytes {
-			sh.Propose() // the checkpoint's index must cover all facts that the state has applied
+		if sh.log.SinceCheckpoint() >= bytes {
+			sh.log.Propose() // the checkpoint's index must cover all facts that the state has applied
 			f = sh.Freeze(false)
-			sh.logged.since = 0
+			sh.log.Checkpointed()
 		}
 	})
 	return f
@@ -90,7 +88,7 @@ func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 
 // LoggedBytes is how many bytes the shard has in the log at the start and since then.
 func (sh *Shard) LoggedBytes() (total int64) {
-	sh.Call(func() { total = sh.logged.total })
+	sh.Call(func() { total = sh.log.Total() })
 	return total
 }
 
@@ -98,7 +96,7 @@ func (sh *Shard) LoggedBytes() (total int64) {
 // once. Errors: ErrClosed.
 func (sh *Shard) Live(lo, hi uint64) (live []store.Pos, err error) {
 	err = sh.Call(func() {
-		sh.Propose() // the facts that made the others dead must be in the log before these are deleted
+		sh.log.Propose() // the facts that made the others dead must be in the log before these are deleted
 		sh.machine.Each(func(q *shardstate.Queue) {
 			q.State.Live(lo, hi, func(index uint64, sub uint32) {
 				live = append(live, store.Pos{Shard: sh.ID, Index: index, Sub: sub})

@@ -66,8 +66,8 @@ func (sh *Shard) shrink(q *Queue) {
 		}
 		sh.deadLetter(q, it.Handle, deadletter.MaxLength)
 		sh.doLocal()
-		if sh.facts.Len() >= EntryBytes {
-			sh.Propose()
+		if sh.log.Full() {
+			sh.log.Propose()
 		}
 	}
 }

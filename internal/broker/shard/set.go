@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
@@ -17,7 +18,7 @@ import (
 
 // Config is what the shards of one broker need of it.
 type Config struct {
-	Log         Log            // they append to it
+	Log         shardlog.Log   // they append to it
 	Store       *store.Store   // they read from it
 	Scratch     *store.Store   // for transient messages that memory has no room for
 	Sync        store.SyncMode // what a promise waits for
@@ -50,12 +51,11 @@ type Set struct {
 	All     []*Shard       // shard i+1
 
 	Flow            flow
-	proposals       proposals
+	Logs            shardlog.Shared
 	Memory          atomic.Int64 // bytes held by all queues' messages
 	ScratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
 	Counters        counters
 	Waited          histogram.Histogram // ms that messages waited in queues
-	Confirmed       histogram.Histogram // ns until entries with confirms were durable
 	Resting         atomic.Bool         // no message starts for another queue
 	Alarmed         atomic.Bool         // publishers are held back by an alarm, not by flow
 	Rated           atomic.Bool         // a limit of a rate is set, or was
@@ -71,6 +71,7 @@ type counters struct {
 func NewSet(c Config) *Set {
 	s := &Set{Config: c}
 	s.Flow.init(s.OverMark)
+	s.Logs.Log, s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Log, c.Store, c.Sync, s.Flow.Relieve
 	s.Grow(c.Shards)
 	return s
 }

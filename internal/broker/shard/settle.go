@@ -127,8 +127,8 @@ func (sh *Shard) confirmAck(o *Op, n int, logged bool) {
 	switch {
 	case o.Confirm == nil:
 	case logged:
-		sh.entry.confirm(o.Confirm, o.Seq, o.Queue.promise)
+		sh.log.Confirm(o.Confirm, o.Seq, o.Queue.promise)
 	default:
-		sh.answer(o.Confirm, o.Seq, n > 0)
+		sh.answers.Add(o.Confirm, o.Seq, n > 0)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/dependency"
 	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/failure"
@@ -19,7 +20,6 @@ import (
 )
 
 const (
-	EntryBytes    = 1 << 20  // an entry is proposed when it reaches this
 	deliverBytes  = 64 << 10 // deliveries gathered for one consumer before its sink takes them
 	gatheredBytes = 1 << 20  // and for all consumers of the shard
 	MaxReaders    = 32       // read-ahead buffers per shard
@@ -33,13 +33,12 @@ type Shard struct {
 	inbox *inbox
 	Done  chan struct{} // closed when run has returned
 
-	ops    []Op // of the round; reused
-	writes bool // the goroutine that runs the shard writes the log afterwards
-	owes   bool // there is something for it to write
+	ops []Op // of the round; reused
 
 	now       int64                // unix ms, read once per drain
 	machine   *shardstate.Machine  // the durable state
-	facts     *shardstate.Recorder // changes it; the entry in hand
+	facts     *shardstate.Recorder // changes it
+	log       *shardlog.Writer     // has the entry in hand
 	queues    map[uint64]*Queue
 	traces    *tracing.Tracker             // nil without Options.Traces
 	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
@@ -48,18 +47,12 @@ type Shard struct {
 	implicits implicits
 
 	// The drain in hand.
-	marked  []*Queue  // queues to look at before the drain ends
-	waking  []*Queue  // those of them whose rows are to be served
-	local   []Op      // dead letters for this shard itself
-	lending []*outbox // with deliveries gathered
-	turns   uint64    // deliveries to consumers
-	answers []answer  // publishes that need no log
-
-	// The entry in hand.
-	entry *proposal
-	index uint64 // of the entry in hand
-
-	durable durable
+	marked  []*Queue         // queues to look at before the drain ends
+	waking  []*Queue         // those of them whose rows are to be served
+	local   []Op             // dead letters for this shard itself
+	lending []*outbox        // with deliveries gathered
+	turns   uint64           // deliveries to consumers
+	answers shardlog.Answers // of publishes that need no log
 
 	scratch   shardstate.Message
 	loaded    queue.Item         // the item in hand when its body came from disk
@@ -79,36 +72,27 @@ type Shard struct {
 	deadQueues   atomic.Int32        // how many
 	hastening    atomic.Bool         // hastenDead is on its way
 	untold       int                 // ops that offer could not hand on since it last logged that
-	logged       logged
-	CheckpointAt int64    // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
-	inTx         bool     // the entry in hand must not be ended
-	still        []*Shard // that stand still with this one, for one command; nil: none do
+	CheckpointAt int64               // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
+	inTx         bool                // the entry in hand must not be ended
+	still        []*Shard            // that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
 	gathered     int                // bytes of deliveries not yet handed to their sinks
 	readers      []*Queue           // queues with a read-ahead buffer, oldest first
 	retired      map[*VHost]*Counts // of queues that are gone
 }
 
-// answer is a range of publishes of one confirmer with one outcome.
-type answer struct {
-	to       Confirmer
-	from, up uint64
-	ok       bool
-}
-
 func newShard(set *Set, id uint32) *Shard {
 	sh := &Shard{
 		set: set, ID: id, inbox: newInbox(), Done: make(chan struct{}),
 		queues: map[uint64]*Queue{}, orders: map[*VHost]*dependency.Graph{}, consumers: map[*Client][]*Consumer{},
-		insisting: map[*Queue]struct{}{}, index: 1,
+		insisting: map[*Queue]struct{}{},
 	}
 	sh.machine = shardstate.NewMachine(logBodies{sh})
 	sh.facts = shardstate.NewRecorder(releasing{sh})
 	if set.Traces != nil {
 		sh.traces = tracing.NewTracker(set.Traces, set.Now)
 	}
-	sh.entry = newProposal(sh)
-	sh.facts.Begin(sh.index, nil)
+	sh.log = shardlog.NewWriter(&set.Logs, id, sh.facts, sh.Post)
 	sh.implicits.few = fewImplicit / max(set.Config.Shards, 1)
 	return sh
 }
@@ -143,6 +127,9 @@ func (sh *Shard) Stop() {
 	sh.inbox.close()
 	<-sh.Done
 }
+
+// Log is the shard's end of the log. Its methods are for work that has the shard.
+func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
 // Hash is a hash of the durable state, at the shard.
 func (sh *Shard) Hash() uint64 { return sh.machine.Hash() }
@@ -184,8 +171,8 @@ func (sh *Shard) drain(ops []Op) {
 		if len(sh.waking) > 0 {
 			sh.serveAll()
 		}
-		if sh.facts.Len() >= EntryBytes {
-			sh.Propose()
+		if sh.log.Full() {
+			sh.log.Propose()
 		}
 	}
 	sh.lookAtImplicit()
@@ -196,8 +183,8 @@ func (sh *Shard) drain(ops []Op) {
 		for _, q := range marked {
 			q.marked = false
 			sh.attend(q)
-			if sh.facts.Len() >= EntryBytes {
-				sh.Propose()
+			if sh.log.Full() {
+				sh.log.Propose()
 			}
 			if sh.gathered >= gatheredBytes {
 				sh.flushDeliveries()
@@ -210,8 +197,8 @@ func (sh *Shard) drain(ops []Op) {
 		}
 	}
 	sh.flushDeliveries()
-	sh.Propose()
-	sh.flushAnswers()
+	sh.log.Propose()
+	sh.answers.Tell()
 }
 
 func (sh *Shard) do(o *Op) {
@@ -246,8 +233,8 @@ func (sh *Shard) doLocal() {
 		sh.local = nil
 		for i := range ops {
 			sh.publish(&ops[i])
-			if sh.facts.Len() >= EntryBytes && !sh.inTx {
-				sh.Propose()
+			if sh.log.Full() && !sh.inTx {
+				sh.log.Propose()
 			}
 		}
 	}
@@ -361,25 +348,6 @@ func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.pushBatch(ops
 
 // Post runs fn on the shard's goroutine and does not wait for it; false when the shard has stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }
-
-func (sh *Shard) answer(to Confirmer, seq uint64, ok bool) {
-	if n := len(sh.answers); n > 0 {
-		if a := &sh.answers[n-1]; a.to == to && a.ok == ok && a.up+1 == seq {
-			a.up = seq
-			return
-		}
-	}
-	sh.answers = append(sh.answers, answer{to, seq, seq, ok})
-}
-
-func (sh *Shard) flushAnswers() {
-	for i := range sh.answers {
-		a := &sh.answers[i]
-		a.to.Confirmed(a.from, a.up, a.ok)
-	}
-	clear(sh.answers)
-	sh.answers = sh.answers[:0]
-}
 
 // bodyOf finds the message in a fact, decoding into m.
 func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {

@@ -27,9 +27,3 @@ type Delivery struct {
 	Redelivered bool
 	Count       uint32 // how often it was returned before
 }
-
-// Confirmer is told of the outcome of publishes: each number from from to to is confirmed (ok) or
-// rejected. Any goroutine may call it, and it must not block.
-type Confirmer interface {
-	Confirmed(from, to uint64, ok bool)
-}

@@ -16,7 +16,7 @@ const MaxTxBytes = 512 << 20
 // BeginPart ends the entry in hand: what follows is an entry of its own. The shards of still stand
 // still with this one; nil: none does.
 func (sh *Shard) BeginPart(still []*Shard) {
-	sh.Propose()
+	sh.log.Propose()
 	sh.inTx, sh.still = true, still
 }
 
@@ -24,12 +24,7 @@ func (sh *Shard) BeginPart(still []*Shard) {
 // done is to be called with the outcome; it is nil when nothing was recorded.
 func (sh *Shard) EndPart() (e store.Entry, done func(error)) {
 	sh.inTx, sh.still = false, nil
-	p := sh.entry
-	if sh.facts.Empty() {
-		return e, nil
-	}
-	p.wait = max(p.wait, sh.set.Sync.Wait())
-	return sh.seal(), p.finished
+	return sh.log.SealAlone()
 }
 
 // Apply does ops of a transaction, all into the entry in hand.
@@ -41,16 +36,6 @@ func (sh *Shard) Apply(ops []Op) {
 	}
 	sh.inTx = false
 }
-
-// WhenRecorded has fn called, on the goroutine that writes the log, when all that was changed by
-// now is durable, or with an error when it never will be. fn must not wait.
-func (sh *Shard) WhenRecorded(fn func(error)) { sh.entry.waiters = append(sh.entry.waiters, fn) }
-
-// Recorded is how many bytes the entry in hand has.
-func (sh *Shard) Recorded() int { return sh.facts.Len() }
-
-// Full reports whether the entry in hand is as large as entries should be.
-func (sh *Shard) Full() bool { return sh.facts.Len() >= EntryBytes }
 
 // SettleDown does what follows from a change: dead letters, and the calls that wait at the queues.
 func (sh *Shard) SettleDown() {

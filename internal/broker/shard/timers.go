@@ -112,8 +112,8 @@ func (sh *Shard) expire(q *Queue) {
 		for _, h := range sh.expired {
 			sh.deadLetter(q, h, deadletter.Expired)
 			sh.doLocal()
-			if sh.facts.Len() >= EntryBytes {
-				sh.Propose() // that they are dead may be recorded without a publish
+			if sh.log.Full() {
+				sh.log.Propose() // that they are dead may be recorded without a publish
 			}
 		}
 		if len(sh.expired) < expireStep {

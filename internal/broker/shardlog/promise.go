@@ -1,4 +1,4 @@
-package shard
+package shardlog
 
 import "sync/atomic"
 
@@ -26,11 +26,11 @@ func (p *Promise) Begin(to Promised) {
 }
 
 // Join has the promise wait for the entry in hand.
-func (p *Promise) Join(sh *Shard) {
-	if p.index != sh.index {
-		p.index = sh.index
+func (p *Promise) Join(w *Writer) {
+	if p.index != w.index {
+		p.index = w.index
 		p.open.Add(1)
-		sh.WhenRecorded(p.release)
+		w.WhenRecorded(p.release)
 	}
 }
 

@@ -1,4 +1,4 @@
-package shard
+package shardlog
 
 import "fiveways/internal/storage/store"
 

@@ -1,0 +1,69 @@
+package shard
+
+import "slices"
+
+// outbox gathers the deliveries of one round of a shard for a sink. All consumers of a session on
+// the shard share one, so that deliveries from a queue reach the sink in the order of the queue.
+type outbox struct {
+	sink   Sink
+	window *Window
+	list   []Delivery
+	bytes  int
+
+	late      bool   // the sink gets messages only when they are durable
+	lastEntry uint64 // index of the newest entry of a message that had to be durable; 0: there was none
+	pending   int    // lists that wait until they are durable
+}
+
+// flush gives the gathered deliveries to the sink.
+func (o *outbox) flush(sh *Shard) {
+	switch {
+	case len(o.list) == 0:
+		return
+	case o.lastEntry > 0:
+		o.flushDurable(sh)
+	default:
+		o.sink.Deliver(o.list)
+	}
+	clear(o.list)
+	o.list, o.bytes = o.list[:0], 0
+}
+
+func (sh *Shard) flushDeliveries() {
+	for _, out := range sh.lending {
+		out.flush(sh)
+	}
+	clear(sh.lending)
+	sh.lending, sh.gathered = sh.lending[:0], 0
+}
+
+// flushDurable is flush when messages of the list, or of an earlier one, have to be durable: the
+// list waits until they are, behind those that wait already, so that the order of a queue stays.
+func (o *outbox) flushDurable(sh *Shard) {
+	if o.lastEntry <= sh.log.UpTo() && o.pending == 0 {
+		o.sink.Deliver(o.list)
+		return
+	}
+	list, bytes := append([]Delivery(nil), o.list...), o.bytes
+	o.pending++
+	o.window.Add(bytes)
+	sh.log.WhenDurable(o.lastEntry, func(err error) {
+		o.pending--
+		if err == nil {
+			list = slices.DeleteFunc(list, sh.lost)
+		}
+		if err == nil && len(list) > 0 {
+			o.sink.Deliver(list)
+		}
+		o.window.Done(bytes)
+	})
+}
+
+// lost reports whether the queue of a delivery that waited was deleted meanwhile. Nobody settles
+// such a delivery, so its consumer gets its credit back.
+func (sh *Shard) lost(d Delivery) bool {
+	if d.Queue.gone && !d.Consumer.NoAck {
+		sh.Post(func() { sh.giveBack(d.Consumer, 1) }) // later: this may be the end of a drain
+	}
+	return d.Queue.gone
+}

@@ -1,0 +1,18 @@
+// Package shardlog is a shard's end of the log: the entry in hand, the promises that wait for it,
+// and how far the entries of the shard are durable. It knows nothing of queues.
+//
+// # What it owns
+//
+//   - Log, the only way into the log.
+//   - Writer, the end of one shard: it seals what the shard's recorder has gathered and appends it.
+//   - The promises of an entry: confirms of publishes, functions that wait (Writer.WhenRecorded),
+//     bodies that are released once nothing needs them. An entry is on its way once; what is asked
+//     for later belongs to the next one.
+//
+// # Invariants
+//
+//   - A promise is kept when all facts that it may rest on are as durable as was asked. It is
+//     refused when the log has failed. Nothing is told of it before, and nothing twice.
+//   - The promises of one shard are kept in the order of its entries.
+//   - A promise without facts (a duplicate, a read) waits for the entries before it.
+package shardlog

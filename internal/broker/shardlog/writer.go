@@ -1,0 +1,181 @@
+package shardlog
+
+import (
+	"fiveways/internal/core/histogram"
+	"fiveways/internal/core/shardstate"
+	"fiveways/internal/storage/store"
+)
+
+// Shared is what the writers of one broker share.
+type Shared struct {
+	Log       Log
+	Store     *store.Store // which bodies are released at
+	Sync      store.SyncMode
+	Relieve   func()              // called when an entry has left memory
+	Confirmed histogram.Histogram // ns until entries with confirms were durable
+
+	proposals proposals
+}
+
+// Writer is the end of the log of one shard. Its methods are for the goroutine that runs the shard,
+// except those that say otherwise.
+type Writer struct {
+	*Shared
+	id     uint32
+	on     [1]uint32                // id
+	facts  *shardstate.Recorder     // gathers the entry in hand
+	post   func(func()) (open bool) // runs a function at the shard
+	entry  *proposal                // its promises
+	index  uint64                   // of the entry in hand
+	inline bool                     // the goroutine that runs the shard writes the log afterwards
+	owes   bool                     // there is something for it to write
+	durable
+
+	total int64 // bytes in the log at the start, and since then
+	since int64 // bytes since the last checkpoint
+}
+
+// NewWriter returns the writer of a shard whose log is empty. post runs a function on the shard's
+// goroutine, and does not wait for it.
+func NewWriter(s *Shared, id uint32, facts *shardstate.Recorder, post func(func()) bool) *Writer {
+	w := &Writer{Shared: s, id: id, on: [1]uint32{id}, facts: facts, post: post, index: 1}
+	w.entry = newProposal(w)
+	facts.Begin(w.index, nil)
+	return w
+}
+
+// Replayed counts a fact that recovery has read.
+func (w *Writer) Replayed(fact []byte) { w.count(len(fact)) }
+
+// Recovered has the writer go on behind the last entry of the log.
+func (w *Writer) Recovered(last uint64) {
+	w.index = last + 1
+	w.upTo.Store(last)
+	w.facts.Begin(w.index, nil)
+}
+
+// Index is that of the entry in hand.
+func (w *Writer) Index() uint64 { return w.index }
+
+// LastRecorded is the index of the newest entry that is not empty.
+func (w *Writer) LastRecorded() uint64 {
+	if !w.facts.Empty() {
+		return w.index
+	}
+	return w.index - 1
+}
+
+// Size is how many bytes the entry in hand has.
+func (w *Writer) Size() int { return w.facts.Len() }
+
+// Full reports whether the entry in hand is as large as entries should be.
+func (w *Writer) Full() bool { return w.facts.Len() >= EntryBytes }
+
+// EntryBytes is the size at which an entry is proposed.
+const EntryBytes = 1 << 20
+
+// Confirm has a publish confirmed as soon as wait allows.
+func (w *Writer) Confirm(to Confirmer, seq uint64, wait store.Wait) { w.entry.confirm(to, seq, wait) }
+
+// WhenRecorded has fn called, on the goroutine that writes the log, when all that was changed by
+// now is durable, or with an error when it never will be. fn must not wait.
+func (w *Writer) WhenRecorded(fn func(error)) { w.entry.waiters = append(w.entry.waiters, fn) }
+
+// Release releases a body of an entry once the entry in hand is durable.
+func (w *Writer) Release(index uint64) { w.entry.release(index) }
+
+// MustSync has the entry in hand synced though nothing waits for it.
+func (w *Writer) MustSync() { w.entry.wait = max(w.entry.wait, w.Sync.Wait()) }
+
+// WriteInline says whether the goroutine that runs the shard from now on writes the log afterwards,
+// by Log.Commit.
+func (w *Writer) WriteInline(writes bool) { w.inline = writes }
+
+// EndInline ends that, and reports whether there is something to write.
+func (w *Writer) EndInline() (owes bool) {
+	owes = w.owes
+	w.inline, w.owes = false, false
+	return owes
+}
+
+// Propose hands the entry in hand to the log and begins the next one.
+func (w *Writer) Propose() {
+	p := w.entry
+	if w.facts.Empty() {
+		if p.promises() {
+			w.keepPromises()
+		}
+		return
+	}
+	e := w.Seal()
+	p.group = append(p.group[:0], e)
+	w.Append(p.group, p.finished)
+}
+
+// keepPromises is Propose for an entry without facts: its promises are about earlier entries, such
+// as that of the original of a duplicate.
+func (w *Writer) keepPromises() {
+	p := w.entry
+	w.begin()
+	w.Log.Barrier(w.on[:], p.waits(), p.finished)
+}
+
+// Append appends sealed entries to the log.
+func (w *Writer) Append(group []store.Entry, done func(error)) {
+	if w.inline {
+		w.owes = true
+		w.Log.AppendInline(group, done)
+	} else {
+		w.Log.Append(group, done)
+	}
+}
+
+// Seal completes the entry in hand, which the caller appends to the log, and begins the next one.
+func (w *Writer) Seal() store.Entry {
+	p := w.entry
+	p.data, p.refs = w.facts.Seal()
+	p.wait = p.waits()
+	e := store.Entry{Shard: w.id, Index: w.index, Data: p.data, Refs: p.refs, Wait: p.wait}
+	if len(p.early) > 0 {
+		e.Written = p.written
+	}
+	p.index = w.index
+	if p.wait >= w.Sync.Wait() {
+		w.asked = w.index
+	}
+	w.count(len(p.data))
+	w.index++
+	w.begin()
+	return e
+}
+
+// SealAlone is Seal for an entry of an atomic group. done is to be called with the outcome; it is
+// nil when nothing was recorded, and the promises stay with the entry in hand.
+func (w *Writer) SealAlone() (e store.Entry, done func(error)) {
+	p := w.entry
+	if w.facts.Empty() {
+		return e, nil
+	}
+	w.MustSync()
+	return w.Seal(), p.finished
+}
+
+// begin makes the next entry the one in hand.
+func (w *Writer) begin() {
+	w.entry = w.proposals.get(w)
+	w.facts.Begin(w.index, w.entry.data)
+}
+
+func (w *Writer) count(n int) {
+	w.total += int64(n)
+	w.since += int64(n)
+}
+
+// Total is how many bytes the shard had in the log at the start, and has added since then.
+func (w *Writer) Total() int64 { return w.total }
+
+// SinceCheckpoint is how many bytes the shard has logged since the last checkpoint.
+func (w *Writer) SinceCheckpoint() int64 { return w.since }
+
+// Checkpointed begins the count of SinceCheckpoint again.
+func (w *Writer) Checkpointed() { w.since = 0 }
