@@ -49,11 +49,7 @@ func (d Debug) Expiring(q *Queue) bool { return q.expiring }
 func (d Debug) Promise(q *Queue) store.Wait { return q.promise }
 
 // Pending is how many ops wait. Any goroutine may call it.
-func (d Debug) Pending() int {
-	d.inbox.mu.Lock()
-	defer d.inbox.mu.Unlock()
-	return len(d.inbox.ops)
-}
+func (d Debug) Pending() int { return d.inbox.Len() }
 
 // KeepFew has only n implicit queues stay for long.
 func (d Debug) KeepFew(n int) { d.implicits.few = n }

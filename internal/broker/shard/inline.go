@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"fiveways/internal/broker/inbox"
 	"fiveways/internal/storage/store"
 )
 
@@ -14,44 +15,40 @@ import (
 // Submit hands an op to the shard for a caller that waits for its answer and holds no lock. When
 // the shard is idle the caller runs it inline for one round, with all that has gathered; otherwise
 // the goroutine that runs it does the op. ok is false when the shard has stopped. With owes the
-// caller must call commit before it waits for anything.
-func (sh *Shard) Submit(s *Client, o Op, writes bool) (owes, ok bool) {
-	in := sh.inbox
-	in.mu.Lock()
-	ok = in.add([]Op{o}, false)
-	return sh.runIfIdle(s, ok, writes, false), ok
+// caller must call Set.Commit before it waits for anything.
+func (sh *Shard) Submit(by *Client, o Op, writes bool) (owes, ok bool) {
+	s := sh.inbox.Submit(by, o, len(o.Env))
+	return sh.runIfClaimed(s, writes && (s.Again || sh.set.Sync == store.SyncOS)), s.Open
 }
 
-// SubmitBatch is submit with the ops of a session; the caller is held back while the inbox is full.
+// SubmitBatch is Submit with the ops of a session; the caller is held back while the inbox is full.
 // next is the slice to fill next. With lone the caller writes the log also where ops of other
 // sessions came between.
-func (sh *Shard) SubmitBatch(s *Client, batch []Op, lone bool) (next []Op, owes bool) {
-	in := sh.inbox
-	in.mu.Lock()
-	next, ok := in.addBatch(batch, true)
-	return next, sh.runIfIdle(s, ok, true, lone)
+func (sh *Shard) SubmitBatch(by *Client, batch []Op, lone bool) (next []Op, owes bool) {
+	next, s := sh.inbox.SubmitBatch(by, batch, messageBytes(batch))
+	return next, sh.runIfClaimed(s, s.Again || lone || sh.set.Sync == store.SyncOS)
 }
 
-// runIfIdle runs the shard for one round when it is idle and ok. With writes the caller writes the
-// log if it also submitted last before this, with lone in any case. inbox.mu is held, and unlocked.
-func (sh *Shard) runIfIdle(s *Client, ok, writes, lone bool) (owes bool) {
-	in := sh.inbox
-	idle := ok && !in.taken
-	alone := in.submitter == s
-	in.submitter = s
-	if idle {
-		in.taken = true
-	}
-	in.mu.Unlock()
-	if !idle {
+// runIfClaimed runs the shard for one round when the caller has claimed it. With writes the caller
+// writes the log.
+func (sh *Shard) runIfClaimed(s inbox.Submitted, writes bool) (owes bool) {
+	if !s.Claimed {
 		return false
 	}
 	defer Deadly()
-	sh.log.WriteInline(writes && (alone || lone || sh.set.Sync == store.SyncOS))
+	sh.log.WriteInline(writes)
 	sh.round()
 	owes = sh.log.EndInline()
-	in.leave(sh.wake())
+	sh.inbox.Leave(sh.wake())
 	return owes
+}
+
+// messageBytes is what the messages of ops take.
+func messageBytes(ops []Op) (n int) {
+	for i := range ops {
+		n += len(ops[i].Env)
+	}
+	return n
 }
 
 // Deadly ends the process when the engine panics on the goroutine of a connection. A panic there

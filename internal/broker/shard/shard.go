@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/inbox"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/dependency"
 	"fiveways/internal/core/dispatch"
@@ -30,7 +31,7 @@ const (
 type Shard struct {
 	set   *Set
 	ID    uint32
-	inbox *inbox
+	inbox *inbox.Inbox[Op]
 	Done  chan struct{} // closed when run has returned
 
 	ops []Op // of the round; reused
@@ -83,7 +84,7 @@ type Shard struct {
 
 func newShard(set *Set, id uint32) *Shard {
 	sh := &Shard{
-		set: set, ID: id, inbox: newInbox(), Done: make(chan struct{}),
+		set: set, ID: id, inbox: inbox.New[Op](), Done: make(chan struct{}),
 		queues: map[uint64]*Queue{}, orders: map[*VHost]*dependency.Graph{}, consumers: map[*Client][]*Consumer{},
 		insisting: map[*Queue]struct{}{},
 	}
@@ -105,18 +106,18 @@ func (sh *Shard) Run() {
 	defer timer.Stop()
 	for {
 		wake := int64(noTime)
-		if sh.inbox.enter() {
-			for again := true; again; again = !sh.inbox.rest(wake) {
+		if sh.inbox.Enter() {
+			for again := true; again; again = !sh.inbox.Rest(wake) {
 				sh.round()
 				wake = sh.wake()
 			}
 		}
-		if sh.stopped() {
+		if sh.inbox.Done() {
 			return
 		}
 		timer.Reset(sh.until(wake))
 		select {
-		case <-sh.inbox.wake:
+		case <-sh.inbox.Wake():
 		case <-timer.C:
 		}
 	}
@@ -124,7 +125,7 @@ func (sh *Shard) Run() {
 
 // Stop has the shard finish what it has accepted, and returns when its goroutine has ended.
 func (sh *Shard) Stop() {
-	sh.inbox.close()
+	sh.inbox.Close()
 	<-sh.Done
 }
 
@@ -139,15 +140,9 @@ func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
 
 // round does all that has gathered, on the goroutine that runs the shard.
 func (sh *Shard) round() {
-	sh.ops = sh.inbox.take(sh.ops)
+	sh.ops = sh.inbox.Take(sh.ops)
 	sh.drain(sh.ops)
 	clear(sh.ops)
-}
-
-func (sh *Shard) stopped() bool {
-	sh.inbox.mu.Lock()
-	defer sh.inbox.mu.Unlock()
-	return sh.inbox.shut && len(sh.inbox.ops) == 0 && !sh.inbox.taken
 }
 
 // until is the time left until at (unix ms), an hour at most.
@@ -340,11 +335,11 @@ func (sh *Shard) EachRetired(fn func(*VHost, *Counts)) error {
 }
 
 // Send hands an op to the shard, which is never held back; false when the shard has stopped.
-func (sh *Shard) Send(o Op) bool { return sh.inbox.push([]Op{o}, false) }
+func (sh *Shard) Send(o Op) bool { return sh.inbox.Push(o, len(o.Env)) }
 
 // SendBatch is send for ops in a slice, which blocks while the inbox is full. next is the slice to
 // fill next.
-func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.pushBatch(ops) }
+func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.PushBatch(ops, messageBytes(ops)) }
 
 // Post runs fn on the shard's goroutine and does not wait for it; false when the shard has stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }

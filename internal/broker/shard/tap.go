@@ -75,7 +75,7 @@ func (sh *Shard) offer(to *Shard, o Op) {
 	switch {
 	case to == sh:
 		sh.local = append(sh.local, o)
-	case !to.inbox.offer(o):
+	case !to.inbox.Offer(o, len(o.Env)):
 		sh.untold++
 	case sh.untold > 0:
 		sh.set.Logger.Warn("messages of a trace are missing: a shard was behind", "missing", sh.untold)

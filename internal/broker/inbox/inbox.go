@@ -1,0 +1,218 @@
+// Package inbox hands work to one consumer that may run on any goroutine: on its own, or on that of
+// a producer that waits for the outcome anyway.
+package inbox
+
+import "sync"
+
+const (
+	// maxOps is how many ops may wait before a producer that brings more is held back.
+	maxOps = 4096
+	// maxBytes is how much the messages among them may take.
+	maxBytes = 8 << 20
+	// swapOps is how many ops make a swap cheaper than a copy.
+	swapOps = 16
+)
+
+// Inbox hands ops to a consumer: many producers, one consumer that takes all that has gathered by
+// swapping two slices. The order of each producer is kept. It also says which goroutine the
+// consumer is: the one that has claimed it.
+//
+// Invariant: while there are ops, a goroutine has the claim, or the own one of the consumer was told
+// to wake.
+type Inbox[Op any] struct {
+	mu      sync.Mutex
+	room    *sync.Cond // a swap happened
+	ops     []Op
+	size    int // bytes of the messages in ops
+	shut    bool
+	claimed bool          // a goroutine is the consumer
+	last    any           // the producer that called Submit last
+	alarm   int64         // when the consumer's own goroutine wakes by itself
+	wake    chan struct{} // 1 slot: there is something for that goroutine
+}
+
+// New returns an empty inbox without a consumer.
+func New[Op any]() *Inbox[Op] {
+	in := &Inbox[Op]{wake: make(chan struct{}, 1)}
+	in.room = sync.NewCond(&in.mu)
+	return in
+}
+
+// Push adds an op whose message takes so many bytes; false when the inbox is closed. It never
+// waits.
+func (in *Inbox[Op]) Push(o Op, bytes int) bool {
+	in.mu.Lock()
+	ok := in.add(o, bytes)
+	idle := ok && !in.claimed && len(in.ops) == 1
+	in.mu.Unlock()
+	if idle {
+		in.signal()
+	}
+	return ok
+}
+
+// PushBatch adds the ops of a slice, which the caller reuses, and blocks while the inbox is full.
+// next is the slice to fill next.
+func (in *Inbox[Op]) PushBatch(batch []Op, bytes int) (next []Op) {
+	in.mu.Lock()
+	n := len(batch)
+	next, ok := in.addBatch(batch, bytes)
+	idle := ok && !in.claimed && len(in.ops) == n
+	in.mu.Unlock()
+	if idle {
+		in.signal()
+	}
+	return next
+}
+
+// Offer is Push for an op that may be lost: a full inbox does not take it.
+func (in *Inbox[Op]) Offer(o Op, bytes int) bool {
+	in.mu.Lock()
+	full := in.full()
+	in.mu.Unlock()
+	return !full && in.Push(o, bytes)
+}
+
+// Submitted is how the inbox took what a producer has submitted.
+type Submitted struct {
+	Open    bool // false: the inbox is closed
+	Claimed bool // the producer is the consumer until it calls Leave
+	Again   bool // no other producer has submitted since it did last
+}
+
+// Submit is Push for a producer that waits for the outcome. It claims an inbox without a consumer.
+func (in *Inbox[Op]) Submit(by any, o Op, bytes int) Submitted {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.submitted(by, in.add(o, bytes))
+}
+
+// SubmitBatch is Submit for the ops of a slice, as PushBatch.
+func (in *Inbox[Op]) SubmitBatch(by any, batch []Op, bytes int) (next []Op, s Submitted) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	next, ok := in.addBatch(batch, bytes)
+	return next, in.submitted(by, ok)
+}
+
+func (in *Inbox[Op]) submitted(by any, ok bool) Submitted {
+	s := Submitted{Open: ok, Claimed: ok && !in.claimed, Again: in.last == by}
+	in.last = by
+	in.claimed = in.claimed || s.Claimed
+	return s
+}
+
+// add is Push without the wake-up. mu is held, as for the next three.
+func (in *Inbox[Op]) add(o Op, bytes int) bool {
+	if in.shut {
+		return false
+	}
+	in.ops = append(in.ops, o)
+	in.size += bytes
+	return true
+}
+
+// addBatch is PushBatch without the wake-up. An empty inbox takes a large batch as it is and
+// returns its own slice, so that the ops are not copied.
+func (in *Inbox[Op]) addBatch(batch []Op, bytes int) (next []Op, ok bool) {
+	for in.full() && !in.shut {
+		in.room.Wait()
+	}
+	if !in.shut {
+		in.size += bytes
+		if len(in.ops) == 0 && len(batch) >= swapOps {
+			next, in.ops = in.ops, batch
+			return next, true
+		}
+		in.ops = append(in.ops, batch...)
+	}
+	clear(batch)
+	return batch[:0], !in.shut
+}
+
+func (in *Inbox[Op]) full() bool { return len(in.ops) >= maxOps || in.size >= maxBytes }
+
+func (in *Inbox[Op]) signal() {
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Wake receives when there may be something for the consumer's own goroutine.
+func (in *Inbox[Op]) Wake() <-chan struct{} { return in.wake }
+
+// Take returns what has gathered, and leaves the empty slice spare in its place.
+func (in *Inbox[Op]) Take(spare []Op) []Op {
+	in.mu.Lock()
+	ops := in.ops
+	in.ops, in.size = spare[:0], 0
+	if len(ops) > 0 {
+		in.room.Broadcast()
+	}
+	in.mu.Unlock()
+	return ops
+}
+
+// Never is no time, as an alarm: no other is later.
+const Never = 1<<63 - 1
+
+// Enter has the consumer's own goroutine claim the inbox; false when a producer has, whose Leave
+// wakes it.
+func (in *Inbox[Op]) Enter() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.claimed {
+		in.alarm = Never
+		return false
+	}
+	in.claimed = true
+	return true
+}
+
+// Leave ends the claim of a producer, and wakes the consumer's own goroutine when there are ops
+// left, or when timer is before its alarm.
+func (in *Inbox[Op]) Leave(timer int64) {
+	in.mu.Lock()
+	in.claimed = false
+	wake := len(in.ops) > 0 || in.shut || timer < in.alarm
+	in.mu.Unlock()
+	if wake {
+		in.signal()
+	}
+}
+
+// Rest ends the claim of the consumer's own goroutine, which then sleeps until timer; false when
+// there are ops to do first.
+func (in *Inbox[Op]) Rest(timer int64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.ops) > 0 {
+		return false
+	}
+	in.claimed, in.alarm = false, timer
+	return true
+}
+
+// Close refuses further ops; those that are inside are still done.
+func (in *Inbox[Op]) Close() {
+	in.mu.Lock()
+	in.shut = true
+	in.room.Broadcast()
+	in.mu.Unlock()
+	in.signal()
+}
+
+// Done reports whether the inbox is closed, and all that was inside is done.
+func (in *Inbox[Op]) Done() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.shut && len(in.ops) == 0 && !in.claimed
+}
+
+// Len is how many ops wait.
+func (in *Inbox[Op]) Len() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.ops)
+}
