@@ -12,6 +12,7 @@ import (
 	"fiveways/internal/authn"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/broker/shardlog"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/core/tracing"
@@ -40,7 +41,7 @@ type Options struct {
 	Conditions routing.Conditions
 	// Order returns the place in the order of a queue that a message itself asks for; ok is false
 	// when it asks for none. nil: messages stand in the order of their arrival.
-	Order func(env message.Envelope) (at shard.Order, ok bool)
+	Order func(env message.Envelope) (at dispatch.Place, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
 	Policies Policies
 	// StateMachines have entries in the log beside those of the queues, each under its number

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/selector"
 	"fiveways/internal/storage/vfs"
@@ -16,10 +17,10 @@ import (
 
 // byType takes the place of a message from its property type.
 func byType(o *Options) {
-	o.Order = func(env message.Envelope) (shard.Order, bool) {
+	o.Order = func(env message.Envelope) (dispatch.Place, bool) {
 		props, err := message.DecodeProperties(env.Properties())
 		at, e := strconv.ParseInt(props.Type, 10, 64)
-		return shard.Order{At: at}, err == nil && e == nil
+		return dispatch.Place{At: at}, err == nil && e == nil
 	}
 }
 
@@ -31,7 +32,7 @@ func (c *client) at(body string, at int64, early bool, change func(*shard.Publis
 	}
 	c.postProps("", "q", body, props, func(p *shard.Publish) {
 		if early {
-			p.Order = &shard.Order{At: at}
+			p.Order = &dispatch.Place{At: at}
 		}
 		if change != nil {
 			change(p)
@@ -104,7 +105,7 @@ func TestPlacesInAQueue(t *testing.T) {
 	// selector gets all, in the order of their arrival.
 	c.at("x", 50, false, nil)
 	props := withHeaders("consume_after", "x")
-	c.postProps("", "q", "waits", props, func(p *shard.Publish) { p.Order = &shard.Order{At: 5} })
+	c.postProps("", "q", "waits", props, func(p *shard.Publish) { p.Order = &dispatch.Place{At: 5} })
 	c.at("y", 70, false, nil)
 	c.ack(get("x"))
 	c.Flush()

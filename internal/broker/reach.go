@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
 )
@@ -55,7 +56,7 @@ func (b *Broker) AtEach(queues []*shard.Queue, fn func(i int, at shard.Context))
 
 // EachRetired runs fn for what each shard has counted in queues that are gone, by virtual host,
 // which may be gone, too. Errors: ErrClosed.
-func (b *Broker) EachRetired(fn func(*shard.VHost, *shard.Counts)) error {
+func (b *Broker) EachRetired(fn func(*shard.VHost, *queue.Counts)) error {
 	for _, sh := range b.set.All {
 		if err := sh.EachRetired(fn); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 // ofShards are the names of package shard that packages outside the engine may use: what sessions
 // take and give.
 var ofShards = map[string]bool{
-	"Consumer": true, "ConsumerSpec": true, "Counts": true, "Delivery": true, "Limit": true, "Loan": true, "MaxTxBytes": true, "NewLimit": true,
-	"Order": true, "Publish": true, "Queue": true, "QueueVersion": true, "Tapped": true, "Targets": true, "Window": true,
+	"Consumer": true, "ConsumerSpec": true, "Delivery": true, "Limit": true, "Loan": true, "MaxTxBytes": true, "NewLimit": true,
+	"Publish": true, "Queue": true, "QueueVersion": true, "Tapped": true, "Targets": true, "Window": true,
 }
 
 // commandsAreClosed lets only the packages of the engine name the contract of commands, use shards,

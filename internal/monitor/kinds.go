@@ -1,10 +1,9 @@
 package monitor
 
 import (
+	"fiveways/internal/core/queue"
 	"slices"
 	"time"
-
-	"fiveways/internal/broker/shard"
 )
 
 // A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they
@@ -51,7 +50,7 @@ func (k *kind) depth(every time.Duration) int { return int(k.kept/every) + 2 }
 
 // appendQueueStats appends the values of queueStats. published says how many messages publishers
 // brought.
-func appendQueueStats(dst []int64, published uint64, c *shard.Counts) []int64 {
+func appendQueueStats(dst []int64, published uint64, c *queue.Counts) []int64 {
 	return append(dst, int64(published), int64(c.HandedOut()), int64(c.Delivered), int64(c.DeliveredNoAck), int64(c.Got), int64(c.GotNoAck),
 		int64(c.GotNone), int64(c.Redelivered), int64(c.Acked))
 }

@@ -9,7 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/queue"
 )
 
 // Options configure a Monitor. A zero value means the default in brackets.
@@ -194,7 +194,7 @@ func (m *Monitor) countPublished() {
 
 // sum is what the queues of a virtual host have in common.
 type sum struct {
-	counts         shard.Counts
+	counts         queue.Counts
 	ready, unacked int
 	published      uint64
 	channels       ChannelCounts

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/histogram"
+	"fiveways/internal/core/queue"
 )
 
 // Lengths are numbers of messages. It is meant to be embedded in what is shown of a queue.
@@ -37,7 +37,7 @@ func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
 // QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing
 // has.
 func (m *Monitor) QueueStats(st *inspect.QueueStatus, q Query) Figures {
-	if st.Counts == (shard.Counts{}) {
+	if st.Counts == (queue.Counts{}) {
 		return nil
 	}
 	m.mu.RLock()

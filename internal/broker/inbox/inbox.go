@@ -17,8 +17,7 @@ const (
 // swapping two slices. The order of each producer is kept. It also says which goroutine the
 // consumer is: the one that has claimed it.
 //
-// Invariant: while there are ops, a goroutine has the claim, or the own one of the consumer was told
-// to wake.
+// Invariant: while there are ops, a goroutine has the claim, or the consumer's was told to wake.
 type Inbox[Op any] struct {
 	mu      sync.Mutex
 	room    *sync.Cond // a swap happened

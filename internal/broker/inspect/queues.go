@@ -33,7 +33,7 @@ type QueueStatus struct {
 	Bytes        int64 // of the bodies of the ready ones
 	UnackedBytes int64
 	Memory       int64 // bytes that its messages take in memory
-	Counts       shard.Counts
+	Counts       queue.Counts
 
 	Consumers         int
 	ExclusiveConsumer bool   // it has one that wants no others

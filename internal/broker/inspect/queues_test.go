@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -41,7 +41,7 @@ func TestLists(t *testing.T) {
 		if got.ID == 0 || got.Name == "b" && (got.Memory == 0 || got.Active == 0 || got.Counts.Published != 3) {
 			t.Errorf("queue %+v", got)
 		}
-		got.ID, got.Memory, got.Active, got.Counts = 0, 0, 0, shard.Counts{}
+		got.ID, got.Memory, got.Active, got.Counts = 0, 0, 0, queue.Counts{}
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("queue %+v\nwant  %+v", got, want)
 		}

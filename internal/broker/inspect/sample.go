@@ -3,6 +3,7 @@ package inspect
 import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
 )
 
@@ -12,14 +13,14 @@ type Sample struct {
 	At      int64         // unix ms
 	Queues  []QueueSample // in no order
 	VHosts  []VHostSample // by name
-	Retired shard.Counts  // of queues that are gone, with their virtual host or without
+	Retired queue.Counts  // of queues that are gone, with their virtual host or without
 }
 
 // QueueSample is a queue at a moment.
 type QueueSample struct {
 	ID          uint64 // of this queue and no other, also of one of the same name later
 	VHost, Name string
-	Counts      shard.Counts
+	Counts      queue.Counts
 
 	Ready, Unacked, Scheduled, Blocked int // messages
 	Consumers                          int
@@ -40,7 +41,7 @@ type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
 type VHostSample struct {
 	Name             string
 	In, Out, NoRoute uint64       // messages that came to its exchanges, queues that they went to in sum, and messages that went to none; gone exchanges too
-	Retired          shard.Counts // of its queues that are gone
+	Retired          queue.Counts // of its queues that are gone
 	Exchanges        []ExchangeSample
 }
 
@@ -64,7 +65,7 @@ func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b, map[uint64]*ages
 // Sample reads the counts of all queues and exchanges. The slices of s are used again when they are
 // large enough. Errors: ErrClosed.
 func (sm *Sampler) Sample(s *Sample) error {
-	s.At, s.Retired = sm.b.Now(), shard.Counts{}
+	s.At, s.Retired = sm.b.Now(), queue.Counts{}
 	s.Queues, s.VHosts = s.Queues[:0], s.VHosts[:0]
 	place := map[*shard.VHost]int{}
 	var queues []*shard.Queue
@@ -77,7 +78,7 @@ func (sm *Sampler) Sample(s *Sample) error {
 	}
 	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never
 	// in one twice.
-	err := sm.b.EachRetired(func(v *shard.VHost, counts *shard.Counts) {
+	err := sm.b.EachRetired(func(v *shard.VHost, counts *queue.Counts) {
 		s.Retired.Add(counts)
 		if i, ok := place[v]; ok {
 			s.VHosts[i].Retired.Add(counts)

@@ -11,6 +11,7 @@ import (
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -63,7 +64,7 @@ func TestCounts(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		s, q := sampleQueueOf(t, sampler, "q")
-		want := shard.Counts{
+		want := queue.Counts{
 			Published: 6, PublishedBytes: 4*4 + 6 + 5, Direct: 1, Got: 4, GotNoAck: 1, GotNone: 1, Redelivered: 1, HandedOutBytes: 4*4 + 6,
 			Acked: 1, Returned: 1, Expired: 1, Rejected: 1, PushedOut: 1, TooOften: 1, DeadLettered: 4,
 		}

@@ -20,7 +20,7 @@ func (sh *Shard) requeue(o *Op) {
 		q.after.Block(o.Handle, int(o.N))
 	}
 	sh.loansEnded(q, o.Handle, int(o.N))
-	sh.setEarly(q, o.Handle, int(o.N))
+	q.setEarly(o.Handle, int(o.N))
 	sh.giveBack(o.Consumer, q.returned(o, n))
 	sh.mark(q)
 	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ

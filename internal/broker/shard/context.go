@@ -60,7 +60,7 @@ func (at Context) Changed() { at.sh.mark(at.q) }
 func (at Context) Use() { at.q.used(at.sh.now) }
 
 // Counts are what has happened to the messages of the queue, the caller's to read only.
-func (at Context) Counts() *Counts {
+func (at Context) Counts() *queue.Counts {
 	at.q.freeProbe()
 	return &at.q.counts
 }

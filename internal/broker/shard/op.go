@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fiveways/internal/broker/shardlog"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -44,7 +45,7 @@ type Op struct {
 	due      int64 // unix ms, 0 now; of OpRequeue: 0 is what the queue says
 	deadline int64 // unix ms from which it is not delivered, 0 none; the earlier of it and ttl counts
 
-	order *Order // opPublish: nil, or the place that the sender gave it
+	order *dispatch.Place // opPublish: nil, or the place that the sender gave it
 
 	Confirm shardlog.Confirmer // nil: no confirm is asked for
 	Seq     uint64

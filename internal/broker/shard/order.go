@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"fiveways/internal/core/dependency"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/idindex"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -15,7 +16,7 @@ type orderedQueue struct{ q *Queue }
 // Unblocked makes a message that was blocked ready.
 func (o orderedQueue) Unblocked(h queue.Handle) {
 	sh := o.q.shard
-	sh.setEarly(o.q, h, 1)
+	o.q.setEarly(h, 1)
 	sh.mark(o.q)
 }
 
@@ -94,7 +95,7 @@ func (sh *Shard) placesOf(loans []Loan) (all []dependency.At) {
 func (sh *Shard) freed(q *Queue, h queue.Handle, n, live int) {
 	q.after.Went(h, n, live)
 	if q.early != nil {
-		queue.EachIn(q.early.keys, h, n, func(h queue.Handle) { delete(q.early.keys, h) })
+		q.early.Gone(h, n)
 	}
 }
 
@@ -109,25 +110,25 @@ func (sh *Shard) recallOrder(g *dependency.Graph) {
 		env, err := bodyOf(fact, &sh.scratch)
 		return env, sh.scratch.Copied, err
 	}
-	newest := map[*Queue]*Order{}
+	newest := map[*Queue]*dispatch.Place{}
 	g.Recall(read, func(o dependency.Queue, h queue.Handle) {
 		if sh.set.Order == nil {
 			return
 		}
 		q := o.(orderedQueue).q
 		if newest[q] == nil {
-			newest[q] = &Order{At: math.MinInt64}
+			newest[q] = &dispatch.Place{At: math.MinInt64}
 		}
 		sh.recallEarly(q, h, newest[q])
 	})
 }
 
 // recallEarly gives the message that was read its place, when that is before an earlier one's.
-func (sh *Shard) recallEarly(q *Queue, h queue.Handle, newest *Order) {
+func (sh *Shard) recallEarly(q *Queue, h queue.Handle, newest *dispatch.Place) {
 	at, ok := sh.set.Order(sh.scratch.Env)
 	switch {
 	case !ok:
-	case at.compare(*newest) < 0:
+	case at.Compare(*newest) < 0:
 		sh.goEarly(q, h, at)
 	default:
 		*newest = at

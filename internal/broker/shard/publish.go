@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fiveways/internal/broker/shardlog"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 )
@@ -22,7 +23,7 @@ type Publish struct {
 	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
 	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Config.Order
 	// gives the places of other messages.
-	Order *Order
+	Order *dispatch.Place
 	// Told says that TapPublish was called.
 	Told bool
 	// Reserved exempts it from limits of rates: Reserve has counted it, or it only moves.

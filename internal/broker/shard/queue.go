@@ -40,7 +40,7 @@ type Queue struct {
 	after         *dependency.Member  // nil: no message waits for another
 	reader        *store.Reader       // read-ahead over the log, while there is a backlog
 	scratchReader *store.Reader
-	early         *early                   // messages that do not stand where they came; nil when there are none
+	early         *dispatch.Early          // messages that do not stand where they came; nil when there are none
 	loanWaiters   LoanWaiters              // nil: nothing waits for a message that is lent
 	waiting       row                      // calls of Session.Await
 	waking        bool                     // the row is to be served
@@ -67,7 +67,7 @@ type Queue struct {
 
 	memory *dedup.Memory // keys that are not in the log; nil when there are none
 
-	counts  Counts
+	counts  queue.Counts
 	probe   timed
 	active  int64  // unix ms: something was done with it
 	changes uint64 // how often it was marked: with what was handed out, the version of what it holds

@@ -7,6 +7,7 @@ import (
 
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/histogram"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
@@ -23,9 +24,9 @@ type Config struct {
 	Scratch     *store.Store   // for transient messages that memory has no room for
 	Sync        store.SyncMode // what a promise waits for
 	Shards      int
-	MemoryLimit int64                                          // bytes of messages
-	LookBytes   int64                                          // see Context.LookBytes
-	Order       func(env message.Envelope) (at Order, ok bool) // see broker.Options, as the two below
+	MemoryLimit int64                                                   // bytes of messages
+	LookBytes   int64                                                   // see Context.LookBytes
+	Order       func(env message.Envelope) (at dispatch.Place, ok bool) // see broker.Options, as the two below
 	Traces      tracing.Listener
 	Tap         func(*Tapped) message.Envelope
 	Logger      *slog.Logger

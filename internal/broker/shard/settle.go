@@ -94,7 +94,7 @@ func (sh *Shard) release(o *Op) {
 		q.after.Block(o.Handle, int(o.N))
 	}
 	sh.loansEnded(q, o.Handle, int(o.N))
-	sh.setEarly(q, o.Handle, int(o.N))
+	q.setEarly(o.Handle, int(o.N))
 	sh.mark(q)
 	sh.dropHead(q)
 }

@@ -77,9 +77,9 @@ type Shard struct {
 	inTx         bool                // the entry in hand must not be ended
 	still        []*Shard            // that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
-	gathered     int                // bytes of deliveries not yet handed to their sinks
-	readers      []*Queue           // queues with a read-ahead buffer, oldest first
-	retired      map[*VHost]*Counts // of queues that are gone
+	gathered     int                      // bytes of deliveries not yet handed to their sinks
+	readers      []*Queue                 // queues with a read-ahead buffer, oldest first
+	retired      map[*VHost]*queue.Counts // of queues that are gone
 }
 
 func newShard(set *Set, id uint32) *Shard {
@@ -326,7 +326,7 @@ func (sh *Shard) Each(fn func(Context)) error {
 
 // EachRetired runs fn for what was counted in queues that are gone, by virtual host. Errors:
 // ErrClosed.
-func (sh *Shard) EachRetired(fn func(*VHost, *Counts)) error {
+func (sh *Shard) EachRetired(fn func(*VHost, *queue.Counts)) error {
 	return sh.Call(func() {
 		for v, counts := range sh.retired {
 			fn(v, counts)

@@ -1,7 +1,7 @@
 package pgwire
 
 import (
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/protocol/pgwire/mbus"
@@ -14,4 +14,4 @@ func Conditions() routing.Conditions { return mbus.Conditions() }
 
 // OrderOf is the place that a message of this protocol has in its queue: broker.Options.Order of
 // every broker that serves it.
-func OrderOf(m message.Envelope) (shard.Order, bool) { return mbus.OrderOf(m) }
+func OrderOf(m message.Envelope) (dispatch.Place, bool) { return mbus.OrderOf(m) }

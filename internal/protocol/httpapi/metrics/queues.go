@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/queue"
 )
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.
@@ -163,12 +163,12 @@ func (l *labelled) eachOldest(out *sink, s *inspect.Sample) {
 // deaths are why messages died, in the words of RabbitMQ's metrics.
 var deaths = []struct {
 	name, help string
-	count      func(c *shard.Counts) uint64
+	count      func(c *queue.Counts) uint64
 }{
-	{"expired", "Messages dead-lettered because they expired", func(c *shard.Counts) uint64 { return c.Expired }},
-	{"maxlen", "Messages dead-lettered because their queue was full", func(c *shard.Counts) uint64 { return c.PushedOut }},
-	{"rejected", "Messages dead-lettered because a consumer rejected them", func(c *shard.Counts) uint64 { return c.Rejected }},
-	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *shard.Counts) uint64 { return c.TooOften }},
+	{"expired", "Messages dead-lettered because they expired", func(c *queue.Counts) uint64 { return c.Expired }},
+	{"maxlen", "Messages dead-lettered because their queue was full", func(c *queue.Counts) uint64 { return c.PushedOut }},
+	{"rejected", "Messages dead-lettered because a consumer rejected them", func(c *queue.Counts) uint64 { return c.Rejected }},
+	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *queue.Counts) uint64 { return c.TooOften }},
 }
 
 // queueType is what RabbitMQ calls a queue of a kind that ours are all of.
@@ -187,7 +187,7 @@ var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_onc
 // died tells of messages that died, by what their queues do with the dead now. Those of queues that
 // are gone count as without a dead-letter exchange.
 func died(out *sink, s *inspect.Sample) {
-	var sums [strategies]shard.Counts
+	var sums [strategies]queue.Counts
 	sums[notAtAll] = s.Retired
 	for i := range s.Queues {
 		sums[strategy(&s.Queues[i])].Add(&s.Queues[i].Counts)

@@ -1,14 +1,14 @@
 package mbus
 
 import (
-	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // OrderOf is the place of a message in its queue, by added and then by delayed_until:
 // broker.Options.Order. A message that SQL has not posted says none.
-func OrderOf(m message.Envelope) (at shard.Order, ok bool) {
+func OrderOf(m message.Envelope) (at dispatch.Place, ok bool) {
 	v := &viewed{}
 	v.exchange, v.key, v.props, v.body = m.Split()
 	var h header
@@ -20,6 +20,6 @@ func OrderOf(m message.Envelope) (at shard.Order, ok bool) {
 	return placeIn(added, h.time(h.delayed, added-hour)), true
 }
 
-func placeIn(added, delayed value.Timestamp) shard.Order {
-	return shard.Order{At: int64(added), Tie: int64(delayed)}
+func placeIn(added, delayed value.Timestamp) dispatch.Place {
+	return dispatch.Place{At: int64(added), Tie: int64(delayed)}
 }

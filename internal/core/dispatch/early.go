@@ -1,0 +1,103 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+
+	"fiveways/internal/core/heap"
+	"fiveways/internal/core/queue"
+)
+
+// Place is a place in the order of a queue: by At, then by Tie. The protocol gives them a meaning.
+type Place struct{ At, Tie int64 }
+
+// FirstPlace is before all places of messages.
+var FirstPlace = Place{math.MinInt64, math.MinInt64}
+
+// Compare orders places.
+func (a Place) Compare(b Place) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie)) }
+
+// Early holds the messages of a queue that are not delivered in the order of their arrival, because
+// their senders gave them a place. While ready they are parked. Such a message is delivered before
+// the first of the other messages, if its place is before the place of that one; a message without
+// a place comes after all. The places are not in the log: after a start, all messages that stand
+// behind one of a later place are early.
+//
+// Invariant: places has only live messages. Each of them that is parked is in ready, which may also
+// have messages that are not parked any more.
+type Early struct {
+	state  *queue.Deliveries
+	places map[queue.Handle]Place
+	ready  heap.Heap[earlyMessage, earlyOrder]
+}
+
+type earlyMessage struct {
+	place Place
+	h     queue.Handle
+}
+
+type earlyOrder struct{ heap.Untracked[earlyMessage] }
+
+func (earlyOrder) Before(a, b earlyMessage) bool {
+	if a, b := a.h.Priority(), b.h.Priority(); a != b {
+		return a > b
+	}
+	return cmp.Or(a.place.Compare(b.place), cmp.Compare(a.h, b.h)) < 0
+}
+
+// NewEarly returns an Early without messages.
+func NewEarly(state *queue.Deliveries) *Early {
+	return &Early{state: state, places: map[queue.Handle]Place{}}
+}
+
+// Add gives a message its place.
+func (e *Early) Add(h queue.Handle, at Place) {
+	e.places[h] = at
+	e.Park(h, 1)
+}
+
+// Park parks those of n contiguous messages that have a place and are ready.
+func (e *Early) Park(h queue.Handle, n int) {
+	queue.EachIn(e.places, h, n, func(h queue.Handle) {
+		if e.state.Status(h) == queue.Ready {
+			e.state.Lend(h)
+			e.state.Park(h)
+			e.ready.Push(earlyMessage{e.places[h], h})
+		}
+	})
+}
+
+// Gone forgets those of n contiguous messages that have a place.
+func (e *Early) Gone(h queue.Handle, n int) {
+	queue.EachIn(e.places, h, n, func(h queue.Handle) { delete(e.places, h) })
+}
+
+// Next returns the message with a place that is to be delivered next; false when a message without
+// one comes first. Neither expires before until. place finds the place of a message that has none
+// here.
+func (e *Early) Next(now, until int64, place func(*queue.Item) (Place, bool)) (queue.Handle, bool) {
+	for len(e.ready) > 0 && e.state.Status(e.ready[0].h) != queue.Parked {
+		e.ready.Pop()
+	}
+	if len(e.ready) == 0 {
+		return 0, false
+	}
+	first := e.ready[0]
+	if it, _ := e.state.Get(first.h); it.Expires != 0 && it.Expires <= until { // its timer ends it
+		return 0, false
+	}
+	if head := e.state.PeekBeyond(now, until); head != nil && head.Handle.Priority() >= first.h.Priority() {
+		h := head.Handle
+		if h.Priority() > first.h.Priority() {
+			return 0, false
+		}
+		if at, ok := place(head); ok && cmp.Or(at.Compare(first.place), cmp.Compare(h, first.h)) < 0 {
+			return 0, false
+		}
+	}
+	e.ready.Pop()
+	return first.h, true
+}
+
+// Empty reports whether no message has a place.
+func (e *Early) Empty() bool { return len(e.places) == 0 }
