@@ -65,6 +65,7 @@ var ranks = []struct {
 	{"internal/broker/loans", 52},
 	{"internal/broker/schedule", 51},
 	{"internal/broker/shard", 48},
+	{"internal/broker/backpressure", 30},
 	{"internal/broker/inbox", 30},
 	{"internal/broker/shardlog", 47},
 	{"internal/broker/streams", 53},

@@ -26,12 +26,7 @@ func (d Debug) Readers() (open, listed int) {
 }
 
 // Waiting is how many calls wait at a queue.
-func (d Debug) Waiting(q *Queue) (n int) {
-	for t := q.waiting.first; t != nil; t = t.next {
-		n++
-	}
-	return n
-}
+func (d Debug) Waiting(q *Queue) int { return q.waiting.Len() }
 
 // HasEarly reports whether a queue has messages out of the order of their arrival.
 func (d Debug) HasEarly(q *Queue) bool { return q.early != nil }
@@ -56,12 +51,12 @@ func (d Debug) KeepFew(n int) { d.implicits.few = n }
 
 // LetIdleGo removes the implicit queues that are idle, whatever their time.
 func (d Debug) LetIdleGo() {
-	for q := d.implicits.first; q != nil; {
-		next := q.seen.next
-		if q.idle(d.now) {
-			d.letGo(q)
+	for l := d.implicits.First(); l != nil; {
+		next := d.implicits.Next(l)
+		if l.q.idle(d.now) {
+			d.letGo(l.q)
 		}
-		q = next
+		l = next
 	}
 }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fiveways/internal/core/list"
 	"time"
 )
 
@@ -24,53 +25,30 @@ const (
 // checked from time to time, and removed when nothing has happened to it since the last check. So
 // using a queue costs nothing here.
 type implicits struct {
-	first, last *Queue
-	n           int
-	few         int // up to so many stay for idleTime
+	list.List[look, *look]
+	few int // up to so many stay for idleTime
 }
 
 // look is what the last check of an implicit queue saw. It belongs to the queue's shard.
 type look struct {
-	at         int64  // unix ms
-	changes    uint64 // Queue.changes then
-	prev, next *Queue
-	listed     bool // it is in implicits
-	leaving    bool // it is in removals, or was
+	q       *Queue
+	at      int64  // unix ms
+	changes uint64 // Queue.changes then
+	links   list.Links[look]
+	leaving bool // it is in removals, or was
 }
+
+// Links implements the element of a list.
+func (l *look) Links() *list.Links[look] { return &l.links }
 
 func (l *implicits) add(q *Queue, now int64) {
-	q.seen = look{at: now, changes: q.changes, prev: l.last, listed: true}
-	if l.last != nil {
-		l.last.seen.next = q
-	} else {
-		l.first = q
-	}
-	l.last = q
-	l.n++
-}
-
-func (l *implicits) remove(q *Queue) {
-	k := &q.seen
-	if !k.listed {
-		return
-	}
-	if k.prev != nil {
-		k.prev.seen.next = k.next
-	} else {
-		l.first = k.next
-	}
-	if k.next != nil {
-		k.next.seen.prev = k.prev
-	} else {
-		l.last = k.prev
-	}
-	k.prev, k.next, k.listed = nil, nil, false
-	l.n--
+	q.seen = look{q: q, at: now, changes: q.changes}
+	l.Add(&q.seen)
 }
 
 // patience is how long a queue may be unused, ms.
 func (l *implicits) patience() int64 {
-	if l.n > l.few {
+	if l.Len() > l.few {
 		return shortIdleTime
 	}
 	return idleTime
@@ -78,10 +56,11 @@ func (l *implicits) patience() int64 {
 
 // due is when the next queue is to be checked, unix ms.
 func (l *implicits) due() int64 {
-	if l.first == nil {
+	first := l.First()
+	if first == nil {
 		return noTime
 	}
-	return l.first.seen.at + l.patience()
+	return first.at + l.patience()
 }
 
 // wake is when the shard next has something to do without an op, unix ms.
@@ -91,8 +70,8 @@ func (sh *Shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due())
 func (sh *Shard) lookAtImplicit() {
 	l := &sh.implicits
 	for n := 0; n < idleLooks && l.due() <= sh.now; n++ {
-		q, patience := l.first, l.patience()
-		l.remove(q)
+		q, patience := l.First().q, l.patience()
+		l.Remove(&q.seen)
 		switch {
 		case !q.Implicit():
 		case q.changes == q.seen.changes && q.lastUsed+patience <= sh.now && q.idle(sh.now):
@@ -105,7 +84,7 @@ func (sh *Shard) lookAtImplicit() {
 
 // letGo queues an idle queue for removal, which leaves it when something happens to it until then.
 func (sh *Shard) letGo(q *Queue) {
-	sh.implicits.remove(q)
+	sh.implicits.Remove(&q.seen)
 	q.seen.changes = q.changes
 	if !q.seen.leaving {
 		q.seen.leaving = true
@@ -115,7 +94,7 @@ func (sh *Shard) letGo(q *Queue) {
 
 // letGoCleared is letGo for a queue that was just cleared by name.
 func (sh *Shard) letGoCleared(q *Queue) {
-	if (q.seen.listed || q.seen.leaving) && q.idle(sh.now) && (q.content.Jobs == nil || q.content.Jobs.RememberedIDs() == 0) {
+	if (q.seen.links.In() || q.seen.leaving) && q.idle(sh.now) && (q.content.Jobs == nil || q.content.Jobs.RememberedIDs() == 0) {
 		sh.letGo(q)
 	}
 }
@@ -128,7 +107,7 @@ const watchTime = int64(time.Minute / time.Millisecond)
 // stream is not idle.
 func (q *Queue) idle(now int64) bool {
 	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
-		q.consumers.Len() == 0 && q.waiting.first == nil && q.loanWaiters == nil && (q.watched == 0 || q.watched+watchTime <= now) &&
+		q.consumers.Len() == 0 && q.waiting.First() == nil && q.loanWaiters == nil && (q.watched == 0 || q.watched+watchTime <= now) &&
 		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 

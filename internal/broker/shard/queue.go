@@ -5,12 +5,14 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"fiveways/internal/broker/backpressure"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/dedup"
 	"fiveways/internal/core/dependency"
 	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/failure"
+	"fiveways/internal/core/list"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/shardstate"
 	"fiveways/internal/storage/store"
@@ -23,11 +25,11 @@ type Queue struct {
 	catalog.Queue // its definition
 	vhost         *VHost
 	shard         *Shard
-	relay         *catalog.Relay // nil unless the queue belongs to an exchange
-	pace          pace           // with rate, here: sessions read both beside the shard, which writes what is below
-	rate          throttle.Limit // of what sessions publish
-	Created       uint64         // index of the topology entry that declared it
-	ExplicitAt    atomic.Uint64  // index of the topology entry that made it one that stays, 0 none
+	relay         *catalog.Relay    // nil unless the queue belongs to an exchange
+	pace          backpressure.Pace // with rate, here: sessions read both beside the shard, which writes what is below
+	rate          throttle.Limit    // of what sessions publish
+	Created       uint64            // index of the topology entry that declared it
+	ExplicitAt    atomic.Uint64     // index of the topology entry that made it one that stays, 0 none
 
 	ruling  atomic.Pointer[catalog.Ruling] // nil: what was declared counts; replaced by the shard, read by all
 	promise store.Wait                     // what a publisher confirm waits for
@@ -42,7 +44,7 @@ type Queue struct {
 	scratchReader *store.Reader
 	early         *dispatch.Early          // messages that do not stand where they came; nil when there are none
 	loanWaiters   LoanWaiters              // nil: nothing waits for a message that is lent
-	waiting       row                      // calls of Session.Await
+	waiting       list.List[Turn, *Turn]   // calls of Session.Await
 	waking        bool                     // the row is to be served
 	wakeAll       bool                     // also when nothing is ready
 	feature       atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
@@ -91,7 +93,7 @@ func (q *Queue) Send(o Op) bool { return q.shard.Send(o) }
 func (q *Queue) Rate() *throttle.Limit { return &q.rate }
 
 // Hold is how long a publisher's connection is to wait after each read, ns: consumers are behind.
-func (q *Queue) Hold() int64 { return q.pace.hold.Load() }
+func (q *Queue) Hold() int64 { return q.pace.Hold() }
 
 // Fail is an error of the engine about the queue.
 func (q *Queue) Fail(err error) error {
@@ -222,7 +224,7 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run
 	}
 	q.gone = true
 	sh.retire(q)
-	sh.implicits.remove(q)
+	sh.implicits.Remove(&q.seen)
 	q.dismissLoanWaiters()
 	q.dismissWaiting()
 	if q.after != nil {

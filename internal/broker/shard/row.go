@@ -1,5 +1,7 @@
 package shard
 
+import "fiveways/internal/core/list"
+
 // Waiting is a call that waits at a queue until there is something for it. The methods run on the
 // goroutine of the queue's shard.
 type Waiting interface {
@@ -11,50 +13,22 @@ type Waiting interface {
 
 // Turn is the place of a call in the row of a queue. It belongs to the queue's shard.
 type Turn struct {
-	Of         Waiting
-	prev, next *Turn
-	inRow      bool
+	Of    Waiting
+	links list.Links[Turn]
 }
 
-// row is the turns at a queue, in order of arrival.
-type row struct{ first, last *Turn }
+// Links implements the element of a list.
+func (t *Turn) Links() *list.Links[Turn] { return &t.links }
 
 // Waits reports whether the call waits at the queue.
-func (t *Turn) Waits() bool { return t.inRow }
+func (t *Turn) Waits() bool { return t.links.In() }
 
 // Wait puts a call at the end of the row.
-func (q *Queue) Wait(t *Turn) { q.waiting.add(t) }
-
-func (r *row) add(t *Turn) {
-	t.inRow, t.prev, t.next = true, r.last, nil
-	if r.last != nil {
-		r.last.next = t
-	} else {
-		r.first = t
-	}
-	r.last = t
-}
-
-func (r *row) remove(t *Turn) {
-	if !t.inRow {
-		return
-	}
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
-		r.first = t.next
-	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else {
-		r.last = t.prev
-	}
-	t.inRow, t.prev, t.next = false, nil, nil
-}
+func (q *Queue) Wait(t *Turn) { q.waiting.Add(t) }
 
 // LeaveRow takes a turn out of its row. The time after which the unused queue is deleted begins.
 func (sh *Shard) LeaveRow(q *Queue, t *Turn) {
-	q.waiting.remove(t)
+	q.waiting.Remove(t)
 	if q.Policy().Expires > 0 && !q.gone {
 		q.used(sh.now)
 		sh.mark(q)
@@ -73,10 +47,10 @@ func (sh *Shard) serveAll() {
 
 // ServeWaiting serves the calls in the row of a queue, as far as there is something for them.
 func (sh *Shard) ServeWaiting(q *Queue) {
-	for t := q.waiting.first; t != nil && (q.wakeAll || q.state.Ready() > 0); {
-		next := t.next
+	for t := q.waiting.First(); t != nil && (q.wakeAll || q.state.Ready() > 0); {
+		next := q.waiting.Next(t)
 		if t.Of.Serve(sh) {
-			q.waiting.remove(t)
+			q.waiting.Remove(t)
 		}
 		t = next
 	}
@@ -85,8 +59,8 @@ func (sh *Shard) ServeWaiting(q *Queue) {
 
 // dismissWaiting empties the row of a queue that is gone: the calls of Await begin again.
 func (q *Queue) dismissWaiting() {
-	for t := q.waiting.first; t != nil; t = q.waiting.first {
-		q.waiting.remove(t)
+	for t := q.waiting.First(); t != nil; t = q.waiting.First() {
+		q.waiting.Remove(t)
 		t.Of.Dismiss()
 	}
 }

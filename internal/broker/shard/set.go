@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/backpressure"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/dispatch"
@@ -51,7 +52,7 @@ type Set struct {
 	Catalog *catalog.State // nil until the definitions are made
 	All     []*Shard       // shard i+1
 
-	Flow            flow
+	Flow            *backpressure.Gate
 	Logs            shardlog.Shared
 	Memory          atomic.Int64 // bytes held by all queues' messages
 	ScratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
@@ -71,10 +72,21 @@ type counters struct {
 // NewSet returns the shards of a broker, which are empty and do not run.
 func NewSet(c Config) *Set {
 	s := &Set{Config: c}
-	s.Flow.init(s.OverMark)
+	s.Flow = backpressure.NewGate(s.OverMark)
 	s.Logs.Log, s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Log, c.Store, c.Sync, s.Flow.Relieve
 	s.Grow(c.Shards)
 	return s
+}
+
+// flowBytes is how much may wait to be written to the log before publishers are held back.
+const flowBytes = 16 << 20
+
+// OverMark reports whether publishers must wait.
+func (s *Set) OverMark() bool {
+	if s.Alarmed.Load() {
+		return false
+	}
+	return s.Log.Pending() >= flowBytes || s.Memory.Load() > s.MemoryLimit
 }
 
 // Grow makes shards until there are n.

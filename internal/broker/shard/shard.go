@@ -243,7 +243,7 @@ func (sh *Shard) mark(q *Queue) {
 		q.marked = true
 		sh.marked = append(sh.marked, q)
 	}
-	if q.waiting.first != nil && !q.waking {
+	if q.waiting.First() != nil && !q.waking {
 		q.waking = true
 		sh.waking = append(sh.waking, q)
 	}
@@ -269,7 +269,7 @@ func (sh *Shard) attend(q *Queue) {
 		sh.attendRelay(q)
 	}
 	sh.boundMemory(q)
-	q.pace.update(q)
+	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0)
 }
 
 // kick marks the queues that the session consumes from, first the one whose consumer was served

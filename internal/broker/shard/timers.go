@@ -75,7 +75,7 @@ func (q *Queue) expiry() (at int64, ok bool) {
 
 // inUse reports whether the queue has a consumer, a waiting command or a lease.
 func (q *Queue) inUse() bool {
-	return q.consumers.Len() > 0 || q.waiting.first != nil || q.content.Jobs != nil && q.content.Jobs.Leases() > 0
+	return q.consumers.Len() > 0 || q.waiting.First() != nil || q.content.Jobs != nil && q.content.Jobs.Leases() > 0
 }
 
 // fireTimers handles the events that are due.

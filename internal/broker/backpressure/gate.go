@@ -1,0 +1,60 @@
+// Package backpressure holds publishers back: all of them while the broker is behind (Gate), and
+// those to one queue while its consumers nearly keep up (Pace).
+package backpressure
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Gate holds publishers back, each on its own connection, while over reports that the broker is
+// behind or its memory used up; consumers go on. When that lasts, the watchdog raises an alarm:
+// then the protocols stop reading and say so to their clients.
+type Gate struct {
+	over    func() bool
+	waiting atomic.Int32
+
+	mu     sync.Mutex
+	cond   *sync.Cond
+	closed bool
+}
+
+// NewGate returns a gate that holds back while over returns true. Any goroutine may call over.
+func NewGate(over func() bool) *Gate {
+	g := &Gate{over: over}
+	g.cond = sync.NewCond(&g.mu)
+	return g
+}
+
+// Await returns when there is room, or the gate is closed.
+func (g *Gate) Await() {
+	if !g.over() {
+		return
+	}
+	g.mu.Lock()
+	g.waiting.Add(1)
+	for g.over() && !g.closed {
+		g.cond.Wait()
+	}
+	g.waiting.Add(-1)
+	g.mu.Unlock()
+}
+
+// Relieve resumes the publishers that wait, if there is room. Any goroutine that has made room
+// calls it.
+func (g *Gate) Relieve() {
+	if g.waiting.Load() == 0 || g.over() {
+		return
+	}
+	g.mu.Lock()
+	g.cond.Broadcast()
+	g.mu.Unlock()
+}
+
+// Close ends all waits, now and from now on.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	g.closed = true
+	g.cond.Broadcast()
+	g.mu.Unlock()
+}
