@@ -67,6 +67,7 @@ var ranks = []struct {
 	{"internal/broker/shard", 48},
 	{"internal/broker/backpressure", 30},
 	{"internal/broker/inbox", 30},
+	{"internal/broker/scratch", 47},
 	{"internal/broker/shardlog", 47},
 	{"internal/broker/streams", 53},
 	{"internal/definitions", 46},

@@ -247,7 +247,7 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run
 	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		if it.Flags&queue.Scratch != 0 {
-			sh.releaseSpilled(it.Index)
+			sh.spilled.Release(it.Index)
 		}
 		return true
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker/backpressure"
+	"fiveways/internal/broker/scratch"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/dispatch"
@@ -52,15 +53,15 @@ type Set struct {
 	Catalog *catalog.State // nil until the definitions are made
 	All     []*Shard       // shard i+1
 
-	Flow            *backpressure.Gate
-	Logs            shardlog.Shared
-	Memory          atomic.Int64 // bytes held by all queues' messages
-	ScratchReleased atomic.Int64 // spilled bodies released since scratch segments were last deleted
-	Counters        counters
-	Waited          histogram.Histogram // ms that messages waited in queues
-	Resting         atomic.Bool         // no message starts for another queue
-	Alarmed         atomic.Bool         // publishers are held back by an alarm, not by flow
-	Rated           atomic.Bool         // a limit of a rate is set, or was
+	Flow     *backpressure.Gate
+	Logs     shardlog.Shared
+	Spilled  scratch.Shared
+	Memory   atomic.Int64 // bytes held by all queues' messages
+	Counters counters
+	Waited   histogram.Histogram // ms that messages waited in queues
+	Resting  atomic.Bool         // no message starts for another queue
+	Alarmed  atomic.Bool         // publishers are held back by an alarm, not by flow
+	Rated    atomic.Bool         // a limit of a rate is set, or was
 }
 
 // counters are of all shards, since the start.
@@ -74,8 +75,17 @@ func NewSet(c Config) *Set {
 	s := &Set{Config: c}
 	s.Flow = backpressure.NewGate(s.OverMark)
 	s.Logs.Log, s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Log, c.Store, c.Sync, s.Flow.Relieve
+	s.Spilled.Scratch, s.Spilled.Moved = c.Scratch, s.use
 	s.Grow(c.Shards)
 	return s
+}
+
+// use counts bytes of memory that are taken, or below 0 left.
+func (s *Set) use(bytes int64) {
+	s.Memory.Add(bytes)
+	if bytes < 0 {
+		s.Flow.Relieve()
+	}
 }
 
 // flowBytes is how much may wait to be written to the log before publishers are held back.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker/inbox"
+	"fiveways/internal/broker/scratch"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/dependency"
 	"fiveways/internal/core/dispatch"
@@ -65,7 +66,7 @@ type Shard struct {
 	due       []queue.Item       // messages about to leave a relay
 	promise   store.Wait         // of the publish in hand: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
-	spill     spill
+	spilled   *scratch.Bodies
 
 	hot          int64               // memory held by the queues' messages, as last seen
 	deadBytes    int64               // dead letters on their way to other shards
@@ -93,6 +94,7 @@ func newShard(set *Set, id uint32) *Shard {
 	if set.Traces != nil {
 		sh.traces = tracing.NewTracker(set.Traces, set.Now)
 	}
+	sh.spilled = scratch.NewBodies(&set.Spilled, id, sh.Post)
 	sh.log = shardlog.NewWriter(&set.Logs, id, sh.facts, sh.Post)
 	sh.implicits.few = fewImplicit / max(set.Config.Shards, 1)
 	return sh
@@ -360,7 +362,10 @@ func (sh *Shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 	var fact []byte
 	var err error
 	if it.Flags&queue.Scratch != 0 {
-		fact, err = sh.readSpilled(q, it)
+		if q.scratchReader == nil {
+			q.scratchReader = sh.spilled.NewReader()
+		}
+		fact, err = sh.spilled.Read(it.Index, it.Sub, q.scratchReader)
 	} else {
 		if q.reader == nil {
 			sh.openReader(q)
@@ -375,16 +380,12 @@ func (sh *Shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
 
 // loadAside is load for a message out of order. It leaves the queue's read-ahead where it is.
 func (sh *Shard) loadAside(it *queue.Item) (message.Envelope, error) {
-	at := store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}
 	var fact []byte
 	var err error
-	switch data, ok := sh.spill.pending[it.Index]; {
-	case it.Flags&queue.Scratch == 0:
-		fact, err = sh.set.Store.Body(at, nil)
-	case ok:
-		fact, err = shardstate.NthFact(data, it.Sub)
-	default:
-		fact, err = sh.set.Scratch.Body(at, nil)
+	if it.Flags&queue.Scratch != 0 {
+		fact, err = sh.spilled.Read(it.Index, it.Sub, nil)
+	} else {
+		fact, err = sh.set.Store.Body(store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}, nil)
 	}
 	if err != nil {
 		return nil, err

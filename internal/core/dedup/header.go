@@ -1,0 +1,41 @@
+package dedup
+
+import (
+	"fmt"
+
+	"fiveways/internal/core/message"
+)
+
+// ttlHeader is how long the message's key is remembered, ms, in place of what the queue says.
+const ttlHeader = "x-cache-ttl"
+
+// KeyIn returns the key of a message: the value of a header. A message without it is never a
+// duplicate. own is how long the message asks its key to be remembered, ms, 0: it does not ask.
+func KeyIn(env message.Envelope, header string) (key Key, own int64, ok bool) {
+	peek, err := message.PeekProperties(env.Properties())
+	if err != nil {
+		return key, 0, false
+	}
+	v, ok := message.HeaderLookup(peek.Headers, header)
+	if !ok || v == nil {
+		return key, 0, false
+	}
+	if ttl, ok := message.HeaderLookup(peek.Headers, ttlHeader); ok {
+		if ms, ok := message.Int(ttl); ok && ms > 0 {
+			own = ms
+		}
+	}
+	return KeyOf(bytesOf(v)), own, true
+}
+
+// bytesOf turns a header's value into bytes. Integers are written as text, so that 7 in any width
+// and "7" are one key.
+func bytesOf(v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return []byte(v)
+	case message.Bytes:
+		return v
+	}
+	return fmt.Append(nil, v)
+}
