@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// flowBytes is how much may wait to be written to the log before publishers are held back.
+// flowBytes is how much may wait to be written to the log before publishers are blocked.
 const flowBytes = 16 << 20
 
 // flow holds publishers back, each on its own connection, while the log is behind or memory is used
-// up; consumers go on. When that lasts, the watchdog raises an alarm: then the protocols stop
+// up; consumers continue. When that lasts, the watchdog raises an alarm: then the protocols stop
 // reading and say so to their clients.
 type flow struct {
 	over    func() bool // overMark
