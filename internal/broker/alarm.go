@@ -6,7 +6,7 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// Alarm is the reason why publishers are held back. There is at most one at a time.
+// Alarm is the reason why publishers are blocked. There is at most one at a time.
 type Alarm struct {
 	Reason  string // LowOnMemory or LowOnDisk
 	Cleared <-chan struct{}
@@ -89,6 +89,6 @@ func (b *Broker) setAlarm(s shortage) {
 		b.alarm.Store(&Alarm{Reason: s.reason, Cleared: ch, clear: ch})
 		b.set.Alarmed.Store(true)
 		b.set.Flow.Relieve()
-		b.log.Warn("alarm: publishers are held back, consumers go on", append([]any{"reason", s.reason}, s.figures...)...)
+		b.log.Warn("alarm: publishers are blocked, consumers continue", append([]any{"reason", s.reason}, s.figures...)...)
 	}
 }

@@ -67,7 +67,7 @@ func TestConditionsOnEveryPath(t *testing.T) {
 		{Name: "x", Type: "fanout"},
 		{Name: "y", Type: "fanout"},
 		{Name: "late", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}}},
-		{Name: "once", Type: "fanout", Relay: QueuePolicy{Deduplicate: true, DedupHeader: "key", DedupEntries: 10, DedupTTL: -1}},
+		{Name: "once", Type: "fanout", Buffer: QueuePolicy{Deduplicate: true, DedupHeader: "key", DedupEntries: 10, DedupTTL: -1}},
 		{Name: "history", Type: "x-recent-history"},
 	} {
 		must(t, c.DeclareExchange(x))

@@ -26,7 +26,7 @@ func (c *client) sieve(name, kind string, args message.Table) {
 	c.t.Helper()
 	p := DefaultQueuePolicy()
 	p.Deduplicate = true
-	must(c.t, c.DeclareExchange(ExchangeSpec{Name: name, Type: kind, Durable: true, Args: args, Relay: p}))
+	must(c.t, c.DeclareExchange(ExchangeSpec{Name: name, Type: kind, Durable: true, Args: args, Buffer: p}))
 }
 
 func key(v any) message.Properties { return header("x-deduplication-header", v) }
@@ -143,9 +143,9 @@ func TestExchangePassesEachKeyOnce(t *testing.T) {
 				for i := range 3 {
 					sameStrings(t, c.drain(fmt.Sprint("q", i)), "one", "in a tx", "later")
 				}
-				look(t, c.relayOn("sieve"), func(s *queue.Deliveries) {
+				look(t, c.bufferOn("sieve"), func(s *queue.Deliveries) {
 					if n := s.NextSeq(0); shards == 1 && n != 1 {
-						t.Errorf("%d messages went through the relay of one shard", n-1)
+						t.Errorf("%d messages went through the buffer of one shard", n-1)
 					}
 				})
 				syncAll(t, b)
@@ -196,7 +196,7 @@ func TestHistoryCannotDeduplicate(t *testing.T) {
 	defer c.Close()
 	p := DefaultQueuePolicy()
 	p.Deduplicate = true
-	if err := c.DeclareExchange(ExchangeSpec{Name: "h", Type: "x-recent-history", Relay: p}); !errors.Is(err, ErrInvalidBinding) {
+	if err := c.DeclareExchange(ExchangeSpec{Name: "h", Type: "x-recent-history", Buffer: p}); !errors.Is(err, ErrInvalidBinding) {
 		t.Errorf("declared: %v", err)
 	}
 }

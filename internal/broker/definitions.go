@@ -108,7 +108,7 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	index = b.journal.Record(e.Facts())
 	for _, def := range e.Made {
 		q := shard.QueueOf(def)
-		if q.Relay == nil {
+		if q.Buffer == nil {
 			b.queuesCreated.Add(1)
 		}
 		if q.Durable {
@@ -164,10 +164,10 @@ func (s *Session) disown(q *shard.Queue) {
 // it, and returns when the messages are on their way.
 func (s *Session) recall(b *routing.Binding) {
 	x, ok := s.vhost.Table().Exchange(b.Source)
-	if !ok || !x.Relay().Copy {
+	if !ok || !x.Buffer().Copy {
 		return
 	}
-	q := s.b.set.RelayQueue(x)
+	q := s.b.set.BufferQueue(x)
 	if q == nil {
 		return
 	}

@@ -145,7 +145,7 @@ func TestDefineAllOrNothing(t *testing.T) {
 
 // Exclusive definitions are deleted with their session, and an exchange that holds messages is
 // deleted with them.
-func TestDefineExclusiveAndRelays(t *testing.T) {
+func TestDefineExclusiveAndBuffers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c, other := newClient(t, b), newClient(t, b)
 	var d Definitions

@@ -68,8 +68,8 @@ func (f Finder) Table() *routing.Table { return f.s.vhost.Table() }
 // Lookup finds a queue without asking for a permission.
 func (f Finder) Lookup(name string) (q *shard.Queue, ok bool) { return f.s.vhost.Queue(name) }
 
-// Relay is the queue that holds the messages of an exchange, nil when it holds none.
-func (f Finder) Relay(x *routing.Exchange) *shard.Queue { return f.s.b.set.RelayQueue(x) }
+// Buffer is the queue that holds the messages of an exchange, nil when it holds none.
+func (f Finder) Buffer(x *routing.Exchange) *shard.Queue { return f.s.b.set.BufferQueue(x) }
 
 // Queues yields the queues of the virtual host.
 func (f Finder) Queues() iter.Seq[*shard.Queue] { return f.s.vhost.Queues() }

@@ -85,8 +85,8 @@ func (b *Broker) AllVHosts() iter.Seq[*shard.VHost] {
 func (s *Session) Renew(t shard.Targets, key string) shard.Targets {
 	table := s.vhost.Table()
 	find := func(q *shard.Queue) *shard.Queue {
-		if q.Relay != nil { // it belongs to its exchange, and has no name that clients give
-			if x, ok := table.Exchange(q.Relay.Exchange); !ok || x.Relay().Queue != routing.QueueID(q.ID) {
+		if q.Buffer != nil { // it belongs to its exchange, and has no name that clients give
+			if x, ok := table.Exchange(q.Buffer.Exchange); !ok || x.Buffer().Queue != routing.QueueID(q.ID) {
 				return nil
 			}
 			return q
@@ -102,7 +102,7 @@ func (s *Session) Renew(t shard.Targets, key string) shard.Targets {
 		}
 	}
 	var named *shard.Queue
-	if q, ok := s.b.set.QueueIn(table, key); ok && q.Relay == nil {
+	if q, ok := s.b.set.QueueIn(table, key); ok && q.Buffer == nil {
 		named = q
 	}
 	if same && named == nil {

@@ -6,10 +6,10 @@ import "fiveways/internal/core/histogram"
 type Resources struct {
 	Dir           string
 	Memory        int64  // bytes that the messages of queues take
-	MemoryLimit   int64  // bytes of Memory from which publishers are held back
+	MemoryLimit   int64  // bytes of Memory from which publishers are blocked
 	DiskFree      int64  // bytes that are free on the disk of Dir; -1: unknown
-	DiskFreeLimit int64  // bytes of DiskFree below which publishers are held back; 0: no limit
-	Alarm         string // why publishers are held back now; "": they are not
+	DiskFreeLimit int64  // bytes of DiskFree below which publishers are blocked; 0: no limit
+	Alarm         string // why publishers are blocked now; "": they are not
 }
 
 // Resources reads them.

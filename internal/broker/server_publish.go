@@ -102,5 +102,5 @@ func (b *Broker) Listens(vhost VHostID, exchange string) bool {
 		return false
 	}
 	x, ok := v.Table().Exchange(exchange)
-	return exchange == "" || ok && (x.BindingCount() > 0 || x.Spec.Alternate != "" || x.Relay().Queue != 0)
+	return exchange == "" || ok && (x.BindingCount() > 0 || x.Spec.Alternate != "" || x.Buffer().Queue != 0)
 }

@@ -151,7 +151,7 @@ func TestEmitIsRouted(t *testing.T) {
 		{Name: "chain", Type: "fanout", Durable: true},
 		{Name: "inner", Type: "fanout", Durable: true, Internal: true},
 		{Name: "later", Type: "x-delayed-message", Durable: true, Args: delayed},
-		{Name: "once", Type: "fanout", Durable: true, Relay: policy},
+		{Name: "once", Type: "fanout", Durable: true, Buffer: policy},
 	} {
 		must(t, c.DeclareExchange(x))
 		if x.Name != "alternate" {

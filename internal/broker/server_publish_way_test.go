@@ -105,10 +105,10 @@ func TestServerPublishByWayOfAnExchange(t *testing.T) {
 					}
 					c.queue("to", nil)
 					must(t, c.Bind(BindSpec{Source: "x", Destination: "to"}))
-					relay := c.relayOn("x")
+					buffer := c.bufferOn("x")
 					to, _ := c.vhost.Queue("to")
-					if (relay.Home() == to.Home()) != same {
-						t.Fatal("shards", relay.Home().ID, to.Home().ID)
+					if (buffer.Home() == to.Home()) != same {
+						t.Fatal("shards", buffer.Home().ID, to.Home().ID)
 					}
 					c.consume("to", nil)
 					log.Hold()

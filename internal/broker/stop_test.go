@@ -53,9 +53,9 @@ func TestStopWhileMessagesMove(t *testing.T) {
 						t.Errorf("%d messages, want %d", got, count)
 					}
 				}
-				look(t, c.relayOn("later"), func(s *queue.Deliveries) {
+				look(t, c.bufferOn("later"), func(s *queue.Deliveries) {
 					if n := s.Ready() + s.Unacked() + s.Scheduled(); n != 0 {
-						t.Errorf("%d are left in the relay", n)
+						t.Errorf("%d are left in the buffer", n)
 					}
 				})
 			})

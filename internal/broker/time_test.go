@@ -134,7 +134,7 @@ func TestQueueTTLZeroDeliversOrExpires(t *testing.T) {
 	})
 }
 
-// A full disk holds confirms back, consumers go on, and when there is room
+// A full disk holds confirms back, consumers continue, and when there is room
 // again the confirms come.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// After a failed fsync nothing is confirmed any more, consumers go on.
+// After a failed fsync nothing is confirmed any more, consumers continue.
 func TestFsyncFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())

@@ -58,12 +58,12 @@ func Compared(args message.Table) []string {
 
 // Exchange reads the arguments of an exchange: the one that takes what no binding matched ("" is
 // none), and what it remembers of messages.
-func Exchange(args message.Table) (alternate string, relay catalog.QueuePolicy, refused *Refusal) {
-	relay = catalog.DefaultQueuePolicy()
+func Exchange(args message.Table) (alternate string, buffer catalog.QueuePolicy, refused *Refusal) {
+	buffer = catalog.DefaultQueuePolicy()
 	if alternate, refused = exchangeName(args, "alternate-exchange"); refused == nil {
-		refused = check(dedupArgs[:], args, &relay)
+		refused = check(dedupArgs[:], args, &buffer)
 	}
-	return alternate, relay, refused
+	return alternate, buffer, refused
 }
 
 // exchangeName reads an argument that names an exchange, "" when it is not there.

@@ -87,8 +87,8 @@ func TestQueueReads(t *testing.T) {
 }
 
 func TestExchangeReads(t *testing.T) {
-	alternate, relay, refused := Exchange(message.Table{{Name: "alternate-exchange", Value: "lost"}, {Name: "x-message-deduplication", Value: true}})
-	if alternate != "lost" || !relay.Deduplicate || refused != nil {
-		t.Errorf("alternate %q, deduplicates %v, refused %+v", alternate, relay.Deduplicate, refused)
+	alternate, buffer, refused := Exchange(message.Table{{Name: "alternate-exchange", Value: "lost"}, {Name: "x-message-deduplication", Value: true}})
+	if alternate != "lost" || !buffer.Deduplicate || refused != nil {
+		t.Errorf("alternate %q, deduplicates %v, refused %+v", alternate, buffer.Deduplicate, refused)
 	}
 }

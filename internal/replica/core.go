@@ -40,18 +40,18 @@ const (
 // one at a time, and must not wait for it.
 type Machine interface {
 	// Apply is called for every committed entry after the last one that was committed when the
-	// replica began, in order. own says that it came from the reign that this node holds: the
-	// holder has applied it already. After a reign entries may come that Restore has seen; their
-	// indexes tell.
+	// replica began, in order. own says that it came from the leadership that this node holds: the
+	// holder has applied it already. After a leadership entries may come that Restore has seen;
+	// their indexes tell.
 	Apply(e store.RaftEntry, own bool)
 	// Sum returns the hash of a shard's state, which is compared with what the leader has given to
 	// Log.Check; ok is false when the state is not that right before the entry with that index.
 	Sum(shard uint32, index uint64) (sum uint64, ok bool)
-	// Lead begins a reign: all entries before it are applied.
+	// Lead begins a leadership: all entries before it are applied.
 	Lead(log *Log)
-	// Lose ends it. What is open in the reign gets ErrLost after that. The machine goes back to
-	// what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored, from any
-	// goroutine; nothing is applied meanwhile.
+	// Lose ends it. What is open in the leadership gets ErrLost after that. The machine goes back
+	// to what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored, from
+	// any goroutine; nothing is applied meanwhile.
 	Lose(restored func())
 }
 
@@ -100,7 +100,7 @@ type core struct {
 
 	leadTerm uint64 // the term in which this node leads; 0 when it does not
 	leader   uint64 // which node leads, as far as is known
-	reign    *Log   // nil until all before leadTerm is applied
+	leading  *Log   // nil until all before leadTerm is applied
 	waiting  []proposal
 	open     []*openEntry // proposed, in order
 	changes  []memberChange
@@ -118,7 +118,7 @@ type begunAppend struct {
 	since  int // tick
 }
 
-// openEntry is an entry of the reign that is not known to be committed.
+// openEntry is an entry of the leadership that is not known to be committed.
 type openEntry struct {
 	data   []byte
 	index  uint64 // 0 until Raft has given it one
@@ -302,8 +302,8 @@ func (c *core) transferTo(node uint64) {
 		return
 	}
 	c.transfer = uint64(c.ticks)
-	if c.reign != nil {
-		c.reign.lease.Store(0)
+	if c.leading != nil {
+		c.leading.lease.Store(0)
 	}
 	c.raw.TransferLeader(node)
 }
@@ -517,22 +517,22 @@ func (c *core) applyEntry(e *pb.Entry) error {
 		}
 	}
 	if isOwn(se.Data) && e.GetType() == pb.EntryNormal {
-		if err := c.applyOwn(&se, c.reign != nil && se.Term == c.reign.term); err != nil {
+		if err := c.applyOwn(&se, c.leading != nil && se.Term == c.leading.term); err != nil {
 			return err
 		}
 	}
-	c.machine.Apply(se, c.reign != nil && se.Term == c.reign.term)
+	c.machine.Apply(se, c.leading != nil && se.Term == c.leading.term)
 	c.applied = se.Index
-	if c.leadTerm != 0 && c.reign == nil && se.Term == c.leadTerm {
-		c.reigns()
+	if c.leadTerm != 0 && c.leading == nil && se.Term == c.leadTerm {
+		c.beginLeading()
 	}
 	return nil
 }
 
-// reigns begins a reign.
-func (c *core) reigns() {
-	c.reign = &Log{term: c.leadTerm, st: c.st, now: c.now, submit: c.out.submit}
-	c.machine.Lead(c.reign)
+// beginLeading begins a leadership.
+func (c *core) beginLeading() {
+	c.leading = &Log{term: c.leadTerm, st: c.st, now: c.now, submit: c.out.submit}
+	c.machine.Lead(c.leading)
 	c.ask(nil)
 }
 
@@ -572,9 +572,9 @@ func (c *core) saveMembers() error {
 func (c *core) lose() {
 	c.leadTerm = 0
 	c.dropSnapshot()
-	if c.reign != nil {
-		c.reign.end()
-		c.reign = nil
+	if c.leading != nil {
+		c.leading.end()
+		c.leading = nil
 		c.restores = true
 		c.machine.Lose(func() { c.out.later((*core).restored) })
 	}
@@ -599,11 +599,11 @@ func (c *core) restored() {
 	c.apply()
 }
 
-// submit takes a proposal of a reign.
+// submit takes a proposal of a leadership.
 func (c *core) submit(p proposal) {
 	defer c.guard()
 	switch {
-	case c.failed != nil || c.reign != p.log:
+	case c.failed != nil || c.leading != p.log:
 		p.done(ErrNotLeader)
 	case groupData(p.group) > MaxGroupBytes:
 		p.done(ErrTooLarge)
@@ -719,8 +719,8 @@ func (c *core) answered(ctx []byte) {
 	for len(c.reads) > 0 && c.reads[0].seq <= seq {
 		r := c.reads[0]
 		c.reads = c.reads[1:]
-		if c.reign != nil && c.raw.BasicStatus().LeadTransferee == raft.None && uint64(c.ticks) >= c.lentAgain() {
-			c.reign.lease.Store(max(c.reign.lease.Load(), int64(r.at+leaseFor)))
+		if c.leading != nil && c.raw.BasicStatus().LeadTransferee == raft.None && uint64(c.ticks) >= c.lentAgain() {
+			c.leading.lease.Store(max(c.leading.lease.Load(), int64(r.at+leaseFor)))
 		}
 		tell(r.done, nil)
 	}

@@ -20,7 +20,7 @@ const (
 // of what is further back than c.keep bytes. The leader decides, as it knows how far the others
 // are, and the log tells them: each of them may be the next one that others need entries from.
 func (c *core) spare() {
-	if c.reign == nil || c.sparing || c.ticks%keepTicks != 0 {
+	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return
 	}
 	low := c.applied

@@ -27,19 +27,19 @@ var (
 // MaxGroupBytes bounds the data of the entries of a group.
 const MaxGroupBytes = 64 << 20
 
-// Log is the log of one reign: what the engine of a leader appends to. It has the methods of the
-// broker's Log. All may be called concurrently.
+// Log is the log of one term of leadership: what the engine of a leader appends to. It has the
+// methods of the broker's Log. All may be called concurrently.
 type Log struct {
 	term   uint64
 	st     *store.Store
 	now    func() time.Duration
 	submit func(proposal)
 
-	lease atomic.Int64 // Leads up to this time of now; 0 when the reign is over
+	lease atomic.Int64 // Leads up to this time of now; 0 when the leadership is over
 	open  atomic.Int64 // proposals that are not done
 	bytes atomic.Int64 // of them
 
-	over atomic.Bool // the reign is
+	over atomic.Bool // the leadership is
 
 	mu       sync.Mutex
 	watchers []func(store.State) // guarded by mu
@@ -114,13 +114,13 @@ func (l *Log) put(p proposal) {
 // Leads reports whether no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
-// Term is the term of the reign.
+// Term is the term of the leadership.
 func (l *Log) Term() uint64 { return l.term }
 
 // Pending is how many bytes are appended and not yet committed.
 func (l *Log) Pending() int64 { return l.bytes.Load() }
 
-// State is the health of this node's disk, and Failed with ErrLost when the reign is over.
+// State is the health of this node's disk, and Failed with ErrLost when the leadership is over.
 func (l *Log) State() store.State {
 	if l.over.Load() {
 		return store.State{Health: store.Failed, Err: ErrLost}
@@ -128,8 +128,8 @@ func (l *Log) State() store.State {
 	return l.st.State()
 }
 
-// Watch has fn called when that changes: at the end of the reign before what is open gets ErrLost,
-// on the replica's goroutine.
+// Watch has fn called when that changes: at the end of the leadership before what is open gets
+// ErrLost, on the replica's goroutine.
 func (l *Log) Watch(fn func(store.State)) {
 	l.mu.Lock()
 	l.watchers = append(l.watchers, fn)
@@ -137,7 +137,7 @@ func (l *Log) Watch(fn func(store.State)) {
 	l.st.Watch(fn)
 }
 
-// end is the end of the reign.
+// end is the end of the leadership.
 func (l *Log) end() {
 	l.lease.Store(0)
 	l.over.Store(true)
@@ -152,4 +152,4 @@ func (l *Log) end() {
 // Retry makes a log without space try again at once.
 func (l *Log) Retry() { l.st.Retry() }
 
-func (l *Log) String() string { return fmt.Sprintf("reign of term %d", l.term) }
+func (l *Log) String() string { return fmt.Sprintf("log of term %d", l.term) }

@@ -2,5 +2,5 @@ package replica
 
 import "fiveways/internal/broker/shardlog"
 
-// A reign's log is one that an engine can append to.
+// A leadership's log is one that an engine can append to.
 var _ shardlog.Log = (*Log)(nil)

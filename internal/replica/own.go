@@ -26,7 +26,7 @@ func isOwn(data []byte) bool { return len(data) > 0 && (data[0] == ownKeep || da
 // proposeOwn proposes an entry of the replica's own, behind what waits. done is called when it is
 // committed, and when that will not be known.
 func (c *core) proposeOwn(data []byte, done func(error)) {
-	c.waiting = append(c.waiting, proposal{log: c.reign, own: data, done: done})
+	c.waiting = append(c.waiting, proposal{log: c.leading, own: data, done: done})
 }
 
 // applyOwn does what a committed entry of the replica's own says. mine says that this leadership

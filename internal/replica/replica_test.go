@@ -60,7 +60,7 @@ func (m *texts) Lose(restored func()) {
 	restored()
 }
 
-func (m *texts) reign() *Log {
+func (m *texts) leading() *Log {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.log
@@ -211,7 +211,7 @@ func (tm *team) leader(other int) int {
 	for range 100 {
 		tm.pass(TickInterval)
 		for i, m := range tm.machines {
-			if log := m.reign(); i != other && log != nil && log.Leads() {
+			if log := m.leading(); i != other && log != nil && log.Leads() {
 				return i
 			}
 		}
@@ -234,12 +234,12 @@ func TestReplicas(t *testing.T) {
 			}
 		}
 		passed := make(chan error, 2)
-		m.reign().Barrier([]uint32{1}, store.WaitSync, func(err error) { passed <- err })
-		m.reign().ReadIndex(func(err error) { passed <- err })
+		m.leading().Barrier([]uint32{1}, store.WaitSync, func(err error) { passed <- err })
+		m.leading().ReadIndex(func(err error) { passed <- err })
 		if err := errors.Join(<-passed, <-passed); err != nil {
 			t.Fatal(err)
 		}
-		log := m.reign()
+		log := m.leading()
 		if n := log.Pending(); n != 0 {
 			t.Fatalf("%d bytes pending", n)
 		}
@@ -256,7 +256,7 @@ func TestReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if st := log.State(); st.Health != store.Failed || !errors.Is(st.Err, ErrLost) || len(told) != 1 {
-			t.Fatalf("the log of a reign that is over: %v, %d changes", st, len(told))
+			t.Fatalf("the log of a leadership that is over: %v, %d changes", st, len(told))
 		}
 		if err := <-tm.machines[second].put("four"); err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func TestReplicas(t *testing.T) {
 		late := make(chan error, 1)
 		log.Append([]store.Entry{{Shard: 1, Index: 9, Data: []byte("\x02\x01x")}}, func(err error) { late <- err })
 		if err := <-late; !errors.Is(err, ErrNotLeader) {
-			t.Fatalf("append after the reign: %v", err)
+			t.Fatalf("append after the leadership: %v", err)
 		}
 		tm.isolate(first, false)
 		tm.pass(3 * time.Second)
@@ -274,7 +274,7 @@ func TestReplicas(t *testing.T) {
 			}
 		}
 		if m.lost != 1 {
-			t.Fatalf("the first leader was told %d times that its reign is over", m.lost)
+			t.Fatalf("the first leader was told %d times that its leadership is over", m.lost)
 		}
 	})
 }
@@ -492,7 +492,7 @@ func TestCheck(t *testing.T) {
 			if err := <-m.put("text"); err != nil {
 				t.Fatal(err)
 			}
-			m.reign().Check(1, checked)
+			m.leading().Check(1, checked)
 			tm.pass(time.Second)
 		}
 		put(1)
@@ -530,7 +530,7 @@ func TestClose(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
 		m, r := tm.machines[0], tm.replicas[0]
-		log := m.reign()
+		log := m.leading()
 		if err := <-m.put("alone"); err != nil {
 			t.Fatal(err)
 		}

@@ -119,10 +119,10 @@ type engine struct {
 	last  [simShards]uint64
 	hash  [simShards]uint64
 	have  [simShards][]int  // ids
-	ahead [simShards]uint64 // indexes of shards as the reign has given them out
+	ahead [simShards]uint64 // indexes of shards as the leadership has given them out
 	sums  [simShards]uint64 // hashes after those
 	ids   map[int]bool      // what the engine knows, ahead or not
-	mine  map[int]bool      // of them, those of the reign
+	mine  map[int]bool      // of them, those of the leadership
 	log   *Log
 }
 

@@ -86,7 +86,7 @@ func TestAlarmIsOnEveryView(t *testing.T) {
 	p.login()
 	for _, view := range []string{"overview", "queues", "queues/%2F/orders", "exchanges", "topology", "jobs", "semaphores", "keys", "users", "definitions"} {
 		p.showView(view)
-		p.readsIn("[role=alert]", "The disk is nearly full: publishers are held back")
+		p.readsIn("[role=alert]", "The disk is nearly full: publishers are blocked")
 		if n := ask[int](p, `document.querySelectorAll("[role=alert]").length`); n != 1 {
 			t.Errorf("%s says it %d times", view, n)
 		}
@@ -95,7 +95,7 @@ func TestAlarmIsOnEveryView(t *testing.T) {
 	bob := openAt(t, s.at)
 	bob.loginAs("bob", "first")
 	bob.show("#/queues")
-	bob.readsIn("[role=alert]", "The disk is nearly full: publishers are held back")
+	bob.readsIn("[role=alert]", "The disk is nearly full: publishers are blocked")
 }
 
 // A user whose password is changed has to log in again, and is told why.

@@ -8,7 +8,7 @@ import (
 )
 
 // Gate holds publishers back, each on its own connection, while over reports that the broker is
-// behind or its memory used up; consumers go on. When that lasts, the watchdog raises an alarm:
+// behind or its memory used up; consumers continue. When that lasts, the watchdog raises an alarm:
 // then the protocols stop reading and say so to their clients.
 type Gate struct {
 	over    func() bool

@@ -53,7 +53,7 @@ func OfExchange(s *broker.Session, name string) (*Schedule, error) {
 	if !ok {
 		return nil, s.Fail(failure.ErrExchangeNotFound, "exchange", name)
 	}
-	return &Schedule{f.Broker(), f.Relay(x)}, nil
+	return &Schedule{f.Broker(), f.Buffer(x)}, nil
 }
 
 // QueueID is the ID of the queue of the schedule, which no other has, also of the same name later.

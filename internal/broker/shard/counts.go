@@ -40,7 +40,7 @@ func (sh *Shard) handedOut(q *Queue, it *queue.Item) {
 	if it.Flags&queue.Redelivered != 0 {
 		q.counts.Redelivered++
 	}
-	if sh.traces != nil && q.relay == nil {
+	if sh.traces != nil && q.buffer == nil {
 		sh.traces.Delivered(q.tracePlace(), it)
 	}
 	if it.Handle == q.probe.handle {
@@ -84,7 +84,7 @@ func (q *Queue) freeProbe() {
 // retire adds the counts of a queue that is deleted to those of its virtual host, whose sums never
 // decrease.
 func (sh *Shard) retire(q *Queue) {
-	if q.relay == nil {
+	if q.buffer == nil {
 		sh.set.Counters.QueuesDeleted.Add(1)
 	}
 	if sh.retired == nil {

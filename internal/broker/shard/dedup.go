@@ -8,9 +8,9 @@ import (
 	"fiveways/internal/core/shardstate"
 )
 
-// A queue or a relay with Policy.Deduplicate takes one message per key. The key is the value of a
-// header; a message without it is never a duplicate. Keys of persistent messages are in the log,
-// other keys in memory only.
+// A queue or an exchange buffer with Policy.Deduplicate takes one message per key. The key is the
+// value of a header; a message without it is never a duplicate. Keys of persistent messages are in
+// the log, other keys in memory only.
 
 func newMemory(p *catalog.QueuePolicy) *dedup.Memory {
 	return dedup.New(int(min(p.DedupEntries, math.MaxInt32)))

@@ -14,9 +14,9 @@ import (
 func (sh *Shard) publish(o *Op) (ok bool) {
 	ok = true
 	sh.promise, sh.duplicate = store.WaitNot, false
-	var once *Queue // a relay that remembers the message's key when other queues have taken the message
-	if o.Queue != nil && o.Queue.relay != nil {
-		once = sh.intoRelay(o)
+	var once *Queue // an exchange buffer that remembers the message's key when other queues have taken the message
+	if o.Queue != nil && o.Queue.buffer != nil {
+		once = sh.intoBuffer(o)
 	}
 	if o.due <= sh.now {
 		o.due = 0
@@ -47,7 +47,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 			sh.answers.Add(o.Confirm, o.Seq, ok)
 		}
 	}
-	if o.due > 0 && logged && o.Queue.relay != nil && sh.log.Size() >= relayEntryBytes && !sh.inTx {
+	if o.due > 0 && logged && o.Queue.buffer != nil && sh.log.Size() >= bufferEntryBytes && !sh.inTx {
 		sh.log.Propose()
 	}
 	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
@@ -131,7 +131,7 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 		sh.remember(q, o)
 	}
 	sh.published(q, h, sh.incoming.Size, o.due)
-	if sh.traces != nil && q.relay == nil {
+	if sh.traces != nil && q.buffer == nil {
 		sh.traces.Published(q.tracePlace(), h, o.Env)
 	}
 	sh.mark(q)

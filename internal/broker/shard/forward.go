@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	forwardStep     = 1024     // messages that leave a relay before the shard does something else
-	relayEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
+	forwardStep      = 1024     // messages that leave an exchange buffer before the shard does something else
+	bufferEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
 )
 
 // ForwardOp is the publish of a message as its sender asked for it, from now on.
@@ -21,16 +21,17 @@ func ForwardOp(m *forward.Message) Op {
 	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: m.TTL()}
 }
 
-// intoRelay decides what becomes of a publish whose target is a relay: it may drop the target, set
-// the time until which the message stays, or replace the relay by the exchange's own targets. It
-// returns the relay when that has to remember the message's key once the message is accepted.
-func (sh *Shard) intoRelay(o *Op) (once *Queue) {
+// intoBuffer decides what becomes of a publish whose target is an exchange buffer: it may drop the
+// target, set the time until which the message stays, or replace the buffer by the exchange's own
+// targets. It returns the buffer when that has to remember the message's key once the message is
+// accepted.
+func (sh *Shard) intoBuffer(o *Op) (once *Queue) {
 	q := o.Queue
 	m, err := forward.Read(o.Env)
 	if q.gone || err != nil { // the protocol has checked it
 		return nil
 	}
-	if q.relay.Keeps {
+	if q.buffer.Keeps {
 		o.ttl = -1 // a queue that is bound later counts from then
 		if v, _ := message.HeaderLookup(m.Peek.Headers, noStoreHeader); v == true {
 			o.Queue = nil
@@ -44,33 +45,33 @@ func (sh *Shard) intoRelay(o *Op) (once *Queue) {
 		}
 		once = q
 	}
-	if targets, ok := sh.throughRelay(o, &m); ok {
+	if targets, ok := sh.throughBuffer(o, &m); ok {
 		o.Queue, o.More = nil, nil
 		if !targets.Empty() {
 			o.Queue, o.More = targets.queues[0], targets.queues[1:]
 		}
 		return once
 	}
-	if d := m.Delay(); d > 0 && q.relay.Delays {
+	if d := m.Delay(); d > 0 && q.buffer.Delays {
 		o.due = max(o.due, sh.now+d+1) // the current millisecond may be nearly over
 	}
 	o.ttl = -1 // its life begins when it leaves
 	return once
 }
 
-// lookThrough is throughRelay for a publish that may still be refused.
+// lookThrough is throughBuffer for a publish that may still be refused.
 func (sh *Shard) lookThrough(o *Op) (t Targets, ok bool) {
 	m, err := forward.Read(o.Env)
 	if err != nil {
 		return t, false
 	}
-	return sh.throughRelay(o, &m)
+	return sh.throughBuffer(o, &m)
 }
 
-// throughRelay finds the queues that a publish to a relay can go to at once and in the same entry;
-// ok is false when the message must stay, or when the queues are on other shards.
-func (sh *Shard) throughRelay(o *Op, m *forward.Message) (t Targets, ok bool) {
-	r := o.Queue.relay
+// throughBuffer finds the queues that a publish to an exchange buffer can go to at once and in the
+// same entry; ok is false when the message must stay, or when the queues are on other shards.
+func (sh *Shard) throughBuffer(o *Op, m *forward.Message) (t Targets, ok bool) {
+	r := o.Queue.buffer
 	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
 		return t, false
 	}
@@ -78,9 +79,9 @@ func (sh *Shard) throughRelay(o *Op, m *forward.Message) (t Targets, ok bool) {
 	return t, ok && t.within(sh)
 }
 
-// attendRelay forwards what is due to leave the relay, and sets the timer for the rest.
-func (sh *Shard) attendRelay(q *Queue) {
-	if q.relay.Keeps {
+// attendBuffer forwards what is due to leave the buffer, and sets the timer for the rest.
+func (sh *Shard) attendBuffer(q *Queue) {
+	if q.buffer.Keeps {
 		q.state.Due(sh.now)
 		sh.limitLength(q)
 		return
@@ -93,7 +94,7 @@ func (sh *Shard) attendRelay(q *Queue) {
 	sh.timers.set(q, at)
 }
 
-// forward forwards up to forwardStep messages that are due to leave the relay, the longest due
+// forward forwards up to forwardStep messages that are due to leave the buffer, the longest due
 // first.
 func (sh *Shard) forward(q *Queue) {
 	if sh.set.Resting.Load() {
@@ -141,7 +142,7 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 	if it.Due != 0 {
 		m.EndDelay()
 	}
-	targets, ok := q.vhost.routeOut(q.relay.Exchange, &m, routing.PastFirst)
+	targets, ok := q.vhost.routeOut(q.buffer.Exchange, &m, routing.PastFirst)
 	if !ok {
 		return // the exchange is being deleted, and if that fails the message must still be here after a restart
 	}
@@ -151,7 +152,7 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 	}
 	o := ForwardOp(&m)
 	o.Kind = sh.onward(q)
-	o.deadline = it.Expires                // a message in a relay expires by its deadline only
+	o.deadline = it.Expires                // a message in an exchange buffer expires by its deadline only
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()

@@ -6,9 +6,10 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// handover is a message on its way from one queue to others: it is dead, or its time in a relay is
-// over. It stays in its queue, unacked but lent to no consumer, until its settle is recorded with
-// the publish or after it: a crash in between can duplicate the message but never lose it.
+// handover is a message on its way from one queue to others: it is dead, or its time in an exchange
+// buffer is over. It stays in its queue, unacked but lent to no consumer, until its settle is
+// recorded with the publish or after it: a crash in between can duplicate the message but never
+// lose it.
 type handover struct {
 	source  *Queue
 	handle  queue.Handle

@@ -27,7 +27,7 @@ func (sh *Shard) recall(q *Queue, b *routing.Binding) {
 		if status != queue.Ready {
 			continue
 		}
-		deadline := it.Expires // a message in a relay expires by its deadline only
+		deadline := it.Expires // a message in an exchange buffer expires by its deadline only
 		env, err := sh.load(q, it)
 		if err != nil {
 			sh.setAside(q, it, err)

@@ -25,7 +25,7 @@ type Queue struct {
 	catalog.Queue // its definition
 	vhost         *VHost
 	shard         *Shard
-	relay         *catalog.Relay    // nil unless the queue belongs to an exchange
+	buffer        *catalog.Buffer   // nil unless the queue belongs to an exchange
 	pace          backpressure.Pace // with rate, here: sessions read both beside the shard, which writes what is below
 	rate          throttle.Limit    // of what sessions publish
 	Created       uint64            // index of the topology entry that declared it
@@ -52,7 +52,7 @@ type Queue struct {
 	removed       bool  // for being idle
 	seen          look  // of an implicit queue
 	watched       int64 // unix ms of the last Look
-	once          bool  // it takes one message per key; relays look at that elsewhere
+	once          bool  // it takes one message per key; buffers look at that elsewhere
 	marked        bool
 	timer         int   // place in the shard's timers + 1, 0 = not there
 	wakeAt        int64 // unix ms
@@ -113,7 +113,7 @@ func (q *Queue) Register() { q.shard.Post(func() { q.shard.Register(q) }) }
 func (sh *Shard) Register(q *Queue) {
 	q.lastUsed = sh.set.NowMillis()
 	q.promise = syncWait(q.Policy().Sync, sh.set.Sync)
-	q.once = q.Policy().Deduplicate && q.relay == nil
+	q.once = q.Policy().Deduplicate && q.buffer == nil
 	sh.queues[q.ID] = q
 	q.consumers.Init(consumed{q})
 	if q.Policy().SingleActive {

@@ -60,7 +60,7 @@ type Set struct {
 	Counters counters
 	Waited   histogram.Histogram // ms that messages waited in queues
 	Resting  atomic.Bool         // no message starts for another queue
-	Alarmed  atomic.Bool         // publishers are held back by an alarm, not by flow
+	Alarmed  atomic.Bool         // publishers are blocked by an alarm, not by flow
 	Rated    atomic.Bool         // a limit of a rate is set, or was
 }
 
@@ -145,7 +145,7 @@ func NewQueue() *catalog.Queue {
 func (s *Set) Build(def *catalog.Queue) {
 	q := QueueOf(def)
 	s.Grow(int(def.Shard))
-	q.vhost, q.shard, q.relay = VHostOf(def.In), s.All[def.Shard-1], def.Relay
+	q.vhost, q.shard, q.buffer = VHostOf(def.In), s.All[def.Shard-1], def.Buffer
 	q.setContent(shardstate.NewQueue(def.ID, def.Durable))
 	q.Rule(q.Ruled())
 }
@@ -180,9 +180,9 @@ func QueueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
 // VHostOf is the virtual host of a definition.
 func VHostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
 
-// RelayQueue returns the relay of the exchange, nil when it has none.
-func (s *Set) RelayQueue(x *routing.Exchange) *Queue {
-	if q := s.Catalog.RelayOf(x); q != nil {
+// BufferQueue returns the buffer of the exchange, nil when it has none.
+func (s *Set) BufferQueue(x *routing.Exchange) *Queue {
+	if q := s.Catalog.BufferOf(x); q != nil {
 		return QueueOf(q)
 	}
 	return nil

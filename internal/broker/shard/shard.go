@@ -63,7 +63,7 @@ type Shard struct {
 	taking    []*Queue           // the queues that take the publish in hand
 	incoming  shardstate.Message // the publish in hand
 	givenID   stream.ID          // of the publish in hand, 0-0: the stream gives one
-	due       []queue.Item       // messages about to leave a relay
+	due       []queue.Item       // messages about to leave an exchange buffer
 	promise   store.Wait         // of the publish in hand: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
 	spilled   *scratch.Bodies
@@ -267,8 +267,8 @@ func (sh *Shard) attend(q *Queue) {
 		f.OnRest(Context{sh, q})
 	}
 	sh.setTimer(q)
-	if q.relay != nil {
-		sh.attendRelay(q)
+	if q.buffer != nil {
+		sh.attendBuffer(q)
 	}
 	sh.boundMemory(q)
 	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0)

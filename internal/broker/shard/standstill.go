@@ -77,7 +77,7 @@ func Admits(ops []Op) bool {
 			continue
 		}
 		first, more := o.Queue, o.More
-		if first.relay != nil {
+		if first.buffer != nil {
 			if t, ok := first.shard.lookThrough(o); ok && !t.Empty() {
 				first, more = t.queues[0], t.queues[1:]
 			}

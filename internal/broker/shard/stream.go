@@ -52,7 +52,7 @@ func (q *Queue) isEmpty() bool {
 // stay, in one row.
 func (q *Queue) mayBeStream() bool {
 	p := q.Policy()
-	return q.Durable && q.relay == nil && q.selective == nil && q.after == nil && !q.content.UsedForJobs() && p.MaxPriority == 0
+	return q.Durable && q.buffer == nil && q.selective == nil && q.after == nil && !q.content.UsedForJobs() && p.MaxPriority == 0
 }
 
 // endStream makes a stream an empty queue.

@@ -42,7 +42,7 @@ type holder struct {
 // tapDelivery reports a message that is handed out to the tap.
 func (sh *Shard) tapDelivery(d *Delivery, to holder) {
 	v := d.Queue.vhost
-	if !v.tapped.Load() || d.Queue.relay != nil || to.client == nil {
+	if !v.tapped.Load() || d.Queue.buffer != nil || to.client == nil {
 		return
 	}
 	t := Tapped{

@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// Targets are the queues a message goes to, those of one shard side by side, relays behind the
+// Targets are the queues a message goes to, those of one shard side by side, buffers behind the
 // others. The slice is shared and never changed. Targets take four words, the most that the
 // compiler keeps in registers.
 type Targets struct {
-	queues []*Queue
-	parts  int32 // publishes they need: one for each shard, and one for each relay
-	relays bool  // there are relays among them
+	queues  []*Queue
+	parts   int32 // publishes they need: one for each shard, and one for each buffer
+	buffers bool  // there are buffers among them
 }
 
 // NewTargets returns the targets of a message that goes to some queues, which it sorts.
@@ -20,10 +20,10 @@ func NewTargets(queues []*Queue) Targets {
 	}
 	t := Targets{queues: queues}
 	for i, q := range queues {
-		if i == 0 || q.shard != queues[i-1].shard || q.relay != nil {
+		if i == 0 || q.shard != queues[i-1].shard || q.buffer != nil {
 			t.parts++
 		}
-		t.relays = t.relays || q.relay != nil
+		t.buffers = t.buffers || q.buffer != nil
 	}
 	return t
 }
@@ -31,7 +31,7 @@ func NewTargets(queues []*Queue) Targets {
 // part orders queues so that those of one publish are side by side.
 func (q *Queue) part() int {
 	n := 2 * int(q.shard.ID)
-	if q.relay != nil {
+	if q.buffer != nil {
 		n++
 	}
 	return n
@@ -39,22 +39,22 @@ func (q *Queue) part() int {
 
 // within reports whether all of them are ordinary queues of one shard.
 func (t Targets) within(sh *Shard) bool {
-	return t.Empty() || t.parts == 1 && !t.relays && t.queues[0].shard == sh
+	return t.Empty() || t.parts == 1 && !t.buffers && t.queues[0].shard == sh
 }
 
 // OnlyCopied reports whether only exchanges that keep copies of messages get the message.
 func (t Targets) OnlyCopied() bool {
 	for _, q := range t.queues {
-		if q.relay == nil || !q.relay.Keeps {
+		if q.buffer == nil || !q.buffer.Keeps {
 			return false
 		}
 	}
 	return len(t.queues) > 0
 }
 
-// Relayed reports whether one of the queues belongs to an exchange: then it is open whether the
+// Buffered reports whether one of the queues belongs to an exchange: then it is open whether the
 // message reaches a client's queue.
-func (t Targets) Relayed() bool { return t.relays }
+func (t Targets) Buffered() bool { return t.buffers }
 
 // Empty reports whether no queue gets the message.
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
@@ -65,7 +65,7 @@ func (t Targets) Queues() []*Queue { return t.queues }
 // Names are the names of the queues that belong to no exchange.
 func (t Targets) Names() (all []string) {
 	for _, q := range t.queues {
-		if q.relay == nil {
+		if q.buffer == nil {
 			all = append(all, q.Name)
 		}
 	}
@@ -87,7 +87,7 @@ func (t Targets) Parts() int { return int(t.parts) }
 func (t Targets) Each(base Op, fn func(*Shard, Op)) {
 	for i := 0; i < len(t.queues); {
 		end := i + 1
-		for end < len(t.queues) && t.queues[end].shard == t.queues[i].shard && t.queues[end].relay == nil {
+		for end < len(t.queues) && t.queues[end].shard == t.queues[i].shard && t.queues[end].buffer == nil {
 			end++
 		}
 		o := base

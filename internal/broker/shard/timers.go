@@ -84,8 +84,8 @@ func (sh *Shard) fireTimers() {
 		q := sh.timers.heap[0]
 		sh.timers.set(q, noTime)
 		sh.expire(q)
-		if q.relay == nil {
-			q.state.Due(sh.now) // a due message leaves a relay without being ready before
+		if q.buffer == nil {
+			q.state.Due(sh.now) // a due message leaves an exchange buffer without being ready before
 		}
 		if q.content.Jobs != nil {
 			sh.endLeases(q)

@@ -47,7 +47,7 @@ func NewWriter(s *Shared, id uint32, facts *shardstate.Recorder, post func(func(
 // Replayed counts a fact that recovery has read.
 func (w *Writer) Replayed(fact []byte) { w.count(len(fact)) }
 
-// Recovered has the writer go on behind the last entry of the log.
+// Recovered has the writer continue behind the last entry of the log.
 func (w *Writer) Recovered(last uint64) {
 	w.index = last + 1
 	w.upTo.Store(last)

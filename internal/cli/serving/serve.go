@@ -140,9 +140,9 @@ func NewLogger(cfg config.Config, w io.Writer) *slog.Logger {
 
 // withoutTLS says which connections need no TLS, by the setting tls_plain.
 var withoutTLS = map[string]string{
-	config.PlainAlways:   "plain connections are, too",
-	config.PlainLoopback: "plain connections are from this machine only",
-	config.PlainNever:    "plain connections are not",
+	config.PlainAlways:   "plain connections too",
+	config.PlainLoopback: "plain connections only from this machine",
+	config.PlainNever:    "plain connections are rejected",
 }
 
 // pageURL is where a browser of this machine finds the web page, "" when it is not served.
@@ -178,7 +178,7 @@ func banner(w io.Writer, version string, cfg config.Config, served []server.Endp
 		fmt.Fprintf(w, "Web page: %s (a new broker's user is guest, with password guest)\n", page)
 	}
 	if cfg.TLSCert != "" {
-		fmt.Fprintf(w, "TLS is taken at every address; %s.\n", withoutTLS[cfg.TLSPlain])
+		fmt.Fprintf(w, "TLS is accepted on every address; %s.\n", withoutTLS[cfg.TLSPlain])
 	}
 	fmt.Fprintln(w, "Stop with Ctrl-C or SIGTERM.")
 }

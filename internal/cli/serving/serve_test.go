@@ -19,7 +19,7 @@ func TestBannerIsHonest(t *testing.T) {
 		{Protocol: "etcd", Address: "127.0.0.1:40004"}, {Protocol: "http", Address: "127.0.0.1:40005"}, {Protocol: "metrics", Address: "127.0.0.1:40006"},
 	})
 	lines := strings.Split(out.String(), "\n")
-	for i, want := range []string{"Fiveways ", "amqp  127.0.0.1:40001, 127.0.0.1:40002 ", "sql   off", "redis 127.0.0.1:40003   try: redis-cli -u redis://127.0.0.1:40003 ", "etcd  127.0.0.1:40004   try: etcdctl --endpoints 127.0.0.1:40004 ", "http  127.0.0.1:40005   try: curl -u guest:guest http://127.0.0.1:40005/api/overview", "metrics 127.0.0.1:40006   try: curl http://127.0.0.1:40006/metrics", "Web page: http://127.0.0.1:40005/ (", "TLS is taken at every address; plain connections are not", "Stop with"} {
+	for i, want := range []string{"Fiveways ", "amqp  127.0.0.1:40001, 127.0.0.1:40002 ", "sql   off", "redis 127.0.0.1:40003   try: redis-cli -u redis://127.0.0.1:40003 ", "etcd  127.0.0.1:40004   try: etcdctl --endpoints 127.0.0.1:40004 ", "http  127.0.0.1:40005   try: curl -u guest:guest http://127.0.0.1:40005/api/overview", "metrics 127.0.0.1:40006   try: curl http://127.0.0.1:40006/metrics", "Web page: http://127.0.0.1:40005/ (", "TLS is accepted on every address; plain connections are rejected", "Stop with"} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d is %q, want it to start with %q", i, lines[i], want)
 		}

@@ -148,18 +148,18 @@ func (e *Edit) DeclareExchange(spec *ExchangeSpec) error {
 	return e.createExchange(rs, spec)
 }
 
-// createExchange adds an exchange that is not there, with the relay that it needs.
+// createExchange adds an exchange that is not there, with the buffer that it needs.
 func (e *Edit) createExchange(rs routing.ExchangeSpec, spec *ExchangeSpec) error {
-	var relay *Queue
-	if policy, needed := relayPolicy(&rs, &spec.Relay); needed {
-		relay = e.newQueue(relayPrefix+rs.Name, &policy)
+	var buffer *Queue
+	if policy, needed := bufferPolicy(&rs, &spec.Buffer); needed {
+		buffer = e.newQueue(bufferPrefix+rs.Name, &policy)
 	}
-	if err := e.addExchange(&rs, relay); err != nil {
+	if err := e.addExchange(&rs, buffer); err != nil {
 		return e.routingError(err, spec.Name, spec)
 	}
 	e.table = e.v.withAlternate(e.table, rs.Name)
 	if rs.Durable {
-		e.record(&topologyFact{Exchange: newExchangeFact(&rs, relay)})
+		e.record(&topologyFact{Exchange: newExchangeFact(&rs, buffer)})
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (e *Edit) mayDeclareExchange(spec *ExchangeSpec, there bool) error {
 	if err := e.rights.May(Configure, "exchange", spec.Name); err != nil {
 		return err
 	}
-	if spec.Type == routing.TypeHistory && spec.Relay.Deduplicate {
+	if spec.Type == routing.TypeHistory && spec.Buffer.Deduplicate {
 		return &failure.Error{
 			Err: failure.ErrInvalidBinding, Kind: "exchange", Name: spec.Name, VHost: e.v.Name,
 			Detail: "an exchange of type '" + spec.Type + "' cannot de-duplicate; bind it to one that does",

@@ -17,8 +17,8 @@ type Edit struct {
 	rights *Rights // nil in a replay
 	table  *routing.Table
 
-	Made  []*Queue          // new ones, relays too
-	Ended []*Queue          // that go, relays too
+	Made  []*Queue          // new ones, buffers too
+	Ended []*Queue          // that go, buffers too
 	Kept  []*Queue          // implicit ones that stay
 	Bound []routing.Binding // new ones
 
@@ -89,11 +89,11 @@ func (e *Edit) apply(f *topologyFact) error {
 		return err
 	case f.Exchange != nil:
 		spec := f.Exchange.spec()
-		var relay *Queue
-		if f.Exchange.Relay != nil {
-			relay = e.build(f.Exchange.Relay)
+		var buffer *Queue
+		if f.Exchange.Buffer != nil {
+			buffer = e.build(f.Exchange.Buffer)
 		}
-		return e.addExchange(&spec, relay)
+		return e.addExchange(&spec, buffer)
 	case f.Binding != nil && f.Delete:
 		e.table, _ = e.table.Unbind(f.Binding.binding())
 	case f.Binding != nil:
@@ -131,25 +131,25 @@ func (e *Edit) removeQueue(q *Queue) (removed []routing.Binding) {
 	return removed
 }
 
-// addExchange adds an exchange, with its relay when that is not nil.
-func (e *Edit) addExchange(spec *routing.ExchangeSpec, relay *Queue) error {
+// addExchange adds an exchange, with its buffer when that is not nil.
+func (e *Edit) addExchange(spec *routing.ExchangeSpec, buffer *Queue) error {
 	t, err := e.table.DeclareExchange(*spec)
-	if err == nil && relay != nil {
-		relay.Durable, relay.DeclaredDurable, relay.Relay = spec.Durable, spec.Durable, newRelay(spec)
-		e.state.engine.Build(relay)
-		t, err = t.SetRelay(spec.Name, routing.Relay{Queue: routing.QueueID(relay.ID), Copy: relay.Relay.Keeps, Holds: relay.holds(e.state.options.Delay)})
+	if err == nil && buffer != nil {
+		buffer.Durable, buffer.DeclaredDurable, buffer.Buffer = spec.Durable, spec.Durable, newBuffer(spec)
+		e.state.engine.Build(buffer)
+		t, err = t.SetBuffer(spec.Name, routing.Buffer{Queue: routing.QueueID(buffer.ID), Copy: buffer.Buffer.Keeps, Holds: buffer.holds(e.state.options.Delay)})
 	}
 	if err != nil {
 		return err
 	}
 	e.table = t
-	if relay != nil {
-		e.Made = append(e.Made, relay)
+	if buffer != nil {
+		e.Made = append(e.Made, buffer)
 	}
 	return nil
 }
 
-// removeExchange takes an exchange out with its relay, and returns the bindings that went with it.
+// removeExchange takes an exchange out with its buffer, and returns the bindings that went with it.
 func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error) {
 	x, ok := e.table.Exchange(name)
 	t, removed, err := e.table.DeleteExchange(name)
@@ -158,8 +158,8 @@ func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error
 	}
 	e.table = t
 	if ok {
-		if relay := e.relayOf(x); relay != nil {
-			e.Ended = append(e.Ended, relay)
+		if buffer := e.bufferOf(x); buffer != nil {
+			e.Ended = append(e.Ended, buffer)
 		}
 	}
 	return removed, nil
@@ -175,8 +175,8 @@ func (e *Edit) queueByID(id uint64) (*Queue, bool) {
 	return e.state.Queue(id)
 }
 
-func (e *Edit) relayOf(x *routing.Exchange) *Queue {
-	if id := x.Relay().Queue; id != 0 {
+func (e *Edit) bufferOf(x *routing.Exchange) *Queue {
+	if id := x.Buffer().Queue; id != 0 {
 		q, _ := e.queueByID(uint64(id))
 		return q
 	}
@@ -224,7 +224,7 @@ func (e *Edit) Usable(name string) (*Queue, error) {
 func (e *Edit) roomForQueue(name string) error {
 	more := int64(0)
 	for _, q := range e.Made {
-		if q.Relay == nil {
+		if q.Buffer == nil {
 			more++
 		}
 	}

@@ -60,8 +60,8 @@ type exchangeFact struct {
 	Internal   bool   `json:"internal,omitempty"`
 	Alternate  name   `json:"alternate,omitempty"`
 	Args       []byte `json:"args,omitempty"`
-	// Relay is the queue that belongs to the exchange.
-	Relay *queueFact `json:"relay,omitempty"`
+	// Buffer is the queue that belongs to the exchange.
+	Buffer *queueFact `json:"relay,omitempty"`
 }
 
 type bindingFact struct {
@@ -186,14 +186,14 @@ func decodeArgs(b []byte) message.Table {
 	return t
 }
 
-// newExchangeFact tells of an exchange; relay is nil when it has none.
-func newExchangeFact(s *routing.ExchangeSpec, relay *Queue) *exchangeFact {
+// newExchangeFact tells of an exchange; buffer is nil when it has none.
+func newExchangeFact(s *routing.ExchangeSpec, buffer *Queue) *exchangeFact {
 	f := &exchangeFact{
 		Name: name(s.Name), Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: name(s.Alternate),
 		Args: encodeArgs(s.Args),
 	}
-	if relay != nil {
-		f.Relay = newQueueFact(relay)
+	if buffer != nil {
+		f.Buffer = newQueueFact(buffer)
 	}
 	return f
 }

@@ -18,7 +18,7 @@ type Queue struct {
 	AutoDelete      bool
 	Args            message.Table
 	Declared        QueuePolicy // what its declaration said; policies may say otherwise
-	Relay           *Relay      // nil unless the queue belongs to an exchange
+	Buffer          *Buffer     // nil unless the queue belongs to an exchange
 	In              *VHost
 	Shard           uint32 // where its messages are
 	Owner           any    // of an exclusive queue: the Rights.Owner that declared it
@@ -31,25 +31,25 @@ type Queue struct {
 // needed. Any goroutine may ask.
 func (q *Queue) Implicit() bool { return q.implicit.Load() }
 
-// Relay says what a queue does for the exchange that it belongs to. Such a queue holds messages
+// Buffer is what an exchange buffer does for its exchange. Such a queue holds messages
 // until their time has come (x-delayed-message), to pass each once (x-message-deduplication), or to
 // show them to queues that are bound later (x-recent-history). It comes and goes with its exchange,
 // in one fact. Clients do not reach it by its name; routing leads to it.
-type Relay struct {
+type Buffer struct {
 	Exchange string
 	Delays   bool // messages stay until their time
 	Keeps    bool // it remembers what the exchange also routes; else what leaves it is routed by the exchange's bindings
 }
 
-// relayPrefix begins the names of relays, which are for people to see.
-const relayPrefix = "amq.relay."
+// bufferPrefix begins the names of buffers, which are for people to see.
+const bufferPrefix = "amq.relay."
 
-func newRelay(spec *routing.ExchangeSpec) *Relay {
-	return &Relay{Exchange: spec.Name, Delays: spec.Type == routing.TypeDelayed, Keeps: spec.Type == routing.TypeHistory}
+func newBuffer(spec *routing.ExchangeSpec) *Buffer {
+	return &Buffer{Exchange: spec.Name, Delays: spec.Type == routing.TypeDelayed, Keeps: spec.Type == routing.TypeHistory}
 }
 
-// relayPolicy reports whether the exchange needs a relay, and which.
-func relayPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy, needed bool) {
+// bufferPolicy reports whether the exchange needs a buffer, and which.
+func bufferPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy, needed bool) {
 	p = DefaultQueuePolicy()
 	if asked.Deduplicate {
 		p.Deduplicate, p.DedupHeader, p.DedupEntries, p.DedupTTL = true, asked.DedupHeader, asked.DedupEntries, asked.DedupTTL
@@ -60,13 +60,13 @@ func relayPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy,
 	return p, p.Deduplicate || spec.Type == routing.TypeHistory || spec.Type == routing.TypeDelayed
 }
 
-// holds tells which messages have business in a relay, by their headers: those with a delay, and
-// those with a key.
+// holds tells which messages have business in an exchange buffer, by their headers: those with a
+// delay, and those with a key.
 func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) bool {
-	if q.Relay.Keeps {
+	if q.Buffer.Keeps {
 		return nil
 	}
-	delays, deduplicates, key := q.Relay.Delays, q.Declared.Deduplicate, q.Declared.DedupHeader
+	delays, deduplicates, key := q.Buffer.Delays, q.Declared.Deduplicate, q.Declared.DedupHeader
 	return func(headers []byte) bool {
 		if delays && delay(headers) > 0 {
 			return true

@@ -246,8 +246,8 @@ func (r *Rights) mayUse(q *Queue) error {
 
 // NoQueue is the failure of a name that routing does not have.
 func (r *Rights) NoQueue(name string) error {
-	if exchange, ok := strings.CutPrefix(name, relayPrefix); ok {
-		if x, ok := r.in.Table().Exchange(exchange); ok && x.Relay().Queue != 0 {
+	if exchange, ok := strings.CutPrefix(name, bufferPrefix); ok {
+		if x, ok := r.in.Table().Exchange(exchange); ok && x.Buffer().Queue != 0 {
 			return r.Fail(failure.ErrAccessRefused, "queue", name)
 		}
 	}

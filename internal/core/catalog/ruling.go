@@ -48,7 +48,7 @@ type Rates struct {
 // Ruled asks the policies about the queue; nil: its declaration counts.
 func (q *Queue) Ruled() *Ruling {
 	rules := q.In.rules()
-	if rules == nil || q.Relay != nil {
+	if rules == nil || q.Buffer != nil {
 		return nil
 	}
 	r := rules.Queue(q.Name, q.Args, q.Declared)

@@ -26,7 +26,7 @@ type ExchangeSpec struct {
 	Internal   bool   // fed by bindings only
 	Alternate  string // takes what no binding matched
 	Args       message.Table
-	Relay      QueuePolicy // its de-duplication is that of the exchange
+	Buffer     QueuePolicy // its de-duplication is that of the exchange
 }
 
 // BindSpec names a binding: from an exchange to a queue or to an exchange.

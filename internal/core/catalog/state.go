@@ -92,7 +92,7 @@ func (s *State) VHosts() (all []*VHost) {
 	return all
 }
 
-// Queue finds a queue, which may be a relay.
+// Queue finds a queue, which may be an exchange buffer.
 func (s *State) Queue(id uint64) (*Queue, bool) {
 	q, ok := s.queues.Load(id)
 	if !ok {
@@ -101,7 +101,7 @@ func (s *State) Queue(id uint64) (*Queue, bool) {
 	return q.(*Queue), true
 }
 
-// Queues calls fn for each queue, relays too, in no particular order.
+// Queues calls fn for each queue, buffers too, in no particular order.
 func (s *State) Queues(fn func(*Queue)) {
 	s.queues.Range(func(_, q any) bool {
 		fn(q.(*Queue))
@@ -109,7 +109,7 @@ func (s *State) Queues(fn func(*Queue)) {
 	})
 }
 
-// QueueCount is how many there are, relays too.
+// QueueCount is how many there are, buffers too.
 func (s *State) QueueCount() int64 { return s.queueCount.Load() }
 
 // QueueIn finds the queue that has a name in a table.
@@ -121,9 +121,9 @@ func (s *State) QueueIn(t *routing.Table, name string) (*Queue, bool) {
 	return s.Queue(uint64(id))
 }
 
-// RelayOf is the relay of an exchange, nil when it has none.
-func (s *State) RelayOf(x *routing.Exchange) *Queue {
-	id := x.Relay().Queue
+// BufferOf is the buffer of an exchange, nil when it has none.
+func (s *State) BufferOf(x *routing.Exchange) *Queue {
+	id := x.Buffer().Queue
 	if id == 0 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (s *State) RelayOf(x *routing.Exchange) *Queue {
 func (s *State) keep(q *Queue) {
 	s.queues.Store(q.ID, q)
 	s.queueCount.Add(1)
-	if q.Relay == nil {
+	if q.Buffer == nil {
 		q.In.queues.Add(1)
 	}
 	s.engine.Added(q)
@@ -147,7 +147,7 @@ func (s *State) forget(q *Queue) {
 		return
 	}
 	s.queueCount.Add(-1)
-	if q.Relay == nil {
+	if q.Buffer == nil {
 		q.In.queues.Add(-1)
 	}
 }
@@ -246,7 +246,7 @@ func (v *VHost) facts(yield func(Fact) bool) bool {
 	t, e := v.Table(), v.state.edit(v)
 	for x := range t.Exchanges() {
 		if x.Spec.Durable && !Predeclared(x.Spec.Name) &&
-			!yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(&x.Spec, v.state.RelayOf(x))}) {
+			!yield(&topologyFact{VHost: v.Name, Exchange: newExchangeFact(&x.Spec, v.state.BufferOf(x))}) {
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ type VHost struct {
 
 	state      *State
 	table      atomic.Pointer[routing.Table] // replaced as a whole
-	queues     atomic.Int64                  // declared now, without relays
+	queues     atomic.Int64                  // declared now, without buffers
 	info       VHostFact                     // guarded by users.mu
 	parameters parameters
 	policies   atomic.Pointer[Rules] // nil: there are none
@@ -58,7 +58,7 @@ func (v *VHost) setTable(t *routing.Table) {
 // touch gives the virtual host a version that none had before. It comes after the change.
 func (v *VHost) touch() { v.version.Store(v.state.versions.Add(1)) }
 
-// Queue finds the queue of a name, which is no relay.
+// Queue finds the queue of a name, which is no exchange buffer.
 func (v *VHost) Queue(name string) (*Queue, bool) { return v.state.QueueIn(v.Table(), name) }
 
 // All yields the queues of a table, with those that belong to exchanges.
@@ -70,7 +70,7 @@ func (v *VHost) All(table *routing.Table) iter.Seq[*Queue] {
 			}
 		}
 		for x := range table.Exchanges() {
-			if q := v.state.RelayOf(x); q != nil && !yield(q) {
+			if q := v.state.BufferOf(x); q != nil && !yield(q) {
 				return
 			}
 		}

@@ -40,7 +40,7 @@ type Exchange struct {
 
 	alternate string // in force: the argument's, else the policy's
 	bindings  int
-	relay     Relay
+	buffer    Buffer
 	traffic   *Traffic
 	matcher   matcher    // of the bindings without a condition
 	selected  []selected // the others, by condition; nil if there are none

@@ -74,7 +74,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 		x := r.visited.list[i]
 		r.matched = false
 		r.ByKey = r.ByKey && byKeyOnly(x.Spec.Type)
-		if x.relay.Queue != 0 && r.atRelay(x, m, i == 0) {
+		if x.buffer.Queue != 0 && r.atBuffer(x, m, i == 0) {
 			continue
 		}
 		x.matcher.match(m, r)

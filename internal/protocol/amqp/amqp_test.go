@@ -571,7 +571,7 @@ func TestPrefetch(t *testing.T) {
 	})
 }
 
-// TestBlocked raises the memory alarm: publishers wait, consumers go on.
+// TestBlocked raises the memory alarm: publishers wait, consumers continue.
 func TestBlocked(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login("connection.blocked")

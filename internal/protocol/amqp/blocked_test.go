@@ -10,7 +10,7 @@ import (
 	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// raiseAlarm has a durable message find the disk full, and returns once publishers are held back.
+// raiseAlarm has a durable message find the disk full, and returns once publishers are blocked.
 func (n *node) raiseAlarm() {
 	n.t.Helper()
 	c := n.login()

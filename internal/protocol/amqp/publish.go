@@ -78,7 +78,7 @@ func (ch *channel) publish(body []byte) error {
 	if err := c.checkUserID(peek); err != nil {
 		return err
 	}
-	noQueue := ct.mandatory && targets.Relayed() && !c.session.Reaches(exchange, key, peek, extra.keys)
+	noQueue := ct.mandatory && targets.Buffered() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
 		targets = shard.Targets{} // no queue would get it as things are now
 	}

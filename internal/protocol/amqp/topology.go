@@ -55,7 +55,7 @@ func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 			return err
 		}
 		var refused *declareargs.Refusal
-		if spec.Alternate, spec.Relay, refused = declareargs.Exchange(m.Arguments); refused != nil {
+		if spec.Alternate, spec.Buffer, refused = declareargs.Exchange(m.Arguments); refused != nil {
 			return refusedArg(refused, amqperr.Resource("exchange", spec.Name, ch.c.session.VHost()))
 		}
 	}

@@ -44,8 +44,8 @@ export function Shell({ children }) {
 }
 
 const shortages = {
-  memory: html`Memory is short: publishers are held back until queues are emptied. More memory: setting <code>memory_limit</code>.`,
-  disk: html`The disk is nearly full: publishers are held back until there is room. The bound is the setting <code>disk_free_limit</code>.`,
+  memory: html`Memory is short: publishers are blocked until queues are emptied. More memory: setting <code>memory_limit</code>.`,
+  disk: html`The disk is nearly full: publishers are blocked until there is room. The bound is the setting <code>disk_free_limit</code>.`,
 };
 
 /** What is wrong with the broker, whatever view is looked at. */

@@ -136,7 +136,7 @@ func exchange(s *broker.Session, d *broker.Definitions, x *Exchange) error {
 		Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Args: message.Table(x.Arguments),
 	}
 	var refused *declareargs.Refusal
-	if spec.Alternate, spec.Relay, refused = declareargs.Exchange(spec.Args); refused != nil {
+	if spec.Alternate, spec.Buffer, refused = declareargs.Exchange(spec.Args); refused != nil {
 		return rest.BadRequest(refused.Text(amqperr.Resource("exchange", x.Name, s.VHost())))
 	}
 	d.DeclareExchange(spec)

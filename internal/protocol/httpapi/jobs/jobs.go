@@ -223,7 +223,7 @@ func (a *api) enqueue(r *http.Request) (rest.Answer, error) {
 	}
 	err = a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 		if alarm := a.Broker.Alarm(); alarm != nil {
-			return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are held back: "+alarm.Reason)
+			return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are blocked: "+alarm.Reason)
 		}
 		return do(s, e, &e.Err)
 	})

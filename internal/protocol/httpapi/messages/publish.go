@@ -125,7 +125,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		return false, err
 	}
 	reached := !targets.Empty()
-	if targets.Relayed() && !s.Reaches([]byte(m.exchange), []byte(m.key), &p.peek, p.also) {
+	if targets.Buffered() && !s.Reaches([]byte(m.exchange), []byte(m.key), &p.peek, p.also) {
 		reached = false
 		if !targets.OnlyCopied() {
 			targets = shard.Targets{}
@@ -160,7 +160,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 // until disk space is freed.
 func (a *api) heldBack() error {
 	if alarm := a.Broker.Alarm(); alarm != nil {
-		return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are held back: "+alarm.Reason)
+		return rest.Fail(http.StatusServiceUnavailable, "unavailable", "publishers are blocked: "+alarm.Reason)
 	}
 	return nil
 }

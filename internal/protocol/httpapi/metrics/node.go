@@ -52,7 +52,7 @@ func (s *source) persister(out *sink) {
 	out.counter("io_write_ops_total", "Entries written to the log")(float64(log.Groups))
 }
 
-// alarms tells why publishers are held back.
+// alarms tells why publishers are blocked.
 func (s *source) alarms(out *sink) {
 	reason := s.b.Resources().Alarm
 	out.gauge("alarms_file_descriptor_limit", "1 while file descriptors are short: never")(0)

@@ -62,7 +62,7 @@ func (p *api) overview(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// short is what is short, so that publishers are held back: memory, disk or nothing. The page shows
+// short is what is short, so that publishers are blocked: memory, disk or nothing. The page shows
 // it to all.
 func (p *api) short() []string {
 	if a := p.Broker.Alarm(); a != nil {

@@ -414,7 +414,7 @@ func TestHealthChecks(t *testing.T) {
 	n.wants("GET", "/api/health/checks/below-node-connection-limit", "", 503, "node connection limit is reached", `"status":"failed"`)
 }
 
-// While publishers are held back, the checks of alarms say so, and the node's object too.
+// While publishers are blocked, the checks of alarms say so, and the node's object too.
 func TestAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: 1 << 60})

@@ -147,7 +147,7 @@ func declareExchange(s *broker.Session, spec catalog.ExchangeSpec) error {
 		return err
 	}
 	var refused *declareargs.Refusal
-	if spec.Alternate, spec.Relay, refused = declareargs.Exchange(spec.Args); refused != nil {
+	if spec.Alternate, spec.Buffer, refused = declareargs.Exchange(spec.Args); refused != nil {
 		return rest.BadRequest(refused.Text(amqperr.Resource("exchange", spec.Name, s.VHost())))
 	}
 	return s.DeclareExchange(spec)

@@ -141,7 +141,7 @@ type aliveness struct {
 // testAliveness sends a message through a queue of its own and takes it out again.
 func (t *topology) testAliveness(r *http.Request) (any, error) {
 	if a := t.Broker.Alarm(); a != nil { // a publisher would be held back
-		return nil, rest.Fail(http.StatusServiceUnavailable, "failed", "publishers are held back: "+a.Reason)
+		return nil, rest.Fail(http.StatusServiceUnavailable, "failed", "publishers are blocked: "+a.Reason)
 	}
 	err := t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error { return passThrough(s, "aliveness-test") })
 	return aliveness{"ok"}, rest.ByChannel(err)

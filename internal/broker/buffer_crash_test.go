@@ -11,33 +11,33 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// relayRun is a small life of a broker with a delayed exchange whose queues lie
+// bufferRun is a small life of a broker with a delayed exchange whose queues lie
 // on several shards, and with de-duplication by a queue and by an exchange.
-type relayRun struct {
+type bufferRun struct {
 	skew      atomic.Int64        // ms that the broker's clock is ahead
 	confirmed map[string][]string // queue -> bodies that must be there once all is due
 	tried     map[string][]string // queue -> bodies that may be
 	pending   []string            // bodies that may go with their exchange
 }
 
-func newRelayRun() *relayRun {
-	return &relayRun{confirmed: map[string][]string{}, tried: map[string][]string{}}
+func newBufferRun() *bufferRun {
+	return &bufferRun{confirmed: map[string][]string{}, tried: map[string][]string{}}
 }
 
-func (r *relayRun) options(o *Options) {
+func (r *bufferRun) options(o *Options) {
 	o.SegmentBytes, o.CheckpointBytes, o.Shards = 4<<10, 1<<10, 3
 	o.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000 + r.skew.Load()) }
 }
 
-// pass lets time go by and everything that is due go on, until no relay holds
+// pass lets time go by and everything that is due go on, until no exchange buffer holds
 // anything that is due.
-func (r *relayRun) pass(b *Broker, d time.Duration) {
+func (r *bufferRun) pass(b *Broker, d time.Duration) {
 	r.skew.Add(d.Milliseconds())
 	for busy := true; busy; {
 		busy = false
 		for _, sh := range b.set.All {
 			if sh.Each(func(at shard.Context) {
-				if d := at.Deliveries(); at.Queue().Relay != nil && (d.Ready() > 0 || d.Unacked() > 0 || d.NextEvent() <= at.Now()) {
+				if d := at.Deliveries(); at.Queue().Buffer != nil && (d.Ready() > 0 || d.Unacked() > 0 || d.NextEvent() <= at.Now()) {
 					busy = true
 					at.Changed()
 				}
@@ -51,7 +51,7 @@ func (r *relayRun) pass(b *Broker, d time.Duration) {
 	}
 }
 
-func (r *relayRun) live(c *client) {
+func (r *bufferRun) live(c *client) {
 	for i := range 4 {
 		if declare(c, QueueSpec{Name: fmt.Sprint("q", i), Durable: true}) != nil {
 			return
@@ -64,7 +64,7 @@ func (r *relayRun) live(c *client) {
 	}
 	args := message.Table{{Name: "x-delayed-type", Value: "fanout"}}
 	if c.DeclareExchange(ExchangeSpec{Name: "later", Type: "x-delayed-message", Durable: true, Args: args}) != nil ||
-		c.DeclareExchange(ExchangeSpec{Name: "sieve", Type: "fanout", Durable: true, Relay: spec.Policy}) != nil {
+		c.DeclareExchange(ExchangeSpec{Name: "sieve", Type: "fanout", Durable: true, Buffer: spec.Policy}) != nil {
 		return
 	}
 	for q, x := range map[string]string{"q0": "later", "q1": "later", "q2": "sieve", "q3": "sieve"} {
@@ -103,7 +103,7 @@ func (r *relayRun) live(c *client) {
 	c.b.checkpointDue(false)
 }
 
-func (r *relayRun) publish(c *client, exchange, key, body string, props message.Properties, queues ...string) bool {
+func (r *bufferRun) publish(c *client, exchange, key, body string, props message.Properties, queues ...string) bool {
 	for _, q := range queues {
 		r.tried[q] = append(r.tried[q], body)
 	}
@@ -117,7 +117,7 @@ func (r *relayRun) publish(c *client, exchange, key, body string, props message.
 }
 
 // check lets all become due, and compares what is there with what was promised.
-func (r *relayRun) check(t *testing.T, b *Broker) {
+func (r *bufferRun) check(t *testing.T, b *Broker) {
 	c := newClient(t, b)
 	defer c.Close()
 	_, there := c.vhost.Table().Exchange("later")
@@ -163,11 +163,11 @@ func (r *relayRun) check(t *testing.T, b *Broker) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-// TestRelayCrashAtEveryOperation makes each operation on the disk in turn the
+// TestBufferCrashAtEveryOperation makes each operation on the disk in turn the
 // last one, and reopens what a power cut may leave.
-func TestRelayCrashAtEveryOperation(t *testing.T) {
+func TestBufferCrashAtEveryOperation(t *testing.T) {
 	crashEverywhere(t, 2, func() life {
-		r := newRelayRun()
+		r := newBufferRun()
 		return life{
 			options: r.options,
 			live:    func(b *Broker) { r.live(newClient(t, b)) },

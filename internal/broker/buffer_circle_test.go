@@ -14,19 +14,19 @@ import (
 // onceOnly declares an exchange that passes each key once.
 func (c *client) onceOnly(name string) {
 	c.t.Helper()
-	spec := ExchangeSpec{Name: name, Type: "fanout", Durable: true, Relay: DefaultQueuePolicy()}
-	spec.Relay.Deduplicate = true
+	spec := ExchangeSpec{Name: name, Type: "fanout", Durable: true, Buffer: DefaultQueuePolicy()}
+	spec.Buffer.Deduplicate = true
 	must(c.t, c.DeclareExchange(spec))
 }
 
 // Exchanges that hold messages may be bound in a circle, as others may: each queue gets a message
 // once.
-func TestRelaysInACircle(t *testing.T) {
+func TestBuffersInACircle(t *testing.T) {
 	declare := map[string]func(*client, string){
 		"delays":     func(c *client, x string) { c.delayed(x, "fanout", nil) },
 		"duplicates": (*client).onceOnly,
 		"both": func(c *client, x string) {
-			c.delayed(x, "fanout", func(s *ExchangeSpec) { s.Relay = DefaultQueuePolicy(); s.Relay.Deduplicate = true })
+			c.delayed(x, "fanout", func(s *ExchangeSpec) { s.Buffer = DefaultQueuePolicy(); s.Buffer.Deduplicate = true })
 		},
 	}
 	messages := map[string]message.Properties{
@@ -57,9 +57,9 @@ func TestRelaysInACircle(t *testing.T) {
 						sameStrings(t, c.drain("qa"), "m")
 						sameStrings(t, c.drain("qb"), "m")
 						for _, x := range []string{"a", "b"} {
-							look(t, c.relayOn(x), func(s *queue.Deliveries) {
+							look(t, c.bufferOn(x), func(s *queue.Deliveries) {
 								if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
-									t.Errorf("the relay of %s is not empty", x)
+									t.Errorf("the buffer of %s is not empty", x)
 								}
 							})
 						}
@@ -72,7 +72,7 @@ func TestRelaysInACircle(t *testing.T) {
 
 // A dead letter without a delay does not go round through a delayed exchange, as it does not
 // through others.
-func TestDeadLettersThroughRelaysInACircle(t *testing.T) {
+func TestDeadLettersThroughBuffersInACircle(t *testing.T) {
 	for name, one := range map[string]func(*client, string){
 		"delays": func(c *client, x string) { c.delayed(x, "fanout", nil) }, "duplicates": (*client).onceOnly,
 	} {

@@ -6,8 +6,9 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// Relay is a queue that belongs to an exchange: messages wait or are remembered there.
-type Relay struct {
+// Buffer is an exchange buffer: a queue that belongs to an exchange, where messages wait or are
+// remembered.
+type Buffer struct {
 	Queue QueueID // 0 = none
 	Copy  bool    // it gets a copy, and the bindings are followed all the same; else the message stops there
 	// Holds reports whether a message with these headers has business there; nil: each has. What
@@ -16,46 +17,46 @@ type Relay struct {
 	Holds func(headers []byte) bool
 }
 
-// Past says which relays a message does not stop at.
+// Past says which buffers a message does not stop at.
 type Past uint8
 
 const (
 	PastNone  Past = iota // it stops at each
-	PastFirst             // it comes out of the relay of the exchange where the walk begins
+	PastFirst             // it comes out of the buffer of the exchange where the walk begins
 	PastAll               // which queues would get it in the end, as the bindings are now
 )
 
-// Relay returns the relay of the exchange.
-func (x *Exchange) Relay() Relay { return x.relay }
+// Buffer returns the buffer of the exchange.
+func (x *Exchange) Buffer() Buffer { return x.buffer }
 
-// SetRelay gives an exchange its relay. Error: ErrNoExchange.
-func (t *Table) SetRelay(name string, relay Relay) (*Table, error) {
+// SetBuffer gives an exchange its buffer. Error: ErrNoExchange.
+func (t *Table) SetBuffer(name string, buffer Buffer) (*Table, error) {
 	x, ok := t.exchanges.Get(name)
 	if !ok {
 		return t, &Error{Kind: ErrNoExchange, Exchange: name}
 	}
 	changed := *x
-	changed.relay = relay
+	changed.buffer = buffer
 	next := t.edit()
 	next.exchanges.Set(name, &changed)
 	return next, nil
 }
 
-// atRelay adds the relay of x to the result where the message does not go past it, and reports
+// atBuffer adds the buffer of x to the result where the message does not go past it, and reports
 // whether the message stops there.
-func (r *Route) atRelay(x *Exchange, m *Message, first bool) bool {
+func (r *Route) atBuffer(x *Exchange, m *Message, first bool) bool {
 	if m.Past == PastAll || m.Past == PastFirst && first {
 		return false
 	}
-	if x.relay.Holds != nil {
+	if x.buffer.Holds != nil {
 		r.ByKey = false
-		if !x.relay.Holds(m.Headers) {
+		if !x.buffer.Holds(m.Headers) {
 			return false
 		}
 	}
-	r.addQueue(x.relay.Queue)
-	r.matched = !x.relay.Copy // a copy is no reason to leave out the alternate exchange
-	return !x.relay.Copy
+	r.addQueue(x.buffer.Queue)
+	r.matched = !x.buffer.Copy // a copy is no reason to leave out the alternate exchange
+	return !x.buffer.Copy
 }
 
 // newDelayed returns the matcher of the type that a delayed exchange routes by when a message is

@@ -8,26 +8,26 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// Exchange a holds messages, b copies them; both lead to queues and a also to b. The relays are
+// Exchange a holds messages, b copies them; both lead to queues and a also to b. The buffers are
 // queues 100 and 200.
-func relays(t *testing.T) *Table {
+func buffers(t *testing.T) *Table {
 	table := New()
 	table = declare(t, table, ExchangeSpec{Name: "a", Type: TypeFanout})
 	table = declare(t, table, ExchangeSpec{Name: "b", Type: TypeFanout, Alternate: "amq.fanout"})
 	table = bind(t, table, Binding{Source: "a", ToQueue: 1})
 	table = bind(t, table, Binding{Source: "a", ToExchange: "b"})
 	table = bind(t, table, Binding{Source: "amq.fanout", ToQueue: 9})
-	for name, relay := range map[string]Relay{"a": {Queue: 100}, "b": {Queue: 200, Copy: true}} {
+	for name, buffer := range map[string]Buffer{"a": {Queue: 100}, "b": {Queue: 200, Copy: true}} {
 		var err error
-		if table, err = table.SetRelay(name, relay); err != nil {
+		if table, err = table.SetBuffer(name, buffer); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return table
 }
 
-func TestRelays(t *testing.T) {
-	table := relays(t)
+func TestBuffers(t *testing.T) {
+	table := buffers(t)
 	bound := bind(t, table, Binding{Source: "b", ToQueue: 2})
 	for _, k := range []struct {
 		what  string
@@ -50,8 +50,8 @@ func TestRelays(t *testing.T) {
 			t.Errorf("%s: %v, want %v", k.what, got, k.want)
 		}
 	}
-	if _, err := table.SetRelay("none", Relay{Queue: 1}); !errors.Is(err, ErrNoExchange) {
-		t.Errorf("a relay of nothing: %v", err)
+	if _, err := table.SetBuffer("none", Buffer{Queue: 1}); !errors.Is(err, ErrNoExchange) {
+		t.Errorf("a buffer of nothing: %v", err)
 	}
 }
 

@@ -57,16 +57,16 @@ func delayOf64(ms int64) message.Properties { return header("x-delay", ms) }
 
 func threeShards(o *Options) { o.Shards = 3 }
 
-// relayOn returns the relay of an exchange.
-func (c *client) relayOn(exchange string) *shard.Queue {
+// bufferOn returns the buffer of an exchange.
+func (c *client) bufferOn(exchange string) *shard.Queue {
 	c.t.Helper()
 	x, ok := c.vhost.Table().Exchange(exchange)
 	if !ok {
 		c.t.Fatalf("no exchange %s", exchange)
 	}
-	q := c.b.set.RelayQueue(x)
+	q := c.b.set.BufferQueue(x)
 	if q == nil {
-		c.t.Fatalf("exchange %s has no relay", exchange)
+		c.t.Fatalf("exchange %s has no buffer", exchange)
 	}
 	return q
 }
@@ -84,7 +84,7 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 		c := newClient(t, b)
 		defer c.Close()
 		c.delayed("later", "direct", nil)
-		for i := range 4 { // on all shards, and one beside the relay
+		for i := range 4 { // on all shards, and one beside the buffer
 			q := fmt.Sprint("q", i)
 			c.queue(q, nil)
 			c.bind("later", q, "k")
@@ -113,9 +113,9 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
+		look(t, c.bufferOn("later"), func(s *queue.Deliveries) {
 			if s.Ready()+s.Unacked()+s.Scheduled() != 0 {
-				t.Error("the relay is not empty")
+				t.Error("the buffer is not empty")
 			}
 		})
 	})
@@ -238,7 +238,7 @@ func TestDelayedSeenBeforeACrashIsRedelivered(t *testing.T) {
 	}
 }
 
-func TestRelayGoesWithItsExchange(t *testing.T) {
+func TestBufferGoesWithItsExchange(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, threeShards)
 	c := newClient(t, b)
@@ -246,7 +246,7 @@ func TestRelayGoesWithItsExchange(t *testing.T) {
 		c.delayed("later", "fanout", nil)
 		c.delayed("later", "fanout", nil) // once more is no change
 		c.send("later", "", "never", delayOf64(3_600_000))
-		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
+		look(t, c.bufferOn("later"), func(s *queue.Deliveries) {
 			if n := s.Scheduled(); n != 1 {
 				t.Errorf("%d messages wait", n)
 			}
@@ -295,7 +295,7 @@ func replayedQueues(t *testing.T, fs vfs.FS) (queues []string) {
 	return queues
 }
 
-func TestRelayIsOutOfReach(t *testing.T) {
+func TestBufferIsOutOfReach(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
 	c := newClient(t, b)
@@ -316,10 +316,10 @@ func TestRelayIsOutOfReach(t *testing.T) {
 		}
 	}
 	if c.Reaches(nil, []byte(name), &message.Peek{}, nil) {
-		t.Error("the default exchange leads to the relay")
+		t.Error("the default exchange leads to the buffer")
 	}
 	if _, err := c.Consume(shard.ConsumerSpec{Queue: "amq.relay.nothing"}); !errors.Is(err, ErrQueueNotFound) {
-		t.Errorf("no relay: %v", err)
+		t.Errorf("no buffer: %v", err)
 	}
 	for _, inner := range []any{nil, 5, "nonsense", "x-delayed-message"} {
 		err := c.DeclareExchange(ExchangeSpec{
@@ -367,7 +367,7 @@ func TestDelayedBehindOtherRoutes(t *testing.T) {
 	})
 }
 
-// A crowded relay stays exact and in order.
+// A crowded buffer stays exact and in order.
 func TestDelayedCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.MemoryLimit = 1, 1<<20 }) // many bodies are read back
@@ -397,7 +397,7 @@ func TestDelayedCrowd(t *testing.T) {
 		if took := time.Since(start); took != 0 {
 			t.Fatalf("publishing was held back for %v", took)
 		}
-		look(t, c.relayOn("later"), func(s *queue.Deliveries) {
+		look(t, c.bufferOn("later"), func(s *queue.Deliveries) {
 			cold := 0
 			s.Each(0, func(it *queue.Item, _ queue.Status) bool {
 				if it.Env == nil {
@@ -426,23 +426,23 @@ func TestDelayedCrowd(t *testing.T) {
 	})
 }
 
-// TestRenewRelay: the relay of a deleted exchange is no target any more, also when there is another
-// exchange of its name.
-func TestRenewRelay(t *testing.T) {
+// TestRenewBuffer: the buffer of a deleted exchange is no target any more, also when there is
+// another exchange of its name.
+func TestRenewBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)
 		c.delayed("late", "fanout", nil)
-		targets := shard.NewTargets([]*shard.Queue{c.relayOn("late")})
+		targets := shard.NewTargets([]*shard.Queue{c.bufferOn("late")})
 		if got := c.Renew(targets, ""); got.Empty() {
-			t.Error("the relay of an exchange that is there is no target")
+			t.Error("the buffer of an exchange that is there is no target")
 		}
 		must(t, c.DeleteExchange("late", false))
 		if got := c.Renew(targets, ""); !got.Empty() {
-			t.Error("the relay of a deleted exchange is a target")
+			t.Error("the buffer of a deleted exchange is a target")
 		}
 		c.delayed("late", "fanout", nil)
 		if got := c.Renew(targets, ""); !got.Empty() {
-			t.Error("a deleted relay is a target, since another has its name")
+			t.Error("a deleted buffer is a target, since another has its name")
 		}
 	})
 }
