@@ -15,7 +15,9 @@ type Place struct{ At, Tie int64 }
 var FirstPlace = Place{math.MinInt64, math.MinInt64}
 
 // Compare orders places.
-func (a Place) Compare(b Place) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie)) }
+func (a Place) Compare(b Place) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie))
+}
 
 // Early holds the messages of a queue that are not delivered in the order of their arrival, because
 // their senders gave them a place. While ready they are parked. Such a message is delivered before
