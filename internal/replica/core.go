@@ -416,6 +416,7 @@ func (c *core) begin(m *pb.Message) error {
 		if err != nil {
 			return err
 		}
+		se.Applied = c.leadTerm != 0 && se.Term == c.leadTerm
 		last := i == len(entries)-1
 		c.out.append(se, func(err error) {
 			if last || err != nil {

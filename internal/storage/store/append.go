@@ -141,7 +141,9 @@ func (s *Store) place(o *op) {
 		seg.index.Add(&h, seg.planned)
 		seg.planned += h.Size()
 		seg.refs += int64(e.Refs)
-		seg.live += int64(e.Refs)
+		if o.raft == nil || o.raft.applied {
+			seg.live += int64(e.Refs)
+		}
 		l.extend(seg, e.Index)
 	}
 	o.seg, o.end = seg, seg.planned

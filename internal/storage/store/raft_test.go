@@ -349,6 +349,53 @@ func TestReplayDuringRewind(t *testing.T) {
 	}
 }
 
+// TestReferencesOfReplica counts the references of an entry once, whether its sender had applied it
+// or it is applied when it is committed, and none of those that are cut.
+func TestReferencesOfReplica(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	s := openReplica(t, mem)
+	live := func(when string, want int64) {
+		t.Helper()
+		if got := s.Stats().Live; got != want {
+			t.Errorf("%s: %d references count, want %d", when, got, want)
+		}
+	}
+	own := raftBatch(2, 2, 1)
+	own.Applied = true
+	mustAppend(t, s, own)
+	mustAppend(t, s, raftBatch(3, 2, 2))
+	live("appended", 1)
+	s.Raft().Commit(3)
+	s.Retain(1, 2, 1)
+	live("applied", 2)
+	own = raftBatch(4, 2, 3)
+	own.Applied = true
+	mustAppend(t, s, own)
+	mustAppend(t, s, raftBatch(5, 2, 4))
+	live("with a tail", 3)
+	s.Raft().Uncount()
+	live("uncounted", 0)
+	s.Retain(1, 1, 1)
+	s.Retain(1, 2, 1)
+	if err := s.Raft().Rewind(5); err != nil {
+		t.Fatal(err)
+	}
+	live("cut", 2)
+	closeStore(t, s)
+
+	s = openReplica(t, mem)
+	defer closeStore(t, s)
+	s.Raft().Commit(3)
+	s.Retain(1, 1, 1)
+	s.Retain(1, 2, 1)
+	live("opened again", 2)
+	if err := s.Raft().Rewind(4); err != nil {
+		t.Fatal(err)
+	}
+	live("the found tail is cut", 2)
+}
+
 // TestRewindAcrossSegments cuts back over sealed segments and goes on in the one that is left.
 func TestRewindAcrossSegments(t *testing.T) {
 	for from := uint64(2); from <= 41; from += 3 {
@@ -356,7 +403,7 @@ func TestRewindAcrossSegments(t *testing.T) {
 		mustFound(t, mem)
 		s := openReplica(t, mem)
 		for i := uint64(1); i <= 40; i++ {
-			mustAppend(t, s, RaftEntry{EntryID: EntryID{i + 1, 2}, Batch: []Entry{entry(1, i, 300, true)}})
+			mustAppend(t, s, RaftEntry{EntryID: EntryID{i + 1, 2}, Batch: []Entry{entry(1, i, 300, true)}, Applied: true})
 		}
 		if err := s.Raft().Rewind(from); err != nil {
 			t.Fatal(err)

@@ -46,6 +46,7 @@ type RaftLog struct {
 // tailEntry is an entry that may still be cut.
 type tailEntry struct {
 	seq    uint64 // Store.appended after it; 0 when it was found at Open
+	refs   int64  // references in it that count (RaftEntry.Applied)
 	shards []shardRange
 }
 
@@ -67,13 +68,17 @@ type RaftEntry struct {
 	Type  uint8   // as Raft numbers the types of its entries
 	Batch []Entry // what shards append by it, in order; Wait and Written are not looked at
 	Data  []byte  // what an entry without a batch holds
+	// Applied says that what appends the entry has applied it: references in it count from now on.
+	// Those of other entries count when they are applied (Store.Retain).
+	Applied bool
 }
 
 // raftOp is what an op of a replica has to say beyond that of a single node.
 type raftOp struct {
-	term   uint64
-	mark   bool
-	rewind uint64 // index of the first entry to cut
+	term    uint64
+	applied bool
+	mark    bool
+	rewind  uint64 // index of the first entry to cut
 }
 
 // Raft returns the replicated log of the store; nil when the folder is that of a single node, whose
@@ -152,11 +157,34 @@ func (r *RaftLog) append(e RaftEntry, done func(error), wake bool) {
 	group = append(group, Entry{Shard: wal.RaftShard, Index: e.Index, Data: wal.AppendRaftHead(nil, head)})
 	group = append(group, e.Batch...)
 	o := newOp(group, done)
-	o.wait, o.raft = WaitSync, &raftOp{term: e.Term}
+	o.wait, o.raft = WaitSync, &raftOp{term: e.Term, applied: e.Applied}
 	s.enqueue(o, wake, func(seq uint64) {
-		r.tail = append(r.tail, tailEntry{seq: seq, shards: shardRanges(e.Batch)})
+		r.tail = append(r.tail, tailEntry{seq: seq, refs: appliedRefs(&e), shards: shardRanges(e.Batch)})
 		r.noteTerm(e.EntryID)
 	})
+}
+
+func appliedRefs(e *RaftEntry) (n int64) {
+	if e.Applied {
+		for i := range e.Batch {
+			n += int64(e.Batch[i].Refs)
+		}
+	}
+	return n
+}
+
+// Uncount forgets all references that were counted: the state is restored again, and counts those
+// of all that it holds.
+func (r *RaftLog) Uncount() {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, seg := range s.segments {
+		seg.live, seg.dead = 0, 0
+	}
+	for i := range r.tail {
+		r.tail[i].refs = 0
+	}
 }
 
 func shardRanges(batch []Entry) (out []shardRange) {

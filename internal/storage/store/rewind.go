@@ -131,9 +131,13 @@ func (r *RaftLog) forget(index uint64, seg *segment, x wal.Index) {
 	for _, e := range x {
 		refs += int64(e.Refs)
 	}
-	seg.live -= seg.refs - refs
-	seg.refs, seg.index = refs, x
 	kept := index - r.committed - 1
+	for i, e := range r.tail[kept:] {
+		if in := s.shard(wal.RaftShard).segmentOf(index + uint64(i)); in != nil {
+			in.live -= e.refs
+		}
+	}
+	seg.refs, seg.index = refs, x
 	for _, e := range slices.Backward(r.tail[kept:]) {
 		for _, sr := range e.shards {
 			s.shard(sr.shard).cut(sr.first-1, seg)
