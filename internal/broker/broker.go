@@ -88,13 +88,14 @@ type Broker struct {
 	*definitions.Admin // users, virtual hosts, permissions, limits, parameters
 	*authn.Checker     // logins
 
-	opts     Options
-	log      *slog.Logger
-	fs       vfs.FS
-	dir      string
-	set      *shard.Set
-	journal  *definitions.Journal // changes the catalog
-	machines statemachine.Hosts
+	opts      Options
+	log       *slog.Logger
+	fs        vfs.FS
+	dir       string
+	set       *shard.Set
+	journal   *definitions.Journal // changes the catalog
+	machines  statemachine.Hosts
+	following bool // the changes of the definitions come from the log
 
 	alarm atomic.Pointer[Alarm]
 

@@ -52,8 +52,21 @@ func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
 	return shards[sum.Sum32()%uint32(len(shards))].ID
 }
 
+// Added and Removed follow changes that come from the log. A change that a session makes reaches
+// the shards otherwise.
 func (h hooks) Added(def *catalog.Queue) {
-	shard.QueueOf(def).EnterVHost()
+	q := shard.QueueOf(def)
+	q.EnterVHost()
+	if h.b.following {
+		q.Home().Follow(q)
+	}
+}
+
+func (h hooks) Removed(def *catalog.Queue) {
+	if h.b.following {
+		q := shard.QueueOf(def)
+		q.Home().Unfollow(q)
+	}
 }
 
 func (h hooks) LimitVHost(v *catalog.VHost, limits Limits) {

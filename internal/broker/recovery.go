@@ -8,10 +8,10 @@ import (
 	"fiveways/internal/statemachine"
 )
 
-// recover rebuilds the definitions, then each shard: first its checkpoint, then the log behind
-// that. Unless the broker was closed cleanly, any message may have been delivered, so all are
-// marked as redelivered.
-func (b *Broker) recover() error {
+// restore takes up what the log has: the definitions first, then each shard and each state machine,
+// its checkpoint and the log behind that. From then on the broker follows.
+func (b *Broker) restore() error {
+	b.following = true
 	b.newDefinitions()
 	last := uint32(b.opts.Shards)
 	for _, id := range b.set.Store.Shards() {
@@ -23,17 +23,8 @@ func (b *Broker) recover() error {
 	if err := b.journal.Recover(b.set.Store); err != nil {
 		return fmt.Errorf("broker: recover definitions: %w", shard.AsStoreError(err))
 	}
-	b.reportBroken()
-	for _, v := range b.set.Catalog.VHosts() {
-		v.Compile()
-	}
-	b.set.Catalog.Queues(func(def *catalog.Queue) {
-		q := shard.QueueOf(def)
-		q.Rule(q.Ruled())
-		q.Home().Register(q)
-	})
 	for _, sh := range b.set.All {
-		if err := sh.Recover(); err != nil {
+		if err := sh.Restore(); err != nil {
 			return fmt.Errorf("broker: recover shard %d: %w", sh.ID, err)
 		}
 	}
@@ -42,6 +33,31 @@ func (b *Broker) recover() error {
 			return fmt.Errorf("broker: recover %s: %w", statemachine.ShardName(h.Shard()), err)
 		}
 	}
+	return nil
+}
+
+// begin ends following: what was restored and followed can be used.
+func (b *Broker) begin() {
+	b.following = false
+	b.reportBroken()
+	for _, v := range b.set.Catalog.VHosts() {
+		v.Compile()
+	}
+	b.set.Catalog.Queues(func(def *catalog.Queue) {
+		q := shard.QueueOf(def)
+		q.Rule(q.Ruled())
+	})
+	for _, sh := range b.set.All {
+		sh.Begin()
+	}
+}
+
+// recover rebuilds what the broker was when it ended.
+func (b *Broker) recover() error {
+	if err := b.restore(); err != nil {
+		return err
+	}
+	b.begin()
 	return nil
 }
 

@@ -140,14 +140,32 @@ func (j *Journal) Recover(st *store.Store) error {
 			return err
 		}
 	}
-	err = st.Replay(Shard, after, func(index uint64, _ uint32, fact []byte) error {
-		j.count(len(fact))
-		return j.State.Apply(index, fact)
-	})
-	j.index = max(after, st.Last(Shard))
-	j.promise.durable = j.index
-	return err
+	j.applied(max(after, st.ReplayEnd(Shard)))
+	return st.Replay(Shard, after, j.apply)
 }
+
+// Apply makes the changes of an entry that another node has recorded. One that was applied changes
+// nothing. Errors: those of Recover.
+func (j *Journal) Apply(index uint64, entry []byte) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if index <= j.index {
+		return nil
+	}
+	return store.EachFact(entry, func(_ uint32, fact []byte) error { return j.apply(index, 0, fact) })
+}
+
+// apply makes the change of a fact that is durable.
+func (j *Journal) apply(index uint64, _ uint32, fact []byte) error {
+	j.count(len(fact))
+	j.applied(max(j.index, index))
+	return j.State.Apply(index, fact)
+}
+
+func (j *Journal) applied(index uint64) { j.index, j.promise.durable = index, index }
+
+// Lead has the journal append to a log from now on.
+func (j *Journal) Lead(log Log) { j.log = log }
 
 // Checkpoint writes the definitions as they are.
 func (j *Journal) Checkpoint(st *store.Store) error {

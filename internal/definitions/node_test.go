@@ -32,6 +32,7 @@ func (noEngine) LimitVHost(*catalog.VHost, catalog.Limits)                 {}
 func (noEngine) LimitUser(string, catalog.Limits)                          {}
 func (noEngine) DropUser(string)                                           {}
 func (noEngine) TableChanged()                                             {}
+func (noEngine) Removed(*catalog.Queue)                                    {}
 func (noEngine) EndSessions(string, *catalog.VHost, error)                 {}
 func (noEngine) DropQueues([]*catalog.Queue) error                         { return nil }
 func (noEngine) Enforce(*catalog.VHost) *sync.WaitGroup                    { return &sync.WaitGroup{} }

@@ -40,17 +40,40 @@ func (h *Host) Recover() error {
 			return fmt.Errorf("checkpoint at %d: %w", after, err)
 		}
 	}
-	h.applied = after
-	err = h.env.Store.Replay(h.shard, after, func(index uint64, _ uint32, fact []byte) error {
-		if fact[0] != factEntry {
-			return fmt.Errorf("entry %d: %w: fact type %d", index, store.ErrUnsupportedFormat, fact[0])
-		}
-		h.apply(index, fact[1:])
-		return nil
-	})
-	h.last = h.env.Store.Last(h.shard)
-	h.applied = h.last
+	end := max(after, h.env.Store.ReplayEnd(h.shard))
+	err = h.env.Store.Replay(h.shard, after, h.replay)
+	h.applied = max(h.applied, end)
+	h.last = h.applied
 	return err
+}
+
+// replay applies an entry that is durable.
+func (h *Host) replay(index uint64, _ uint32, fact []byte) error {
+	if fact[0] != factEntry {
+		return fmt.Errorf("entry %d: %w: fact type %d", index, store.ErrUnsupportedFormat, fact[0])
+	}
+	h.apply(index, fact[1:])
+	return nil
+}
+
+// Apply has the machine do an entry that another node has recorded. One that was applied changes
+// nothing. Errors: store.ErrUnsupportedFormat, store.ErrCorrupt.
+func (h *Host) Apply(index uint64, entry []byte) (err error) {
+	if index <= h.last {
+		return nil
+	}
+	h.still(func() {
+		err = store.EachFact(entry, func(sub uint32, fact []byte) error { return h.replay(index, sub, fact) })
+	})
+	h.last = index
+	return err
+}
+
+// Lead has the machines append to a log from now on.
+func (hs Hosts) Lead(log Log) {
+	for _, h := range hs {
+		h.env.Log = log
+	}
 }
 
 // counted counts what goes through it.

@@ -72,7 +72,7 @@ type Log interface {
 type Store interface {
 	Checkpoint(shard uint32) (io.ReadCloser, uint64, error)
 	Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error
-	Last(shard uint32) uint64
+	ReplayEnd(shard uint32) uint64
 	WriteCheckpoint(shard uint32, index uint64, write func(io.Writer) error) error
 }
 

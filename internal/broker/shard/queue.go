@@ -111,10 +111,40 @@ func (q *Queue) Register() { q.shard.Post(func() { q.shard.Register(q) }) }
 
 // Register makes the shard know the queue.
 func (sh *Shard) Register(q *Queue) {
+	sh.Follow(q)
+	sh.enter(q)
+}
+
+// Follow makes the shard know the durable state of the queue.
+func (sh *Shard) Follow(q *Queue) {
+	sh.queues[q.ID] = q
+	if q.Durable {
+		if q.Declared.Deduplicate {
+			q.content.RememberKeys(newMemory(&q.Declared))
+		}
+		sh.machine.Add(q.content)
+	}
+}
+
+// Unfollow drops a queue that Follow has made known, and whose deletion is durable.
+func (sh *Shard) Unfollow(q *Queue) {
+	sh.set.Store.ReleaseRuns(sh.ID, q.bodies())
+	delete(sh.queues, q.ID)
+	sh.machine.Drop(q.ID)
+	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
+}
+
+// bodies are the references of the queue to bodies in the log.
+func (q *Queue) bodies() (all []store.Run) {
+	q.state.RefsByIndex(func(index uint64, n int) { all = append(all, store.Run{Index: index, N: n}) })
+	return all
+}
+
+// enter makes the queue one that can be used.
+func (sh *Shard) enter(q *Queue) {
 	q.lastUsed = sh.set.NowMillis()
 	q.promise = syncWait(q.Policy().Sync, sh.set.Sync)
 	q.once = q.Policy().Deduplicate && q.buffer == nil
-	sh.queues[q.ID] = q
 	q.consumers.Init(consumed{q})
 	if q.Policy().SingleActive {
 		q.consumers.Single(q.Policy().ActiveByRank)
@@ -124,12 +154,6 @@ func (sh *Shard) Register(q *Queue) {
 	}
 	if q.Policy().ConsumeAfter {
 		sh.enterOrder(q)
-	}
-	if q.Durable {
-		if q.Policy().Deduplicate {
-			q.content.RememberKeys(newMemory(q.Policy()))
-		}
-		sh.machine.Add(q.content)
 	}
 	if q.Policy().Expires > 0 {
 		sh.mark(q)
@@ -244,7 +268,7 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run
 		c.client.Forget(c)
 		c.client.Sink.Cancelled(c)
 	}
-	q.state.RefsByIndex(func(index uint64, n int) { bodies = append(bodies, store.Run{Index: index, N: n}) })
+	bodies = q.bodies()
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		if it.Flags&queue.Scratch != 0 {
 			sh.spilled.Release(it.Index)

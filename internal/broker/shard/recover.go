@@ -10,30 +10,45 @@ import (
 	"fiveways/internal/storage/store"
 )
 
-// Recover rebuilds the shard's queues.
-func (sh *Shard) Recover() error {
-	clean := false
+// Restore takes up what the log has of the shard's queues, which are known by then.
+func (sh *Shard) Restore() error {
 	r, after, err := sh.set.Store.Checkpoint(sh.ID)
 	if err != nil {
 		return err
 	}
 	if r != nil {
-		clean, err = sh.machine.Restore(r)
+		sh.clean, err = sh.machine.Restore(r)
 		if err = errors.Join(err, r.Close()); err != nil {
 			return fmt.Errorf("checkpoint at %d: %w", after, AsStoreError(err))
 		}
 	}
-	err = sh.set.Store.Replay(sh.ID, after, func(index uint64, sub uint32, fact []byte) error {
-		clean = false
-		sh.log.Replayed(fact)
-		return sh.machine.Apply(index, sub, fact)
-	})
-	if err != nil {
-		return AsStoreError(err)
+	sh.log.Recovered(max(after, sh.set.Store.ReplayEnd(sh.ID)))
+	return AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
+}
+
+// ApplyEntry makes the changes of an entry that another node has recorded. One that was applied changes
+// nothing.
+func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
+	if index <= sh.log.Index()-1 {
+		return nil
 	}
-	sh.log.Recovered(sh.set.Store.Last(sh.ID))
+	sh.log.Recovered(index)
+	return AsStoreError(store.EachFact(entry, func(sub uint32, fact []byte) error { return sh.replay(index, sub, fact) }))
+}
+
+// replay makes the change of a fact that is durable.
+func (sh *Shard) replay(index uint64, sub uint32, fact []byte) error {
+	sh.clean = false
+	sh.log.Replayed(index, fact)
+	return sh.machine.Apply(index, sub, fact)
+}
+
+// Begin makes the restored queues ready to be used, before the shard runs. Unless the last process
+// ended cleanly, any message may have been delivered.
+func (sh *Shard) Begin() {
 	for _, q := range sh.queues {
-		if !clean {
+		sh.enter(q)
+		if !sh.clean {
 			q.state.MarkAllRedelivered()
 		}
 		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have asked for it when they died
@@ -48,7 +63,6 @@ func (sh *Shard) Recover() error {
 	// From here on the checkpoint of a clean close does not cover deliveries.
 	sh.facts.Start()
 	sh.log.MustSync()
-	return nil
 }
 
 // logBodies counts references to bodies in the log while a shard recovers.

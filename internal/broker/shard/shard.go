@@ -40,6 +40,7 @@ type Shard struct {
 	now       int64                // unix ms, read once per drain
 	machine   *shardstate.Machine  // the durable state
 	facts     *shardstate.Recorder // changes it
+	clean     bool                 // as restored: nothing was out when the last process ended
 	log       *shardlog.Writer     // has the entry in hand
 	queues    map[uint64]*Queue
 	traces    *tracing.Tracker             // nil without Options.Traces

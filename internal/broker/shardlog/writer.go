@@ -44,8 +44,13 @@ func NewWriter(s *Shared, id uint32, facts *shardstate.Recorder, post func(func(
 	return w
 }
 
-// Replayed counts a fact that recovery has read.
-func (w *Writer) Replayed(fact []byte) { w.count(len(fact)) }
+// Replayed counts a fact of an entry that is durable, and has the writer continue behind it.
+func (w *Writer) Replayed(index uint64, fact []byte) {
+	w.count(len(fact))
+	if index >= w.index {
+		w.Recovered(index)
+	}
+}
 
 // Recovered has the writer continue behind the last entry of the log.
 func (w *Writer) Recovered(last uint64) {

@@ -20,6 +20,7 @@ func (noEngine) LimitVHost(*VHost, Limits)                 {}
 func (noEngine) LimitUser(string, Limits)                  {}
 func (noEngine) DropUser(string)                           {}
 func (noEngine) TableChanged()                             {}
+func (noEngine) Removed(*Queue)                            {}
 
 // The bytes of the facts are on disks: they must not change. docs/format/facts.md describes them;
 // those of messages are pinned in internal/core/shardstate.

@@ -25,8 +25,9 @@ type Engine interface {
 	Build(q *Queue)
 	// Place chooses the shard of a new queue.
 	Place(v *VHost, id uint64, p *QueuePolicy) (shard uint32)
-	// Added is told of a queue that is found from now on.
+	// Added is told of a queue that is found from now on, Removed of one that is not any more.
 	Added(q *Queue)
+	Removed(q *Queue)
 	// LimitVHost and LimitUser are told of the limits that count from now on: none for a virtual
 	// host that is deleted. DropUser is told of a user that is.
 	LimitVHost(v *VHost, limits Limits)
@@ -150,6 +151,7 @@ func (s *State) forget(q *Queue) {
 	if q.Buffer == nil {
 		q.In.queues.Add(-1)
 	}
+	s.engine.Removed(q)
 }
 
 // Apply makes the change that a fact of the log, type byte included, records. Errors:

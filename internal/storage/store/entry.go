@@ -1,5 +1,7 @@
 package store
 
+import "fiveways/internal/storage/wal"
+
 // Pos names a fact for ever: it survives cleaning and restarts, and is never a file and an offset.
 type Pos struct {
 	Shard uint32
@@ -32,4 +34,19 @@ const (
 type Run struct {
 	Index uint64
 	N     int
+}
+
+// EachFact calls fn for each fact of an entry (Entry.Data), with its number. Errors: ErrCorrupt, and
+// those of fn, which end it.
+func EachFact(entry []byte, fn func(sub uint32, fact []byte) error) error {
+	facts := wal.NewFacts(wal.KindFacts, entry)
+	for sub, fact, ok := facts.Next(); ok; sub, fact, ok = facts.Next() {
+		if err := fn(sub, fact); err != nil {
+			return err
+		}
+	}
+	if facts.Err() != nil {
+		return ErrCorrupt
+	}
+	return nil
 }

@@ -24,6 +24,21 @@ func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uin
 	}
 }
 
+// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last entry that
+// is committed.
+func (s *Store) ReplayEnd(shard uint32) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.shards[shard]
+	switch {
+	case l == nil:
+		return 0
+	case s.raft != nil:
+		return min(l.written, l.committed)
+	}
+	return l.last
+}
+
 // replay replays the entries from next on, and returns the entry that must come after them.
 func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	s.mu.Lock()
