@@ -3,7 +3,6 @@ package broker
 import (
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -128,22 +127,28 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := store.Open(fs, filepath.Join(dir, "scratch"), store.Options{
-		Scratch: true, SegmentBytes: o.SegmentBytes, Logger: o.Logger,
-	})
+	r, err := OpenReplica(st, fs, dir, o)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	b := &Broker{
+	b, err := r.Lead(o.toLog(st))
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return b, nil
+}
+
+// newBroker returns a broker without its shards and state machines.
+func newBroker(o Options, fs vfs.FS, dir string) *Broker {
+	return &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, stop: make(chan struct{}), hurry: make(chan struct{}),
 		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
 		groupBytes: shard.MaxTxBytes,
 	}
-	b.newSet(st, scratch, o.toLog(st))
-	b.machines = newMachines(b)
-	if err := b.recover(); err != nil {
-		return nil, errors.Join(err, scratch.Close(), st.Close())
-	}
+}
+
+// start starts the goroutines.
+func (b *Broker) start() {
 	for _, sh := range b.set.All {
 		go sh.Run()
 	}
@@ -154,7 +159,6 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	go b.remove()
 	go b.watch()
 	go b.checkpoints()
-	return b, nil
 }
 
 // newSet makes the shards that the options ask for. Recovery adds those that the data has.
@@ -229,27 +233,37 @@ func (b *Broker) rest() {
 // before. It is safe to call twice.
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
-		close(b.stop)
-		b.Hurry()
-		b.set.Flow.Close()
-		b.rest()
-		for _, sh := range b.set.All {
-			sh.Stop()
-		}
-		for _, h := range b.machines {
-			h.Close()
-		}
+		b.halt()
 		var last sync.WaitGroup
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.set.Store.Close(), b.set.Scratch.Close())
-		for _, h := range b.machines {
-			h.End()
-		}
-		b.housekeeper.Wait()
-		b.awaitMachines()
+		b.join()
 		last.Wait() // the folder may be opened again: no file of it may change any more
 	})
 	return b.closed
+}
+
+// halt has the shards finish, and refuses what comes later.
+func (b *Broker) halt() {
+	close(b.stop)
+	b.Hurry()
+	b.set.Flow.Close()
+	b.rest()
+	for _, sh := range b.set.All {
+		sh.Stop()
+	}
+	for _, h := range b.machines {
+		h.Close()
+	}
+}
+
+// join returns when the goroutines have ended. The log takes nothing more.
+func (b *Broker) join() {
+	for _, h := range b.machines {
+		h.End()
+	}
+	b.housekeeper.Wait()
+	b.awaitMachines()
 }
 
 // Hash returns a hash of the durable state. Errors: ErrClosed.

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/followtest"
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/stream"
+	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -182,12 +185,21 @@ func openBroker(t *testing.T, fs vfs.FS, change func(*Options)) *Broker {
 	if change != nil {
 		change(&o)
 	}
-	b, err := Open(fs, "data", o)
+	var log *followtest.Log
+	mem, inMemory := fs.(*vfs.Mem)
+	own := o
+	if inMemory && o.WrapLog == nil {
+		own.WrapLog = func(st *store.Store) shardlog.Log {
+			log = followtest.New(st, crashed(mem))
+			return log
+		}
+	}
+	b, err := Open(fs, "data", own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mem, ok := fs.(*vfs.Mem); ok {
-		openedIn.Store(b, opened{mem, o})
+	if inMemory {
+		openedIn.Store(b, opened{mem, o, log})
 		t.Cleanup(func() { openedIn.Delete(b) })
 	}
 	return b

@@ -22,7 +22,7 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	if err != nil {
 		return err
 	}
-	b := &Broker{opts: o, log: o.Logger, fs: fs, dir: dir, sessions: newSessions()}
+	b := newBroker(o, fs, dir)
 	b.newSet(st, nil, nil)
 	b.machines = newMachines(b)
 	if err = b.recover(); err == nil {
@@ -35,13 +35,7 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 // state machines of o, which must be new: they take what the log has. Errors: those of Open.
 func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
 	err = Replay(fs, dir, o, func(r Replayed) error {
-		sum = r.Broker.journal.Hash()
-		for _, h := range r.Broker.machines {
-			sum += h.Hash()
-		}
-		for _, sh := range r.Broker.set.All {
-			sum += sh.Hash()
-		}
+		sum = (&Replica{r.Broker}).Hash()
 		return nil
 	})
 	return sum, err

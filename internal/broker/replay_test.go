@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"fiveways/internal/broker/followtest"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -15,10 +16,11 @@ var openedIn sync.Map // *Broker -> opened
 type opened struct {
 	fs   *vfs.Mem
 	opts Options
+	log  *followtest.Log // nil: the test has a log of its own
 }
 
 // sameWhenReplayed compares the live state of a broker that is about to close with what recovery
-// makes of its log. A state that changes while it is looked at is looked at again.
+// makes of its log, and with that of a replica that followed from the start. A state that changes while it is looked at is looked at again.
 func sameWhenReplayed(t *testing.T, b *Broker) {
 	t.Helper()
 	v, ok := openedIn.LoadAndDelete(b)
@@ -47,6 +49,9 @@ func sameWhenReplayed(t *testing.T, b *Broker) {
 		if got != after {
 			t.Errorf("the state that recovery makes of the log is not the one that was there")
 		}
+		if log := v.(opened).log; log != nil {
+			sameWhenFollowed(t, log, o, after, b.set.Store.Stats().Live)
+		}
 		return
 	}
 }
@@ -60,4 +65,23 @@ func (b *Broker) stateHash() (uint64, error) {
 		}
 	}
 	return sum, nil
+}
+
+// sameWhenFollowed compares a hash, and the number of references to bodies, with those of a replica
+// that has applied what was appended.
+func sameWhenFollowed(t *testing.T, log *followtest.Log, o Options, want uint64, live int64) {
+	t.Helper()
+	var r *Replica
+	open := func(st *store.Store, fs vfs.FS) (_ followtest.Replica, err error) {
+		r, err = OpenReplica(st, fs, "data", o)
+		return r, err
+	}
+	must(t, log.Follow("data", open, func(st *store.Store) {
+		if got := r.Hash(); got != want {
+			t.Errorf("the state of a replica that followed is not the one that was there")
+		}
+		if got := st.Stats().Live; got != live {
+			t.Errorf("a replica that followed counts %d references to bodies, its leader %d", got, live)
+		}
+	}))
 }

@@ -66,6 +66,7 @@ var ranks = []struct {
 	{"internal/broker/schedule", 51},
 	{"internal/broker/shard", 48},
 	{"internal/broker/backpressure", 30},
+	{"internal/broker/followtest", 48},
 	{"internal/broker/inbox", 30},
 	{"internal/broker/scratch", 47},
 	{"internal/broker/shardlog", 47},

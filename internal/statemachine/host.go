@@ -146,6 +146,13 @@ func (hs Hosts) Of(shard uint32) *Host {
 	return nil
 }
 
+// Last is the index of the last entry recorded.
+func (h *Host) Last() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last
+}
+
 // Shard is the number of the machine in the log.
 func (h *Host) Shard() uint32 { return h.shard }
 

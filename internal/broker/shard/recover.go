@@ -100,6 +100,15 @@ func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 	return f
 }
 
+// FreezeLogged is FreezeIfDue for a shard that does not run.
+func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
+	if sh.log.SinceCheckpoint() >= bytes {
+		f = sh.Freeze(false)
+		sh.log.Checkpointed()
+	}
+	return f
+}
+
 // LoggedBytes is how many bytes the shard has in the log at the start and since then.
 func (sh *Shard) LoggedBytes() (total int64) {
 	sh.Call(func() { total = sh.log.Total() })

@@ -99,6 +99,12 @@ func (s *Set) OverMark() bool {
 	return s.Log.Pending() >= flowBytes || s.Memory.Load() > s.MemoryLimit
 }
 
+// Lead has the shards append to a log, and spill to a scratch log, from now on.
+func (s *Set) Lead(log shardlog.Log, scratch *store.Store) {
+	s.Log, s.Scratch = log, scratch
+	s.Logs.Log, s.Spilled.Scratch = log, scratch
+}
+
 // Grow makes shards until there are n.
 func (s *Set) Grow(n int) {
 	for id := len(s.All) + 1; id <= n; id++ {
