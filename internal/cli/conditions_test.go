@@ -1,18 +1,17 @@
 package cli
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/loans"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/storage/vfs"
 )
 
 // A message that falls due while a command has the folder open is routed by SQL conditions too.
@@ -20,12 +19,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 	dir := t.TempDir()
 	open := func(now func() time.Time) (*broker.Broker, *broker.Session) {
 		t.Helper()
-		b, err := broker.Open(vfs.OS{}, dir, broker.Options{
-			Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Now: now,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := enginetest.OpenFolder(t, dir, func(o *broker.Options) { o.Conditions, o.Now = pgwire.Conditions(), now })
 		s, err := b.Operate("/")
 		if err != nil {
 			t.Fatal(err)
@@ -35,9 +29,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 	finish := func(b *broker.Broker, s *broker.Session) {
 		t.Helper()
 		s.Close()
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		enginetest.Close(t, b)
 	}
 	b, s := open(func() time.Time { return time.Now().Add(-time.Hour) })
 	var d broker.Definitions

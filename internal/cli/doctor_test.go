@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/cli/exitcode"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/store"
@@ -61,11 +63,8 @@ func TestDoctorOnASoundFolder(t *testing.T) {
 func TestDoctorTellsOfKeys(t *testing.T) {
 	dir := t.TempDir()
 	keys := keyspace.New(keyspace.Options{})
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: keys}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = keys.Start(b.StateMachine(statemachine.Keys))
+	b := enginetest.OpenFolder(t, dir, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(nil, keys) })
+	err := keys.Start(b.StateMachine(statemachine.Keys))
 	for _, key := range []string{"a", "b", "b"} {
 		if err == nil {
 			_, err = keys.Put(t.Context(), &pb.PutRequest{Key: []byte(key)})
@@ -75,7 +74,8 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 		_, err = keys.LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: 600})
 	}
 	keys.Stop()
-	if err := errors.Join(err, b.Close(), keys.Close()); err != nil {
+	enginetest.Close(t, b)
+	if err := errors.Join(err, keys.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // and changes nothing
@@ -91,11 +91,8 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 func TestDoctorTellsOfSemaphores(t *testing.T) {
 	dir := t.TempDir()
 	m := semaphores.New(semaphores.Options{})
-	b, err := broker.Open(vfs.OS{}, dir, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = m.Start(b)
+	b := enginetest.OpenFolder(t, dir, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
+	err := m.Start(b)
 	s, errSession := b.NewSession(broker.SessionOptions{User: "guest", VHost: "/"})
 	if err = errors.Join(err, errSession); err != nil {
 		t.Fatal(err)
@@ -105,9 +102,10 @@ func TestDoctorTellsOfSemaphores(t *testing.T) {
 		&semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "a", Priority: 1}, {Task: "b", Priority: 2}}})
 	s.Close()
 	m.Stop()
-	if err := errors.Join(err, b.Close()); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
+	enginetest.Close(t, b)
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
 		for _, want := range []string{"semaphores:1 (1-1)", "semaphore.events", "\n1 semaphores with 2 tasks\n"} {

@@ -3,14 +3,13 @@ package inprocess
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime"
 	"testing"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 	"fiveways/worker"
 	"fiveways/worker/workertest"
@@ -18,11 +17,8 @@ import (
 
 func open(t *testing.T) *broker.Broker {
 	t.Helper()
-	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := enginetest.Open(t, vfs.NewMem(), nil)
+	t.Cleanup(func() { enginetest.Close(t, b) })
 	return b
 }
 
@@ -40,9 +36,7 @@ func TestBrokerCloses(t *testing.T) {
 		_, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{"q", "r"}, Wait: time.Hour})
 		ended <- err
 	}()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Close(t, b)
 	if err := <-ended; !errors.Is(err, worker.ErrClosed) {
 		t.Errorf("a take that waited: %v, want ErrClosed", err)
 	}
@@ -72,11 +66,8 @@ func TestUnknownVirtualHost(t *testing.T) {
 
 // TestAlarm: a broker that is short of disk takes no jobs, and goes on with those it has.
 func TestAlarm(t *testing.T) {
-	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{Sync: store.SyncOS, DiskFreeLimit: 1 << 62, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.DiskFreeLimit = 1 << 62 })
+	t.Cleanup(func() { enginetest.Close(t, b) })
 	j := New(b, "/")
 	for b.Alarm() == nil { // the watchdog looks a few times a second
 		runtime.Gosched()

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/failure"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 	"fiveways/semaphore"
 	"fiveways/semaphore/semaphoretest"
@@ -18,20 +18,14 @@ import (
 // openLines starts an engine with semaphores. stop ends it, once.
 func openLines(t *testing.T) (b *broker.Broker, m *semaphores.Manager, stop func()) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	m = semaphores.New(semaphores.Options{Logger: log})
-	b, err := broker.Open(vfs.OS{}, t.TempDir(), broker.Options{
-		Sync: store.SyncOS, Shards: 2, DiskFreeLimit: -1, Logger: log, StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)})
+	b = enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
 	if err := m.Start(b); err != nil {
 		t.Fatal(err)
 	}
 	stop = func() {
 		m.Stop()
-		b.Close()
+		enginetest.Close(t, b)
 	}
 	t.Cleanup(stop)
 	return b, m, stop

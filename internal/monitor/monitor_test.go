@@ -3,7 +3,6 @@ package monitor
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"reflect"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/broker/lists"
 	"fiveways/internal/broker/shard"
@@ -31,11 +31,9 @@ type node struct {
 
 func start(t *testing.T) *node {
 	t.Helper()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, vfs.NewMem(), nil)
 	n := &node{t: t, b: b}
+	var err error
 	n.m = New(b, Options{Edge: func() Edge { return n.e }, Process: func() Process { return Process{Memory: 1 << 20, Files: 7} }})
 	if n.s, err = b.Operate("/"); err != nil {
 		t.Fatal(err)
@@ -47,9 +45,7 @@ func (n *node) end() {
 	n.t.Helper()
 	n.m.Stop()
 	n.s.Close()
-	if err := n.b.Close(); err != nil {
-		n.t.Error(err)
-	}
+	enginetest.Close(n.t, n.b)
 }
 
 func (n *node) declare(name string) {
@@ -380,9 +376,7 @@ func TestClosedBroker(t *testing.T) {
 	n.publish("q", 1)
 	n.m.Sample()
 	n.s.Close()
-	if err := n.b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Close(t, n.b)
 	n.m.Sample()
 	n.m.Stop()
 	if got := n.m.Total(Query{}).Lengths.Ready; got != 1 {

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/config"
 	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/storage/vfs"
@@ -19,11 +20,8 @@ func TestAdminPatience(t *testing.T) {
 	old := adminPatience
 	adminPatience = 50 * time.Millisecond
 	defer func() { adminPatience = old }()
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := enginetest.Open(t, vfs.NewMem(), nil)
+	defer enginetest.Close(t, b)
 	cfg := config.Config{Data: t.TempDir()}
 	a, err := startAdmin(httpapi.New(b, httpapi.Options{}), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

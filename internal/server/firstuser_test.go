@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/vfs"
 )
 
 // begin starts a node that only has AMQP, runs fn and stops it.
@@ -111,18 +112,13 @@ func TestFirstUserComesOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config.Default()
 			cfg.Data = t.TempDir()
-			b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := enginetest.OpenFolder(t, cfg.Data, nil)
 			if err := change(b); err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			enginetest.Close(t, b)
 			cfg.DefaultUser, cfg.DefaultPass = "alice", "secret"
-			err = begin(t, cfg, func(s *Server) {
+			err := begin(t, cfg, func(s *Server) {
 				if slices.Contains(users(s), "alice") {
 					t.Error("alice was made")
 				}
@@ -138,18 +134,13 @@ func TestFirstUserComesOnce(t *testing.T) {
 func TestFirstUserAfterACrash(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data = t.TempDir()
-	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.OpenFolder(t, cfg.Data, nil)
 	if _, err := b.PutUser(catalog.UserSpec{Name: "alice", Password: "secret"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	enginetest.Close(t, b)
 	cfg.DefaultUser, cfg.DefaultPass = "alice", "secret"
-	err = begin(t, cfg, func(s *Server) {
+	err := begin(t, cfg, func(s *Server) {
 		if !mayLogIn(s, "alice:secret") || !slices.Equal(users(s), []string{"alice"}) {
 			t.Errorf("users %q", users(s))
 		}

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/semaphore"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -25,18 +26,13 @@ type manager struct {
 
 func startManager(t testing.TB) *manager {
 	m := semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)})
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
 	if err := m.Start(b); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		m.Stop()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 	s, err := b.Operate("/")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/storage/vfs"
@@ -20,10 +20,7 @@ import (
 func serveBroker(t *testing.T) string {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, vfs.NewMem(), nil)
 	server := resp.New(b, resp.Options{Shared: protocol.Shared{Log: log}})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,9 +28,10 @@ func serveBroker(t *testing.T) string {
 	}
 	go server.Serve(ln) //nolint:errcheck // Drain ends it
 	t.Cleanup(func() {
-		if err := errors.Join(server.Drain(context.Background()), b.Close()); err != nil {
+		if err := server.Drain(context.Background()); err != nil {
 			t.Error(err)
 		}
+		enginetest.Close(t, b)
 	})
 	return ln.Addr().String()
 }

@@ -15,23 +15,31 @@ import (
 
 const folder = "data"
 
-// opened has the file system and the options of brokers that tests opened in memory.
+// opened has where brokers that tests opened keep their log.
 var opened sync.Map // *broker.Broker -> origin
 
 type origin struct {
-	fs   *vfs.Mem
+	fs   vfs.FS
+	dir  string
 	opts broker.Options
 }
 
 // TryOpen opens a broker with two shards, or what change, if it is not nil, makes of the options.
 func TryOpen(fs vfs.FS, change func(*broker.Options)) (*broker.Broker, error) {
+	return tryOpen(fs, folder, change)
+}
+
+func tryOpen(fs vfs.FS, dir string, change func(*broker.Options)) (*broker.Broker, error) {
 	o := broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Shards: 2}
 	if change != nil {
 		change(&o)
 	}
-	b, err := broker.Open(fs, folder, o)
-	if mem, ok := fs.(*vfs.Mem); ok && err == nil {
-		opened.Store(b, origin{mem, o})
+	b, err := broker.Open(fs, dir, o)
+	if e, ok := fs.(*vfs.Errors); ok {
+		fs = e.Base()
+	}
+	if err == nil {
+		opened.Store(b, origin{fs, dir, o})
 	}
 	return b, err
 }
@@ -39,50 +47,93 @@ func TryOpen(fs vfs.FS, change func(*broker.Options)) (*broker.Broker, error) {
 // Open is TryOpen for what must go well.
 func Open(t testing.TB, fs vfs.FS, change func(*broker.Options)) *broker.Broker {
 	t.Helper()
-	b, err := TryOpen(fs, change)
+	return open(t, fs, folder, change)
+}
+
+// OpenFolder is Open on a folder of the operating system.
+func OpenFolder(t testing.TB, dir string, change func(*broker.Options)) *broker.Broker {
+	t.Helper()
+	return open(t, vfs.OS{}, dir, change)
+}
+
+func open(t testing.TB, fs vfs.FS, dir string, change func(*broker.Options)) *broker.Broker {
+	t.Helper()
+	b, err := tryOpen(fs, dir, change)
 	Must(t, err)
-	t.Cleanup(func() { opened.Delete(b) })
+	t.Cleanup(func() {
+		_, left := opened.LoadAndDelete(b)
+		disk, mayFail := fs.(*vfs.Errors)
+		if left && b.Stats().LogState.Health == store.Healthy && !(mayFail && disk.Crashed()) {
+			t.Error("a broker was not compared with its log: Close does that")
+		}
+	})
 	return b
 }
 
-// Close closes a broker, after a look whether its log makes the same state.
+// Close closes a broker. The state of one that Open has opened must be what recovery makes of its
+// log, unless that has failed.
 func Close(t testing.TB, b *broker.Broker) {
 	t.Helper()
-	sameWhenReplayed(t, b)
+	replay := Compare(t, b)
 	Must(t, b.Close())
+	if replay != nil {
+		replay()
+	}
 }
 
-// sameWhenReplayed compares the state of a broker that is about to close with what recovery makes
-// of its log. A state that changes while it is looked at is looked at again.
-func sameWhenReplayed(t testing.TB, b *broker.Broker) {
+// Compare fails the test when the state of a broker that Open has opened is not what recovery makes
+// of its log. Only the first call for a broker compares. When the folder is not in memory, so that
+// it is locked, the caller calls later after the broker has closed; else later is nil.
+func Compare(t testing.TB, b *broker.Broker) (later func()) {
 	t.Helper()
 	v, ok := opened.LoadAndDelete(b)
 	if !ok {
-		return // not in memory, or it was compared before
+		return nil
 	}
 	o := v.(origin)
-	for range 10 {
+	for range 10 { // until nothing changes meanwhile
 		if b.Stats().LogState.Health != store.Healthy {
-			return
+			return nil
 		}
 		before, err := b.Hash()
-		if err != nil {
-			return // closed already
+		if err != nil || b.Sync() != nil {
+			return nil // it is closed already, or its log has failed
 		}
-		Sync(t, b)
-		disk := Crashed(o.fs)
+		mem, inMemory := o.fs.(*vfs.Mem)
+		if inMemory {
+			o.fs = Crashed(mem)
+		}
 		after, err := b.Hash()
 		Must(t, err)
-		if before != after {
-			continue
+		replay := func() {
+			t.Helper()
+			if o.hash(t) != after {
+				t.Errorf("the state that recovery makes of the log is not the one that was there")
+			}
 		}
-		got, err := broker.ReplayedHash(disk, folder, o.opts)
-		Must(t, err)
-		if got != after {
-			t.Errorf("the state that recovery makes of the log is not the one that was there")
+		switch {
+		case before != after:
+			o = v.(origin)
+		case inMemory:
+			replay()
+			return nil
+		default:
+			return replay
 		}
-		return
 	}
+	t.Errorf("the state of the broker changes all the time")
+	return nil
+}
+
+// hash is that of what recovery makes of the log.
+func (o origin) hash(t testing.TB) uint64 {
+	t.Helper()
+	machines, end := newMachines(t, o.opts.StateMachines)
+	o.opts.StateMachines = machines
+	sum, err := broker.ReplayedHash(o.fs, o.dir, o.opts)
+	Must(t, err)
+	end()
+	return sum
 }
 
 // Sync makes durable all that the shards were asked for, and has their timers look at the clock.

@@ -89,7 +89,7 @@ func (c *cell) crash() {
 		c.T.Fatalf("after a crash the hash is %x, want %x", got, want)
 	}
 	old.Close()
-	old.B.Close()
+	enginetest.Close(c.T, old.B)
 }
 
 func (c *cell) end() {

@@ -112,7 +112,7 @@ func (w *jobTwin) restart(clean bool) {
 	}
 	if !clean {
 		old.Close()
-		old.B.Close()
+		enginetest.Close(w.t, old.B)
 	}
 	w.all = slices.DeleteFunc(w.all, func(m *twinJob) bool { return !m.persistent })
 	w.c.At("q", func(at shard.Context) { w.seq = int(at.Deliveries().NextSeq(0)) - 1 }) // places of what was not persistent are given again

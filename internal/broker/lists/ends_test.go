@@ -122,6 +122,8 @@ func runEnds(t *testing.T, seed uint64, steps int) {
 			} else {
 				enginetest.Sync(t, b)
 				mem = mem.CrashClone(rng)
+				c.Close()
+				enginetest.Close(t, b)
 			}
 			b = enginetest.Open(t, mem, options)
 			c = enginetest.NewClient(t, b)

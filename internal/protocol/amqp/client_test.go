@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/amqpcode"
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways/internal/storage/vfs"
@@ -45,10 +46,7 @@ func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node
 	}
 	bo.Logger = o.Log
 	disk := vfs.NewErrors(mem)
-	b, err := broker.Open(disk, "data", bo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, disk, func(to *broker.Options) { *to = bo })
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +61,10 @@ func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node
 		if err := <-served; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		if err := b.Close(); (err != nil) != n.failed {
-			t.Errorf("close: %v", err)
+		if !n.failed {
+			enginetest.Close(t, b)
+		} else if err := b.Close(); err == nil {
+			t.Error("it closes in order although the log has failed")
 		}
 	})
 	return n

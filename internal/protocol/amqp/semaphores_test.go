@@ -13,15 +13,15 @@ import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 )
 
 // startSemaphores is a node with semaphores.
 func startSemaphores(t testing.TB) *node {
 	t.Helper()
 	m := semaphores.New(semaphores.Options{})
-	n := startNode(t, Options{Shared: protocol.Shared{Semaphores: m, LoginDelay: -1}}, broker.Options{StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m}})
+	n := startNode(t, Options{Shared: protocol.Shared{Semaphores: m, LoginDelay: -1}}, broker.Options{StateMachines: protocoltest.Machines(m, nil)})
 	if err := m.Start(n.b); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
@@ -33,10 +33,7 @@ func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client
 // bubbleUp is bubble without the login.
 func bubbleUp(t *testing.T, o Options) (connect func() *client) {
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, vfs.NewMem(), nil)
 	s := New(b, o)
 	var clients []*client
 	t.Cleanup(func() {
@@ -44,9 +41,7 @@ func bubbleUp(t *testing.T, o Options) (connect func() *client) {
 			c.nc.Close()
 		}
 		synctest.Wait()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 	return func() *client {
 		ours, theirs := net.Pipe()

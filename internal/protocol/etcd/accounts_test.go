@@ -17,11 +17,13 @@ import (
 	"go.etcd.io/etcd/server/v3/auth"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/keyspace/grants"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
@@ -36,10 +38,7 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 	t.Helper()
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
 	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(fs, "data", broker.Options{Logger: log, DiskFreeLimit: -1, StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: ks}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, fs, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(nil, ks) })
 	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +49,7 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 func (r *rig) close() {
 	r.Drain(context.Background())
 	r.keys.Stop()
+	enginetest.Compare(r.t, r.broker)
 	r.broker.Close()
 	r.keys.Close()
 }

@@ -14,7 +14,9 @@ import (
 	"go.uber.org/zap"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/keyspace"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -44,11 +46,8 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
 	sems := semaphores.New(semaphores.Options{Logger: log})
-	bo.Logger, bo.StateMachines = log, map[uint32]statemachine.Machine{statemachine.Keys: ks, statemachine.Semaphores: sems}
-	b, err := broker.Open(n.fs, "data", bo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bo.Logger, bo.StateMachines = log, protocoltest.Machines(sems, ks)
+	b := enginetest.Open(t, n.fs, func(to *broker.Options) { *to = bo })
 	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +72,8 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 		drained := n.Drain(ctx)
 		ks.Stop()
 		sems.Stop()
-		for _, err := range []error{drained, <-served, b.Close(), ks.Close()} {
+		enginetest.Close(t, b)
+		for _, err := range []error{drained, <-served, ks.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

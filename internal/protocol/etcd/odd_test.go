@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -17,9 +16,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol"
-	"fiveways/internal/statemachine"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -119,14 +119,12 @@ func TestOddRequests(t *testing.T) {
 	}
 	want, disk := crashed(t, n)
 	ks := keyspace.New(keyspace.Options{Name: "test", Folder: t.TempDir()})
-	b, err := broker.Open(disk, "data", broker.Options{Logger: n.log, DiskFreeLimit: -1, StateMachines: map[uint32]statemachine.Machine{statemachine.Keys: ks}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, disk, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(nil, ks) })
 	if got, _, err := ks.Hash(t.Context()); err != nil || got != want {
 		t.Errorf("after a crash the hash is %x, %v; it was %x", got, err, want)
 	}
-	if err := errors.Join(b.Close(), ks.Close()); err != nil {
+	enginetest.Close(t, b)
+	if err := ks.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
@@ -27,12 +29,13 @@ func openAll(t testing.TB) (*broker.Broker, *API) {
 	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
 	keys := keyspace.New(keyspace.Options{Folder: t.TempDir()})
 	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) {
-		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: sems, statemachine.Keys: keys}
+		o.StateMachines = protocoltest.Machines(sems, keys)
 	})
 	t.Cleanup(func() {
 		sems.Stop()
 		keys.Stop()
-		if err := errors.Join(b.Close(), keys.Close()); err != nil {
+		enginetest.Close(t, b)
+		if err := keys.Close(); err != nil {
 			t.Error(err)
 		}
 	})

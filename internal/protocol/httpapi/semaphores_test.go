@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -20,12 +22,10 @@ import (
 func openSemaphores(t testing.TB) (*broker.Broker, *semaphores.Manager) {
 	t.Helper()
 	m := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
-	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: m} })
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
 	t.Cleanup(func() {
 		m.Stop()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 	if err := m.Start(b); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/protocol/pgwire/sql"
 	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/protocoltest"
@@ -111,10 +112,9 @@ func serve(t testing.TB, o Options, ln net.Listener) *node {
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1
 	}
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: o.Log, Conditions: Conditions(), Order: OrderOf})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, vfs.NewMem(), func(to *broker.Options) {
+		*to = broker.Options{Logger: o.Log, Conditions: Conditions(), Order: OrderOf}
+	})
 	n.b, n.s = b, New(b, o)
 	served := make(chan error, 1)
 	go func() { served <- n.s.Serve(ln) }()
@@ -133,9 +133,7 @@ func serve(t testing.TB, o Options, ln net.Listener) *node {
 		if len(n.s.conns.byPID) > 0 {
 			t.Errorf("%d connections are still known", len(n.s.conns.byPID))
 		}
-		if err := b.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		enginetest.Close(t, b)
 	})
 	return n
 }

@@ -28,6 +28,9 @@ type Errors struct {
 // NewErrors wraps fs; nothing fails until told so.
 func NewErrors(fs FS) *Errors { return &Errors{fs: fs} }
 
+// Base is the file system that it wraps.
+func (e *Errors) Base() FS { return e.fs }
+
 // FailAt makes the k-th changing operation from the start fail with err. A failing write writes
 // half of its bytes.
 func (e *Errors) FailAt(k int, err error) {

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/protocol/resp"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -26,11 +27,8 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 		change(&o)
 	}
 	lines := semaphores.New(semaphores.Options{Logger: log, Now: o.Now})
-	o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: lines}
-	b, err := broker.Open(vfs.NewMem(), "data", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.StateMachines = protocoltest.Machines(lines, nil)
+	b := enginetest.Open(t, vfs.NewMem(), func(to *broker.Options) { *to = o })
 	jobs.Resume(b)
 	if err := lines.Start(b); err != nil {
 		t.Fatal(err)
@@ -48,9 +46,7 @@ func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 			t.Error(err)
 		}
 		lines.Stop()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 	return ln.Addr().String()
 }

@@ -2,8 +2,6 @@ package queues
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -12,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
@@ -39,8 +38,7 @@ func newWorld(t *testing.T, change func(*settings)) *world {
 
 func newWorldOn(t *testing.T, fs vfs.FS, change func(*settings)) *world {
 	t.Helper()
-	b, err := broker.Open(fs, "data", broker.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2})
-	must(t, err)
+	b := enginetest.Open(t, fs, nil)
 	o := settings{Options: Options{Node: "n1"}}
 	if change != nil {
 		change(&o)
@@ -49,7 +47,7 @@ func newWorldOn(t *testing.T, fs vfs.FS, change func(*settings)) *world {
 	w.who = w.caller("guest")
 	t.Cleanup(func() {
 		w.n.Close(context.Background())
-		must(t, b.Close())
+		enginetest.Close(t, b)
 	})
 	return w
 }

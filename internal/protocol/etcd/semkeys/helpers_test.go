@@ -13,11 +13,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/etcd/qkey"
 	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -58,10 +59,7 @@ func openWorld(t *testing.T, fs vfs.FS, leases *leaseSet) *world {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	m := semaphores.New(semaphores.Options{Logger: log})
-	b, err := broker.Open(fs, "data", broker.Options{
-		Logger: log, DiskFreeLimit: -1, Shards: 2, StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: m},
-	})
-	must(t, err)
+	b := enginetest.Open(t, fs, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
 	must(t, m.Start(b))
 	w := &world{t: t, b: b, m: m, leases: leases}
 	w.n = New(virtual.NewBase(b, virtual.Options{LeaseExists: leases.exists}), m, log)
@@ -77,7 +75,7 @@ func (w *world) close() {
 	}
 	w.n.Close(context.Background())
 	w.m.Stop()
-	must(w.t, w.b.Close())
+	enginetest.Close(w.t, w.b)
 	w.b = nil
 }
 

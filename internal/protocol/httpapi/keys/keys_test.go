@@ -10,19 +10,21 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
 func TestKeys(t *testing.T) {
 	store := keyspace.New(keyspace.Options{Folder: t.TempDir()})
-	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = map[uint32]statemachine.Machine{statemachine.Keys: store} })
+	b := resttest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = protocoltest.Machines(nil, store) })
 	defer func() {
 		store.Stop()
-		b.Close() //nolint:errcheck // the test is over
+		enginetest.Close(t, b)
 		store.Close()
 	}()
 	if err := store.Start(b.StateMachine(statemachine.Keys)); err != nil {

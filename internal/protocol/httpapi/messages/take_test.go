@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/httpapi/resttest"
 	"fiveways/internal/storage/vfs"
@@ -131,9 +133,9 @@ func TestLeaseSurvivesRestart(t *testing.T) {
 	n.queue("q")
 	n.put("q", "a", "x")
 	m := ask[Taken](n, "POST "+messagesOfQ+"/take?lease=1h").Messages[0]
-	must(t, b.Close())
+	enginetest.Close(t, b)
 	b = resttest.Open(t, fs)
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	n = serve(t, b)
 	n.play([]resttest.Step{
 		{"POST " + messagesOfQ + "/take", 200, `{"messages":[]}`},
@@ -147,7 +149,7 @@ func TestLeaseSurvivesRestart(t *testing.T) {
 func TestTakeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
-		defer b.Close()
+		defer enginetest.Close(t, b)
 		n := serve(t, b)
 		n.queue("q")
 		start := time.Now()
@@ -194,7 +196,7 @@ func (f *feed) Write(b []byte) (int, error) {
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
-		defer b.Close()
+		defer enginetest.Close(t, b)
 		n := serve(t, b)
 		n.queue("q")
 		for i := range 4 {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -158,7 +160,7 @@ func TestMoveMany(t *testing.T) {
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
-		defer b.Close()
+		defer enginetest.Close(t, b)
 		n := serve(t, b)
 		n.queue("q")
 		n.queue("to")
@@ -206,7 +208,8 @@ func TestRedriveCrash(t *testing.T) {
 		}
 		fs.CrashAt(fs.Count() + k)
 		n.ended(ask[Task](n, `POST /api/queues/%2F/dead/redrive {}`))
-		b.Close() //nolint:errcheck // its disk has failed
+		enginetest.Compare(t, b)
+		b.Close() //nolint:errcheck // its disk may have failed
 		b = resttest.Open(t, mem.CrashClone(rand.New(rand.NewPCG(uint64(k), 7))))
 		n = serve(t, b)
 		dead, alive := n.bodies("dead"), n.bodies("a")
@@ -216,7 +219,7 @@ func TestRedriveCrash(t *testing.T) {
 		all := slices.Concat(dead, alive)
 		slices.Sort(all)
 		same(t, all, want...)
-		must(t, b.Close())
+		enginetest.Close(t, b)
 		if t.Failed() {
 			t.Fatalf("crash at operation %d: %d and %d letters", k, len(dead), len(alive))
 		}

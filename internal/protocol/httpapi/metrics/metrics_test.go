@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/enginetest"
+
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"fiveways/internal/broker"
@@ -27,9 +29,9 @@ import (
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/shovel/dynamic"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 	"fiveways/internal/traces"
 )
@@ -59,7 +61,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 	t.Helper()
 	sems := semaphores.New(semaphores.Options{Logger: resttest.Quiet})
 	b := resttest.Open(t, fs, append(more, func(o *broker.Options) {
-		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: sems}
+		o.StateMachines = protocoltest.Machines(sems, nil)
 	})...)
 	if err := sems.Start(b); err != nil {
 		t.Fatal(err)
@@ -71,9 +73,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 	t.Cleanup(func() {
 		s.Close()
 		sems.Stop()
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 	for i := range queues {
 		resttest.Declare(t, s, fmt.Sprintf("q%d", i))

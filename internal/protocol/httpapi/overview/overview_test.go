@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/lists"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
@@ -417,10 +418,7 @@ func TestHealthChecks(t *testing.T) {
 // While publishers are blocked, the checks of alarms say so, and the node's object too.
 func TestAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: 1 << 60})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.DiskFreeLimit = 1 << 60 })
 		n := &node{t: t, b: b, a: rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})}
 		Register(n.a, rest.Node{Name: "fiveways", Monitor: monitor.New(b, monitor.Options{})})
 		time.Sleep(time.Second)
@@ -430,9 +428,7 @@ func TestAlarm(t *testing.T) {
 		}
 		n.wants("GET", "/api/overview", "", 200, `"alarms":["disk"]`)
 		n.wants("GET", "/api/nodes", "", 200, `"disk_free_alarm":true`, `"mem_alarm":false`)
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, b)
 	})
 }
 

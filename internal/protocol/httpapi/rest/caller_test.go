@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/vfs"
@@ -17,22 +18,18 @@ import (
 // A request that is refused because its user was deleted meanwhile gets ErrUserDeleted, even if its
 // session has not been evicted yet.
 func TestRefusedSinceDeleted(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	b, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: log, DiskFreeLimit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
+	b := enginetest.Open(t, vfs.NewMem(), nil)
+	t.Cleanup(func() { enginetest.Close(t, b) })
 	if _, err := b.PutUser(catalog.UserSpec{Name: "reader", Password: "reader"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.SetPermission(catalog.Permission{User: "reader", VHost: "/", Read: ".*"}); err != nil {
 		t.Fatal(err)
 	}
-	a := New(b, Options{Log: log})
+	a := New(b, Options{Log: slog.New(slog.DiscardHandler)})
 	r := httptest.NewRequest("GET", "/", nil)
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, &Caller{User: "reader", Peer: &net.TCPAddr{}}))
-	err = a.In(r, "/", func(_ context.Context, s *broker.Session) error { return s.May("write", "semaphore", "k") })
+	err := a.In(r, "/", func(_ context.Context, s *broker.Session) error { return s.May("write", "semaphore", "k") })
 	if !errors.Is(err, failure.ErrAccessRefused) {
 		t.Errorf("what the user may not: %v", err)
 	}

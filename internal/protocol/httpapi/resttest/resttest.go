@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/policies"
@@ -21,18 +22,15 @@ import (
 // Quiet discards the log.
 var Quiet = slog.New(slog.DiscardHandler)
 
-// Open opens a broker on a file system; the caller closes it. Each of more changes its options
-// before.
+// Open opens a broker on a file system, which enginetest.Close closes. Each of more changes its
+// options before.
 func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	o := broker.Options{Logger: Quiet, DiskFreeLimit: -1, Policies: policies.Engine{}}
 	for _, change := range more {
 		change(&o)
 	}
-	b, err := broker.Open(fs, "data", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := enginetest.Open(t, fs, func(to *broker.Options) { *to = o })
 	jobs.Resume(b)
 	return b
 }
@@ -41,11 +39,7 @@ func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker
 func OpenBroker(t testing.TB, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	b := Open(t, vfs.NewMem(), more...)
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { enginetest.Close(t, b) })
 	return b
 }
 

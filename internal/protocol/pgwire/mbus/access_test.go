@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/sql/value"
@@ -52,7 +54,7 @@ func addUser(t *testing.T, b *broker.Broker, name, configure, write, read string
 
 func TestRights(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	addUser(t, b, "anna", "^$", "^open$", "^$")
 	admin, anna := newCaller(t, b, "guest"), newCaller(t, b, "anna")
 	admin.call("create_queue", "open", 1)
@@ -106,9 +108,9 @@ func TestViewRights(t *testing.T) {
 	}
 	admin.s.Commit()
 	admin.s.Close()
-	b.Close()
+	enginetest.Close(t, b)
 	b = openBroker(t, fs)
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	anna := newCaller(t, b, "anna")
 	for row, err := range open(anna).Scan(anna.env, nil) {
 		if err != nil || len(row) != 4 {

@@ -3,6 +3,8 @@ package mbus
 import (
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
 	"fiveways/internal/storage/vfs"
@@ -12,7 +14,7 @@ import (
 // id, but in a temporary queue it blocks no other.
 func TestCopiesOfOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	c.call("create_queue", "copy", 4)
@@ -30,7 +32,7 @@ func TestCopiesOfOtherProtocols(t *testing.T) {
 // queue.
 func TestTriggersInACircle(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "a", 4)
 	c.call("create_queue", "b", 4)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/core/message"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/storage/vfs"
@@ -108,9 +110,9 @@ func TestGivenAfterRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.s.Close()
-	b.Close()
+	enginetest.Close(t, b)
 	b = openBroker(t, fs)
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c = newCaller(t, b, "guest")
 	if err := c.postAs("q", "q.x"); codeOf(err) != "23505" {
 		t.Errorf("error %v", err)
@@ -124,7 +126,7 @@ func TestGivenAfterRestart(t *testing.T) {
 // TestGivenToWritersAlone: a user who may only post is told of an existing iid, too.
 func TestGivenToWritersAlone(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	addUser(t, b, "writer", "^$", ".*", "^$")
@@ -143,7 +145,7 @@ func TestGivenToWritersAlone(t *testing.T) {
 // with it when none of these messages is left.
 func TestGivenAndOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	p := message.Properties{Flags: message.HasMessageID, MessageID: "q.x"}

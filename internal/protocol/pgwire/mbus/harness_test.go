@@ -2,14 +2,13 @@ package mbus
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
@@ -20,13 +19,7 @@ import (
 
 func openBroker(t testing.TB, fs vfs.FS) *broker.Broker {
 	t.Helper()
-	b, err := broker.Open(fs, "data", broker.Options{
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 2, Conditions: Conditions(), Order: OrderOf,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return enginetest.Open(t, fs, func(o *broker.Options) { o.Conditions, o.Order = Conditions(), OrderOf })
 }
 
 // caller calls functions as statements would, each in a transaction of its own unless begin was

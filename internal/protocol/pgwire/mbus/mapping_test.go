@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/hstore"
@@ -34,7 +36,7 @@ func publish(t *testing.T, s *broker.Session, exchange, key, body string, p mess
 
 func TestMessagesOfAMQP(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	c.call("create_consumer", "q", "big", `(t.properties->'size')::int > 10 and t.headers->'type' = 'order'`)
@@ -81,7 +83,7 @@ func TestMessagesOfAMQP(t *testing.T) {
 
 func TestMessagesOfSQL(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	get := func() (message.Properties, string) {
@@ -122,7 +124,7 @@ func TestMessagesOfSQL(t *testing.T) {
 // TestRecordsSurvive posts random records and compares them with what is received.
 func TestRecordsSurvive(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	seed := rand.Uint64()

@@ -3,13 +3,16 @@ package mbus
 import (
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/storage/vfs"
 )
 
 // TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides
 // between equals.
 func TestOrderOfAdded(t *testing.T) {
-	c := newCaller(t, openBroker(t, vfs.NewMem()), "guest")
+	b := openBroker(t, vfs.NewMem())
+	t.Cleanup(func() { enginetest.Close(t, b) })
+	c := newCaller(t, b, "guest")
 	c.call("create_queue", "q", 4)
 	for _, m := range [][]any{
 		{"n=>d", `enqueue_time=>"2002-01-01 00:00:00.000001"`}, {"n=>e"}, {"n=>c", `enqueue_time=>"2002-01-01"`, nil, "2001-01-02"},

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/storage/vfs"
 )
 
 func TestQueueLife(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs)
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	c := newCaller(t, b, "guest")
 	c.fails("No queues were defined", "consume", "q")
 	for _, name := range []string{"A", "", "a-b", strings.Repeat("a", 33), "a.b"} {
@@ -77,13 +79,11 @@ func TestConsumersOfQueue(t *testing.T) {
 	for range 2 { // the definitions survive
 		c.call("post", "q", "x=>3", nil, "STATE=>OPEN")
 		c.s.Close()
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		enginetest.Close(t, b)
 		b = openBroker(t, fs)
 		c = newCaller(t, b, "guest")
 	}
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	c.consumesBy("q", "done", `"n"=>"1"`)
 	c.consumesBy("q", "seldom", `"x"=>"3"`, `"x"=>"3"`)
 	c.consumesBy("q", "every", `"n"=>"1"`, `"n"=>"2"`, `"x"=>"3"`, `"x"=>"3"`)
@@ -96,7 +96,7 @@ func TestConsumersOfQueue(t *testing.T) {
 
 func TestTriggers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	c := newCaller(t, b, "guest")
 	for _, q := range []string{"a", "b", "c"} {
 		c.call("create_queue", q, 4)
@@ -130,7 +130,7 @@ func TestTriggers(t *testing.T) {
 
 func TestNamesWithBy(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "a", 1)
 	c.call("create_queue", "a_by_b", 1)
@@ -152,7 +152,7 @@ func TestNamesWithBy(t *testing.T) {
 
 func TestTemporaryQueues(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	c, other := newCaller(t, b, "guest"), newCaller(t, b, "guest")
 	c.call("create_queue", "requests", 4)
 	answers := c.text("create_temporary_queue")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways/internal/storage/vfs"
@@ -88,7 +90,7 @@ func rightsCases(iid string) []rightsCase {
 func rightsNode(t *testing.T) (admin *caller, iid string) {
 	t.Helper()
 	b := openBroker(t, vfs.NewMem())
-	t.Cleanup(func() { b.Close() })
+	t.Cleanup(func() { enginetest.Close(t, b) })
 	pattern := func(user, letter string) string {
 		if user != "none" && strings.Contains(user, letter) {
 			return ".*"

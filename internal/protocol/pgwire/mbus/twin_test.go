@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/storage/vfs"
 )
 
@@ -32,7 +34,7 @@ func TestTransactionsTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewMem()
 	b := openBroker(t, fs)
-	defer func() { b.Close() }()
+	defer func() { enginetest.Close(t, b) }()
 	ready := map[string]bool{} // committed, not held
 	var sessions []*twinSession
 	connect := func() {
@@ -122,9 +124,7 @@ func TestTransactionsTwin(t *testing.T) {
 				s.c.s.Close()
 				settle(s, false)
 			}
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			enginetest.Close(t, b)
 			b = openBroker(t, fs)
 			connect()
 		default:

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"fiveways/internal/broker/enginetest"
+
 	"fiveways/internal/core/hstore"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql/expr"
@@ -15,7 +17,7 @@ import (
 func twoCallers(t *testing.T) (a, b *caller, end func()) {
 	t.Helper()
 	engine := openBroker(t, vfs.NewMem())
-	return newCaller(t, engine, "guest"), newCaller(t, engine, "guest"), func() { engine.Close() }
+	return newCaller(t, engine, "guest"), newCaller(t, engine, "guest"), func() { enginetest.Close(t, engine) }
 }
 
 func TestTransactions(t *testing.T) {
@@ -144,7 +146,7 @@ func TestSaga(t *testing.T) {
 // the message, its own posts too.
 func TestWaitsForTheCopiesOfOthers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
-	defer b.Close()
+	defer enginetest.Close(t, b)
 	c := newCaller(t, b, "guest")
 	c.call("create_queue", "a", 2)
 	c.call("create_queue", "b", 2)

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/loans"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/mbus"
@@ -20,8 +21,8 @@ import (
 	"fiveways/internal/protocol/pgwire/semaphoresql"
 	"fiveways/internal/protocol/pgwire/sql"
 	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -37,14 +38,9 @@ type node struct {
 func newNode(t testing.TB, fs vfs.FS) *node {
 	t.Helper()
 	n := &node{t: t, m: semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)}), sessions: map[string]*session{}}
-	var err error
-	n.b, err = broker.Open(fs, "data", broker.Options{
-		Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Shards: 2, Conditions: mbus.Conditions(), Order: mbus.OrderOf,
-		StateMachines: map[uint32]statemachine.Machine{statemachine.Semaphores: n.m},
+	n.b = enginetest.Open(t, fs, func(o *broker.Options) {
+		o.Conditions, o.Order, o.StateMachines = mbus.Conditions(), mbus.OrderOf, protocoltest.Machines(n.m, nil)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := n.m.Start(n.b); err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +53,7 @@ func (n *node) close() {
 		s.work.Close()
 	}
 	n.m.Stop()
-	if err := n.b.Close(); err != nil {
-		n.t.Error(err)
-	}
+	enginetest.Close(n.t, n.b)
 }
 
 // session is one client.

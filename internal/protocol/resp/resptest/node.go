@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
 	"fiveways/internal/broker/jobs"
 	"fiveways/internal/protocol/protocoltest"
 	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -90,11 +90,8 @@ func start(t testing.TB, engine broker.Options, serve func(n *Node) Server, ln n
 	n := &Node{T: t}
 	n.Semaphores = semaphores.New(semaphores.Options{Logger: n.Logger()})
 	engine.Logger = n.Logger()
-	engine.StateMachines = map[uint32]statemachine.Machine{statemachine.Semaphores: n.Semaphores}
-	var err error
-	if n.Broker, err = broker.Open(vfs.NewMem(), "data", engine); err != nil {
-		t.Fatal(err)
-	}
+	engine.StateMachines = protocoltest.Machines(n.Semaphores, nil)
+	n.Broker = enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { *o = engine })
 	jobs.Resume(n.Broker)
 	if err := n.Semaphores.Start(n.Broker); err != nil {
 		t.Fatal(err)
@@ -108,9 +105,7 @@ func start(t testing.TB, engine broker.Options, serve func(n *Node) Server, ln n
 			t.Error(err)
 		}
 		n.Semaphores.Stop()
-		if err := n.Broker.Close(); err != nil {
-			t.Error(err)
-		}
+		enginetest.Close(t, n.Broker)
 	})
 	return n
 }
