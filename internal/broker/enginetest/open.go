@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/broker/followtest"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -22,6 +24,7 @@ type origin struct {
 	fs   vfs.FS
 	dir  string
 	opts broker.Options
+	log  *followtest.Log // nil: no replica follows
 }
 
 // TryOpen opens a broker with two shards, or what change, if it is not nil, makes of the options.
@@ -34,12 +37,20 @@ func tryOpen(fs vfs.FS, dir string, change func(*broker.Options)) (*broker.Broke
 	if change != nil {
 		change(&o)
 	}
+	at := origin{dir: dir, opts: o}
+	if mem, ok := fs.(*vfs.Mem); ok && o.WrapLog == nil {
+		o.WrapLog = func(st *store.Store) shardlog.Log {
+			at.log = followtest.New(st, Crashed(mem))
+			return at.log
+		}
+	}
 	b, err := broker.Open(fs, dir, o)
 	if e, ok := fs.(*vfs.Errors); ok {
 		fs = e.Base()
 	}
 	if err == nil {
-		opened.Store(b, origin{fs, dir, o})
+		at.fs = fs
+		opened.Store(b, at)
 	}
 	return b, err
 }
@@ -110,6 +121,9 @@ func Compare(t testing.TB, b *broker.Broker) (later func()) {
 			if o.hash(t) != after {
 				t.Errorf("the state that recovery makes of the log is not the one that was there")
 			}
+			if o.log != nil && o.followed(t) != after {
+				t.Errorf("the state of a replica that followed is not the one that was there")
+			}
 		}
 		switch {
 		case before != after:
@@ -132,6 +146,21 @@ func (o origin) hash(t testing.TB) uint64 {
 	o.opts.StateMachines = machines
 	sum, err := broker.ReplayedHash(o.fs, o.dir, o.opts)
 	Must(t, err)
+	end()
+	return sum
+}
+
+// followed is the hash of a replica that has applied what was appended.
+func (o origin) followed(t testing.TB) (sum uint64) {
+	t.Helper()
+	machines, end := newMachines(t, o.opts.StateMachines)
+	o.opts.StateMachines = machines
+	var r *broker.Replica
+	open := func(st *store.Store, fs vfs.FS) (_ followtest.Replica, err error) {
+		r, err = broker.OpenReplica(st, fs, o.dir, o.opts)
+		return r, err
+	}
+	Must(t, o.log.Follow(o.dir, open, func(*store.Store) { sum = r.Hash() }))
 	end()
 	return sum
 }
