@@ -84,6 +84,7 @@ var ranks = []struct {
 	{"semaphore", 75},
 	{"internal/respclient", 72},
 	{"internal/shovel", 58},
+	{"internal/cluster", 60},
 	{"internal/replica", 45},
 	{"internal/statemachine", 45},
 	{"internal/storage", 40},

@@ -52,6 +52,6 @@
 //
 // # Not connected yet
 //
-// No broker uses this package, and no command starts it. Package transport has the connections,
-// but nothing passes its messages on yet.
+// Package cluster has the engine as a Machine, but no server uses it. Package transport has the
+// connections, but nothing passes its messages on yet.
 package replica

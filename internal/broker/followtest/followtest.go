@@ -61,11 +61,12 @@ func (l *Log) Follow(dir string, open func(*store.Store, vfs.FS) (Replica, error
 		return err
 	}
 	r, err := open(st, l.start)
+	var log shardlog.Log = st
 	l.mu.Lock()
 	batches := l.batches
 	l.mu.Unlock()
 	for i := 0; i < len(batches) && err == nil; i++ {
-		st.Append(batches[i], func(error) {})
+		log.Append(batches[i], func(error) {})
 		err = r.Apply(batches[i])
 	}
 	if err == nil {

@@ -1,0 +1,203 @@
+// Package cluster makes the engine of a node the state machine of its replica: while another node
+// leads, the engine follows what is committed; while this one leads, it is a broker.
+//
+// # Changes of leadership
+//
+// A replica tells of them on its own goroutine, which must not wait. What takes time (making the
+// queues ready, ending the broker, restoring what is committed) is done beside it, one change at a
+// time. Nothing is applied between the end of a leadership and the end of the restoring.
+//
+// # Not connected yet
+//
+// No server uses this package.
+package cluster
+
+import (
+	"log/slog"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/replica"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// Options say what an Engine is made of.
+type Options struct {
+	Store  *store.Store // of a replica, open
+	FS     vfs.FS
+	Dir    string // of Store
+	Broker broker.Options
+	// Lead gets the broker when this node leads, Lose when it does not any more: all sessions must
+	// be closed when Lose returns. They are called one at a time, on any goroutine.
+	Lead, Lose func(*broker.Broker)
+	// Fail is told, once, that the engine cannot follow or lead: the node is of no use until it is
+	// started again, or replaced.
+	Fail func(error)
+	// CheckpointBytes is how much a shard logs between two checkpoints of a node that follows;
+	// 128 MiB.
+	CheckpointBytes int64
+	Logger          *slog.Logger
+}
+
+// Engine is the engine of a node. It implements replica.Machine.
+type Engine struct {
+	o Options
+
+	changing sync.Mutex // held by a change of leadership
+
+	mu       sync.Mutex
+	replica  *broker.Replica // what follows; nil while this node leads, and after a failure
+	broker   *broker.Broker  // what leads; changing is held, too, when it changes
+	restored uint64          // entries up to this one may have been in what was restored
+	failed   bool
+	writing  bool // a checkpoint is being written
+	writers  sync.WaitGroup
+}
+
+var _ replica.Machine = (*Engine)(nil)
+
+// NewEngine restores what is committed in the store. Errors: those of broker.OpenReplica.
+func NewEngine(o Options) (*Engine, error) {
+	if o.CheckpointBytes == 0 {
+		o.CheckpointBytes = 128 << 20
+	}
+	e := &Engine{o: o}
+	if err := e.restore(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// restore makes the engine one that follows.
+func (e *Engine) restore() error {
+	raft := e.o.Store.Raft()
+	raft.Uncount()
+	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.replica, e.restored = r, raft.Committed()
+	return nil
+}
+
+// fail ends the engine.
+func (e *Engine) fail(err error) {
+	e.mu.Lock()
+	first := !e.failed
+	e.failed, e.replica = true, nil
+	e.mu.Unlock()
+	if first {
+		e.o.Fail(err)
+	}
+}
+
+// Apply implements replica.Machine.
+func (e *Engine) Apply(entry store.RaftEntry, own bool) {
+	if own || len(entry.Batch) == 0 {
+		return
+	}
+	e.mu.Lock()
+	r := e.replica
+	e.mu.Unlock()
+	if r == nil {
+		return // it has failed
+	}
+	if err := r.Apply(entry.Batch); err != nil {
+		e.fail(err)
+		return
+	}
+	e.checkpoint(r)
+}
+
+// checkpoint writes the checkpoints that are due, beside everything else.
+func (e *Engine) checkpoint(r *broker.Replica) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.writing {
+		return
+	}
+	write := r.Checkpoint(e.o.CheckpointBytes)
+	if write == nil {
+		return
+	}
+	e.writing = true
+	e.writers.Go(func() {
+		if err := write(); err != nil {
+			e.o.Logger.Warn("checkpoint failed; the log is kept and grows", "err", err)
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.writing = false
+	})
+}
+
+// Sum implements replica.Machine.
+func (e *Engine) Sum(shard uint32, index uint64) (sum uint64, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.replica == nil || index <= e.restored {
+		return 0, false
+	}
+	sum, _, ok = e.replica.Sum(shard)
+	return sum, ok
+}
+
+// Lead implements replica.Machine.
+func (e *Engine) Lead(log *replica.Log) {
+	e.mu.Lock()
+	r := e.replica
+	e.replica = nil
+	e.mu.Unlock()
+	if r == nil {
+		return // it has failed
+	}
+	e.changing.Lock() // before Lose can be told
+	go func() {
+		defer e.changing.Unlock()
+		b, err := r.Lead(log)
+		if err != nil {
+			e.fail(err)
+			return
+		}
+		e.broker = b
+		e.o.Lead(b)
+	}()
+}
+
+// Lose implements replica.Machine.
+func (e *Engine) Lose(restored func()) {
+	go func() {
+		e.changing.Lock()
+		defer e.changing.Unlock()
+		if err := e.abandon(); err != nil {
+			e.o.Logger.Warn("the engine did not end cleanly", "err", err)
+		}
+		if err := e.restore(); err != nil {
+			e.fail(err)
+		}
+		restored()
+	}()
+}
+
+// abandon ends the broker, if there is one.
+func (e *Engine) abandon() error {
+	b := e.broker
+	if b == nil {
+		return nil
+	}
+	e.broker = nil
+	e.o.Lose(b)
+	return b.Abandon()
+}
+
+// Close ends the engine when its replica has stopped. The store stays open.
+func (e *Engine) Close() error {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	err := e.abandon()
+	e.writers.Wait()
+	return err
+}

@@ -1,0 +1,288 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/broker/shard"
+	"fiveways/internal/core/message"
+	"fiveways/internal/replica"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// node is a node of a cluster in one process.
+type node struct {
+	st      *store.Store
+	engine  *Engine
+	replica *replica.Replica
+
+	mu      sync.Mutex
+	leads   *broker.Broker
+	clients []*enginetest.Client // of leads
+}
+
+// trio is a cluster of three nodes. It is for a bubble of synctest.
+type trio struct {
+	t     *testing.T
+	nodes [3]*node
+
+	mu  sync.Mutex
+	cut map[uint64]bool // nodes that nothing reaches
+}
+
+func newTrio(t *testing.T) *trio {
+	tr := &trio{t: t, cut: map[uint64]bool{}}
+	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
+	enginetest.Must(t, err)
+	for i := range tr.nodes {
+		fs := vfs.NewMem()
+		enginetest.Must(t, store.FoundReplica(fs, "/data", store.RaftState{
+			Cluster: 1, Node: uint64(i + 1), Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
+		}))
+		n := &node{}
+		tr.nodes[i] = n
+		n.st, err = store.Open(fs, "/data", store.Options{SegmentBytes: 16 << 10, Logger: quiet})
+		enginetest.Must(t, err)
+		n.engine, err = NewEngine(Options{
+			Store: n.st, FS: fs, Dir: "/data", Broker: broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2},
+			Lead: n.lead, Lose: n.lose, Fail: func(err error) { t.Errorf("node %d: %v", i+1, err) },
+			CheckpointBytes: 4 << 10, Logger: quiet,
+		})
+		enginetest.Must(t, err)
+	}
+	for i, n := range tr.nodes {
+		r, err := replica.Start(replica.Options{Store: n.st, Machine: n.engine, Send: tr.sender(uint64(i + 1)), Dial: noDial, Logger: quiet})
+		enginetest.Must(t, err)
+		tr.mu.Lock()
+		n.replica = r
+		tr.mu.Unlock()
+	}
+	t.Cleanup(func() {
+		for _, n := range tr.nodes {
+			n.replica.Close()
+		}
+		for _, n := range tr.nodes {
+			enginetest.Must(t, errors.Join(n.engine.Close(), n.st.Close()))
+		}
+	})
+	return tr
+}
+
+func noDial(context.Context, uint64) (net.Conn, error) { return nil, errors.New("no snapshots here") }
+
+func (n *node) lead(b *broker.Broker) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.leads = b
+}
+
+// lose closes the sessions.
+func (n *node) lose(*broker.Broker) {
+	n.mu.Lock()
+	clients := n.clients
+	n.leads, n.clients = nil, nil
+	n.mu.Unlock()
+	for _, c := range clients {
+		c.Close()
+	}
+}
+
+// client is a new session, nil when the node does not lead.
+func (n *node) client(t *testing.T) *enginetest.Client {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.leads == nil {
+		return nil
+	}
+	c := enginetest.NewClient(t, n.leads)
+	n.clients = append(n.clients, c)
+	return c
+}
+
+func (tr *trio) sender(from uint64) func([]*pb.Message) {
+	return func(ms []*pb.Message) {
+		for _, m := range ms {
+			tr.mu.Lock()
+			to := tr.nodes[m.GetTo()-1].replica
+			lost := to == nil || tr.cut[from] || tr.cut[m.GetTo()]
+			tr.mu.Unlock()
+			if !lost {
+				to.Step(m)
+			}
+		}
+	}
+}
+
+func (tr *trio) isolate(node int, on bool) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.cut[uint64(node+1)] = on
+}
+
+func (tr *trio) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// leader waits for a node that leads, other than one, and returns a session on it.
+func (tr *trio) leader(other int) (int, *enginetest.Client) {
+	tr.t.Helper()
+	for range 200 {
+		tr.pass(replica.TickInterval)
+		for i, n := range tr.nodes {
+			if i == other {
+				continue
+			}
+			if c := n.client(tr.t); c != nil {
+				return i, c
+			}
+		}
+	}
+	tr.t.Fatal("no node leads")
+	return 0, nil
+}
+
+// same compares the durable state of all nodes, the leader's with nothing under way.
+func (tr *trio) same(leader int) {
+	tr.t.Helper()
+	tr.pass(time.Second)
+	want, err := tr.nodes[leader].engine.broker.Hash()
+	enginetest.Must(tr.t, err)
+	for i, n := range tr.nodes {
+		if i == leader {
+			continue
+		}
+		n.engine.mu.Lock()
+		r := n.engine.replica
+		n.engine.mu.Unlock()
+		if r == nil {
+			tr.t.Fatalf("node %d does not follow", i+1)
+		}
+		if got := r.Hash(); got != want {
+			tr.t.Errorf("the state of node %d is not that of the leader", i+1)
+		}
+	}
+}
+
+// put publishes a persistent message, and reports whether it was confirmed.
+func put(c *enginetest.Client, queue, body string) bool {
+	answer := make(answered, 1)
+	c.Post("", queue, body, message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}, func(p *shard.Publish) { p.Confirm = answer })
+	c.Flush()
+	return <-answer
+}
+
+// answered gets the answer to one publish.
+type answered chan bool
+
+func (a answered) Confirmed(_, _ uint64, ok bool) { a <- ok }
+
+// get takes the first message of a queue; ok is false when there is none.
+func get(t *testing.T, c *enginetest.Client, queue string) (body string, ok bool) {
+	t.Helper()
+	d, _, ok, err := c.Get(queue, true)
+	enginetest.Must(t, err)
+	if !ok {
+		return "", false
+	}
+	return string(d.Env.Body()), true
+}
+
+// TestFailover moves the lead around while messages come and go: what was confirmed is there once,
+// in order, whichever node leads, and the nodes have the same state.
+func TestFailover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTrio(t)
+		at, c := tr.leader(-1)
+		c.Queue("q", nil)
+		var want []string
+		for round := range 6 {
+			for i := range 20 {
+				body := fmt.Sprintf("%d.%d", round, i)
+				if put(c, "q", body) {
+					want = append(want, body)
+				}
+			}
+			if len(want) != 20*(round+1)-3*round {
+				t.Fatalf("round %d: %d messages confirmed", round, len(want))
+			}
+			for range 3 {
+				if body, ok := get(t, c, "q"); !ok || body != want[0] {
+					t.Fatalf("round %d: got %q, %v; want %q", round, body, ok, want[0])
+				}
+				want = want[1:]
+			}
+			enginetest.Must(t, c.B.Sync())
+			tr.same(at)
+			was := at
+			if round%2 == 0 {
+				tr.isolate(was, true)
+				at, c = tr.leader(was)
+				tr.isolate(was, false)
+				tr.pass(3 * time.Second)
+			} else {
+				to := (was + 1) % 3
+				tr.nodes[was].replica.Transfer(uint64(to + 1))
+				at, c = tr.leader(was)
+			}
+			tr.same(at)
+		}
+		var got []string
+		for body, ok := get(t, c, "q"); ok; body, ok = get(t, c, "q") {
+			got = append(got, body)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d messages are left, want %d", len(got), len(want))
+		}
+	})
+}
+
+// TestIsolatedLeader has a leader that nobody hears: it confirms nothing, and what it was given is
+// not there afterwards.
+func TestIsolatedLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTrio(t)
+		first, c := tr.leader(-1)
+		c.Queue("q", nil)
+		if !put(c, "q", "kept") {
+			t.Fatal("not confirmed")
+		}
+		tr.isolate(first, true)
+		confirmed := make(chan bool, 1)
+		go func() { confirmed <- put(c, "q", "lost") }()
+		second, c2 := tr.leader(first)
+		if !put(c2, "q", "next") {
+			t.Fatal("not confirmed by the new leader")
+		}
+		tr.isolate(first, false)
+		tr.pass(3 * time.Second)
+		if <-confirmed {
+			t.Error("a leader that nobody heard has confirmed a message")
+		}
+		tr.same(second)
+		for _, want := range []string{"kept", "next"} {
+			if body, ok := get(t, c2, "q"); !ok || body != want {
+				t.Errorf("got %q, %v; want %q", body, ok, want)
+			}
+		}
+		if body, ok := get(t, c2, "q"); ok {
+			t.Errorf("there is more: %q", body)
+		}
+	})
+}
