@@ -36,8 +36,8 @@ type Run struct {
 	N     int
 }
 
-// EachFact calls fn for each fact of an entry (Entry.Data), with its number. Errors: ErrCorrupt, and
-// those of fn, which end it.
+// EachFact calls fn for each fact of an entry (Entry.Data), with its number. Errors: ErrCorrupt,
+// and those of fn, which end it.
 func EachFact(entry []byte, fn func(sub uint32, fact []byte) error) error {
 	facts := wal.NewFacts(wal.KindFacts, entry)
 	for sub, fact, ok := facts.Next(); ok; sub, fact, ok = facts.Next() {

@@ -24,8 +24,8 @@ func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uin
 	}
 }
 
-// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last entry that
-// is committed.
+// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last entry
+// that is committed.
 func (s *Store) ReplayEnd(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
