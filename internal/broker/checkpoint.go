@@ -174,7 +174,7 @@ func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
 
 // forgetScratch deletes segments of the scratch log that no message needs.
 func (b *Broker) forgetScratch() {
-	if b.set.Spilled.Released.Swap(0) == 0 {
+	if b.set.Bodies.Released.Swap(0) == 0 {
 		return
 	}
 	if err := b.set.Scratch.Forget(); err != nil {

@@ -20,7 +20,8 @@ type opened struct {
 }
 
 // sameWhenReplayed compares the live state of a broker that is about to close with what recovery
-// makes of its log, and with that of a replica that followed from the start. A state that changes while it is looked at is looked at again.
+// makes of its log, and with that of a replica that followed from the start. A state that changes
+// while it is looked at is looked at again.
 func sameWhenReplayed(t *testing.T, b *Broker) {
 	t.Helper()
 	v, ok := openedIn.LoadAndDelete(b)

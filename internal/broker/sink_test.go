@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	stored "fiveways/internal/broker/bodies"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/storage/vfs"
 )
@@ -54,7 +55,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 	one := func(o *Options) { o.Shards = 1 }
 	b := openBroker(t, fs, one)
 	c := newClient(t, b)
-	names := make([]string, shard.MaxReaders+8)
+	names := make([]string, stored.MaxReaders+8)
 	for i := range names {
 		names[i] = string(rune('A' + i))
 		c.queue(names[i], nil)
@@ -78,8 +79,8 @@ func TestReadAheadIsBounded(t *testing.T) {
 	}
 	sh := b.set.All[0]
 	must(t, sh.Call(func() {
-		if open, listed := shard.DebugOf(sh).Readers(); open != shard.MaxReaders || listed != shard.MaxReaders {
-			t.Errorf("%d queues with a buffer, %d in the list, want %d", open, listed, shard.MaxReaders)
+		if open, listed := shard.DebugOf(sh).Readers(); open != stored.MaxReaders || listed != stored.MaxReaders {
+			t.Errorf("%d queues with a buffer, %d in the list, want %d", open, listed, stored.MaxReaders)
 		}
 	}))
 	for _, name := range names {

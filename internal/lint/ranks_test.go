@@ -68,7 +68,7 @@ var ranks = []struct {
 	{"internal/broker/backpressure", 30},
 	{"internal/broker/followtest", 48},
 	{"internal/broker/inbox", 30},
-	{"internal/broker/scratch", 47},
+	{"internal/broker/bodies", 47},
 	{"internal/broker/shardlog", 47},
 	{"internal/broker/streams", 53},
 	{"internal/definitions", 46},

@@ -209,7 +209,7 @@ func (sh *Shard) resend(q *Queue, w deadletter.Waiting, row bool) {
 	if status != queue.Unacked {
 		return
 	}
-	env, err := sh.load(q, it)
+	env, err := sh.bodies.Load(&q.reader, it)
 	if err != nil {
 		sh.setAside(q, it, err)
 		return

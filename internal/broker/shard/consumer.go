@@ -121,7 +121,7 @@ func (sh *Shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	if it.Env != nil {
 		return it
 	}
-	env, err := sh.loadAside(it)
+	env, err := sh.bodies.LoadAside(it)
 	if err != nil {
 		sh.setAside(q, it, err)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"fiveways/internal/broker/bodies"
 	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/dispatch"
 	"fiveways/internal/core/failure"
@@ -11,7 +12,6 @@ import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
 )
 
 // MaxSpan bounds the durations that clients give, ms, so that sums with times do not overflow.
@@ -225,10 +225,7 @@ func (at Context) HoldGroup(h queue.Handle) { at.sh.holdGroup(at.q, h) }
 
 // Load returns the message of an item; it reads it from disk when it is not in memory.
 func (at Context) Load(it *queue.Item) (message.Envelope, error) {
-	if it.Env != nil {
-		return it.Env, nil
-	}
-	return at.sh.loadAside(it)
+	return at.sh.bodies.LoadAside(it)
 }
 
 // PageMessages and PageLooks bound the work of one command, because the shard stands still for it:
@@ -249,28 +246,15 @@ const ShownBytes = 64
 
 // InOrder returns a reader for messages in the order of the queue, which reads ahead. The queue's
 // own reader keeps its position.
-func (at Context) InOrder() *InOrder { return &InOrder{at: at} }
+func (at Context) InOrder() *InOrder { return &InOrder{at, at.sh.bodies.NewReader()} }
 
 // InOrder reads messages of one queue.
 type InOrder struct {
 	at     Context
-	reader *store.Reader // nil: all messages were in memory
+	reader *bodies.Reader
 }
 
 // Load is Context.Load.
 func (r *InOrder) Load(it *queue.Item) (message.Envelope, error) {
-	sh := r.at.sh
-	switch {
-	case it.Env != nil:
-		return it.Env, nil
-	case it.Flags&queue.Scratch != 0:
-		return sh.load(r.at.q, it)
-	case r.reader == nil:
-		r.reader = sh.set.Store.NewReader(sh.ID)
-	}
-	fact, err := r.reader.Read(it.Index, it.Sub)
-	if err != nil {
-		return nil, err
-	}
-	return bodyOf(fact, &sh.scratch)
+	return r.at.sh.bodies.Load(r.reader, it)
 }

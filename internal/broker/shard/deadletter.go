@@ -18,7 +18,7 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		sh.settle(q, h, 1)
 		return
 	}
-	env, err := sh.load(q, it)
+	env, err := sh.bodies.Load(&q.reader, it)
 	if err != nil {
 		sh.setAside(q, it, err)
 		return

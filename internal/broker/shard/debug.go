@@ -18,11 +18,11 @@ func (d Debug) UnderWay(more int64) (bytes int64, queues int) {
 // Readers is how many queues have a read-ahead buffer, and how many are listed with one.
 func (d Debug) Readers() (open, listed int) {
 	for _, q := range d.queues {
-		if q.reader != nil {
+		if q.reader.Open() {
 			open++
 		}
 	}
-	return open, len(d.readers)
+	return open, d.bodies.Listed()
 }
 
 // Waiting is how many calls wait at a queue.

@@ -26,7 +26,7 @@ func (sh *Shard) dispatchReady(q *Queue) {
 	if q.selective != nil {
 		q.selective.Dispatch(&q.consumers, sh.now)
 		if q.state.Ready() == q.state.Parked() {
-			sh.closeReader(q)
+			sh.bodies.CloseReader(&q.reader)
 		}
 		return
 	}
@@ -50,7 +50,7 @@ func (sh *Shard) dispatchReady(q *Queue) {
 	}
 	sh.settleRun(q, sent)
 	if q.state.Ready() == 0 {
-		sh.closeReader(q)
+		sh.bodies.CloseReader(&q.reader)
 	}
 }
 
@@ -92,7 +92,7 @@ func (sh *Shard) nextReady(q *Queue, until int64) *queue.Item {
 		if it.Env != nil {
 			return it
 		}
-		env, err := sh.load(q, it)
+		env, err := sh.bodies.Load(&q.reader, it)
 		if err == nil {
 			sh.loaded = *it
 			sh.loaded.Env = env
@@ -200,7 +200,7 @@ func (sh *Shard) getLast(q *Queue, noAck bool) (it *queue.Item, again bool) {
 		return nil, false
 	}
 	if it.Env == nil {
-		env, err := sh.loadAside(it)
+		env, err := sh.bodies.LoadAside(it)
 		if err != nil {
 			sh.setAside(q, it, err)
 			return nil, true

@@ -34,7 +34,7 @@ func (q *Queue) endEarly() {
 // nextEarly is nextReady for messages with a place; nil when a message without one comes first.
 func (sh *Shard) nextEarly(q *Queue, until int64) *queue.Item {
 	h, ok := q.early.Next(sh.now, until, func(it *queue.Item) (dispatch.Place, bool) {
-		env, err := sh.load(q, it)
+		env, err := sh.bodies.Load(&q.reader, it)
 		if err != nil {
 			return dispatch.FirstPlace, true // its delivery reports the error
 		}

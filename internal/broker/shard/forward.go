@@ -8,7 +8,6 @@ import (
 	"fiveways/internal/core/message"
 	"fiveways/internal/core/queue"
 	"fiveways/internal/core/routing"
-	"fiveways/internal/storage/store"
 )
 
 const (
@@ -128,7 +127,7 @@ func (sh *Shard) forward(q *Queue) {
 
 // forwardOne forwards one message, which is unacked.
 func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
-	env, err := sh.loadAlone(q, it)
+	env, err := sh.bodies.LoadAside(it)
 	var m forward.Message
 	if err == nil {
 		m, err = forward.Read(env)
@@ -156,16 +155,4 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()
-}
-
-// loadAlone is load without read-ahead: it reads no more than the message's entry.
-func (sh *Shard) loadAlone(q *Queue, it *queue.Item) (message.Envelope, error) {
-	if it.Env != nil || it.Flags&queue.Scratch != 0 {
-		return sh.load(q, it)
-	}
-	fact, err := sh.set.Store.Body(store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return bodyOf(fact, &sh.scratch)
 }

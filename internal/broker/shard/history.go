@@ -28,7 +28,7 @@ func (sh *Shard) recall(q *Queue, b *routing.Binding) {
 			continue
 		}
 		deadline := it.Expires // a message in an exchange buffer expires by its deadline only
-		env, err := sh.load(q, it)
+		env, err := sh.bodies.Load(&q.reader, it)
 		if err != nil {
 			sh.setAside(q, it, err)
 			continue

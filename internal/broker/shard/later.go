@@ -27,7 +27,7 @@ func (l *Later) Load(at Context, it *queue.Item, i int) message.Envelope {
 	case it.Env != nil:
 		return it.Env
 	case it.Flags&queue.Scratch != 0:
-		env, _ := at.sh.loadAside(it)
+		env, _ := at.sh.bodies.LoadAside(it)
 		return env
 	}
 	l.sh = at.sh

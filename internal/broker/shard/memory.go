@@ -21,9 +21,9 @@ func (sh *Shard) boundMemory(q *Queue) {
 	var spill func(*queue.Item) (uint64, uint32, bool)
 	if used > limit/2 {
 		keep = min(hotBytesTight, limit/64, limit/4/(sh.set.Catalog.QueueCount()+1))
-		if sh.spilled.Usable() {
+		if sh.bodies.Usable() {
 			spill = func(it *queue.Item) (index uint64, sub uint32, ok bool) {
-				index, sub = sh.spilled.Put(it.Env)
+				index, sub = sh.bodies.Put(it.Env)
 				return index, sub, true
 			}
 		}
@@ -35,7 +35,7 @@ func (sh *Shard) boundMemory(q *Queue) {
 	}
 	q.state.Cool(sh.set.Store.Written(sh.ID), keep, spill)
 	if spill != nil {
-		sh.spilled.Propose()
+		sh.bodies.Propose()
 	}
 	q.cooledTo, q.cooled = keep, q.state.HotBytes()
 	sh.count(q, q.cooled)
@@ -66,4 +66,4 @@ func (sh *Shard) count(q *Queue, hot int64) {
 type releasing struct{ sh *Shard }
 
 func (r releasing) Logged(index uint64)  { r.sh.log.Release(index) }
-func (r releasing) Scratch(index uint64) { r.sh.spilled.Release(index) }
+func (r releasing) Scratch(index uint64) { r.sh.bodies.Release(index) }

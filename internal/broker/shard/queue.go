@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"fiveways/internal/broker/backpressure"
+	"fiveways/internal/broker/bodies"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/deadletter"
 	"fiveways/internal/core/dedup"
@@ -34,34 +35,33 @@ type Queue struct {
 	ruling  atomic.Pointer[catalog.Ruling] // nil: what was declared counts; replaced by the shard, read by all
 	promise store.Wait                     // what a publisher confirm waits for
 
-	content       *shardstate.Queue // what the log knows of it; changed by the shard's recorder alone
-	state         *queue.Deliveries // of content.State
-	consumers     dispatch.Consumers
-	selective     *dispatch.Selective // nil: any message may go to any consumer
-	selection     selection           // its source
-	after         *dependency.Member  // nil: no message waits for another
-	reader        *store.Reader       // read-ahead over the log, while there is a backlog
-	scratchReader *store.Reader
-	early         *dispatch.Early          // messages that do not stand where they came; nil when there are none
-	loanWaiters   LoanWaiters              // nil: nothing waits for a message that is lent
-	waiting       list.List[Turn, *Turn]   // calls of Session.Await
-	waking        bool                     // the row is to be served
-	wakeAll       bool                     // also when nothing is ready
-	feature       atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
-	gone          bool
-	removed       bool  // for being idle
-	seen          look  // of an implicit queue
-	watched       int64 // unix ms of the last Look
-	once          bool  // it takes one message per key; buffers look at that elsewhere
-	marked        bool
-	timer         int   // place in the shard's timers + 1, 0 = not there
-	wakeAt        int64 // unix ms
-	lastUsed      int64 // unix ms: for Policy.Expires
-	expiring      bool  // its deletion for lack of use is under way
-	shrinking     bool  // it has more than its limit, and had to stop dropping
-	hot           int64 // memory held, as last counted
-	cooledTo      int64 // what was to be kept when messages were last packed, and
-	cooled        int64 // what stayed
+	content     *shardstate.Queue // what the log knows of it; changed by the shard's recorder alone
+	state       *queue.Deliveries // of content.State
+	consumers   dispatch.Consumers
+	selective   *dispatch.Selective // nil: any message may go to any consumer
+	selection   selection           // its source
+	after       *dependency.Member  // nil: no message waits for another
+	reader      bodies.Reader
+	early       *dispatch.Early          // messages that do not stand where they came; nil when there are none
+	loanWaiters LoanWaiters              // nil: nothing waits for a message that is lent
+	waiting     list.List[Turn, *Turn]   // calls of Session.Await
+	waking      bool                     // the row is to be served
+	wakeAll     bool                     // also when nothing is ready
+	feature     atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
+	gone        bool
+	removed     bool  // for being idle
+	seen        look  // of an implicit queue
+	watched     int64 // unix ms of the last Look
+	once        bool  // it takes one message per key; buffers look at that elsewhere
+	marked      bool
+	timer       int   // place in the shard's timers + 1, 0 = not there
+	wakeAt      int64 // unix ms
+	lastUsed    int64 // unix ms: for Policy.Expires
+	expiring    bool  // its deletion for lack of use is under way
+	shrinking   bool  // it has more than its limit, and had to stop dropping
+	hot         int64 // memory held, as last counted
+	cooledTo    int64 // what was to be kept when messages were last packed, and
+	cooled      int64 // what stayed
 
 	dead *deadletter.Backlog // nil when no dead letter waits here
 
@@ -128,14 +128,14 @@ func (sh *Shard) Follow(q *Queue) {
 
 // Unfollow drops a queue that Follow has made known, and whose deletion is durable.
 func (sh *Shard) Unfollow(q *Queue) {
-	sh.set.Store.ReleaseRuns(sh.ID, q.bodies())
+	sh.set.Store.ReleaseRuns(sh.ID, q.references())
 	delete(sh.queues, q.ID)
 	sh.machine.Drop(q.ID)
 	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
 }
 
-// bodies are the references of the queue to bodies in the log.
-func (q *Queue) bodies() (all []store.Run) {
+// references are those the queue to bodies in the log.
+func (q *Queue) references() (all []store.Run) {
 	q.state.RefsByIndex(func(index uint64, n int) { all = append(all, store.Run{Index: index, N: n}) })
 	return all
 }
@@ -165,8 +165,8 @@ func (sh *Shard) enter(q *Queue) {
 
 // DropNow drops a queue whose deletion is durable, at its shard.
 func (sh *Shard) DropNow(q *Queue) {
-	_, bodies, _ := sh.drop(q, DropWhen{}) // without a condition it cannot fail
-	sh.set.Store.ReleaseRuns(sh.ID, bodies)
+	_, refs, _ := sh.drop(q, DropWhen{}) // without a condition it cannot fail
+	sh.set.Store.ReleaseRuns(sh.ID, refs)
 }
 
 // DropWhen are the conditions of a deletion.
@@ -227,7 +227,7 @@ func (q *Queue) Purge() (messages int, err error) {
 
 // Drop ends a queue with all it holds, unless a condition forbids it. The
 // bodies are released when the caller knows the deletion to be durable.
-func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run, err error) {
+func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, err error) {
 	fail := func(e error) (int, []store.Run, error) {
 		return 0, nil, q.Fail(e)
 	}
@@ -268,10 +268,10 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run
 		c.client.Forget(c)
 		c.client.Sink.Cancelled(c)
 	}
-	bodies = q.bodies()
+	refs = q.references()
 	q.state.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		if it.Flags&queue.Scratch != 0 {
-			sh.spilled.Release(it.Index)
+			sh.bodies.Release(it.Index)
 		}
 		return true
 	})
@@ -280,15 +280,15 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, bodies []store.Run
 		delete(sh.insisting, q)
 		sh.deadQueues.Add(-1)
 	}
-	sh.closeReader(q)
+	sh.bodies.CloseReader(&q.reader)
 	sh.count(q, 0)
 	sh.timers.set(q, noTime)
 	delete(sh.queues, q.ID)
 	sh.machine.Drop(q.ID)
 	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
-	q.scratchReader, q.memory, q.selective = nil, nil, nil
+	q.reader, q.memory, q.selective = bodies.Reader{}, nil, nil
 	q.feature.Store(nil)
-	return messages, bodies, nil
+	return messages, refs, nil
 }
 
 // Purge removes what is ready.

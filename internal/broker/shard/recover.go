@@ -26,8 +26,8 @@ func (sh *Shard) Restore() error {
 	return AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
 }
 
-// ApplyEntry makes the changes of an entry that another node has recorded. One that was applied changes
-// nothing.
+// ApplyEntry makes the changes of an entry that another node has recorded. One that was applied
+// changes nothing.
 func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 	if index <= sh.log.Index()-1 {
 		return nil
@@ -91,11 +91,7 @@ func (sh *Shard) Freeze(clean bool) *Frozen {
 // for others, and when the shard has stopped.
 func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 	sh.Call(func() {
-		if sh.log.SinceCheckpoint() >= bytes {
-			sh.log.Propose() // the checkpoint's index must cover all facts that the state has applied
-			f = sh.Freeze(false)
-			sh.log.Checkpointed()
-		}
+		f = sh.FreezeLogged(bytes)
 	})
 	return f
 }
@@ -103,6 +99,7 @@ func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 // FreezeLogged is FreezeIfDue for a shard that does not run.
 func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
 	if sh.log.SinceCheckpoint() >= bytes {
+		sh.log.Propose() // the checkpoint's index must cover all facts that the state has applied
 		f = sh.Freeze(false)
 		sh.log.Checkpointed()
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker/backpressure"
-	"fiveways/internal/broker/scratch"
+	"fiveways/internal/broker/bodies"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/dispatch"
@@ -55,7 +55,7 @@ type Set struct {
 
 	Flow     *backpressure.Gate
 	Logs     shardlog.Shared
-	Spilled  scratch.Shared
+	Bodies   bodies.Shared
 	Memory   atomic.Int64 // bytes held by all queues' messages
 	Counters counters
 	Waited   histogram.Histogram // ms that messages waited in queues
@@ -75,7 +75,7 @@ func NewSet(c Config) *Set {
 	s := &Set{Config: c}
 	s.Flow = backpressure.NewGate(s.OverMark)
 	s.Logs.Log, s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Log, c.Store, c.Sync, s.Flow.Relieve
-	s.Spilled.Scratch, s.Spilled.Moved = c.Scratch, s.use
+	s.Bodies.Log, s.Bodies.Scratch, s.Bodies.Moved = c.Store, c.Scratch, s.use
 	s.Grow(c.Shards)
 	return s
 }
@@ -102,7 +102,7 @@ func (s *Set) OverMark() bool {
 // Lead has the shards append to a log, and spill to a scratch log, from now on.
 func (s *Set) Lead(log shardlog.Log, scratch *store.Store) {
 	s.Log, s.Scratch = log, scratch
-	s.Logs.Log, s.Spilled.Scratch = log, scratch
+	s.Logs.Log, s.Bodies.Scratch = log, scratch
 }
 
 // Grow makes shards until there are n.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/bodies"
 	"fiveways/internal/broker/inbox"
-	"fiveways/internal/broker/scratch"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/dependency"
 	"fiveways/internal/core/dispatch"
@@ -24,7 +24,6 @@ import (
 const (
 	deliverBytes  = 64 << 10 // deliveries gathered for one consumer before its sink takes them
 	gatheredBytes = 1 << 20  // and for all consumers of the shard
-	MaxReaders    = 32       // read-ahead buffers per shard
 )
 
 // Shard owns a set of queues. Everything below done belongs to the goroutine that runs the shard:
@@ -67,7 +66,7 @@ type Shard struct {
 	due       []queue.Item       // messages about to leave an exchange buffer
 	promise   store.Wait         // of the publish in hand: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
-	spilled   *scratch.Bodies
+	bodies    *bodies.Bodies     // messages that are not in memory
 
 	hot          int64               // memory held by the queues' messages, as last seen
 	deadBytes    int64               // dead letters on their way to other shards
@@ -80,7 +79,6 @@ type Shard struct {
 	still        []*Shard            // that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
 	gathered     int                      // bytes of deliveries not yet handed to their sinks
-	readers      []*Queue                 // queues with a read-ahead buffer, oldest first
 	retired      map[*VHost]*queue.Counts // of queues that are gone
 }
 
@@ -95,7 +93,7 @@ func newShard(set *Set, id uint32) *Shard {
 	if set.Traces != nil {
 		sh.traces = tracing.NewTracker(set.Traces, set.Now)
 	}
-	sh.spilled = scratch.NewBodies(&set.Spilled, id, sh.Post)
+	sh.bodies = bodies.New(&set.Bodies, id, sh.Post)
 	sh.log = shardlog.NewWriter(&set.Logs, id, sh.facts, sh.Post)
 	sh.implicits.few = fewImplicit / max(set.Config.Shards, 1)
 	return sh
@@ -353,62 +351,4 @@ func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {
 		return nil, err
 	}
 	return m.Env, nil
-}
-
-// load returns the item's message, which it reads when only the disk has it.
-func (sh *Shard) load(q *Queue, it *queue.Item) (message.Envelope, error) {
-	if it.Env != nil {
-		return it.Env, nil
-	}
-	var fact []byte
-	var err error
-	if it.Flags&queue.Scratch != 0 {
-		if q.scratchReader == nil {
-			q.scratchReader = sh.spilled.NewReader()
-		}
-		fact, err = sh.spilled.Read(it.Index, it.Sub, q.scratchReader)
-	} else {
-		if q.reader == nil {
-			sh.openReader(q)
-		}
-		fact, err = q.reader.Read(it.Index, it.Sub)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return bodyOf(fact, &sh.scratch)
-}
-
-// loadAside is load for a message out of order. It leaves the queue's read-ahead where it is.
-func (sh *Shard) loadAside(it *queue.Item) (message.Envelope, error) {
-	var fact []byte
-	var err error
-	if it.Flags&queue.Scratch != 0 {
-		fact, err = sh.spilled.Read(it.Index, it.Sub, nil)
-	} else {
-		fact, err = sh.set.Store.Body(store.Pos{Shard: sh.ID, Index: it.Index, Sub: it.Sub}, nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return bodyOf(fact, &sh.scratch)
-}
-
-// openReader gives the queue a read-ahead buffer. The queue with the oldest one loses that when
-// there are too many.
-func (sh *Shard) openReader(q *Queue) {
-	if len(sh.readers) == MaxReaders {
-		sh.readers[0].reader = nil
-		sh.readers = slices.Delete(sh.readers, 0, 1)
-	}
-	q.reader = sh.set.Store.NewReader(sh.ID)
-	sh.readers = append(sh.readers, q)
-}
-
-// closeReader drops the buffer.
-func (sh *Shard) closeReader(q *Queue) {
-	if q.reader != nil {
-		q.reader = nil
-		sh.readers = slices.DeleteFunc(sh.readers, func(have *Queue) bool { return have == q })
-	}
 }

@@ -1,4 +1,4 @@
-package scratch
+package bodies
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"fiveways/internal/core/message"
-	"fiveways/internal/core/shardstate"
+	"fiveways/internal/core/queue"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -20,40 +20,45 @@ func TestBodies(t *testing.T) {
 		}
 		used := int64(0)
 		shared := &Shared{Scratch: st, Moved: func(bytes int64) { used += bytes }}
-		b := NewBodies(shared, 3, func(fn func()) bool { fn(); return true })
+		b := New(shared, 3, func(fn func()) bool { fn(); return true })
 		if !b.Usable() {
 			t.Fatal("a healthy scratch log cannot be used")
 		}
-		check := func(when string, index uint64, sub uint32, reader *store.Reader, want message.Envelope) {
+		check := func(when string, it *queue.Item, reader *Reader, want message.Envelope) {
 			t.Helper()
-			fact, err := b.Read(index, sub, reader)
-			var m shardstate.Message
-			if err == nil {
-				err = m.Decode(fact)
+			got, err := message.Envelope(nil), error(nil)
+			if reader == nil {
+				got, err = b.LoadAside(it)
+			} else {
+				got, err = b.Load(reader, it)
 			}
-			if err != nil || !bytes.Equal(m.Env, want) {
-				t.Errorf("%s: body %d/%d is %q, %v; want %q", when, index, sub, m.Env, err, want)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: body %d/%d is %q, %v; want %q", when, it.Index, it.Sub, got, err, want)
 			}
 		}
+		put := func(env message.Envelope) *queue.Item {
+			it := &queue.Item{Flags: queue.Scratch}
+			it.Index, it.Sub = b.Put(env)
+			return it
+		}
 		first, second := envelope("first"), envelope("second")
-		i1, s1 := b.Put(first)
-		i2, s2 := b.Put(second)
+		i1, i2 := put(first), put(second)
 		b.Propose()
 		if used == 0 {
 			t.Error("bodies on their way take no memory")
 		}
-		check("on its way", i1, s1, nil, first)
+		check("on its way", i1, nil, first)
 		synctest.Wait()
 		if used != 0 {
 			t.Errorf("%d bytes are taken by bodies that are written", used)
 		}
-		check("written", i2, s2, nil, second)
-		reader := b.NewReader()
-		check("read ahead", i1, s1, reader, first)
-		check("read ahead", i2, s2, reader, second)
+		check("written", i2, nil, second)
+		var reader Reader
+		check("read ahead", i1, &reader, first)
+		check("read ahead", i2, &reader, second)
 		b.Propose() // nothing to write
-		b.Release(i1)
-		b.Release(i2)
+		b.Release(i1.Index)
+		b.Release(i2.Index)
 		if n := shared.Released.Load(); n != 2 {
 			t.Errorf("%d bodies released, want 2", n)
 		}
