@@ -23,6 +23,15 @@ type Session interface {
 	Kill()
 }
 
+// Abandoner is a Session that has something to tell its client when it is abandoned. The sockets of
+// others are closed.
+type Abandoner interface {
+	Session
+	// Abandon has the client told that the session ends, and nothing else any more. It does not
+	// wait. Any goroutine may call it, also before Serve.
+	Abandon()
+}
+
 // Edge accepts the connections of one protocol.
 type Edge struct {
 	name string
@@ -33,8 +42,9 @@ type Edge struct {
 
 	mu        sync.Mutex
 	draining  bool
+	abandoned bool // new connections are closed
 	listeners map[net.Listener]struct{}
-	sessions  map[Session]struct{}
+	sessions  map[Session]net.Conn
 	running   sync.WaitGroup // one for each session
 }
 
@@ -46,7 +56,7 @@ var lastSession atomic.Uint64
 func NewEdge(name string, log *slog.Logger, open func(nc net.Conn, id uint64) Session) *Edge {
 	return &Edge{
 		name: name, open: open, log: log,
-		listeners: map[net.Listener]struct{}{}, sessions: map[Session]struct{}{},
+		listeners: map[net.Listener]struct{}{}, sessions: map[Session]net.Conn{},
 	}
 }
 
@@ -99,14 +109,18 @@ func isTemporary(err error) bool {
 }
 
 func (e *Edge) start(nc net.Conn) {
+	if e.isAbandoned() {
+		nc.Close()
+		return
+	}
 	s := e.open(nc, lastSession.Add(1))
 	e.mu.Lock()
-	if e.draining {
+	if e.draining || e.abandoned {
 		e.mu.Unlock()
 		s.Kill()
 		return
 	}
-	e.sessions[s] = struct{}{}
+	e.sessions[s] = nc
 	e.running.Add(1)
 	e.mu.Unlock()
 	e.opened.Add(1)
@@ -161,4 +175,46 @@ func (e *Edge) Drain(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("protocol: %s: drain: %d connections closed by force: %w", e.name, left, ctx.Err())
+}
+
+// farewellWindow is for clients to read why their session is abandoned.
+const farewellWindow = time.Second
+
+// Abandon ends all sessions because this node does not lead any more: what they would tell their
+// clients from now on may be what only this node knows. No answer is sent, also none that the
+// engine gives meanwhile, and new connections are closed at once. It does not wait. It may be
+// called again; Drain waits for the ends.
+func (e *Edge) Abandon() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.abandoned {
+		return
+	}
+	e.abandoned = true
+	for s, nc := range e.sessions {
+		if a, ok := s.(Abandoner); ok {
+			a.Abandon()
+		} else {
+			cut(s, nc)
+		}
+	}
+	time.AfterFunc(farewellWindow, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for s, nc := range e.sessions {
+			cut(s, nc)
+		}
+	})
+}
+
+// cut closes the socket of a session. TLS would first say goodbye, and wait for that to be written.
+func cut(s Session, nc net.Conn) {
+	Socket(nc).Close()
+	s.Kill()
+}
+
+func (e *Edge) isAbandoned() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.abandoned
 }

@@ -3,11 +3,14 @@ package protocol
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // echo is a session that answers every byte until it is drained or killed.
@@ -131,4 +134,60 @@ func TestLimit(t *testing.T) {
 	if !none.Acquire() || !NewLimit(0).Acquire() || none.Max() != 0 {
 		t.Error("no limit is a limit")
 	}
+}
+
+// polite is an echo that says goodbye when it is abandoned.
+type polite struct {
+	echo
+	closes bool // and closes the connection then
+}
+
+func (s *polite) Abandon() {
+	s.nc.Write([]byte("bye")) //nolint:errcheck // the client sees it
+	if s.closes {
+		s.Kill()
+	}
+}
+
+// A session that has something to say when it is abandoned has a second for it. Others are cut, and
+// so are connections that come later.
+func TestAbandon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var next Session
+		e := NewEdge("echo", slog.New(slog.DiscardHandler), func(nc net.Conn, _ uint64) Session {
+			switch s := next.(type) {
+			case *echo:
+				s.nc = nc
+			case *polite:
+				s.nc = nc
+			}
+			return next
+		})
+		begun := time.Now()
+		open := func(s Session) (ended chan string) {
+			next, ended = s, make(chan string, 1)
+			ours, theirs := net.Pipe()
+			e.start(theirs)
+			go func() {
+				said, err := io.ReadAll(ours)
+				ended <- fmt.Sprintf("%q, %v, %v", said, err, time.Since(begun))
+			}()
+			return ended
+		}
+		silent, quick, slow := open(&echo{}), open(&polite{closes: true}), open(&polite{})
+		e.Abandon()
+		e.Abandon() // to no effect
+		late := open(nil)
+		for _, c := range []struct {
+			ended chan string
+			want  string
+		}{{silent, `"", <nil>, 0s`}, {quick, `"bye", <nil>, 0s`}, {late, `"", <nil>, 0s`}, {slow, `"bye", <nil>, 1s`}} {
+			if got := <-c.ended; got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		}
+		if err := e.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -49,9 +49,9 @@ type Machine interface {
 	Sum(shard uint32, index uint64) (sum uint64, ok bool)
 	// Lead begins a leadership: all entries before it are applied.
 	Lead(log *Log)
-	// Lose ends it. What is open in the leadership gets ErrLost after that. The machine goes back
-	// to what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored, from
-	// any goroutine; nothing is applied meanwhile.
+	// Lose ends it. What is open in the leadership gets store.ErrLost after that. The machine goes
+	// back to what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored,
+	// from any goroutine; nothing is applied meanwhile.
 	Lose(restored func())
 }
 
@@ -582,16 +582,16 @@ func (c *core) lose() {
 	open, waiting, changes, reads := c.open, c.waiting, c.changes, c.reads
 	c.open, c.waiting, c.changes, c.reads = nil, nil, nil, nil
 	for _, e := range open {
-		tell(e.done, ErrLost)
+		tell(e.done, store.ErrLost)
 	}
 	for _, p := range waiting {
-		p.done(ErrLost)
+		p.done(store.ErrLost)
 	}
 	for _, ch := range changes {
 		ch.done(ErrNotLeader)
 	}
 	for _, r := range reads {
-		tell(r.done, ErrLost)
+		tell(r.done, store.ErrLost)
 	}
 }
 

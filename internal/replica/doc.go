@@ -20,10 +20,10 @@
 // # Leadership
 //
 // A Log belongs to one term of leadership. It begins when all earlier entries are applied, and ends
-// for good: appends that are open then get ErrLost. Its holder discards its state, restores it from
-// what is committed in the store, and continues as a follower. Leads is a lease: it reports true
-// only while no other node can become leader, because a quorum has answered this node recently. A
-// node that has just started gives no vote until older leases have run out.
+// for good: appends that are open then get store.ErrLost. Its holder discards its state, restores
+// it from what is committed in the store, and continues as a follower. Leads is a lease: it reports
+// true only while no other node can become leader, because a quorum has answered this node
+// recently. A node that has just started gives no vote until older leases have run out.
 //
 // # Snapshots
 //

@@ -11,8 +11,6 @@ import (
 )
 
 var (
-	// ErrLost says that leadership ended while something was open: it may be in the log or not.
-	ErrLost = errors.New("replica: leadership was lost; the outcome is unknown")
 	// ErrNotLeader says that another node leads, or none: nothing was done.
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy says that a change of the members is not possible now: nothing was done.
@@ -56,9 +54,9 @@ type proposal struct {
 
 // Append proposes a group of entries, which will be there as a whole or not at all. It does not
 // wait. done is called on the replica's goroutine, in the order of the calls: nil when the group is
-// committed, ErrTooLarge, ErrLost when leadership has ended before that was known, or ErrNotLeader
-// when it was over at the time. Wait of the entries is not looked at; Written is called just before
-// done.
+// committed, ErrTooLarge, store.ErrLost when leadership has ended before that was known, or
+// ErrNotLeader when it was over at the time. Wait of the entries is not looked at; Written is
+// called just before done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)
@@ -120,16 +118,17 @@ func (l *Log) Term() uint64 { return l.term }
 // Pending is how many bytes are appended and not yet committed.
 func (l *Log) Pending() int64 { return l.bytes.Load() }
 
-// State is the health of this node's disk, and Failed with ErrLost when the leadership is over.
+// State is the health of this node's disk, and Failed with store.ErrLost when the leadership is
+// over.
 func (l *Log) State() store.State {
 	if l.over.Load() {
-		return store.State{Health: store.Failed, Err: ErrLost}
+		return store.State{Health: store.Failed, Err: store.ErrLost}
 	}
 	return l.st.State()
 }
 
 // Watch has fn called when that changes: at the end of the leadership before what is open gets
-// ErrLost, on the replica's goroutine.
+// store.ErrLost, on the replica's goroutine.
 func (l *Log) Watch(fn func(store.State)) {
 	l.mu.Lock()
 	l.watchers = append(l.watchers, fn)

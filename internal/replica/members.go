@@ -17,7 +17,7 @@ const promoteWithin = 100
 
 // add has a node join as a learner: it gets the log, or a snapshot first, and has no vote until it
 // has caught up (promote). done is called when that is committed, and at once for a member; or with
-// ErrBusy, ErrNotLeader, ErrLost.
+// ErrBusy, ErrNotLeader, store.ErrLost.
 func (c *core) add(node uint64, done func(error)) {
 	m := c.disk.members
 	if c.leadTerm != 0 && (slices.Contains(m.GetVoters(), node) || slices.Contains(m.GetLearners(), node)) {

@@ -110,8 +110,8 @@ func Start(o Options) (*Replica, error) {
 }
 
 // Close stops the replica; the store stays open. A leader stops without a word: Transfer comes
-// first where there is time. What is open gets ErrLost, and what comes later ErrStopped. It may be
-// called again.
+// first where there is time. What is open gets store.ErrLost, and what comes later ErrStopped. It
+// may be called again.
 func (r *Replica) Close() {
 	r.mu.Lock()
 	if !r.closed {
@@ -151,7 +151,8 @@ func (r *Replica) Unreachable(node uint64) {
 func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
 
 // Add has a node join the cluster: it gets all that the others have, and a vote once it has caught
-// up. done is called when the log says so, or with ErrNotLeader, ErrBusy, ErrLost or ErrStopped.
+// up. done is called when the log says so, or with ErrNotLeader, ErrBusy, store.ErrLost or
+// ErrStopped.
 func (r *Replica) Add(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.add(node, done) }) {
 		done(ErrStopped)

@@ -252,10 +252,10 @@ func TestReplicas(t *testing.T) {
 			t.Fatal("a leader without answers has a lease")
 		}
 		second := tm.leader(first)
-		if err := <-lost; !errors.Is(err, ErrLost) {
+		if err := <-lost; !errors.Is(err, store.ErrLost) {
 			t.Fatal(err)
 		}
-		if st := log.State(); st.Health != store.Failed || !errors.Is(st.Err, ErrLost) || len(told) != 1 {
+		if st := log.State(); st.Health != store.Failed || !errors.Is(st.Err, store.ErrLost) || len(told) != 1 {
 			t.Fatalf("the log of a leadership that is over: %v, %d changes", st, len(told))
 		}
 		if err := <-tm.machines[second].put("four"); err != nil {
@@ -558,7 +558,7 @@ func TestFailedDisk(t *testing.T) {
 		tm.stores[0].Close()
 		lost := m.put("too late")
 		<-tm.replicas[0].Done()
-		if err := <-lost; !errors.Is(err, ErrLost) {
+		if err := <-lost; !errors.Is(err, store.ErrLost) {
 			t.Fatal(err)
 		}
 		if err := tm.replicas[0].Err(); !errors.Is(err, store.ErrClosed) || m.lost != 1 {

@@ -37,6 +37,16 @@ const (
 	httpFailed  = "503 "
 )
 
+// lost is what the client hears when the node has lost its leadership: its connection ends.
+func (c *change) lost() string {
+	protocol, _, _ := strings.Cut(c.name, ":")
+	return lost[strings.TrimSuffix(protocol, ", a message")]
+}
+
+var lost = map[string]string{
+	"AMQP": "Exception (320)", "SQL": "SQLSTATE 57P01", "Redis": "EOF", "etcd": "etcdserver: leader changed", "HTTP": "EOF",
+}
+
 // all does steps one after the other.
 func all(steps ...step) step {
 	return func(ctx context.Context, n *faultyNode) (said string, err error) {
@@ -186,6 +196,11 @@ func publish(ctx context.Context, n *faultyNode) (string, error) {
 		return "", err
 	}
 	ok, err := c.WaitContext(ctx)
+	if err == nil && n.amqp.IsClosed() { // then ok is the client's own
+		if why := <-n.ended; why != nil {
+			err = why
+		}
+	}
 	return fmt.Sprint("ack ", ok), err
 }
 

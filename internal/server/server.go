@@ -186,7 +186,34 @@ func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version st
 		s.serve("metrics", l, s.metrics.Serve)
 	}
 	s.shovels.start()
+	b.WhenLost(s.abandon)
 	return s, nil
+}
+
+// abandon ends the sessions of all clients, those on the admin socket included, because this node
+// does not lead any more: nothing that only it knows is answered. Drain follows. Metrics are the
+// node's own and stay.
+func (s *Server) abandon() {
+	s.log.Warn("leadership is lost: all sessions end")
+	if s.amqp != nil {
+		s.amqp.Abandon()
+	}
+	if s.sql != nil {
+		s.sql.Abandon()
+	}
+	if s.redis != nil {
+		s.redis.Abandon()
+	}
+	if s.etcd != nil {
+		s.etcd.server.Abandon()
+	}
+	if s.http != nil {
+		s.http.Abandon()
+	}
+	if s.admin != nil {
+		s.admin.http.Abandon()
+	}
+	s.shovels.inside.Abandon()
 }
 
 // Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores

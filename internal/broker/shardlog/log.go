@@ -7,7 +7,8 @@ import "fiveways/internal/storage/store"
 //
 // The done functions of a Log are called in the order of the calls of Append. Once one has got an
 // error, all later ones do: it is unknown whether their entries are there after a restart. State is
-// Failed from before the first of them, whatever the reason: what waits for a confirm asks it.
+// Failed from before the first of them, whatever the reason: what waits for a confirm asks it. Of a
+// log that ends with the leadership of its node the error is store.ErrLost, in the state too.
 type Log interface {
 	// Append adds a group of entries, which is atomic. It does not wait. done is called on the
 	// goroutine that writes when the group is as safe as its Wait asks.

@@ -177,6 +177,17 @@ func (c *conn) evict(reason error) {
 	c.Drain()
 }
 
+// Abandon implements protocol.Abandoner: connection.close is the last frame.
+func (c *conn) Abandon() {
+	f := shutdownFault()
+	if !c.out.endWith(closeOf(f)) {
+		c.Kill() // it is not open yet, or ends already
+		return
+	}
+	c.evicted.Store(f)
+	c.Drain()
+}
+
 // goodbye is what Drain asks for, on the reader's goroutine: outstanding
 // confirms leave first.
 func (c *conn) goodbye() {
@@ -203,7 +214,18 @@ func (c *conn) goodbye() {
 			return
 		}
 	}
-	c.fail(&fault{code: amqpcode.ConnectionForced, text: amqperr.ShutdownText})
+	c.fail(shutdownFault())
+}
+
+// shutdownFault is what clients hear when the broker stops, or does not lead any more.
+func shutdownFault() *fault {
+	return &fault{code: amqpcode.ConnectionForced, text: amqperr.ShutdownText}
+}
+
+func closeOf(f *fault) *amqpwire.ConnectionClose {
+	return &amqpwire.ConnectionClose{
+		ReplyCode: f.code, ReplyText: f.Error(), ClassID: f.method.Class(), MethodID: f.method.Method(),
+	}
 }
 
 // send appends a method of channel 0 to what is written next.
@@ -224,9 +246,7 @@ func (c *conn) fail(f *fault) {
 	}
 	log.Warn("amqp: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", f.Error(), "method", f.method)
 	c.endSession()
-	c.send(&amqpwire.ConnectionClose{
-		ReplyCode: f.code, ReplyText: f.Error(), ClassID: f.method.Class(), MethodID: f.method.Method(),
-	})
+	c.send(closeOf(f))
 	c.state = closing
 	c.client.SetState(protocol.StateClosing)
 	c.killAfter(closeOkTimeout)

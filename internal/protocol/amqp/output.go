@@ -10,6 +10,7 @@ import (
 
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp/amqpwire"
 )
 
 const (
@@ -101,6 +102,21 @@ func (o *output) end() {
 	o.shut()
 	o.mu.Unlock()
 	o.signal()
+}
+
+// endWith is end behind one more method of channel 0: what comes later is dropped. false: the
+// connection is not open, or over.
+func (o *output) endWith(m amqpwire.Method) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.window == nil || o.ended {
+		return false
+	}
+	o.addLocked(func(dst []byte) []byte { return amqpwire.AppendMethodFrame(dst, 0, m) })
+	o.ended = true
+	o.shut()
+	o.signal()
+	return true
 }
 
 // swap takes what has gathered; last tells that nothing will follow.

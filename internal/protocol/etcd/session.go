@@ -86,15 +86,30 @@ func (c *connection) firstBytes() ([]byte, error) {
 
 // Drain closes a connection that has not said anything; the others are drained by their sessions.
 func (c *connection) Drain() {
-	c.mu.Lock()
-	c.draining = true
-	session := c.session
-	c.mu.Unlock()
-	if session == nil {
+	if s := c.leave(); s != nil {
+		s.Drain()
+	} else {
 		c.nc.Close()
-		return
 	}
-	session.Drain()
+}
+
+// Abandon implements protocol.Abandoner. HTTP/1 has no words for it.
+func (c *connection) Abandon() {
+	if a, ok := c.leave().(protocol.Abandoner); ok {
+		a.Abandon()
+	} else {
+		protocol.Socket(c.nc.Conn).Close()
+		c.nc.Close()
+	}
+}
+
+// leave has no session begin any more, and returns the one that serves the connection; nil: none
+// does.
+func (c *connection) leave() protocol.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining = true
+	return c.session
 }
 
 // End implements protocol.Part: neither protocol has a word for why.

@@ -5,7 +5,9 @@ import (
 	"net"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/grpcwire"
@@ -32,7 +34,7 @@ const requestOverhead = 512 << 10
 
 func newTransport(s *Server) transport {
 	return grpcwire.New(grpcwire.Options{
-		Log: s.log, NewConn: s.newQueueBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
+		Log: s.log, Abandoned: status.Convert(rpctypes.ErrGRPCLeaderChanged), NewConn: s.newQueueBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
 		MaxRecvBytes: s.o.MaxRequestBytes + requestOverhead, MaxSendBytes: math.MaxInt32, MaxStreams: s.o.MaxStreams,
 		BytesIn: &s.metrics.received, BytesOut: &s.metrics.sent,
 		PingEvery: quietBeforePing, PingTimeout: pingTimeout, MinPing: minPingInterval, HandshakeTimeout: s.o.FirstBytes,

@@ -68,6 +68,26 @@ func (c *conn) finalGoAway() {
 	}
 }
 
+// Abandon implements protocol.Abandoner: the open calls end with Options.Abandoned, and no frame
+// follows. A call of which a part of a message is sent ends with the connection.
+func (c *conn) Abandon() {
+	if !c.greeted.Load() {
+		c.Kill()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.calls {
+		if len(call.queue) == 0 {
+			c.end(call, c.srv.o.Abandoned)
+		}
+	}
+	c.out.end(appendGoAway(c.out.begin(), c.lastID, http2.ErrCodeNo, ""))
+	c.out.shut = true
+	c.out.signal()
+	c.leave()
+}
+
 // sayGoAway tells the client why its connection ends now.
 func (c *conn) sayGoAway(code http2.ErrCode, text string) {
 	c.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -342,6 +343,64 @@ func TestMetadataIsShared(t *testing.T) {
 		_, err := client.UnaryCall(within(t, "echo", "same"), &testpb.SimpleRequest{}, headerOption(&header))
 		if err != nil || len(header["echo"]) != 1 {
 			t.Errorf("%v, %v", header, err)
+		}
+	}
+}
+
+// TestAbandon has the open calls end with the status for that, and their connections behind it. A
+// call whose client has a part of a message ends with the connection, and what handlers answer
+// later is not sent.
+func TestAbandon(t *testing.T) {
+	const path = "/grpc.testing.TestService/"
+	svc := &service{began: make(chan string, 3), ended: make(chan error, 3)}
+	srv, addr := start(t, Options{Abandoned: status.New(codes.Unavailable, "gone")}, svc)
+	r, idle, stranger := dialRaw(t, addr, true), dialRaw(t, addr, true), dialRaw(t, addr, false)
+	call := func(id uint32, method string, in []byte) {
+		r.headers(id, false, with(":path", path+method, "do", "wait")...)
+		r.ok(r.fr.WriteData(id, true, message5(0, in)))
+		<-svc.began
+	}
+	large := &testpb.StreamingOutputCallRequest{ResponseParameters: []*testpb.ResponseParameters{{Size: 1 << 20}}}
+	call(1, "EmptyCall", nil)
+	call(3, "StreamingOutputCall", nil)
+	call(5, "StreamingOutputCall", encode(t, large))
+	half := 0
+	for half < firstWindow {
+		if f, ok := r.nextFrame().(*http2.DataFrame); ok && f.StreamID == 5 {
+			half += len(f.Data())
+		}
+	}
+	r.ok(idle.fr.WritePing(false, [8]byte{}))
+	idle.nextFrame()
+	srv.Abandon()
+	for range 3 {
+		if err := <-svc.ended; err == nil {
+			t.Error("a handler is not told")
+		}
+	}
+	said := map[uint32]string{}
+	for {
+		f, err := r.next()
+		if err != nil {
+			break
+		}
+		switch f := f.(type) {
+		case *http2.HeadersFrame:
+			said[f.StreamID] += answerFields(r.fields)
+		default:
+			said[f.Header().StreamID] += f.Header().Type.String()
+		}
+	}
+	const gone = "{:status=200 gone grpc-status=14}"
+	if want := map[uint32]string{1: gone, 3: gone, 0: "GOAWAY"}; !maps.Equal(said, want) {
+		t.Errorf("the client hears %v, want %v", said, want)
+	}
+	if got := idle.transcript(1); got != "goaway NO_ERROR, closed" {
+		t.Errorf("an idle client hears %s", got)
+	}
+	for _, c := range []*raw{stranger, dialRaw(t, addr, false)} {
+		if got := c.transcript(1); got != "closed" {
+			t.Errorf("a client that has said nothing hears %s", got)
 		}
 	}
 }

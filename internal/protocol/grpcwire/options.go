@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Options are the settings of a server. The zero value of each means its default.
@@ -16,6 +18,8 @@ type Options struct {
 	// NewConn makes what an application keeps of a connection. nil, or a nil
 	// answer: every call is handled by its registered service.
 	NewConn func(ConnInfo) Conn
+
+	Abandoned *status.Status // how calls end when the server is abandoned; default UNAVAILABLE
 
 	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
 	Stream grpc.StreamServerInterceptor // around the handlers of streams
@@ -72,6 +76,9 @@ const PushFull = 64 << 10
 func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Abandoned == nil {
+		o.Abandoned = status.New(codes.Unavailable, "the server does not serve any more")
 	}
 	orDefault(&o.BytesIn, new(atomic.Uint64))
 	orDefault(&o.BytesOut, new(atomic.Uint64))

@@ -42,6 +42,7 @@ type output struct {
 	writing bool       // a goroutine writes; it looks again before it leaves
 	rounds  int        // how many gather, the reader or a handler: each of them writes at its end
 	ended   bool       // the writer leaves when all is written
+	shut    bool       // further frames are dropped
 	failed  bool       // nothing can be written any more: frames are dropped
 }
 
@@ -61,6 +62,9 @@ func (o *output) begin() []byte {
 
 // end takes what was appended.
 func (o *output) end(b []byte) {
+	if o.shut {
+		return
+	}
 	o.buf.b = b
 	if o.failed {
 		o.buf.b = b[:0]

@@ -78,7 +78,7 @@ func (c *conn) Serve() {
 			login.Stop()
 			c.loop()
 		}
-	}, c.abandon)
+	}, c.breakOff)
 	c.finish()
 }
 
@@ -86,8 +86,8 @@ func (c *conn) protect(what string, fn, failed func()) {
 	c.Protect(c.srv.o.Log, what, &c.user, fn, failed)
 }
 
-// abandon drops what was being written, which may end in the middle of a message, and says so.
-func (c *conn) abandon() {
+// breakOff drops what was being written, which may end in the middle of a message, and says so.
+func (c *conn) breakOff() {
 	c.out.buf = c.out.buf[:0]
 	if c.out.pooled == nil {
 		c.out.buf = nil
@@ -142,6 +142,12 @@ func (c *conn) end(e *pgerror.Error) {
 // End implements protocol.Part.
 func (c *conn) End(reason string) {
 	c.end(fatal(pgerror.AdminShutdown, "terminating connection: %s", reason))
+}
+
+// Abandon implements protocol.Abandoner: 57P01 takes the place of all answers.
+func (c *conn) Abandon() {
+	c.out.last.Store(errShutdown)
+	c.end(errShutdown)
 }
 
 // evict is what the engine calls when the session must end. Any goroutine may call it.

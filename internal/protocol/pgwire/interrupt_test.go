@@ -277,3 +277,35 @@ func TestPipelining(t *testing.T) {
 	c.send(append(ms, sync_)...)
 	c.expect(want + "Z I")
 }
+
+// TestAbandon: all hear 57P01 and nothing else, whatever they do, also what was answered and not
+// sent.
+func TestAbandon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := bubbleNode(t, Options{})
+		idle, open, waits := n.login(), n.login(), n.login()
+		waiting := n.lastFake().waiting
+		deaf, stranger := n.login(), n.dial()
+		open.query("begin", "C BEGIN / Z T")
+		waits.send(&pgproto3.Query{String: "rows 1; wait; rows 1"})
+		<-waiting
+		deaf.send(&pgproto3.Query{String: "big 50000000"})
+		synctest.Wait()
+		begun := time.Now()
+		n.s.Abandon()
+		for _, c := range []*client{idle, open, waits} {
+			c.expect(shutdown + " / gone")
+		}
+		stranger.expect("gone")
+		n.dial().expect("gone")
+		synctest.Wait()
+		if d := time.Since(begun); d != 0 {
+			t.Errorf("that took %v", d)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if open := n.s.Connections(); open != 0 {
+			t.Errorf("%d connections are open", open)
+		}
+	})
+}

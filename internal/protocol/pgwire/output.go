@@ -2,8 +2,10 @@ package pgwire
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -28,7 +30,13 @@ type output struct {
 	// encoding is that of the texts; nil: UTF-8.
 	encoding *charset.Encoding
 	err      error // the first of writing; from then on nothing is written
+	// last takes the place of all that is not written yet, and nothing follows it; nil: nothing
+	// does. Any goroutine sets it.
+	last atomic.Pointer[pgerror.Error]
 }
+
+// errLast is the error of an output whose last message is written.
+var errLast = errors.New("pgwire: the connection ends")
 
 // room makes sure that there is a buffer.
 func (o *output) room() {
@@ -154,7 +162,14 @@ func (o *output) flush() error {
 		return o.err
 	}
 	if o.err == nil {
-		_, o.err = o.w.Write(o.buf)
+		last := o.last.Load()
+		if last != nil {
+			o.buf = o.buf[:0]
+			o.problem('E', last)
+		}
+		if _, o.err = o.w.Write(o.buf); last != nil {
+			o.err = errLast
+		}
 	}
 	if cap(o.buf) <= keepOutBytes {
 		*o.pooled = o.buf[:0]

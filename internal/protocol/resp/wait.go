@@ -46,8 +46,9 @@ func (w *waiting) end() {
 // active reports whether it waits and nothing has come yet. Any goroutine may call it.
 func (w *waiting) active() bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waits != nil && w.waits()
+	waits := w.waits
+	w.mu.Unlock()
+	return waits != nil && waits() // not under mu: it may wait for a shard, and a shard for leave
 }
 
 // leave ends the wait and all that would begin. Any goroutine may call it.
