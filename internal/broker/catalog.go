@@ -6,6 +6,7 @@ import (
 
 	"fiveways/internal/authn"
 	"fiveways/internal/broker/shard"
+	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/forward"
 	"fiveways/internal/definitions"
@@ -86,10 +87,23 @@ func (h hooks) DropUser(user string) {
 	}
 }
 
-// Expire, LetGo and PassOn implement Definer.
+// Expire, LetGo, PassOn and AfterDeletion implement Definer.
 func (h hooks) Expire(q *shard.Queue)             { go h.b.expireQueue(q) }
 func (h hooks) LetGo(q *shard.Queue)              { h.b.removals.add(q) }
 func (h hooks) PassOn(q *shard.Queue, o shard.Op) { go h.b.passOn(q, o) }
+
+func (h hooks) AfterDeletion(to shardlog.Confirmer) shardlog.Confirmer { return afterDeletion{h.b, to} }
+
+// afterDeletion is the Confirmer of a message that was lost with a queue.
+type afterDeletion struct {
+	b  *Broker
+	to shardlog.Confirmer
+}
+
+// Confirmed implements shardlog.Confirmer.
+func (a afterDeletion) Confirmed(from, to uint64, ok bool) {
+	go func() { a.to.Confirmed(from, to, ok && a.b.journal.AwaitLast() == nil) }()
+}
 
 func (h hooks) TableChanged() { h.b.set.TableChanged() }
 

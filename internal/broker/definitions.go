@@ -106,6 +106,9 @@ func (s *Session) change(decide func(*catalog.Edit) error) error {
 // The caller holds the lock of the journal.
 func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	index = b.journal.Record(e.Facts())
+	if e.Removes {
+		b.journal.Removes(index)
+	}
 	for _, def := range e.Made {
 		q := shard.QueueOf(def)
 		if q.Buffer == nil {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"errors"
 
 	"fiveways/internal/broker/shard"
@@ -22,9 +23,28 @@ func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, 
 // noQueue is the error for a name that no queue has.
 func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
-// usableQueue finds a queue that this session may use.
+// AwaitRemovals returns when all removals of queues, exchanges and bindings that the session may
+// have seen are durable. An answer that something is not there, or the confirm of a message that
+// reaches no queue, comes after it. Errors: ErrLogFailed.
+func (s *Session) AwaitRemovals() error { return s.b.journal.AwaitRemovals() }
+
+// HasQueue reports whether there is a queue of this name, exclusive ones included. That there is
+// none is told once that is durable, or cannot be any more. The caller holds no lock.
+func (s *Session) HasQueue(name string) bool {
+	if s.Rights.HasQueue(name) {
+		return true
+	}
+	s.AwaitRemovals() //nolint:errcheck // it is not there
+	return false
+}
+
+// usableQueue finds a queue that this session may use. That there is none is told once that is
+// durable.
 func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 	q, err := s.Usable(s.vhost.Table(), name)
+	if errors.Is(err, ErrQueueNotFound) {
+		err = cmp.Or(s.AwaitRemovals(), err)
+	}
 	if err != nil {
 		return nil, err
 	}

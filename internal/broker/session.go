@@ -204,14 +204,15 @@ func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byt
 }
 
 // Publish gathers a message, after a wait where a limit of rates asks for one. With a Confirmer,
-// Confirmed is called for its Seq once per part of the targets, at once when there are none.
+// Confirmed is called for its Seq once per part of the targets. When there are none that is before
+// Publish returns: for a persistent message once that is durable.
 func (s *Session) Publish(p *shard.Publish) {
 	if !p.Told {
 		s.TapPublish(0, p.Env, nil, p.Targets)
 	}
 	if p.Targets.Empty() {
 		if p.Confirm != nil {
-			p.Confirm.Confirmed(p.Seq, p.Seq, true)
+			p.Confirm.Confirmed(p.Seq, p.Seq, !p.Persistent || s.AwaitRemovals() == nil)
 		}
 		return
 	}

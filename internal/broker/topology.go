@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -21,7 +22,7 @@ func (s *Session) DeclareQueue(spec QueueSpec) (shard.QueueInfo, error) {
 	}
 	q, ok := s.vhost.Queue(spec.Name)
 	if !ok && spec.Passive {
-		return shard.QueueInfo{}, s.noQueue(spec.Name)
+		return shard.QueueInfo{}, cmp.Or(s.AwaitRemovals(), s.noQueue(spec.Name))
 	}
 	if !ok {
 		err := s.change(func(e *catalog.Edit) error {
@@ -70,7 +71,7 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	}
 	q, err := s.usableQueue(name)
 	if errors.Is(err, ErrQueueNotFound) {
-		return 0, s.b.journal.AwaitLast() // another session may be deleting it
+		return 0, nil
 	}
 	if err != nil {
 		return 0, err
@@ -124,7 +125,11 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return q.Purge()
+	messages, err = q.Purge()
+	if messages == 0 && err == nil {
+		err = s.b.journal.AwaitLast() // another session may be deleting the queue
+	}
+	return messages, err
 }
 
 // DeclareExchange creates an exchange, or checks that the existing one is equivalent. Errors:

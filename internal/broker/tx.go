@@ -160,7 +160,7 @@ func (t *Tx) Commit() error {
 	}
 	switch {
 	case len(t.parts)+len(t.piggybacks) == 0:
-		return nil
+		return s.AwaitRemovals() // what it was to publish reaches no queue
 	case t.bytes() > shard.MaxTxBytes:
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:

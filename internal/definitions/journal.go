@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/failure"
@@ -30,10 +31,12 @@ type Journal struct {
 	total int64  // guarded by mu: bytes in the log, with what it held at the start
 	since int64  // guarded by mu: bytes appended since the last checkpoint
 
+	removed atomic.Uint64 // index of the last entry that removes something that messages reach
+
 	promise struct {
 		sync.Mutex
 		cond    *sync.Cond
-		durable uint64
+		durable atomic.Uint64 // changed with the lock
 		err     error
 	}
 }
@@ -75,7 +78,7 @@ func (j *Journal) Record(facts []byte) uint64 {
 		if err != nil {
 			j.promise.err = err
 		} else {
-			j.promise.durable = index
+			j.promise.durable.Store(index)
 		}
 		j.promise.Unlock()
 		j.promise.cond.Broadcast()
@@ -93,13 +96,28 @@ func (j *Journal) Await(index uint64) error {
 	p := &j.promise
 	p.Lock()
 	defer p.Unlock()
-	for p.durable < index && p.err == nil {
+	for p.durable.Load() < index && p.err == nil {
 		p.cond.Wait()
 	}
-	if p.durable >= index {
+	if p.durable.Load() >= index {
 		return nil
 	}
 	return failure.LogFailed("definition", p.err)
+}
+
+// Removes notes that an entry, the last one, removes a queue, an exchange or a binding. The caller
+// has the lock, and nothing shows the removal yet.
+func (j *Journal) Removes(index uint64) { j.removed.Store(index) }
+
+// AwaitRemovals returns when all removals that can be seen by now are durable: what is not there
+// does not come back. It costs two loads while none is on its way to the log. The caller holds no
+// lock. Errors: ErrLogFailed.
+func (j *Journal) AwaitRemovals() error {
+	index := j.removed.Load()
+	if index <= j.promise.durable.Load() {
+		return nil
+	}
+	return j.Await(index)
 }
 
 // AwaitLast returns when all that was recorded by now is durable. The caller holds no lock. Errors:
@@ -162,7 +180,10 @@ func (j *Journal) apply(index uint64, _ uint32, fact []byte) error {
 	return j.State.Apply(index, fact)
 }
 
-func (j *Journal) applied(index uint64) { j.index, j.promise.durable = index, index }
+func (j *Journal) applied(index uint64) {
+	j.index = index
+	j.promise.durable.Store(index)
+}
 
 // Lead has the journal append to a log from now on.
 func (j *Journal) Lead(log Log) { j.log = log }

@@ -94,7 +94,7 @@ func Queue(s *broker.Session, name string) (st QueueStatus, err error) {
 	f := s.Finder()
 	q, ok := f.Lookup(name)
 	if !ok {
-		return st, s.NoQueue(name)
+		return st, cmp.Or(s.AwaitRemovals(), s.NoQueue(name))
 	}
 	err = f.Broker().At(q, func(at shard.Context) { st = statusOf(at, s) })
 	return st, err

@@ -13,7 +13,7 @@ import (
 // RabbitMQ.
 func (sh *Shard) publish(o *Op) (ok bool) {
 	ok = true
-	sh.promise, sh.duplicate = store.WaitNot, false
+	sh.promise, sh.duplicate, sh.lostWithQueue = store.WaitNot, false, false
 	var once *Queue // an exchange buffer that remembers the message's key when other queues have taken the message
 	if o.Queue != nil && o.Queue.buffer != nil {
 		once = sh.intoBuffer(o)
@@ -41,6 +41,9 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 		l.arrived(sh, ok)
 	}
 	if o.Confirm != nil {
+		if sh.lostWithQueue {
+			o.Confirm = sh.set.Definer.AfterDeletion(o.Confirm)
+		}
 		if ok && (logged || sh.duplicate) {
 			sh.log.Confirm(o.Confirm, o.Seq, sh.promise)
 		} else {
@@ -68,8 +71,11 @@ func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 		*ok = false
 		return
 	case q.gone:
-		if q.removed {
+		switch {
+		case q.removed:
 			sh.passOn(q, o)
+		case o.persistent && q.Durable:
+			sh.lostWithQueue = true
 		}
 		return
 	case q.once && sh.known(q, o):

@@ -45,6 +45,9 @@ type Definer interface {
 	// PassOn publishes a message, which was on its way to a queue when that was removed for being
 	// idle, to a new queue of that name.
 	PassOn(q *Queue, o Op)
+	// AfterDeletion returns a Confirmer that tells another one, once the deletions are durable that
+	// have begun by then: a message was lost with its queue.
+	AfterDeletion(shardlog.Confirmer) shardlog.Confirmer
 }
 
 // Set is the shards of one broker, and what they share.

@@ -66,7 +66,9 @@ type Shard struct {
 	due       []queue.Item       // messages about to leave an exchange buffer
 	promise   store.Wait         // of the publish in hand: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
-	bodies    *bodies.Bodies     // messages that are not in memory
+	// a durable queue that was to have it is gone, and the deletion may not be durable yet
+	lostWithQueue bool
+	bodies        *bodies.Bodies // messages that are not in memory
 
 	hot          int64               // memory held by the queues' messages, as last seen
 	deadBytes    int64               // dead letters on their way to other shards

@@ -22,6 +22,8 @@ type Edit struct {
 	Kept  []*Queue          // implicit ones that stay
 	Bound []routing.Binding // new ones
 
+	// Removes: something durable is removed that messages reach: a queue, an exchange, a binding.
+	Removes bool
 	// Durable: something durable is among what was changed or found. The caller waits for the log.
 	Durable bool
 
@@ -201,7 +203,7 @@ func (e *Edit) durable(b *routing.Binding) bool {
 func (e *Edit) record(f *topologyFact) {
 	f.VHost = e.v.Name
 	e.facts = f.Append(e.facts)
-	e.Durable = true
+	e.Durable, e.Removes = true, e.Removes || f.Delete
 }
 
 // Usable finds a queue for the holder of the edit's rights.

@@ -115,7 +115,7 @@ func (ch *channel) publish(body []byte) error {
 		c.session.TapPublish(int(ch.id), env, extra.keys, targets)
 	}
 	if targets.Empty() && !late {
-		ch.unroutable(env)
+		ch.unroutable(env, peek.Persistent())
 		return nil
 	}
 	if noQueue {
@@ -157,15 +157,18 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 }
 
 // unroutable ends a publish that reaches no queue: it goes back to the client
-// if that is wanted, and is confirmed all the same.
-func (ch *channel) unroutable(env message.Envelope) {
+// if that is wanted, and is confirmed all the same: a persistent one when it is durable that no
+// queue gets it.
+func (ch *channel) unroutable(env message.Envelope, persistent bool) {
 	if ch.content.mandatory {
 		ch.counts.Returned++
 		ch.giveBack(env)
 	} else {
 		ch.counts.Dropped++
 	}
-	ch.confirmNow()
+	if ch.confirms != nil {
+		ch.confirmNow(!persistent || ch.c.session.AwaitRemovals() == nil)
+	}
 }
 
 // giveBack returns a message to its sender.
@@ -177,11 +180,11 @@ func (ch *channel) giveBack(env message.Envelope) {
 	ch.sendReturn(env)
 }
 
-// confirmNow confirms a publish that the engine has nothing to do with.
-func (ch *channel) confirmNow() {
+// confirmNow answers a publish that the engine has nothing to do with, with ok by a confirm.
+func (ch *channel) confirmNow(ok bool) {
 	if ch.confirms != nil {
 		ch.published++
-		ch.confirms.Confirmed(ch.published, ch.published, true)
+		ch.confirms.Confirmed(ch.published, ch.published, ok)
 	}
 }
 

@@ -60,7 +60,7 @@ func (ch *channel) publishReply(key, props, body []byte) {
 		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, shard.Targets{})
 	}
 	ch.c.postReply(key, props, body)
-	ch.confirmNow()
+	ch.confirmNow(true)
 }
 
 // postReply hands a direct reply to the mailbox of key.

@@ -83,7 +83,7 @@ func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 	err := d.who.Session.MayWrite(name)
 	targets, known := d.s.Known(path.Queue)
 	if err == nil && !known {
-		if !d.s.HasQueue(name) {
+		if !d.s.Rights.HasQueue(name) {
 			return false // making one takes time
 		}
 		targets, err = d.s.To(path.Queue)

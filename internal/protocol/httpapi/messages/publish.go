@@ -133,7 +133,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 	}
 	s.TapPublish(0, p.env, p.also, targets)
 	if targets.Empty() {
-		return false, nil
+		return false, s.AwaitRemovals()
 	}
 	c := &confirmation{left: targets.Parts(), ok: true, done: make(chan struct{})}
 	out := &shard.Publish{

@@ -94,7 +94,7 @@ func theBinding(s *broker.Session, r *http.Request, toExchange bool) (catalog.Bi
 			return b, nil // as it is shown, or by a client that has not encoded it for the path
 		}
 	}
-	return catalog.BindSpec{}, rest.ErrNotThere
+	return catalog.BindSpec{}, notThere(s)
 }
 
 func (t *topology) listBindings(r *http.Request) (any, error) {

@@ -161,7 +161,7 @@ func (t *topology) deleteExchange(r *http.Request) error {
 	return rest.ByChannel(t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 		name := exchangeName(r, "exchange")
 		if !s.HasExchange(name) {
-			return rest.ErrNotThere
+			return notThere(s)
 		}
 		return s.DeleteExchange(name, unused)
 	}))

@@ -113,6 +113,14 @@ func (t *topology) put(r *http.Request, make func(s *broker.Session) (there bool
 	return rest.Answer{Status: status}, rest.ByChannel(err)
 }
 
+// notThere is the answer about something that is not there, once its removal is durable.
+func notThere(s *broker.Session) error {
+	if err := s.AwaitRemovals(); err != nil {
+		return err
+	}
+	return rest.ErrNotThere
+}
+
 func (t *topology) deleteQueue(r *http.Request) error {
 	unused, err := rest.Truth(r, "if-unused")
 	if err != nil {
@@ -125,7 +133,7 @@ func (t *topology) deleteQueue(r *http.Request) error {
 	return rest.ByChannel(t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 		name := rest.Name(r, "queue")
 		if !s.HasQueue(name) {
-			return rest.ErrNotThere
+			return notThere(s)
 		}
 		_, err := s.DeleteQueue(name, unused, empty)
 		return err
