@@ -108,7 +108,7 @@ func (f *files) digest() (d [sha256.Size]byte) {
 }
 
 // load makes a generation of the files. Errors tell which file is at fault and
-// nothing of what stands in it.
+// nothing of what is in it.
 func (t *TLS) load(f files) (*generation, error) {
 	if f.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTLS, f.err)

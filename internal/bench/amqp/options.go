@@ -23,12 +23,12 @@ type Options struct {
 	Confirm int  `json:"confirm"` // confirms in flight per publisher; 0 = none asked for
 
 	NoAck    bool `json:"no_ack"`    // consume without acknowledging
-	AckEvery int  `json:"ack_every"` // acknowledge every so many deliveries with one multiple ack
+	AckEvery int  `json:"ack_every"` // deliveries that one multiple ack acknowledges
 	Prefetch int  `json:"prefetch"`  // deliveries in flight per consumer; 0 = no limit
 
 	Rate  float64 `json:"rate"`  // messages per second of all publishers together, an open loop; 0 = as fast as the broker takes them
 	Batch int     `json:"batch"` // messages per write(), at most
-	Count uint64  `json:"count"` // end of the run once so many were published, confirmed and received; 0 = no such end
+	Count uint64  `json:"count"` // end of the run once this many were published, confirmed and received; 0 = no such end
 	PID   int     `json:"pid"`   // process whose CPU and memory are measured; 0 = none
 }
 

@@ -25,7 +25,7 @@ type Bodies struct {
 	*Shared
 	shard   uint32
 	post    func(func()) bool // runs a function on that goroutine
-	index   uint64            // of the entry in hand
+	index   uint64            // of the current entry
 	sub     uint32
 	data    []byte
 	pending map[uint64][]byte // entries not yet written: read from here
@@ -40,7 +40,7 @@ func NewBodies(s *Shared, shard uint32, post func(func()) bool) *Bodies {
 // Usable reports whether bodies can be moved now.
 func (b *Bodies) Usable() bool { return b.Scratch != nil && b.Scratch.State().Health == store.Healthy }
 
-// Put gives a body its place in the entry in hand.
+// Put gives a body its place in the current entry.
 func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	b.data = shardstate.AppendBody(b.data, env)
 	index, sub = b.index, b.sub
@@ -51,7 +51,7 @@ func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	return index, sub
 }
 
-// Propose has the entry in hand written. Its bytes stay readable in memory until it is.
+// Propose has the current entry written. Its bytes stay readable in memory until it is.
 func (b *Bodies) Propose() {
 	if b.sub == 0 {
 		return

@@ -35,7 +35,7 @@ notifications, it ends when the releasing client has polled and seen the next ta
 	f.IntVar(&o.Waiting, "waiting", o.Waiting, "tasks that wait at the start")
 	f.Float64Var(&o.Rate, "rate", o.Rate, "releases a second (handover)")
 	f.IntVar(&o.Clients, "clients", o.Clients, "connections (changes)")
-	f.DurationVar(&o.Sweep, "sweep", o.Sweep, "use tables in a PostgreSQL, and sweep them so often")
+	f.DurationVar(&o.Sweep, "sweep", o.Sweep, "use tables in a PostgreSQL, and sweep them at this interval")
 	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
 		r, err := semaphore.Run(ctx, o, func(l semaphore.Load) {
 			fmt.Fprintf(progress, "%-10s %9.1f/s  p99 %.3f ms\n", l.Name, l.PerSecond, l.P99)

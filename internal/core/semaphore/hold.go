@@ -147,8 +147,8 @@ func (s *State) fixEnd(i uint32) {
 	}
 }
 
-// ended are the holds that end until now, at most so many, in their order. The heap stays as it is:
-// the next is always among the kids of those found.
+// ended are the holds that end until now, at most this many, in their order. The heap stays as it
+// is: the next is always among the kids of those found.
 func (s *State) ended(now int64, most int) (found []uint32) {
 	ends, order := s.holds.ends, endOrder{s}
 	var next []int // places in the heap that may come next, the first last

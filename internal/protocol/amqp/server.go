@@ -27,7 +27,7 @@ type Options struct {
 	Heartbeat        time.Duration // proposed to clients, whole seconds; 0 = none
 	MaxMessageSize   int64         // bytes of a message body [128 MiB]
 
-	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
+	ConsumerTimeout       time.Duration // a delivery that is unsettled for this long goes back to its queue; 0 = never
 	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
 
 	// Operator lets clients in that give no user: they may do everything, and count for no limit.

@@ -17,7 +17,7 @@ type Options struct {
 	protocol.Shared
 
 	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol has twice the room, for quoting
-	IdleTransactionTimeout time.Duration // a session idle in a transaction for so long ends, unless it sets another; 0 = never
+	IdleTransactionTimeout time.Duration // a session idle in a transaction for this long ends, unless it sets another; 0 = never
 
 	LoginTimeout time.Duration // from accept to the end of the login [60 s]
 }

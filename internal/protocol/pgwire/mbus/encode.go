@@ -19,8 +19,8 @@ const (
 
 	// keptHeader is the message header with what belongs to the record and has no place among the
 	// properties of AMQP: a table from text to text or void. Beside it there may be keptProperties,
-	// a table, with properties that may not stand among the headers of the message, and keptData, a
-	// boolean, when the data are NULL.
+	// a table, with properties that may not appear among the headers of the message, and keptData,
+	// a boolean, when the data are NULL.
 	keptHeader     = "mbus"
 	keptProperties = "properties"
 	keptData       = "data"

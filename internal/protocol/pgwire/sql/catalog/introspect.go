@@ -57,7 +57,7 @@ func init() {
 	}
 }
 
-// noRecovery is what functions about a standby say on a server that is none.
+// noRecovery is what functions about a standby say on a server that is not one.
 func noRecovery(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) {
 	return nil, pgerror.New("55000", "recovery is not in progress").WithHint("Recovery control functions can only be executed during recovery.")
 }

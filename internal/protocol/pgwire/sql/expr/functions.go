@@ -83,7 +83,7 @@ func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
 	return given, nil
 }
 
-// onlyForAggregates refuses what may only stand in the call of an aggregate.
+// onlyForAggregates refuses what may only appear in the call of an aggregate.
 func (c *Compiler) onlyForAggregates(n *pg.FuncCall, name string) error {
 	wrong := func(what string) error {
 		return pgerror.New(pgerror.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name).At(c.Text, n.Location)
