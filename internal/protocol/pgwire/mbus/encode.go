@@ -3,6 +3,7 @@ package mbus
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -494,10 +495,8 @@ func textSize(m hstore.Map) (n int) {
 
 // wellFormed reports whether PostgreSQL would take b for a text.
 func wellFormed(b []byte) bool {
-	for _, c := range b {
-		if c == 0 {
-			return false
-		}
+	if slices.Contains(b, 0) {
+		return false
 	}
 	return utf8.Valid(b)
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"sync"
 
@@ -52,9 +53,7 @@ var moreCalls = map[string]call{
 }
 
 func init() {
-	for name, do := range moreCalls {
-		calls[name] = do
-	}
+	maps.Copy(calls, moreCalls)
 }
 
 // noRecovery is what functions about a standby say on a server that is not one.
