@@ -1,6 +1,7 @@
 package semaphore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -307,9 +308,7 @@ func (c *client) Watch(ctx context.Context, o WatchOptions, fn func(Event)) (sto
 	if c.closed.Err() != nil {
 		return nil, ErrClosed
 	}
-	if o.Pattern == "" {
-		o.Pattern = "*"
-	}
+	o.Pattern = cmp.Or(o.Pattern, "*")
 	closed, end := context.WithCancel(c.closed)
 	s := newStream(closed, c.connect)
 	if _, err := s.watch(ctx, watchName{o.Pattern, o.Task}, o.All, fn); err != nil {

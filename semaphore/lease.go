@@ -6,7 +6,7 @@ import "time"
 // tries.
 const renewPart = 3
 
-// lease notes that the lease of the task ends so long after asked; 0 is never. mu is held.
+// lease notes that the lease of the task ends this long after asked; 0 is never. mu is held.
 func (p *place) lease(m *Manager, asked time.Time, left time.Duration) {
 	if left <= 0 || p.users == 0 {
 		p.until, p.renewAt = time.Time{}, time.Time{}

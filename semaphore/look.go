@@ -40,7 +40,7 @@ func (m *Manager) ask(p *place) {
 }
 
 const (
-	sooner  = 8 // so many looks and more fit into what is left of a lease
+	sooner  = 8 // this many looks and more fit into what is left of a lease
 	soonest = 10 * time.Millisecond
 )
 

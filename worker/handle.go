@@ -99,7 +99,7 @@ func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 var reportAgain = Exp{Factor: 100 * time.Millisecond, Max: 5 * time.Second}
 
 const (
-	sooner  = 8 // so many tries and more fit into what is left of a lease
+	sooner  = 8 // this many tries and more fit into what is left of a lease
 	soonest = 10 * time.Millisecond
 )
 

@@ -12,7 +12,7 @@ import (
 	"fiveways/worker"
 )
 
-// wait is a handler that waits for so long, or for its context's end, which it returns.
+// wait is a handler that waits for this long, or for its context's end, which it returns.
 func wait(d time.Duration, cause *error) worker.Handler[[]byte] {
 	return func(ctx context.Context, m worker.Message[[]byte]) error {
 		if m.Attempt > 1 {

@@ -84,9 +84,7 @@ func (o Options) withDefaults(queue string) Options {
 	if o.Monitor == nil {
 		o.Monitor = MonitorSize(1000, 6*time.Hour)
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
 

@@ -45,7 +45,7 @@ func (s *samples[N]) summary() Summary[N] {
 		return sum
 	}
 	slices.Sort(last)
-	// The nearest rank: the smallest value that at least so many percent of all do not exceed.
+	// The nearest rank: the smallest value that at least this many percent of all do not exceed.
 	at := func(percent int) N { return last[(len(last)*percent+99)/100-1] }
 	var total float64
 	for _, v := range last {

@@ -48,7 +48,7 @@ var names = map[uint16]string{
 }
 
 // Name is the name of a reply code as it stands in front of close texts, such as NOT_FOUND, or ""
-// for a code that is none.
+// for a code that is not one.
 func Name(code uint16) string { return names[code] }
 
 // Text is the text that goes with a code: its name, and what there is to say.

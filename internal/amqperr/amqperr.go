@@ -120,5 +120,5 @@ func accessText(e *failure.Error) string {
 	return fmt.Sprintf("%s access to %s refused for user '%s'", e.Action, what, e.User)
 }
 
-// ShutdownText is what clients hear when the broker stops.
+// ShutdownText is what clients get when the broker stops.
 const ShutdownText = "broker forced connection closure with reason 'shutdown'"

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -96,9 +97,7 @@ func (c *Checker) Secret(spec *catalog.UserSpec) (s access.Secret, err error) {
 		return s, nil
 	}
 	s = access.Secret{Algorithm: spec.Algorithm, Hash: spec.Hash}
-	if s.Algorithm == "" {
-		s.Algorithm = access.RabbitSHA256
-	}
+	s.Algorithm = cmp.Or(s.Algorithm, access.RabbitSHA256)
 	if err := s.Check(); err != nil {
 		return s, &failure.Error{Err: failure.ErrInvalidPassword, Kind: "user", Name: spec.Name, Detail: err.Error()}
 	}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -67,15 +68,11 @@ func (o Options) withDefaults() Options {
 	if o.MemoryLimit <= 0 {
 		o.MemoryLimit = 512 << 20
 	}
-	if o.DiskFreeLimit == 0 {
-		o.DiskFreeLimit = 50 << 20
-	}
+	o.DiskFreeLimit = cmp.Or(o.DiskFreeLimit, 50<<20)
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = 128 << 20
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

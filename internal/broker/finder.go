@@ -46,7 +46,7 @@ func (f Finder) ToPublish(name string, create bool) (*shard.Queue, error) {
 // Publishes has the command held back while the log or the memory is behind, as ToPublish does.
 func (f Finder) Publishes() { f.s.pub = true }
 
-// Find finds the queue of another command, which is a part of the one in hand; its outcome is in
+// Find finds the queue of another command, which is a part of the current one; its outcome is in
 // the OnQueue of that one, too.
 func (f Finder) Find(c Command) error { return f.s.find(c) }
 

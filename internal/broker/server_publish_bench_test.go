@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkEmit measures groups of a note and messages of the server to a topic exchange, bound to
-// so many queues, each with a key of its own.
+// this many queues, each with a key of its own.
 func BenchmarkEmit(b *testing.B) {
 	for _, emits := range []int{1, 300} {
 		for queues := range 3 {

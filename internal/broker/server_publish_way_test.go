@@ -67,7 +67,7 @@ func TestServerPublishByWayOfAQueue(t *testing.T) {
 	}
 }
 
-// deadletterTo makes a queue that dead-letters all to "to", after so many other queues.
+// deadletterTo makes a queue that dead-letters all to "to", after this many other queues.
 func deadletterTo(c *client, others int) {
 	for range others - 1 {
 		c.queue("other", nil)

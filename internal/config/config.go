@@ -16,7 +16,7 @@ const (
 	SyncOS     = "os"     // confirm after write(); survives the process, and the machine when it is older than a second or so
 )
 
-// The values of Config.ConsumerTimeoutAction: what a client hears when it is too slow.
+// The values of Config.ConsumerTimeoutAction: what a client gets when it is too slow.
 const (
 	ConsumerTimeoutCancel = "cancel" // basic.cancel, where it takes that; its channel stays open
 	ConsumerTimeoutClose  = "close"  // its channel is closed
@@ -99,10 +99,10 @@ type Config struct {
 	MaxMessageSize   int64         // bytes of one message body
 	MaxConnections   int           // client connections of the node that have logged in; 0 = no limit but the system's
 
-	ConsumerTimeout       time.Duration // a delivery unsettled for so long goes back to its queue; 0 = never
+	ConsumerTimeout       time.Duration // a delivery unsettled for this long goes back to its queue; 0 = never
 	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose
 
-	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for so long ends; 0 = never
+	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for this long ends; 0 = never
 
 	EtcdPutGuarantee   string        // what a put to a queue waits for: EtcdGuaranteeNone or EtcdGuaranteeLocal
 	EtcdConsumerLimit  int           // messages that one consumer holds unacknowledged

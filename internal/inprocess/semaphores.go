@@ -1,6 +1,7 @@
 package inprocess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -251,9 +252,7 @@ func (s *Semaphores) Tasks(ctx context.Context, key string, from int, only []sem
 
 // Watch implements semaphore.Backend.
 func (s *Semaphores) Watch(ctx context.Context, o semaphore.WatchOptions, fn func(semaphore.Event)) (stop func(), err error) {
-	if o.Pattern == "" {
-		o.Pattern = "*"
-	}
+	o.Pattern = cmp.Or(o.Pattern, "*")
 	prefix, literal := glob.Prefix(o.Pattern)
 	return s.watch(ctx, semaphores.WatchOptions{Key: prefix, Prefix: !literal, Task: o.Task, All: o.All}, func(e *semaphores.Event) {
 		if literal || glob.Match(o.Pattern, e.Key) {

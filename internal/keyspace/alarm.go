@@ -45,11 +45,9 @@ func (s *Store) raiseNoSpace() {
 
 // spawn runs f beside the caller; Close waits for it.
 func (s *Store) spawn(f func()) {
-	s.done.Add(1)
-	go func() {
-		defer s.done.Done()
+	s.done.Go(func() {
 		f()
-	}()
+	})
 }
 
 // Alarms returns the alarms that are raised.

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"cmp"
 	etcdstorage "go.etcd.io/etcd/server/v3/storage"
 	"go.uber.org/zap"
 )
@@ -35,14 +36,8 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
 	}
-	if o.QuotaBytes == 0 {
-		o.QuotaBytes = etcdstorage.DefaultQuotaBytes
-	}
-	if o.MaxRequestBytes == 0 {
-		o.MaxRequestBytes = defaultMaxRequestBytes
-	}
-	if o.MinLeaseTTL == 0 {
-		o.MinLeaseTTL = defaultMinLeaseTTL
-	}
+	o.QuotaBytes = cmp.Or(o.QuotaBytes, etcdstorage.DefaultQuotaBytes)
+	o.MaxRequestBytes = cmp.Or(o.MaxRequestBytes, defaultMaxRequestBytes)
+	o.MinLeaseTTL = cmp.Or(o.MinLeaseTTL, defaultMinLeaseTTL)
 	return o
 }

@@ -72,9 +72,7 @@ func New(b *broker.Broker, o Options) *Monitor {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	m := &Monitor{
 		b: b, o: o, sampler: inspect.NewSampler(b), started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
 		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &inspect.Sample{}, edge: &Edge{}, proc: &Process{},

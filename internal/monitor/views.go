@@ -305,7 +305,7 @@ func (d *Details) average() {
 	d.Avg, d.AvgRate = &avg, &rate
 }
 
-// time is when the sample was taken that is so many before the newest. mu is held.
+// time is when the sample was taken that is this many before the newest. mu is held.
 func (m *Monitor) time(back int) float64 {
 	return m.times[(m.n-back+len(m.times))%len(m.times)]
 }

@@ -3,6 +3,7 @@ package policies
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -115,9 +116,7 @@ func merge(p pair) *effective {
 	e := &effective{settings: map[string]any{}}
 	if p.policy != nil {
 		e.Policy = p.policy.name
-		for name, v := range p.policy.definition {
-			e.settings[name] = v
-		}
+		maps.Copy(e.settings, p.policy.definition)
 	}
 	if p.operator != nil {
 		e.OperatorPolicy = p.operator.name

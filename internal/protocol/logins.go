@@ -20,7 +20,7 @@ type Attempt struct {
 	Peer     net.Addr
 }
 
-// Guessing is made slow: so many logins may fail before others are held back, each
+// Guessing is made slow: this many logins may fail before others are held back, each
 // pause being twice the one before, up to the longest. What failed is forgotten
 // some time after the last failure.
 const (

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -24,11 +25,7 @@ func (s Shared) WithDefaults(b *broker.Broker, loginDelay time.Duration) Shared 
 	if s.Logins == nil {
 		s.Logins = NewLogins(b, nil)
 	}
-	if s.LoginDelay == 0 {
-		s.LoginDelay = loginDelay
-	}
-	if s.Log == nil {
-		s.Log = slog.Default()
-	}
+	s.LoginDelay = cmp.Or(s.LoginDelay, loginDelay)
+	s.Log = cmp.Or(s.Log, slog.Default())
 	return s
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -53,24 +54,16 @@ type generation struct {
 
 // OpenTLS reads the files. Errors: ErrTLS.
 func OpenTLS(o TLSOptions) (*TLS, error) {
-	if o.MinVersion == 0 {
-		o.MinVersion = tls.VersionTLS12
-	}
+	o.MinVersion = cmp.Or(o.MinVersion, tls.VersionTLS12)
 	if o.Plain == nil {
 		o.Plain = func(net.Addr) bool { return false }
 	}
-	if o.Handshake == 0 {
-		o.Handshake = 10 * time.Second
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Handshake = cmp.Or(o.Handshake, 10*time.Second)
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.Every == 0 {
-		o.Every = 10 * time.Second
-	}
+	o.Every = cmp.Or(o.Every, 10*time.Second)
 	if o.read == nil {
 		o.read = os.ReadFile
 	}
@@ -115,7 +108,7 @@ func (f *files) digest() (d [sha256.Size]byte) {
 }
 
 // load makes a generation of the files. Errors tell which file is at fault and
-// nothing of what stands in it.
+// nothing of what is in it.
 func (t *TLS) load(f files) (*generation, error) {
 	if f.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTLS, f.err)

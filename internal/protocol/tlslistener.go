@@ -15,7 +15,7 @@ import (
 type TLSMode struct {
 	Protocol string   // for the log
 	ALPN     []string // what is agreed on with clients that ask, best first; none: they are not answered
-	// Refusal is what a client hears that comes without TLS and may not.
+	// Refusal is what a client gets that comes without TLS and may not.
 	Refusal []byte
 	// Ask serves protocols in which clients ask for TLS before they use it. It
 	// reads what comes first, reports whether TLS follows, and otherwise returns the

@@ -1,6 +1,7 @@
 package semaphores
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"math"
@@ -50,9 +51,7 @@ type Manager struct {
 
 // New returns a manager without semaphores, to be filled by Restore and Apply.
 func New(o Options) *Manager {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

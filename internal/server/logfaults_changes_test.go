@@ -19,7 +19,7 @@ type change struct {
 	name    string
 	prepare step
 	do      step
-	done    string                  // what the client hears
+	done    string                  // what the client gets
 	failed  string                  // what it hears when the log has failed
 	state   func(n *faultyNode) int // what it changes,
 	changed int                     // and to what

@@ -207,7 +207,7 @@ var producers = []change{
 }
 
 // Leadership is lost in the middle of a stream of changes: those before it are confirmed and there,
-// the one at that moment may be, and none after it is; no client hears that one of them is done.
+// the one at that moment may be, and none after it is; no client learns that one of them is done.
 func TestLeadershipLostInTheMiddle(t *testing.T) {
 	const before = 3
 	for _, c := range producers {

@@ -9,6 +9,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
 	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/shovel/dynamic"
@@ -19,7 +20,7 @@ import (
 type shovels struct {
 	manager *dynamic.Manager
 	inside  *amqp.Server
-	pipes   *pipes
+	pipes   *protocol.Pipes
 	served  sync.WaitGroup
 }
 
@@ -28,7 +29,7 @@ func newShovels(b *broker.Broker, cfg config.Config, c common) *shovels {
 	o.Operator, o.Connections, o.ConsumerTimeout = true, nil, 0
 	s := &shovels{inside: amqp.New(b, o), pipes: newPipes()}
 	s.manager = dynamic.NewManager(b, dynamic.Options{
-		Local: s.pipes.dial, ClusterName: func() string { return httpapi.ClusterName(b, cfg.NodeName) }, Log: c.Log,
+		Local: s.pipes.Dial, ClusterName: func() string { return httpapi.ClusterName(b, cfg.NodeName) }, Log: c.Log,
 	})
 	return s
 }
@@ -45,57 +46,12 @@ func (s *shovels) stop(ctx context.Context) error {
 	return err
 }
 
-// pipes is a listener that only this process reaches.
-type pipes struct {
-	conns chan net.Conn
-	shut  chan struct{}
-	once  sync.Once
-	last  atomic.Uint64
+// newPipes returns a listener that only this process reaches. Each connection has an address that
+// tells it from others.
+func newPipes() *protocol.Pipes {
+	var last atomic.Uint64
+	return protocol.NewPipes(inside("inside"), func() net.Addr { return inside(fmt.Sprintf("inside:%d", last.Add(1))) })
 }
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), shut: make(chan struct{})} }
-
-// dial connects to the accepting side.
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
-	near, far := net.Pipe()
-	at := inside(fmt.Sprintf("inside:%d", p.last.Add(1)))
-	select {
-	case p.conns <- pipe{far, at}:
-		return near, nil
-	case <-p.shut:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Accept implements net.Listener.
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.shut:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.shut) })
-	return nil
-}
-
-// Addr implements net.Listener.
-func (p *pipes) Addr() net.Addr { return inside("inside") }
-
-// pipe is one end of a connection within this process, with an address that tells it from others.
-type pipe struct {
-	net.Conn
-	from inside
-}
-
-func (p pipe) RemoteAddr() net.Addr { return p.from }
-func (p pipe) LocalAddr() net.Addr  { return inside("inside") }
 
 // inside is an address within this process.
 type inside string

@@ -75,7 +75,7 @@ func (n *shovelNode) stopNode() {
 func (n *shovelNode) channel(vhost string) *amqp.Channel {
 	n.t.Helper()
 	c, err := amqp.DialConfig("amqp://", amqp.Config{Vhost: vhost, SASL: []amqp.Authentication{&amqp.PlainAuth{}}, Dial: func(string, string) (net.Conn, error) {
-		return n.shovels.pipes.dial(n.t.Context())
+		return n.shovels.pipes.Dial(n.t.Context())
 	}})
 	if err != nil {
 		n.t.Fatal(err)

@@ -59,7 +59,7 @@ func guarded(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// WithoutLogin is a URI for people: without user, password and what stands behind a question mark;
+// WithoutLogin is a URI for people: without user, password and what follows a question mark;
 // "" for one that cannot be read.
 func WithoutLogin(uri string) string {
 	u, err := url.Parse(uri)

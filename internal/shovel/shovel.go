@@ -69,8 +69,8 @@ type Options struct {
 	Target   Target
 	AckMode  AckMode
 	Prefetch int           // messages under way at a time
-	Rate     float64       // at most so many messages a second; 0 is no limit
-	Limit    uint64        // stop after so many messages; 0 is no limit
+	Rate     float64       // at most this many messages a second; 0 is no limit
+	Limit    uint64        // stop after this many messages; 0 is no limit
 	Length   bool          // stop after as many messages as the source's queue holds at the first connection, instead of Limit
 	Once     bool          // stop when the source is empty
 	Patient  bool          // keep trying where already the first connection fails
@@ -165,7 +165,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// inTurn is the URI to use after so many breaks.
+// inTurn is the URI to use after this many breaks.
 func inTurn(first string, others []string, breaks int) string {
 	if i := breaks % (len(others) + 1); i > 0 {
 		return others[i-1]

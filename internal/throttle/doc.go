@@ -6,6 +6,11 @@
 // bytes, each as large as one second of its rate. A Charge is a publish that waits for several
 // Limits.
 //
+// The buckets are not those of golang.org/x/time/rate: a reservation there keeps the time that it
+// got, whatever the rate becomes, and more tokens than the bucket holds are refused. Here a waiting
+// publish follows every change of the rate, and a message larger than the bucket waits for all of
+// its bytes.
+//
 // # Invariants
 //
 //   - A charge is never taken back: it delays later publishes even if the publisher does not wait

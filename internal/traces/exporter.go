@@ -54,9 +54,7 @@ func New(o Options) *Exporter {
 	if o.Client == nil {
 		o.Client = &http.Client{Timeout: 10 * time.Second}
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return &Exporter{o: o, spans: make(chan span, mostWaiting), stop: make(chan struct{}), done: make(chan struct{})}
 }
 

@@ -97,7 +97,7 @@ func parse(parent string) (trace, span string, ok bool) {
 	return parts[1], parts[2], isID(parts[1], 32) && isID(parts[2], 16)
 }
 
-// isID reports whether a text is an id of so many lower-case digits, which are not all 0.
+// isID reports whether a text is an id of this many lower-case digits, which are not all 0.
 func isID(id string, digits int) bool {
 	return len(id) == digits && strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }

@@ -68,7 +68,7 @@ func throughputMetrics() []metric {
 	}
 }
 
-// latencyMetrics ask for p50 and p99 at most so many times RabbitMQ's.
+// latencyMetrics ask for p50 and p99 at most this many times RabbitMQ's.
 func latencyMetrics(p50, p99 float64) []metric {
 	return []metric{
 		{name: "confirm p50", unit: "ms", bar: timesRival(1 / p50)},

@@ -11,8 +11,8 @@ const pageIntro = `# Benchmarks
 
 Written by ` + "`make bench`" + `, or a part of it by ` + "`go run ./test/bench --only sql --doc docs/benchmarks.md`" + `; do not edit. Each number is the median of
 the repetitions. Servers take turns, each started anew on loopback and on an empty data folder for every case and repetition. "Fiveways is better by"
-compares with the rival named in the heading: 8 × means eight times the rate, or an eighth of the time, CPU or memory. The load generator runs on the
-same machine and takes its share of the cores from everybody alike.
+compares with the rival named in the heading: 8 × means eight times the rate, or an eighth of the time, CPU or memory. The load generator runs on the same machine
+and takes its share of the cores from every server alike.
 `
 
 // section is a part of the page. One that was not measured stays as it was.
@@ -36,14 +36,14 @@ const (
 
 - **delivered**: messages per second at the consumers after a warm-up. **cpu**: CPU time of the broker's process in the same interval, over the larger of
   sent (confirmed, where there are confirms) and delivered. **rss**: resident memory at the end of the case, 1 MB = 10^6 bytes.
-- **confirm**, **deliver**: time from the write of a publish to its confirm and to its delivery, at an even pace that no answer slows down.
+- **confirm**, **deliver**: time from the write of a publish to its confirm and to its delivery, at a fixed rate that no answer slows down (an open loop).
   RabbitMQ 3.10 confirms a persistent message in a classic queue without an fsync, often because it was already acknowledged; Fiveways
   confirms after fdatasync unless sync = os.
 - **fill**, **drain**: messages per second up to the last confirm, and up to the last delivery with acks. **restart**: from exec to the end of an AMQP
-  handshake after a polite stop. The queue must then hold every confirmed message or the case fails.
+  handshake after a clean stop. The queue must then hold every confirmed message or the case fails.
 - **declares**, **binds**: 4 connections, each sending 64 requests before it reads the answers. Memory of idle connections and empty queues is read 3 s after the last.
 - **routing**: extra CPU per message of a publish through the topic exchange, with 9,973 different keys that each match one binding, over one through the default exchange to the same 100 queues.
-- **kept**: speed of an undisturbed load (100 B transient, acks) next to the nuisance, in percent of its speed alone (**alone**).
+- **kept**: speed of an undisturbed load (100 B transient, acks) beside the misbehaving client, in percent of its speed alone (**alone**).
 - **PerfTest**: RabbitMQ's own load generator (com.rabbitmq:perf-test), unmodified, on the same cores. **sent**, **received** and **latency p50** are what it
   reports for the whole run, its start included; **cpu** is the broker's, **cpu of PerfTest** its own, each over the messages received. The first two cases
   use queues that it lets the broker name, exclusive and not durable, one for each consumer, all bound alike.
@@ -57,10 +57,10 @@ transaction is on it (fsync).
 
 - **rate**: messages per second, without the time to connect. **cpu**: CPU time of the server, all its processes, over the messages.
 - **post**: one message in each transaction. Afterwards the queue must hold exactly what pgbench counted, or the case fails.
-- **consume**, **consumen**: one statement in each transaction, until the backlog or the time is at its end. What was not taken must still be there.
+- **consume**, **consumen**: one statement in each transaction, until the backlog or the time is used up. What was not taken must still be there.
 - **before**, **after**: one post and one consume, each a transaction of its own, counted as one; **passing**: messages that were posted and taken by the
   thousand in between. PostgreSQL would take most of an hour for ten million, so fewer pass through it.
-- **memory** is what is resident; of what PostgreSQL's processes share each counts its part. Latency of another client is of a transaction that takes a
+- **memory** is what is resident; memory that PostgreSQL's processes share is counted in parts. Latency of another client is of a transaction that takes a
   message and posts another, five round trips.
 `
 	jobsNotes = `
@@ -69,11 +69,11 @@ transaction is on it (fsync).
 ` + "`fiveways bench jobs`" + ` (internal/bench/jobs): each connection writes commands and waits for the answers; the load generator does as little as it can.
 Both sides are equally durable: in the cases of jobs Redis keeps an append-only file that it syncs every second, and Fiveways has sync = os, which does
 the same; in those of lists both sync before each answer (appendfsync always, sync = always), and so does Fiveways where its default sync is named.
-Nothing else differs from the default settings. There is no queue of jobs in Redis: its side are Lua scripts that mean the same
+Nothing else differs from the default settings. Redis has no queue of jobs: its side is Lua scripts that do the same
 (internal/bench/jobs/lua), called by EVALSHA with as many arguments.
 
 - **rate**: jobs per second, from the enqueue to the report; of lists elements per second, from LPUSH to BRPOP. **p50**, **p99**: of one step of a connection,
-  which is so many jobs as it has in flight: all of them enqueued in one write, taken by one command, and reported done in one write.
+  which is as many jobs as it has in flight: all of them enqueued in one write, taken by one command, and reported done in one write.
 - **cpu**: CPU time of the server over the jobs.
 - **work**: jobs of a backlog of 20,000 that are taken and reported done.
 `
@@ -81,10 +81,10 @@ Nothing else differs from the default settings. There is no queue of jobs in Red
 ### What is measured
 
 ` + "`fiveways bench etcd`" + ` (internal/bench/etcd): etcd's own Go client, the same program for both; both keep what was put on disk before they answer. The
-client runs on the same cores and costs as much as a server does, which bounds what can be seen: its share is told.
+client runs on the same cores and costs as much as a server does, which limits what can be measured: its share is reported.
 
 - **queue**: producers put a message and wait for the answer, consumers watch and delete each, up to 64 deletes at a time (with 1,000 consumers one each):
-  enough for both servers' consumer to keep up; with 16 a line of messages grows in both, and p50 is its length. In Fiveways it is a queue, ` + "`/q/NAME/p/KEY`" + `; a real etcd has none, so each message is put to a plain key that a consumer watches, each consumer in turn.
+  enough for the consumer to keep up on both servers; with 16 a backlog grows on both, and p50 is the time in it. In Fiveways it is a queue, ` + "`/q/NAME/p/KEY`" + `; a real etcd has none, so each message is put to a plain key that a consumer watches, each consumer in turn.
   **rate**: messages whose delete was answered. **p50**, **p99**: from before the put to that answer. **fairness**: the consumer with the fewest
   messages to that with the most.
 - **watches**: events that all watches together got; **p50** from the put to the event.

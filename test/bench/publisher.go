@@ -9,7 +9,7 @@ type publisher struct {
 	vary     func() // changes the burst before each write; may be nil
 	perBurst int64  // messages in burst
 	window   int64  // most unconfirmed messages; 0 = no confirms
-	limit    int64  // stop after so many messages; 0 = when the connection closes
+	limit    int64  // stop after this many messages; 0 = when the connection closes
 
 	sent      atomic.Int64
 	confirmed atomic.Int64

@@ -87,7 +87,7 @@ const sqlHolders = 1000
 // do nothing more.
 func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
 	o := sql.DefaultOptions()
-	o.DSN, o.Loads, o.Backlog, o.Duration = q.dsn, []string{"transaction"}, 1000, s.duration
+	o.URL, o.Loads, o.Backlog, o.Duration = q.dsn, []string{"transaction"}, 1000, s.duration
 	before, err := sql.Run(ctx, o, nil)
 	if err != nil {
 		return nil, err

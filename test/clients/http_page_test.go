@@ -37,7 +37,7 @@ func TestHTTPPages(t *testing.T) {
 	}
 }
 
-// playHTTPPage plays the session of a page, which has at least so many steps.
+// playHTTPPage plays the session of a page, which has at least this many steps.
 func playHTTPPage(t *testing.T, page string, atLeast int) {
 	text, err := os.ReadFile(page)
 	if err != nil {

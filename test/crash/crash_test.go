@@ -102,7 +102,7 @@ func (s *scenario) newClients(history *History, seed int) []*client {
 	return clients
 }
 
-// crash starts the broker on dir, lets the clients work until they have recorded so many events,
+// crash starts the broker on dir, lets the clients work until they have recorded this many events,
 // and kills it.
 func (s *scenario) crash(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
 	b, ch := start(t, dir, flags)

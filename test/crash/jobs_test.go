@@ -74,7 +74,7 @@ func (r *jobCrashes) start() *brokertest.Broker {
 	return b
 }
 
-// crash lets the clients work until they have noted so many events, and kills the broker.
+// crash lets the clients work until they have noted this many events, and kills the broker.
 func (r *jobCrashes) crash(events int) {
 	b := r.start()
 	enough := r.history.Grown(events)

@@ -163,7 +163,7 @@ func (c *jobClient) takeAndHandle() error {
 	return err
 }
 
-// take takes up to n jobs, waiting so many ms for the first.
+// take takes up to n jobs, waiting this many ms for the first.
 func (c *jobClient) take(n, wait int) (jobs []JobEvent, err error) {
 	lock := int64(30 + c.rng.IntN(300))
 	from := now()
@@ -216,7 +216,7 @@ func (c *jobClient) handle(job JobEvent) error {
 	return c.report(JobDone, job, 0)
 }
 
-// linger lets up to so many ms pass.
+// linger lets up to this many ms pass.
 func (c *jobClient) linger(most int64) {
 	<-time.After(time.Duration(c.rng.Int64N(most+1)) * time.Millisecond)
 }

@@ -64,7 +64,7 @@ func (r *queueCrashes) start() *brokertest.Broker {
 	return b
 }
 
-// crash lets the clients work until they have noted so many events, and kills the broker.
+// crash lets the clients work until they have noted this many events, and kills the broker.
 func (r *queueCrashes) crash(events int) {
 	b := r.start()
 	enough := r.history.Grown(events)

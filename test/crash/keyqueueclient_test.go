@@ -120,7 +120,7 @@ type queueConsumer struct {
 	held     []string // keys of deliveries
 }
 
-// work takes so many messages and acknowledges most of them, one or several at a time.
+// work takes this many messages and acknowledges most of them, one or several at a time.
 func (c *queueConsumer) work(ctx context.Context, told clientv3.WatchChan, messages int) error {
 	for answer := range told {
 		if err := answer.Err(); err != nil {

@@ -55,7 +55,7 @@ func (r *keyCrashes) start() *brokertest.Broker {
 	return b
 }
 
-// crash lets the clients work until they have noted so many answers, and kills the broker.
+// crash lets the clients work until they have noted this many answers, and kills the broker.
 func (r *keyCrashes) crash(acts int) {
 	b := r.start()
 	enough := r.history.Grown(acts)

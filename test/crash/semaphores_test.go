@@ -69,7 +69,7 @@ func (r *semCrashes) start() (*brokertest.Broker, *amqp.Channel) {
 	return b, ch
 }
 
-// crash lets the clients work until they have noted so many events, and kills the broker.
+// crash lets the clients work until they have noted this many events, and kills the broker.
 func (r *semCrashes) crash(acts int) {
 	b, _ := r.start()
 	enough := r.history.Grown(acts)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestEtcdctlAuth plays commands of etcdctl about users, roles and access control to a real etcd
-// and to a broker, and compares what is printed with what stands behind each.
+// and to a broker, and compares what is printed with what follows each.
 func TestEtcdctlAuth(t *testing.T) {
 	etcdctl, err := exec.LookPath("etcdctl")
 	if err != nil {

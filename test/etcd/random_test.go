@@ -13,7 +13,7 @@ import (
 	"fiveways/test/etcd/duel"
 )
 
-// A sequence is so many operations; sequences are how many are usual.
+// A sequence is this many operations; sequences are how many are usual.
 const sequenceOps, sequences = 500, 6
 
 // Random sequences of several clients have the same answers and events from both. ETCD_SEED and

@@ -18,7 +18,7 @@ func (n *quartet) put(key, value string) {
 	}
 }
 
-// del deletes a key and fails unless so many are deleted.
+// del deletes a key and fails unless this many are deleted.
 func (n *quartet) del(key string, want int64) {
 	n.t.Helper()
 	if resp, err := n.etcd.c.Delete(n.t.Context(), key); err != nil || resp.Deleted != want {

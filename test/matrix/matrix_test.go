@@ -119,7 +119,7 @@ func (n *node) restart() {
 	n.run()
 }
 
-// pairs runs a test for each two protocols, over a queue made by each that can, with so many
+// pairs runs a test for each two protocols, over a queue made by each that can, with this many
 // priorities.
 func (n *node) pairs(priorities int, test func(t *testing.T, p pair)) {
 	for _, in := range protocols {

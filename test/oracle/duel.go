@@ -42,7 +42,7 @@ func free(answers []string) []string {
 	return answers
 }
 
-// generate makes up a script of so many lines while RabbitMQ plays it.
+// generate makes up a script of this many lines while RabbitMQ plays it.
 func (d *duel) generate(seed uint64, lines int) (script []string, answers [][]string, err error) {
 	r := newRun(d.rabbit, int(d.runs.Add(1)))
 	defer r.hangUp()

@@ -172,7 +172,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A difference that is none any more must leave the list, and each has its reason.
+// A difference that is not one any more must leave the list, and each has its reason.
 func TestKnownDifferences(t *testing.T) {
 	_, cases := allCases(t)
 	for _, c := range cases {

@@ -24,7 +24,7 @@ func TestRedrive(t *testing.T) {
 	p.press("Publish", "Publish")
 	p.reads("Published: it is in a queue.")
 	p.press("Take one")
-	p.press("Refuse")
+	p.press("Reject")
 	p.reads("it was dead-lettered")
 
 	p.show("#/queues/%2F/dead?tab=manage")

@@ -70,7 +70,7 @@ func (b *book) successes() int {
 	return len(b.success)
 }
 
-// await waits until so many jobs are through.
+// await waits until this many jobs are through.
 func (b *book) await(t *testing.T, n int) {
 	t.Helper()
 	over := time.After(patience)

@@ -1,6 +1,7 @@
 package carmine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -64,15 +65,11 @@ func Dial(url string, o Options) (*Jobs, error) {
 // New uses a client that the caller closes. It should not retry (MaxRetries: -1), else a lost
 // answer may make a report stale.
 func New(client redis.UniversalClient, o Options) (*Jobs, error) {
-	if o.Oldest == 0 {
-		o.Oldest = 2
-	}
+	o.Oldest = cmp.Or(o.Oldest, 2)
 	if o.Oldest != 2 && o.Oldest != 3 {
 		return nil, fmt.Errorf("carmine: Oldest is %d; it must be 2 or 3", o.Oldest)
 	}
-	if o.Poll == 0 {
-		o.Poll = defaultPoll
-	}
+	o.Poll = cmp.Or(o.Poll, defaultPoll)
 	if o.Poll < time.Millisecond || o.Poll > maxPoll {
 		return nil, fmt.Errorf("carmine: Poll is %v; it must be from 1ms to %v", o.Poll, maxPoll)
 	}

@@ -11,7 +11,7 @@ import (
 // Options say what load Run puts on which broker. DefaultOptions is a valid start; the zero value
 // is not.
 type Options struct {
-	URL string `json:"url"` // amqp://user:password@host:port/vhost
+	option.Common // URL is amqp://user:password@host:port/vhost; there are no loads
 
 	Publishers int    `json:"publishers"` // connections that publish; 0 = only consume
 	Consumers  int    `json:"consumers"`  // connections that consume; 0 = only publish
@@ -23,21 +23,20 @@ type Options struct {
 	Confirm int  `json:"confirm"` // confirms in flight per publisher; 0 = none asked for
 
 	NoAck    bool `json:"no_ack"`    // consume without acknowledging
-	AckEvery int  `json:"ack_every"` // acknowledge every so many deliveries with one multiple ack
+	AckEvery int  `json:"ack_every"` // deliveries that one multiple ack acknowledges
 	Prefetch int  `json:"prefetch"`  // deliveries in flight per consumer; 0 = no limit
 
-	Rate     float64       `json:"rate"`        // messages per second of all publishers together, an open loop; 0 = as fast as the broker takes them
-	Batch    int           `json:"batch"`       // messages per write(), at most
-	Duration time.Duration `json:"duration_ns"` // end of the run
-	Count    uint64        `json:"count"`       // end of the run once so many were published, confirmed and received; 0 = no such end
-	PID      int           `json:"pid"`         // process whose CPU and memory are measured; 0 = none
+	Rate  float64 `json:"rate"`  // messages per second of all publishers together, an open loop; 0 = as fast as the broker takes them
+	Batch int     `json:"batch"` // messages per write(), at most
+	Count uint64  `json:"count"` // end of the run once this many were published, confirmed and received; 0 = no such end
+	PID   int     `json:"pid"`   // process whose CPU and memory are measured; 0 = none
 }
 
 // DefaultOptions is a run of ten seconds with one publisher and one consumer on the local broker.
 func DefaultOptions() Options {
 	return Options{
-		URL: "amqp://guest:guest@127.0.0.1:5672/", Publishers: 1, Consumers: 1, Queues: 1,
-		Size: 100, AckEvery: 100, Prefetch: 1000, Batch: 64, Duration: 10 * time.Second,
+		Common:     option.Common{URL: "amqp://guest:guest@127.0.0.1:5672/", Duration: 10 * time.Second},
+		Publishers: 1, Consumers: 1, Queues: 1, Size: 100, AckEvery: 100, Prefetch: 1000, Batch: 64,
 	}
 }
 
@@ -63,7 +62,7 @@ func (o Options) Validate() error {
 		"ack is %d and prefetch %d; the broker would stop before the first ack", o.AckEvery, o.Prefetch)
 	c.That(o.Rate >= 0 && o.Rate <= 1e9, "rate is %v; it must be from 0 (no limit) to 1e9 per second", o.Rate)
 	c.Within("batch", o.Batch, 1, 100_000)
-	c.Duration(o.Duration)
+	c.Common(o.Common, nil)
 	c.That(o.PID >= 0, "pid is %d", o.PID)
 	return c.Err()
 }

@@ -101,7 +101,7 @@ func rangeLoad(n int) func(context.Context, *bench) (Load, error) {
 	}
 }
 
-// limitLoad reads so many keys of all from any of them on: the server has to count how many there
+// limitLoad reads this many keys of all from any of them on: the server has to count how many there
 // would be.
 func limitLoad(n int) func(context.Context, *bench) (Load, error) {
 	return func(ctx context.Context, b *bench) (Load, error) {

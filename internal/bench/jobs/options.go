@@ -11,22 +11,21 @@ import (
 // Options say what load Run puts on which servers. DefaultOptions is a valid start; the zero value
 // is not.
 type Options struct {
-	URL         string        `json:"url"`         // redis://user:password@host:port/database
-	Against     string        `json:"against"`     // another server, which takes turns with the first; "" is none
-	Loads       []string      `json:"loads"`       // of LoadNames
-	Connections []int         `json:"connections"` // each load runs with each number of them
-	Depths      []int         `json:"depths"`      // and with each number of jobs in flight on a connection
-	Size        int           `json:"size"`        // bytes of a body
-	Backlog     int           `json:"backlog"`     // jobs enqueued before those loads that only take
-	Repetitions int           `json:"repetitions"` // the result is the median
-	Duration    time.Duration `json:"duration_ns"` // end of each load; one that only takes ends earlier when the backlog does
+	option.Common // URL is redis://user:password@host:port/database; Loads are of LoadNames
+
+	Against     string `json:"against"`     // another server, which takes turns with the first; "" is none
+	Connections []int  `json:"connections"` // each load runs with each number of them
+	Depths      []int  `json:"depths"`      // and with each number of jobs in flight on a connection
+	Size        int    `json:"size"`        // bytes of a body
+	Backlog     int    `json:"backlog"`     // jobs enqueued before those loads that only take
+	Repetitions int    `json:"repetitions"` // the result is the median
 }
 
 // DefaultOptions measures the local broker.
 func DefaultOptions() Options {
 	return Options{
-		URL: "redis://127.0.0.1:6380", Loads: LoadNames(), Connections: []int{1, 4, 16}, Depths: []int{1, 64}, Size: 100, Backlog: 100_000,
-		Repetitions: 3, Duration: 3 * time.Second,
+		Common:      option.Common{URL: "redis://127.0.0.1:6380", Loads: LoadNames(), Duration: 3 * time.Second},
+		Connections: []int{1, 4, 16}, Depths: []int{1, 64}, Size: 100, Backlog: 100_000, Repetitions: 3,
 	}
 }
 
@@ -41,7 +40,7 @@ func (o Options) Validate() error {
 			c.That(err == nil && u.Scheme == "redis" && u.Host != "", "%q is no URL such as redis://user:password@host:6380", address)
 		}
 	}
-	c.Loads(o.Loads, LoadNames())
+	c.Common(o.Common, LoadNames())
 	c.That(len(o.Connections) > 0, "no number of connections is given")
 	for _, n := range o.Connections {
 		c.Within("connections", n, 1, 10_000)
@@ -53,6 +52,5 @@ func (o Options) Validate() error {
 	c.Within("size", o.Size, 0, 16<<20)
 	c.Within("backlog", o.Backlog, 1, 100_000_000)
 	c.Within("repetitions", o.Repetitions, 1, 1000)
-	c.Duration(o.Duration)
 	return c.Err()
 }

@@ -29,7 +29,7 @@ type Load struct {
 }
 
 // Rate is what one server did: the median of the repetitions' rates, and the latency in all of
-// them. The latency is that of a step with so many jobs as the depth is, in microseconds, at most
+// them. The latency is that of a step with as many jobs as the depth is, in microseconds, at most
 // 0.8 % too high.
 type Rate struct {
 	PerSecond float64   `json:"jobs_per_second"`

@@ -1,5 +1,4 @@
-// Package option checks the options that all benchmarks share, and reports those that are out of
-// range.
+// Package option has the options that all benchmarks share, and checks options.
 package option
 
 import (
@@ -9,6 +8,13 @@ import (
 	"strings"
 	"time"
 )
+
+// Common are the options that every benchmark has.
+type Common struct {
+	URL      string        `json:"url"`             // of the server
+	Loads    []string      `json:"loads,omitempty"` // one after the other, of those that the benchmark knows
+	Duration time.Duration `json:"duration_ns"`     // end of each load; one that only takes ends earlier when the backlog does
+}
 
 // Check gathers the options that are out of their range, each named as the command line spells it.
 type Check struct {
@@ -41,16 +47,13 @@ func (c *Check) Within(name string, v, low, high int) {
 	c.That(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
 }
 
-// Duration reports the option duration unless it is above 0.
-func (c *Check) Duration(d time.Duration) {
-	c.That(d > 0, "duration is %s; it must be more than 0", d)
-}
-
-// Loads reports the wanted loads that are none of known, and that none is wanted.
-func (c *Check) Loads(wanted, known []string) {
+// Common reports a duration that is not above 0, loads that are none of known, and that none is
+// wanted where some are known.
+func (c *Check) Common(o Common, known []string) {
+	c.That(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
 	list := strings.Join(known, ", ")
-	c.That(len(wanted) > 0, "no load is named; there are %s", list)
-	for _, name := range wanted {
+	c.That(len(o.Loads) > 0 || known == nil, "no load is named; there are %s", list)
+	for _, name := range o.Loads {
 		c.That(slices.Contains(known, name), "there is no load %q; there are %s", name, list)
 	}
 }

@@ -111,7 +111,7 @@ func (p *places) releaseOften(ctx context.Context, o Options, c client) (starved
 	return starved, nil
 }
 
-// untilRuns waits until more than so many tasks were acquired.
+// untilRuns waits until more than this many tasks were acquired.
 func (p *places) untilRuns(ctx context.Context, n int) error {
 	for {
 		if acquired, _ := p.state(); acquired > n {

@@ -11,7 +11,7 @@ import (
 type server interface {
 	// prepare makes the semaphore.
 	prepare(ctx context.Context, active, tryRelease int) error
-	// fill enqueues so many tasks, many at once.
+	// fill enqueues this many tasks, many at once.
 	fill(ctx context.Context, tasks int) error
 	// runs reports whether a task runs.
 	runs(ctx context.Context, task int) (bool, error)
@@ -56,7 +56,7 @@ func priorityOf(task int) float64 { return -float64(task) }
 // fillChunk is how many tasks one request enqueues.
 const fillChunk = 5000
 
-// chunks calls enqueue for so many tasks, a chunk at a time.
+// chunks calls enqueue for this many tasks, a chunk at a time.
 func chunks(tasks int, enqueue func(first, behind int) error) error {
 	for first := 0; first < tasks; first += fillChunk {
 		if err := enqueue(first, min(first+fillChunk, tasks)); err != nil {

@@ -22,7 +22,7 @@ type client struct {
 }
 
 func connect(ctx context.Context, o Options, texts map[string]string) (*client, error) {
-	conn, err := pgconn.Connect(ctx, o.DSN)
+	conn, err := pgconn.Connect(ctx, o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("sql bench: %w", err)
 	}

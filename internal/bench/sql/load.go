@@ -68,7 +68,7 @@ func fillStatement(queue string, o Options) string {
 	return "select count(mbus4.post('" + queue + "', '" + messageOf(o.Size) + "')) from generate_series(1, $1::int)"
 }
 
-// messageOf is an hstore whose one value has so many bytes.
+// messageOf is an hstore whose one value has this many bytes.
 func messageOf(size int) string { return `order=>"` + strings.Repeat("x", size) + `"` }
 
 // errDrained ends a load that takes: nothing is left.

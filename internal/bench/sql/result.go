@@ -37,10 +37,10 @@ type Flow struct {
 
 // newResult keeps no password.
 func newResult(o Options) Result {
-	if u, err := url.Parse(o.DSN); err == nil && u.Scheme != "" {
-		o.DSN = u.Redacted()
+	if u, err := url.Parse(o.URL); err == nil && u.Scheme != "" {
+		o.URL = u.Redacted()
 	} else {
-		o.DSN = ""
+		o.URL = ""
 	}
 	return Result{Options: o}
 }

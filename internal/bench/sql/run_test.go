@@ -13,7 +13,7 @@ import (
 
 func quick(dsn string) Options {
 	o := DefaultOptions()
-	o.DSN, o.Clients, o.Backlog, o.Amount, o.Duration = dsn, 2, 250, 100, 300*time.Millisecond
+	o.URL, o.Clients, o.Backlog, o.Amount, o.Duration = dsn, 2, 250, 100, 300*time.Millisecond
 	return o
 }
 
@@ -77,7 +77,7 @@ func TestInvalidOptions(t *testing.T) {
 		"clients is 0":             func(o *Options) { o.Clients = 0 },
 		`there is no load "drink"`: func(o *Options) { o.Loads = []string{"drink"} },
 		"no load is named":         func(o *Options) { o.Loads = nil },
-		"cannot parse":             func(o *Options) { o.DSN = "postgres://%zz" },
+		"cannot parse":             func(o *Options) { o.URL = "postgres://%zz" },
 		"amount is 0":              func(o *Options) { o.Amount = 0 },
 		"backlog is 0":             func(o *Options) { o.Backlog = 0 },
 		"duration is 0s":           func(o *Options) { o.Duration = 0 },
@@ -93,9 +93,9 @@ func TestInvalidOptions(t *testing.T) {
 func TestResultKeepsNoPassword(t *testing.T) {
 	for _, dsn := range []string{"postgres://me:secret@h/d", "host=h password=secret"} {
 		o := DefaultOptions()
-		o.DSN = dsn
-		if r := newResult(o); strings.Contains(r.Options.DSN, "secret") {
-			t.Errorf("%s: %q", dsn, r.Options.DSN)
+		o.URL = dsn
+		if r := newResult(o); strings.Contains(r.Options.URL, "secret") {
+			t.Errorf("%s: %q", dsn, r.Options.URL)
 		}
 	}
 }

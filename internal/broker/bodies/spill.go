@@ -13,7 +13,7 @@ const entryBytes = 1 << 20
 // spill is the end of the scratch log.
 type spill struct {
 	post    func(func()) bool // runs a function on the shard's goroutine
-	index   uint64            // of the entry in hand
+	index   uint64            // of the current entry
 	sub     uint32
 	data    []byte
 	pending map[uint64][]byte // entries not yet written: read from here
@@ -22,7 +22,7 @@ type spill struct {
 // Usable reports whether bodies can be moved now.
 func (b *Bodies) Usable() bool { return b.Scratch != nil && b.Scratch.State().Health == store.Healthy }
 
-// Put gives a body its place in the entry in hand.
+// Put gives a body its place in the current entry.
 func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	b.spill.data = shardstate.AppendBody(b.spill.data, env)
 	index, sub = b.spill.index, b.spill.sub
@@ -33,7 +33,7 @@ func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	return index, sub
 }
 
-// Propose has the entry in hand written. Its bytes stay readable in memory until it is.
+// Propose has the current entry written. Its bytes stay readable in memory until it is.
 func (b *Bodies) Propose() {
 	if b.spill.sub == 0 {
 		return

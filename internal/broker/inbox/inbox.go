@@ -37,7 +37,7 @@ func New[Op any]() *Inbox[Op] {
 	return in
 }
 
-// Push adds an op whose message takes so many bytes; false when the inbox is closed. It never
+// Push adds an op whose message takes this many bytes; false when the inbox is closed. It never
 // waits.
 func (in *Inbox[Op]) Push(o Op, bytes int) bool {
 	in.mu.Lock()

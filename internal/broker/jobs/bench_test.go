@@ -38,7 +38,7 @@ func benchDo(b *testing.B, s *broker.Session, commands ...broker.Command) {
 	}
 }
 
-// BenchmarkJobs is enqueue, take and done of one job, so many to a trip.
+// BenchmarkJobs is enqueue, take and done of one job, this many to a trip.
 func BenchmarkJobs(b *testing.B) {
 	for _, batch := range []int{1, 16, 128} {
 		b.Run(fmt.Sprint("batch ", batch), func(b *testing.B) {

@@ -63,7 +63,7 @@ type Enqueue struct {
 // Take leases jobs that are ready, in the order of the queue.
 type Take struct {
 	broker.OnQueue
-	Max    int   // at most so many, at least one; fewer when they are large
+	Max    int   // at most this many, at least one; fewer when they are large
 	Lock   int64 // for how long those that do not say it themselves, 0: DefaultLock
 	Unless *Take // nothing happens when that one has got something or failed; it comes before this one in the same call
 	Create bool  // the queue is made when it is missing, so that it can be waited for (broker.Session.Await)
@@ -189,7 +189,7 @@ type Cancel struct {
 type Content struct {
 	broker.OnQueue
 	Cursor string // where to begin: "" is the beginning, else what Next said
-	Max    int    // at most so many, at least one
+	Max    int    // at most this many, at least one
 
 	Jobs []Info // the answer; the slice is used again
 	Next string // "" at the end

@@ -13,7 +13,7 @@ import (
 type Pop struct {
 	broker.OnQueue
 	Back   bool
-	Max    int      // at most so many; fewer when they take more than a quarter of the memory that the broker may use
+	Max    int      // at most this many; fewer when they take more than a quarter of the memory that the broker may use
 	Create bool     // a durable queue is made when there is none, so that Await can wait at it
 	Unless *Pop     // nothing happens when that one has got something or failed; it comes before this one in the same call
 	Bodies [][]byte // not to be changed

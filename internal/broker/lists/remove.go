@@ -13,7 +13,7 @@ import (
 type Remove struct {
 	broker.OnQueue
 	Body    []byte
-	Max     int  // at most so many, 0 is all
+	Max     int  // at most this many, 0 is all
 	Back    bool // those that would be delivered last are found first
 	Removed int
 }

@@ -8,7 +8,7 @@ import (
 	"fiveways/internal/core/message"
 )
 
-// One command lends at most so many messages, or bytes of them: the shard stands still for it.
+// One command lends at most this many messages, or bytes of them: the shard stands still for it.
 const (
 	fetchMessages = 1024
 	fetchBytes    = 1 << 20

@@ -40,7 +40,7 @@ func (at Context) Shard() uint32 { return at.sh.ID }
 // Gone reports whether the queue was deleted. The queue of Run is not.
 func (at Context) Gone() bool { return at.q.gone }
 
-// Now returns the time of the round in hand, unix ms.
+// Now returns the time of the current round, unix ms.
 func (at Context) Now() int64 { return at.sh.now }
 
 // Content returns the durable state of the queue.

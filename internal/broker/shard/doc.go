@@ -6,7 +6,7 @@
 //
 //   - Queue and its consumers, timers, dead letters, exchange buffers, and what of its messages is
 //     in memory. Definitions are the catalog's; the durable state is that of core/shardstate;
-//     the entry of the log in hand, with what waits for it, is shardlog's.
+//     the current entry of the log, with what waits for it, is shardlog's.
 //   - Set, the shards of one broker with what they share: the log, the store, the memory in use.
 //
 // # A round

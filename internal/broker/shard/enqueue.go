@@ -62,7 +62,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	return ok
 }
 
-// admit decides whether a queue takes the message in hand, and adds it to the targets if it does.
+// admit decides whether a queue takes the current message, and adds it to the targets if it does.
 func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 	switch {
 	case q == nil:

@@ -75,7 +75,7 @@ func (d *handover) Confirmed(from, to uint64, ok bool) {
 
 // forwarded is a message on its way to other queues. The shard of its source calls the methods.
 type forwarded interface {
-	arrived(sh *Shard, ok bool) // its publish on the source's shard is in the entry in hand, or was refused
+	arrived(sh *Shard, ok bool) // its publish on the source's shard is in the current entry, or was refused
 	finish(sh *Shard)           // the other shards have answered
 }
 

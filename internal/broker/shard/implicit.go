@@ -26,7 +26,7 @@ const (
 // using a queue costs nothing here.
 type implicits struct {
 	list.List[look, *look]
-	few int // up to so many stay for idleTime
+	few int // up to this many stay for idleTime
 }
 
 // look is what the last check of an implicit queue saw. It belongs to the queue's shard.

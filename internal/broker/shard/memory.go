@@ -62,7 +62,7 @@ func (sh *Shard) count(q *Queue, hot int64) {
 	}
 }
 
-// releasing notes which bodies are not needed any more once the entry in hand is durable.
+// releasing notes which bodies are not needed any more once the current entry is durable.
 type releasing struct{ sh *Shard }
 
 func (r releasing) Logged(index uint64)  { r.sh.log.Release(index) }

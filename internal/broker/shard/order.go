@@ -39,13 +39,13 @@ func (sh *Shard) leaveOrder(q *Queue) {
 	q.after = nil
 }
 
-// arrival is what the order asks of the publish in hand, once lookAtArrival has run.
+// arrival is what the order asks of the current publish, once lookAtArrival has run.
 type arrival struct {
 	dependency.Arrival
 	looked bool
 }
 
-// lookAtArrival finds out what the order asks of the publish in hand, once for all its queues.
+// lookAtArrival finds out what the order asks of the current publish, once for all its queues.
 func (sh *Shard) lookAtArrival(q *Queue, o *Op) {
 	if in := &sh.arriving; !in.looked {
 		in.looked = true

@@ -87,7 +87,7 @@ func (sh *Shard) Freeze(clean bool) *Frozen {
 	return &Frozen{sh.log.Index() - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }
 
-// FreezeIfDue is Freeze for a shard that has logged so many bytes since its last checkpoint; nil
+// FreezeIfDue is Freeze for a shard that has logged this many bytes since its last checkpoint; nil
 // for others, and when the shard has stopped.
 func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 	sh.Call(func() {

@@ -40,7 +40,7 @@ type Shard struct {
 	machine   *shardstate.Machine  // the durable state
 	facts     *shardstate.Recorder // changes it
 	clean     bool                 // as restored: nothing was out when the last process ended
-	log       *shardlog.Writer     // has the entry in hand
+	log       *shardlog.Writer     // has the current entry
 	queues    map[uint64]*Queue
 	traces    *tracing.Tracker             // nil without Options.Traces
 	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
@@ -59,12 +59,12 @@ type Shard struct {
 	scratch   shardstate.Message
 	loaded    queue.Item         // the item in hand when its body came from disk
 	taken     queue.Item         // the item that Context.Take gave last
-	arriving  arrival            // the place of the publish in hand in the order
-	taking    []*Queue           // the queues that take the publish in hand
-	incoming  shardstate.Message // the publish in hand
-	givenID   stream.ID          // of the publish in hand, 0-0: the stream gives one
+	arriving  arrival            // the place of the current publish in the order
+	taking    []*Queue           // the queues that take the current publish
+	incoming  shardstate.Message // the current publish
+	givenID   stream.ID          // of the current publish, 0-0: the stream gives one
 	due       []queue.Item       // messages about to leave an exchange buffer
-	promise   store.Wait         // of the publish in hand: the strictest of its targets
+	promise   store.Wait         // of the current publish: the strictest of its targets
 	duplicate bool               // of it: a durable queue has it already
 	// a durable queue that was to have it is gone, and the deletion may not be durable yet
 	lostWithQueue bool
@@ -77,7 +77,7 @@ type Shard struct {
 	hastening    atomic.Bool         // hastenDead is on its way
 	untold       int                 // ops that offer could not hand on since it last logged that
 	CheckpointAt int64               // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
-	inTx         bool                // the entry in hand must not be ended
+	inTx         bool                // the current entry must not be ended
 	still        []*Shard            // that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
 	gathered     int                      // bytes of deliveries not yet handed to their sinks

@@ -13,7 +13,7 @@ import (
 // written as one group.
 const MaxTxBytes = 512 << 20
 
-// BeginPart ends the entry in hand: what follows is an entry of its own. The shards of still stand
+// BeginPart ends the current entry: what follows is an entry of its own. The shards of still stand
 // still with this one; nil: none does.
 func (sh *Shard) BeginPart(still []*Shard) {
 	sh.log.Propose()
@@ -27,7 +27,7 @@ func (sh *Shard) EndPart() (e store.Entry, done func(error)) {
 	return sh.log.SealAlone()
 }
 
-// Apply does ops of a transaction, all into the entry in hand.
+// Apply does ops of a transaction, all into the current entry.
 func (sh *Shard) Apply(ops []Op) {
 	sh.inTx = true
 	for i := range ops {
@@ -104,8 +104,8 @@ func (o *Op) mayKill() bool {
 // accepted.
 type Room map[*Queue]struct{ n, bytes int64 }
 
-// Fits reports whether a queue accepts one more message with a body of so many bytes, beside those
-// of the calls before.
+// Fits reports whether a queue accepts one more message with a body of this many bytes, beside
+// those of the calls before.
 func (l *Room) Fits(q *Queue, bytes int) bool {
 	if q.gone || !q.Policy().Limited() || q.Policy().Overflow == catalog.DropHead {
 		return true

@@ -9,7 +9,7 @@ import (
 // whichever protocol publishes it, and stays until it is deleted, trimmed, or acknowledged by a
 // consumer of another protocol. Groups read entries where they stand.
 
-// nextID is the id of the message in hand in a stream, 0-0 when there are no more.
+// nextID is the id of the current message in a stream, 0-0 when there are no more.
 func (sh *Shard) nextID(q *Queue) stream.ID {
 	if !sh.givenID.IsZero() {
 		return sh.givenID

@@ -1,4 +1,4 @@
-// Package shardlog is a shard's end of the log: the entry in hand, the promises that wait for it,
+// Package shardlog is a shard's end of the log: the current entry, the promises that wait for it,
 // and how far the entries of the shard are durable. It knows nothing of queues.
 //
 // # What it owns

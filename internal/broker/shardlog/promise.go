@@ -25,7 +25,7 @@ func (p *Promise) Begin(to Promised) {
 	}
 }
 
-// Join has the promise wait for the entry in hand.
+// Join has the promise wait for the current entry.
 func (p *Promise) Join(w *Writer) {
 	if p.index != w.index {
 		p.index = w.index

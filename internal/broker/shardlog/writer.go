@@ -23,10 +23,10 @@ type Writer struct {
 	*Shared
 	id     uint32
 	on     [1]uint32                // id
-	facts  *shardstate.Recorder     // gathers the entry in hand
+	facts  *shardstate.Recorder     // gathers the current entry
 	post   func(func()) (open bool) // runs a function at the shard
 	entry  *proposal                // its promises
-	index  uint64                   // of the entry in hand
+	index  uint64                   // of the current entry
 	inline bool                     // the goroutine that runs the shard writes the log afterwards
 	owes   bool                     // there is something for it to write
 	durable
@@ -59,7 +59,7 @@ func (w *Writer) Recovered(last uint64) {
 	w.facts.Begin(w.index, nil)
 }
 
-// Index is that of the entry in hand.
+// Index is that of the current entry.
 func (w *Writer) Index() uint64 { return w.index }
 
 // LastRecorded is the index of the newest entry that is not empty.
@@ -70,10 +70,10 @@ func (w *Writer) LastRecorded() uint64 {
 	return w.index - 1
 }
 
-// Size is how many bytes the entry in hand has.
+// Size is how many bytes the current entry has.
 func (w *Writer) Size() int { return w.facts.Len() }
 
-// Full reports whether the entry in hand is as large as entries should be.
+// Full reports whether the current entry is as large as entries should be.
 func (w *Writer) Full() bool { return w.facts.Len() >= EntryBytes }
 
 // EntryBytes is the size at which an entry is proposed.
@@ -86,10 +86,10 @@ func (w *Writer) Confirm(to Confirmer, seq uint64, wait store.Wait) { w.entry.co
 // now is durable, or with an error when it never will be. fn must not wait.
 func (w *Writer) WhenRecorded(fn func(error)) { w.entry.waiters = append(w.entry.waiters, fn) }
 
-// Release releases a body of an entry once the entry in hand is durable.
+// Release releases a body of an entry once the current entry is durable.
 func (w *Writer) Release(index uint64) { w.entry.release(index) }
 
-// MustSync has the entry in hand synced though nothing waits for it.
+// MustSync has the current entry synced though nothing waits for it.
 func (w *Writer) MustSync() { w.entry.wait = max(w.entry.wait, w.Sync.Wait()) }
 
 // WriteInline says whether the goroutine that runs the shard from now on writes the log afterwards,
@@ -103,7 +103,7 @@ func (w *Writer) EndInline() (owes bool) {
 	return owes
 }
 
-// Propose hands the entry in hand to the log and begins the next one.
+// Propose hands the current entry to the log and begins the next one.
 func (w *Writer) Propose() {
 	p := w.entry
 	if w.facts.Empty() {
@@ -135,7 +135,7 @@ func (w *Writer) Append(group []store.Entry, done func(error)) {
 	}
 }
 
-// Seal completes the entry in hand, which the caller appends to the log, and begins the next one.
+// Seal completes the current entry, which the caller appends to the log, and begins the next one.
 func (w *Writer) Seal() store.Entry {
 	p := w.entry
 	p.data, p.refs = w.facts.Seal()
@@ -155,7 +155,7 @@ func (w *Writer) Seal() store.Entry {
 }
 
 // SealAlone is Seal for an entry of an atomic group. done is to be called with the outcome; it is
-// nil when nothing was recorded, and the promises stay with the entry in hand.
+// nil when nothing was recorded, and the promises stay with the current entry.
 func (w *Writer) SealAlone() (e store.Entry, done func(error)) {
 	p := w.entry
 	if w.facts.Empty() {
@@ -165,7 +165,7 @@ func (w *Writer) SealAlone() (e store.Entry, done func(error)) {
 	return w.Seal(), p.finished
 }
 
-// begin makes the next entry the one in hand.
+// begin makes the next entry the current one.
 func (w *Writer) begin() {
 	w.entry = w.proposals.get(w)
 	w.facts.Begin(w.index, w.entry.data)

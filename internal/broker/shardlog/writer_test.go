@@ -79,7 +79,7 @@ func newWriter() writer {
 	return writer{NewWriter(shared, 1, shardstate.NewRecorder(noBodies{}), post), log}
 }
 
-// record puts a fact into the entry in hand.
+// record puts a fact into the current entry.
 func (w writer) record() { w.facts.Start() }
 
 func TestPromisesAreKeptInTheOrderOfEntries(t *testing.T) {
@@ -90,7 +90,7 @@ func TestPromisesAreKeptInTheOrderOfEntries(t *testing.T) {
 	}
 	w.WhenRecorded(got.when("first"))
 	w.Propose()
-	w.Confirm(&got, 4, store.WaitSync) // of a duplicate: the entry in hand is empty
+	w.Confirm(&got, 4, store.WaitSync) // of a duplicate: the current entry is empty
 	w.Propose()
 	got.want(t)
 	w.log.next(nil)
@@ -98,7 +98,7 @@ func TestPromisesAreKeptInTheOrderOfEntries(t *testing.T) {
 	w.log.next(nil)
 	got.want(t, "4-4 true")
 	if w.UpTo() != 1 || w.Index() != 2 {
-		t.Errorf("durable up to %d, entry %d in hand; want 1 and 2", w.UpTo(), w.Index())
+		t.Errorf("durable up to %d, current entry %d; want 1 and 2", w.UpTo(), w.Index())
 	}
 }
 

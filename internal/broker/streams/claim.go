@@ -12,8 +12,8 @@ type GroupClaim struct {
 	OnGroup
 	Consumer string
 	IDs      []stream.ID
-	MinIdle  int64     // ms; only what was given to a consumer at least so long ago
-	Idle     int64     // ms; the entries count as given so long ago
+	MinIdle  int64     // ms; only what was given to a consumer at least this long ago
+	Idle     int64     // ms; the entries count as given this long ago
 	Time     int64     // Unix ms; the entries count as given then; below 0: Idle says when
 	Count    int64     // how often they were given, below 0: once more
 	Force    bool      // also those that are pending for no consumer
@@ -116,7 +116,7 @@ type GroupSweep struct {
 	Consumer string
 	MinIdle  int64 // ms
 	From     stream.ID
-	Max      int // at most so many, at least 1; at most ten times as many are looked at
+	Max      int // at most this many, at least 1; at most ten times as many are looked at
 	JustIDs  bool
 
 	Next    stream.ID // where to go on; 0-0: that was all
@@ -181,7 +181,7 @@ type GroupPending struct {
 	List       bool // entries one by one, else only how many
 	From, To   stream.ID
 	MinIdle    int64 // ms
-	Max        int   // at most so many
+	Max        int   // at most this many
 	OfConsumer bool  // only those of Consumer
 	Consumer   string
 

@@ -167,7 +167,7 @@ type GroupRead struct {
 	Consumer string
 	History  bool      // what is pending for the consumer is given again, instead of new entries
 	After    stream.ID // with History: behind this one
-	Max      int       // at most so many; 0: all
+	Max      int       // at most this many; 0: all
 	NoAck    bool      // what is given is not pending then
 	Runs     int       // how often it was tried: more than once when it had to wait
 

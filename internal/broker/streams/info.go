@@ -14,7 +14,7 @@ type Info struct {
 	Consumers bool // and their consumers
 	Pending   bool // and what is pending
 	Entries   int  // how many entries are shown from the beginning; below 0: only the first and the last
-	Max       int  // of what is pending at most so many are shown of each; 0: all
+	Max       int  // of what is pending at most this many are shown of each; 0: all
 
 	Len         int
 	Blocks      int

@@ -25,7 +25,7 @@ type page struct {
 	later   shard.Later    // by the place in entries
 	bounded bool           // what does not fit into lookBytes is not shown
 	size    int64          // bytes that the entries take
-	fit     int            // so many entries fit; 0: all
+	fit     int            // this many entries fit; 0: all
 }
 
 // add puts an entry on the page.
@@ -101,7 +101,7 @@ type Range struct {
 	OnStream
 	From, To stream.ID
 	Back     bool // from To down to From
-	Max      int  // at most so many; 0: all
+	Max      int  // at most this many; 0: all
 
 	Entries []Entry
 
@@ -151,7 +151,7 @@ type Read struct {
 	After  stream.ID
 	Latest bool // After is the last there is when the command runs first
 	Create bool // the queue is declared when there is none, so that Await can wait at it
-	Max    int  // at most so many; 0: all
+	Max    int  // at most this many; 0: all
 
 	Entries []Entry
 

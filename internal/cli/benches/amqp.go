@@ -34,7 +34,7 @@ says (durable or not), is neither purged nor deleted, and what was delivered but
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&t.named, "url", "", "amqp://user:password@host:port/vhost (default: the broker on the data folder, else as the configuration says)")
-	f := t.flags(cmd)
+	f := t.flags(cmd, &o.Common, nil)
 	f.IntVar(&o.Publishers, "publishers", o.Publishers, "publishing connections")
 	f.IntVar(&o.Consumers, "consumers", o.Consumers, "consuming connections")
 	f.StringVar(&o.Queue, "queue", o.Queue, "queue to use, or prefix of their names; default: queues of this run")
@@ -47,11 +47,9 @@ says (durable or not), is neither purged nor deleted, and what was delivered but
 	f.IntVar(&o.Prefetch, "prefetch", o.Prefetch, "deliveries in flight per consumer; 0 = no limit")
 	f.Float64Var(&o.Rate, "rate", o.Rate, "messages per second of all publishers together; 0 = as fast as possible")
 	f.IntVar(&o.Batch, "batch", o.Batch, "messages per write, at most")
-	f.DurationVar(&o.Duration, "duration", o.Duration, "end of the run")
 	f.Uint64Var(&o.Count, "count", o.Count, "end the run once this many messages were published, confirmed and received")
 	f.IntVar(&o.PID, "pid", o.PID, "process whose CPU and memory are measured (Linux)")
-	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
-		o.URL = url
+	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
 		var last amqp.Progress
 		r, err := amqp.Run(ctx, o, func(p amqp.Progress) {
 			perSecond := func(now, before uint64) float64 { return float64(now-before) / (p.Elapsed - last.Elapsed).Seconds() }

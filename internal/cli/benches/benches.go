@@ -12,6 +12,7 @@ import (
 	"fiveways/internal/bench/amqp"
 	benchetcd "fiveways/internal/bench/etcd"
 	benchjobs "fiveways/internal/bench/jobs"
+	"fiveways/internal/bench/option"
 	benchsemaphore "fiveways/internal/bench/semaphore"
 	benchsql "fiveways/internal/bench/sql"
 	"fiveways/internal/cli/brokeraddr"
@@ -51,11 +52,15 @@ type target struct {
 	named          string // the URL that a flag names
 }
 
-// flags begins the flags of a bench.
-func (t *target) flags(cmd *cobra.Command) *pflag.FlagSet {
+// flags begins the flags of a bench that has such loads, nil: only one.
+func (t *target) flags(cmd *cobra.Command, o *option.Common, loads []string) *pflag.FlagSet {
 	f := cmd.Flags()
 	f.SortFlags = false
 	t.Add(cmd)
+	if loads != nil {
+		f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run: "+strings.Join(loads, ", "))
+	}
+	f.DurationVar(&o.Duration, "duration", o.Duration, "how long each load runs")
 	return f
 }
 
@@ -74,18 +79,17 @@ func (t *target) url(ctx context.Context, args []string) (string, error) {
 // result is what a bench measured, to be printed for a program or for a reader.
 type result interface{ WriteText(io.Writer) error }
 
-// run ends the flags of a bench with --json and has it call load, which a signal interrupts, with
-// the URL of the target. What load prints on the way goes to progress.
-func (t *target) run(cmd *cobra.Command, load func(ctx context.Context, url string, progress io.Writer) (result, error)) *cobra.Command {
+// run ends the flags of a bench with --json and has it call load, which a signal interrupts, when
+// the URL of the target is among the options. What load prints on the way goes to progress.
+func (t *target) run(cmd *cobra.Command, o *option.Common, load func(ctx context.Context, progress io.Writer) (result, error)) *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print the result as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		url, err := t.url(cmd.Context(), args)
-		if err != nil {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.URL, err = t.url(cmd.Context(), args); err != nil {
 			return err
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		r, err := load(ctx, url, cmd.ErrOrStderr())
+		r, err := load(ctx, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	benchetcd "fiveways/internal/bench/etcd"
 
@@ -33,9 +32,8 @@ a consumer needs to keep up with the producers a backlog grows, on any server, a
   fiveways bench etcd otherhost:2379 --json > result.json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := t.flags(cmd)
+	f := t.flags(cmd, &o.Common, benchetcd.LoadNames())
 	f.StringVar(&o.User, "user", o.User, "user, where the server asks for one; its password is in "+benchPassword)
-	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run: "+strings.Join(benchetcd.LoadNames(), ", "))
 	f.IntVar(&o.Producers, "producers", o.Producers, "goroutines that put")
 	f.IntVar(&o.Consumers, "consumers", o.Consumers, "watches")
 	f.IntVar(&o.InFlight, "in-flight", o.InFlight, "deletes of a consumer that may be unanswered at a time")
@@ -44,10 +42,9 @@ a consumer needs to keep up with the producers a backlog grows, on any server, a
 	f.IntVar(&o.Keys, "keys", o.Keys, "keys that the loads of ranges find")
 	f.IntVar(&o.Clients, "clients", o.Clients, "goroutines that read")
 	f.BoolVar(&o.Plain, "plain", o.Plain, "use plain keys though the server has queues")
-	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
 	f.IntVar(&o.PID, "pid", o.PID, "process of the server, whose CPU and memory are measured (Linux)")
-	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
-		o.URL, o.Password = url, os.Getenv(benchPassword)
+	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
+		o.Password = os.Getenv(benchPassword)
 		r, err := benchetcd.Run(ctx, o, func(l benchetcd.Load) {
 			fmt.Fprintf(progress, "%-12s %9.0f /s\n", l.Name, l.PerSecond)
 		})

@@ -30,22 +30,20 @@ With --against the same loads run on a second server, alternating with the first
   fiveways bench jobs redis://guest:guest@broker:6380 --json > result.json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := t.flags(cmd)
+	f := t.flags(cmd, &o.Common, benchjobs.LoadNames())
 	f.StringVar(&o.Against, "against", o.Against, "URL of another server, to compare with")
-	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run")
 	f.IntSliceVar(&o.Connections, "connections", o.Connections, "numbers of connections to run with")
 	f.IntSliceVar(&o.Depths, "depth", o.Depths, "numbers of jobs in flight on a connection to run with")
 	f.IntVar(&o.Size, "size", o.Size, "bytes of a body")
 	f.IntVar(&o.Backlog, "backlog", o.Backlog, "jobs enqueued before a load that only takes")
 	f.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "how often each runs; the median counts")
-	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
 	f.BoolVar(&isIdle, "idle", false, "measure waiting takers instead of loads")
 	f.IntVar(&idle.Queues, "queues", idle.Queues, "with --idle: empty queues")
 	f.IntVar(&idle.Takers, "takers", idle.Takers, "with --idle: connections that wait at them")
 	f.IntVar(&idle.Wakes, "wakes", idle.Wakes, "with --idle: jobs enqueued, one after the other")
 	f.DurationVar(&idle.Quiet, "quiet", idle.Quiet, "with --idle: how long nothing happens")
-	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
-		o.URL, idle.URL = url, url
+	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
+		idle.URL = o.URL
 		if isIdle {
 			r, err := benchjobs.Idle(ctx, idle)
 			return &r, brokeraddr.OverRedis(err)

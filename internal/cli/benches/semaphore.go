@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"fiveways/internal/bench/semaphore"
 
@@ -31,16 +30,13 @@ notifications, it ends when the releasing client has polled and seen the next ta
   fiveways bench semaphore postgres://me@localhost/shop --sweep 60s --load handover --duration 130s`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := t.flags(cmd)
-	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run: "+strings.Join(semaphore.LoadNames(), ", "))
+	f := t.flags(cmd, &o.Common, semaphore.LoadNames())
 	f.IntVar(&o.Active, "active", o.Active, "tasks that run")
 	f.IntVar(&o.Waiting, "waiting", o.Waiting, "tasks that wait at the start")
 	f.Float64Var(&o.Rate, "rate", o.Rate, "releases a second (handover)")
 	f.IntVar(&o.Clients, "clients", o.Clients, "connections (changes)")
-	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
-	f.DurationVar(&o.Sweep, "sweep", o.Sweep, "use tables in a PostgreSQL, and sweep them so often")
-	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
-		o.URL = url
+	f.DurationVar(&o.Sweep, "sweep", o.Sweep, "use tables in a PostgreSQL, and sweep them at this interval")
+	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
 		r, err := semaphore.Run(ctx, o, func(l semaphore.Load) {
 			fmt.Fprintf(progress, "%-10s %9.1f/s  p99 %.3f ms\n", l.Name, l.PerSecond, l.P99)
 		})

@@ -27,15 +27,12 @@ is dropped afterwards.`,
   fiveways bench sql postgres://guest:guest@broker:5433/fiveways --json > result.json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := t.flags(cmd)
-	f.StringSliceVar(&o.Loads, "load", o.Loads, "loads to run")
+	f := t.flags(cmd, &o.Common, sql.LoadNames())
 	f.IntVar(&o.Clients, "clients", o.Clients, "connections")
 	f.IntVar(&o.Size, "size", o.Size, "bytes of the text in a message")
 	f.IntVar(&o.Amount, "amount", o.Amount, "messages that one consumen asks for")
 	f.IntVar(&o.Backlog, "backlog", o.Backlog, "messages posted before a load that takes some")
-	f.DurationVar(&o.Duration, "duration", o.Duration, "end of each load")
-	return t.run(cmd, func(ctx context.Context, url string, progress io.Writer) (result, error) {
-		o.DSN = url
+	return t.run(cmd, &o.Common, func(ctx context.Context, progress io.Writer) (result, error) {
 		r, err := sql.Run(ctx, o, func(l sql.Load) {
 			fmt.Fprintf(progress, "%-12s %9.0f messages/s\n", l.Name, l.Messages.PerSecond)
 		})

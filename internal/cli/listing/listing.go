@@ -22,7 +22,7 @@ type Spec struct {
 	// Path is that of the list, for the command's arguments and the virtual host of --vhost, ""
 	// when none is given.
 	Path  func(args []string, vhost string) string
-	Match string // the member that --match looks at; "": name, or the first column where that is none of columns
+	Match string // the member that --match looks at; "": name, or the first column where that is not one of columns
 	// inVHost says that the list has objects of virtual hosts, all of them or those of one.
 	InVHost bool
 	// check refuses arguments that make no sense together; nil: all do.

@@ -89,7 +89,7 @@ type waiting struct {
 }
 
 // named adds the flags that name the messages to a command whose first argument is a message id,
-// unless --id is there, and which has so many arguments more. run gets the API's path of the
+// unless --id is there, and which has this many arguments more. run gets the API's path of the
 // messages and the arguments behind the message id.
 func (w *waiting) named(cmd *cobra.Command, more int, run func(cmd *cobra.Command, op *brokerapi.Client, path string, rest []string) error) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -36,7 +36,7 @@ const (
 // Durations are milliseconds; -1 means unset.
 type QueuePolicy struct {
 	MessageTTL     int64 // a message's longest stay
-	Expires        int64 // the queue goes when unused for so long
+	Expires        int64 // the queue goes when unused for this long
 	MaxLength      int64 // ready messages
 	MaxLengthBytes int64 // body bytes of ready messages
 	Overflow       Overflow
@@ -138,8 +138,8 @@ func (p *QueuePolicy) RetryAt(now, count int64, refused bool) int64 {
 	return now + step*count
 }
 
-// ExceededBy reports whether a queue with so many ready messages, of so many bytes, holds more than
-// it may.
+// ExceededBy reports whether a queue with this many ready messages, of this many bytes, holds more
+// than it may.
 func (p *QueuePolicy) ExceededBy(ready int, bytes int64) bool {
 	return p.MaxLength >= 0 && int64(ready) > p.MaxLength || p.MaxLengthBytes >= 0 && bytes > p.MaxLengthBytes
 }

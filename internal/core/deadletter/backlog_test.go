@@ -8,7 +8,7 @@ import (
 	"fiveways/internal/core/queue"
 )
 
-// due takes out what is due, at most so many, as "handle" or "handle?" when the key is not known.
+// due takes out what is due, at most this many, as "handle" or "handle?" when the key is not known.
 func due(b *Backlog, now int64, most int) (got []string) {
 	for w, row := range b.Due(now, func() bool { return len(got) < most }) {
 		s := fmt.Sprint(w.Handle)
@@ -54,7 +54,7 @@ func TestBackoff(t *testing.T) {
 	same(t, "hastened", due(b, now, 9), "1", "2")
 }
 
-// A row goes in the order of the queue, so many at a time, and does not hold up another one.
+// A row goes in the order of the queue, this many at a time, and does not hold up another one.
 func TestRows(t *testing.T) {
 	b := NewBacklog(nil)
 	for h := queue.Handle(window + 2); h > 0; h-- {

@@ -159,7 +159,7 @@ func (g *Graph) leave(a *dependent) {
 	}
 }
 
-// Up to so many ids in circles are looked at each time when a message goes from one; more when a
+// Up to this many ids in circles are looked at each time when a message goes from one; more when a
 // part of them went.
 const (
 	fewCircled   = 256

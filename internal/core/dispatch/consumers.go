@@ -106,7 +106,7 @@ type Consumers struct {
 // Queue is all that dispatch knows of a queue.
 type Queue interface {
 	Loop() Loop
-	Look() // has it looked at before the round in hand ends
+	Look() // has it looked at before the current round ends
 }
 
 // Loop is what owns queues: one shard. Loops are compared by identity.

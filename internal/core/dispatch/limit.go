@@ -155,7 +155,7 @@ func (s *Share) untake() {
 	s.list()
 }
 
-// list has the end of the dispatch in hand give up what is not used.
+// list has the end of the current dispatch give up what is not used.
 func (s *Share) list() {
 	if !s.listed {
 		s.listed = true

@@ -2,7 +2,8 @@
 // moved or removed, and of plain values.
 package heap
 
-// Order says how the values of a Heap compare, and is told where they are. Its zero value is used.
+// Order says how the values of a Heap compare, and is told where they are. Its zero value is used,
+// except by the methods that take an Order.
 type Order[T any] interface {
 	// Before reports whether a goes before b.
 	Before(a, b T) bool
@@ -23,10 +24,7 @@ func (Untracked[T]) Moved(T, int) {}
 type Heap[T any, O Order[T]] []T
 
 // Push adds v.
-func (h *Heap[T, O]) Push(v T) {
-	*h = append(*h, v)
-	h.up(len(*h) - 1)
-}
+func (h *Heap[T, O]) Push(v T) { h.Fix(v, 0) }
 
 // Pop takes out the first value; the heap may not be empty.
 func (h *Heap[T, O]) Pop() T {
@@ -37,19 +35,31 @@ func (h *Heap[T, O]) Pop() T {
 
 // Fix brings v, which is at this index, to where it belongs now. With index 0 it adds v.
 func (h *Heap[T, O]) Fix(v T, index int) {
+	var order O
+	h.FixBy(order, v, index)
+}
+
+// FixBy is Fix with an order that is not the zero value; all calls for a heap must have the same.
+func (h *Heap[T, O]) FixBy(order O, v T, index int) {
 	if index == 0 {
-		h.Push(v)
-	} else if !h.down(index - 1) {
-		h.up(index - 1)
+		*h = append(*h, v)
+		h.up(order, len(*h)-1)
+	} else if !h.down(order, index-1) {
+		h.up(order, index-1)
 	}
 }
 
 // Remove takes out the value at this index. With index 0 it does nothing.
 func (h *Heap[T, O]) Remove(index int) {
+	var order O
+	h.RemoveBy(order, index)
+}
+
+// RemoveBy is Remove with an order, as FixBy is Fix.
+func (h *Heap[T, O]) RemoveBy(order O, index int) {
 	if index == 0 {
 		return
 	}
-	var order O
 	var none T
 	all, n := *h, len(*h)-1
 	gone, last := all[index-1], all[n]
@@ -58,13 +68,12 @@ func (h *Heap[T, O]) Remove(index int) {
 	order.Moved(gone, 0)
 	if index-1 < n {
 		(*h)[index-1] = last
-		h.Fix(last, index)
+		h.FixBy(order, last, index)
 	}
 }
 
 // up moves the value at i towards the top.
-func (h Heap[T, O]) up(i int) {
-	var order O
+func (h Heap[T, O]) up(order O, i int) {
 	v := h[i]
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -80,8 +89,7 @@ func (h Heap[T, O]) up(i int) {
 }
 
 // down moves the value at i away from the top, and reports whether it had to.
-func (h Heap[T, O]) down(i int) bool {
-	var order O
+func (h Heap[T, O]) down(order O, i int) bool {
 	start, v := i, h[i]
 	for {
 		child := 2*i + 1

@@ -148,7 +148,7 @@ func (r *run) publishFront(it Item) {
 	}
 }
 
-// window compares what stands at some places.
+// window compares what is at some places.
 func (r *run) window() {
 	all := r.q.waiting()
 	place, n := r.rng.IntN(len(all)+2), r.rng.IntN(300)

@@ -21,7 +21,7 @@ type token struct {
 	kind    string
 	at, end int    // bytes
 	text    string // of a word as it stands, of strings and quoted names what they mean
-	prefix  string // of a quoted name: what stands in front, "headers." for example
+	prefix  string // of a quoted name: what is in front, "headers." for example
 	num     number
 }
 
@@ -67,7 +67,7 @@ func (p *parser) operator(rest string, c rune) {
 	p.fail(p.tok.at, "unexpected character "+quote(string(c)))
 }
 
-// quoted reads what stands between two quotes, the first at start; a doubled quote inside means
+// quoted reads what is between two quotes, the first at start; a doubled quote inside means
 // one. The token ends behind it.
 func (p *parser) quoted(start int) string {
 	q := p.text[start : start+1]

@@ -15,7 +15,7 @@ var idKinds = map[string]func(n int) string{
 	"uuids":   func(n int) string { return fmt.Sprintf("%08x-1234-4321-8888-%012x", n*2654435761&0xffffffff, n) },
 }
 
-// fill makes a state with so many tasks, of which the first run.
+// fill makes a state with this many tasks, of which the first run.
 func fill(active, tasks int, id func(int) string) *semaphore.State {
 	s := semaphore.New(semaphore.Config{Active: active, TryRelease: active * 9 / 10})
 	r := rand.New(rand.NewPCG(1, 2))

@@ -64,7 +64,7 @@ func (n *node) check(want counts) {
 
 // checkHolds panics when a hold is not where it belongs.
 func (s *State) checkHolds() {
-	var ends, owned uint32
+	ends, owned := 0, 0
 	for i := range s.holds.slab.n {
 		h := s.holds.slab.at(i)
 		if s.records.at(h.task).hold != i+1 || h.lease == 0 && h.until == 0 && h.owner == 0 || (h.until != 0) != (h.heap != 0) {
@@ -72,7 +72,7 @@ func (s *State) checkHolds() {
 		}
 		if h.heap != 0 {
 			ends++
-			if *s.holds.ends.at(h.heap - 1) != i || h.heap > 1 && s.endsBefore(i, *s.holds.ends.at((h.heap - 2) / 2)) {
+			if s.holds.ends[h.heap-1] != i || h.heap > 1 && (endOrder{s}).Before(i, s.holds.ends[(h.heap-2)/2]) {
 				panic(fmt.Sprintf("semaphore: hold %d is at place %d of the ends", i, h.heap))
 			}
 		}
@@ -89,7 +89,7 @@ func (s *State) checkHolds() {
 			prev, i = i, h.next
 		}
 	}
-	if ends != s.holds.ends.n || owned != 0 {
-		panic(fmt.Sprintf("semaphore: %d ends of %d, %d holds in no list", ends, s.holds.ends.n, owned))
+	if ends != len(s.holds.ends) || owned != 0 {
+		panic(fmt.Sprintf("semaphore: %d ends of %d, %d holds in no list", ends, len(s.holds.ends), owned))
 	}
 }

@@ -3,6 +3,8 @@ package semaphore
 import (
 	"cmp"
 	"slices"
+
+	"fiveways/internal/core/heap"
 )
 
 // hold is what only some tasks have: a lease of their own, an end, an owner.
@@ -11,7 +13,7 @@ type hold struct {
 	until int64
 	owner int64
 	task  uint32
-	heap  uint32 // its place in ends, from 1; 0: it has no end
+	heap  uint32 // its index in ends, from 1; 0: it has no end
 	next  uint32 // the next hold of its owner, from 1; 0: it is the last
 	prev  uint32 // the one before, from 1; 0: it is the first
 }
@@ -19,7 +21,7 @@ type hold struct {
 // holds keeps them, dense, with a heap of the ends and a list for each owner.
 type holds struct {
 	slab   slab[hold]
-	ends   slab[uint32]     // a heap by (until, Seq)
+	ends   heap.Heap[uint32, endOrder]
 	owners map[int64]uint32 // the first hold of each, from 1
 }
 
@@ -67,7 +69,7 @@ func (s *State) dropHold(i uint32) {
 		*h = *s.holds.slab.at(last)
 		s.records.at(h.task).hold = i + 1
 		if h.heap != 0 {
-			*s.holds.ends.at(h.heap - 1) = i
+			s.holds.ends[h.heap-1] = i
 		}
 		if h.next != 0 {
 			s.holds.slab.at(h.next - 1).prev = i + 1
@@ -120,82 +122,42 @@ func (hs *holds) leave(i uint32) {
 	h.owner, h.next, h.prev = 0, 0, 0
 }
 
-// endsBefore reports whether one hold ends before another.
-func (s *State) endsBefore(i, j uint32) bool {
-	a, b := s.holds.slab.at(i), s.holds.slab.at(j)
-	return a.until < b.until || a.until == b.until && s.records.at(a.task).seq() < s.records.at(b.task).seq()
+// endOrder orders the holds with an end by (until, Seq).
+type endOrder struct{ *State }
+
+var _ heap.Order[uint32] = endOrder{}
+
+func (o endOrder) Before(i, j uint32) bool {
+	a, b := o.holds.slab.at(i), o.holds.slab.at(j)
+	return a.until < b.until || a.until == b.until && o.records.at(a.task).seq() < o.records.at(b.task).seq()
 }
+
+func (o endOrder) Moved(i uint32, index int) { o.holds.slab.at(i).heap = uint32(index) }
 
 // fixEnd puts a hold where its end belongs in the heap, or takes it out if it has none.
 func (s *State) fixEnd(i uint32) {
 	h, ends := s.holds.slab.at(i), &s.holds.ends
-	if h.heap == 0 {
-		if h.until != 0 {
-			h.heap = ends.push(i) + 1
-			s.endUp(h.heap - 1)
-		}
+	if h.until != 0 {
+		ends.FixBy(endOrder{s}, i, int(h.heap))
 		return
 	}
-	at := h.heap - 1
-	if h.until == 0 {
-		h.heap = 0
-		moved := *ends.at(ends.n - 1)
-		ends.pop()
-		if moved == i {
-			return
-		}
-		*ends.at(at) = moved
-		s.holds.slab.at(moved).heap = at + 1
-	}
-	s.endDown(s.endUp(at))
-}
-
-// endUp moves what stands at a place of the heap up to where it belongs.
-func (s *State) endUp(at uint32) uint32 {
-	ends := &s.holds.ends
-	for at > 0 && s.endsBefore(*ends.at(at), *ends.at((at - 1) / 2)) {
-		s.swapEnds(at, (at-1)/2)
-		at = (at - 1) / 2
-	}
-	return at
-}
-
-// endDown moves it down.
-func (s *State) endDown(at uint32) {
-	ends := &s.holds.ends
-	for {
-		first := at
-		for kid := 2*at + 1; kid <= 2*at+2 && kid < ends.n; kid++ {
-			if s.endsBefore(*ends.at(kid), *ends.at(first)) {
-				first = kid
-			}
-		}
-		if first == at {
-			return
-		}
-		s.swapEnds(at, first)
-		at = first
+	ends.RemoveBy(endOrder{s}, int(h.heap))
+	if n := cap(*ends); n > 16 && len(*ends) < n/4 {
+		*ends = append(make([]uint32, 0, n/2), *ends...) // a slice does not give back what it has
 	}
 }
 
-func (s *State) swapEnds(i, j uint32) {
-	a, b := s.holds.ends.at(i), s.holds.ends.at(j)
-	*a, *b = *b, *a
-	s.holds.slab.at(*a).heap = i + 1
-	s.holds.slab.at(*b).heap = j + 1
-}
-
-// ended are the holds that end until now, at most so many, in their order. The heap stays as it is:
-// the next is always among the kids of those found.
+// ended are the holds that end until now, at most this many, in their order. The heap stays as it
+// is: the next is always among the kids of those found.
 func (s *State) ended(now int64, most int) (found []uint32) {
-	ends := &s.holds.ends
-	var next []uint32 // places in the heap that may come next, the first last
-	add := func(at uint32) {
-		if at >= ends.n || s.holds.slab.at(*ends.at(at)).until > now {
+	ends, order := s.holds.ends, endOrder{s}
+	var next []int // places in the heap that may come next, the first last
+	add := func(at int) {
+		if at >= len(ends) || s.holds.slab.at(ends[at]).until > now {
 			return
 		}
-		i, _ := slices.BinarySearchFunc(next, at, func(a, b uint32) int {
-			if s.endsBefore(*ends.at(a), *ends.at(b)) {
+		i, _ := slices.BinarySearchFunc(next, at, func(a, b int) int {
+			if order.Before(ends[a], ends[b]) {
 				return 1
 			}
 			return -1
@@ -205,7 +167,7 @@ func (s *State) ended(now int64, most int) (found []uint32) {
 	for add(0); len(next) > 0 && len(found) < most; {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
-		found = append(found, *ends.at(at))
+		found = append(found, ends[at])
 		add(2*at + 1)
 		add(2*at + 2)
 	}

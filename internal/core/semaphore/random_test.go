@@ -18,7 +18,7 @@ import (
 type duel struct {
 	t       testing.TB
 	choose  func(n int) int // a number below n
-	ids     int             // so many different tasks come
+	ids     int             // this many different tasks come
 	state   *semaphore.State
 	replica *semaphore.State
 	twin    twin
@@ -279,7 +279,7 @@ func number(name string, standard int) int {
 func TestTwin(t *testing.T) {
 	steps, first := number("SEMAPHORE_STEPS", 100_000), number("SEMAPHORE_SEED", 1)
 	for i, c := range []struct {
-		ids, steps, rarely int // all is compared every so many steps
+		ids, steps, rarely int // all is compared once in this many steps
 		semaphore.Config
 	}{
 		{12, steps, 5, semaphore.Config{Active: 3, TryRelease: 2}},

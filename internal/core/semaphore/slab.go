@@ -1,6 +1,6 @@
 package semaphore
 
-// A chunk holds so many elements.
+// A chunk holds this many elements.
 const (
 	chunkBits = 10
 	chunkSize = 1 << chunkBits

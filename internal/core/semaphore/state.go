@@ -269,10 +269,10 @@ func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 
 // NextEnd is the first end of a running task, in unix ms; math.MaxInt64: there is none.
 func (s *State) NextEnd() int64 {
-	if s.holds.ends.n == 0 {
+	if len(s.holds.ends) == 0 {
 		return math.MaxInt64
 	}
-	return s.holds.slab.at(*s.holds.ends.at(0)).until
+	return s.holds.slab.at(s.holds.ends[0]).until
 }
 
 // Ended are the running tasks whose end has come, at most max, those that ended earlier first, and
@@ -312,7 +312,7 @@ func (s *State) Bytes() int64 {
 		leaf   = 48 + 4*maxItems
 		inner  = 48 + 40*maxKids
 	)
-	return empty + record*s.records.room() + 4*s.index.heads.room() + text*s.texts.room() + s.textBytes + hold*s.holds.slab.room() + 4*s.holds.ends.room() +
+	return empty + record*s.records.room() + 4*s.index.heads.room() + text*s.texts.room() + s.textBytes + hold*s.holds.slab.room() + 4*int64(cap(s.holds.ends)) +
 		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
 }
 

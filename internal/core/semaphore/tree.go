@@ -17,7 +17,7 @@ type tree struct {
 	loading bool // only sum is kept, until build
 }
 
-// A node has at most so many items or kids. One that falls below a quarter is joined with a
+// A node has at most this many items or kids. One that falls below a quarter is joined with a
 // neighbour when the two fill less than three quarters of one.
 const (
 	maxItems = 64
@@ -73,7 +73,7 @@ type kid struct {
 
 func (t *tree) place(it item) place { return t.records.at(it.record()).place() }
 
-// search is the number of items of a leaf that stand before p.
+// search is the number of items of a leaf that precede p.
 func (t *tree) search(n *node, p place) int {
 	return sort.Search(len(n.items), func(i int) bool { return !t.place(n.items[i]).before(p) })
 }

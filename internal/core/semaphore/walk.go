@@ -57,7 +57,7 @@ func (t *tree) runningAmong(first int) (running int) {
 	return running
 }
 
-// before is the number of tasks that stand before p.
+// before is the number of tasks that precede p.
 func (t *tree) before(p place) (tasks int) {
 	n := t.root
 	for !n.isLeaf() {
@@ -84,7 +84,7 @@ func (w *statusSet) among(c *counts) bool {
 }
 
 // from yields the tasks of a subtree that have one of the statuses, in their order, and their
-// places from 0 on; so many stand before the subtree, and what stands before first is left out.
+// places from 0 on; this many stand before the subtree, and what precedes first is left out.
 // False: yield wants no more. Subtrees without such tasks are not looked at.
 func (n *node) from(first, before int, wanted *statusSet, yield func(place int, it item) bool) bool {
 	for i := range n.kids {

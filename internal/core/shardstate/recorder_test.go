@@ -50,7 +50,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// seal ends the entry in hand.
+// seal ends the current entry.
 func (w *world) seal() {
 	if w.facts.Empty() {
 		return

@@ -16,7 +16,7 @@ func AppendID(dst []byte, before, id ID) []byte {
 	return binary.AppendUvarint(dst, id.Seq)
 }
 
-// ReadID reads an id that stands behind another one.
+// ReadID reads an id that follows another one.
 func ReadID(r *codec.Reader, before ID) ID {
 	id := ID{before.Ms + r.Uvarint(), r.Uvarint()}
 	if id.Ms == before.Ms {

@@ -13,7 +13,7 @@ type Trim struct {
 	MaxLen int
 	MinID  ID
 	Whole  bool // only whole blocks go
-	Limit  int  // at most so many entries go, rounded down to whole blocks; 0: no limit
+	Limit  int  // at most this many entries go, rounded down to whole blocks; 0: no limit
 }
 
 // Cut is where the entries begin that a trim leaves: those before the handle are to go. n is how

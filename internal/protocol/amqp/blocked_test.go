@@ -48,7 +48,7 @@ func TestMessageMeetsAlarm(t *testing.T) {
 	for _, step := range []struct {
 		name          string
 		bodies        []string // of the publishes
-		before        int      // so many frames came before the alarm
+		before        int      // this many frames came before the alarm
 		taken, behind uint64   // the publishes confirmed during the alarm, and after it
 	}{
 		{"with a body", []string{"one"}, 0, 0, 1},

@@ -236,7 +236,7 @@ func (c *conn) frameFault(err error, pending []byte) {
 	c.killAfter(garbledTimeout)
 }
 
-// unexpectedFrame is the fault of a frame that has no place there, or that is none at all.
+// unexpectedFrame is the fault of a frame that has no place there, or that is not one at all.
 func unexpectedFrame(f amqpwire.Frame) *fault {
 	if f.Type == amqpwire.FrameHeartbeat && len(f.Payload) > 0 {
 		return unknownFrame(f.Type, f.Payload)

@@ -12,7 +12,7 @@ import (
 )
 
 // Requests to semaphores: a client publishes them to the default exchange with the name of a queue
-// that is none, and the answer goes to the queue that reply-to names. Those of one read are done
+// that is not one, and the answer goes to the queue that reply-to names. Those of one read are done
 // together, with one wait for the disk, when the read ends or when another method follows.
 const semaphoreQueue = "amq.semaphore"
 
@@ -95,7 +95,7 @@ func changesOf(rs []*request) []semaphores.Change {
 }
 
 // tell answers the request, err being the manager's for all. It is true when the request was done,
-// and when its sender hears that it was refused.
+// and when its sender learns that it was refused.
 func (r *request) tell(err error) bool {
 	switch {
 	case r.refused != nil:

@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type Options struct {
 	Heartbeat        time.Duration // proposed to clients, whole seconds; 0 = none
 	MaxMessageSize   int64         // bytes of a message body [128 MiB]
 
-	ConsumerTimeout       time.Duration // a delivery that is unsettled for so long goes back to its queue; 0 = never
+	ConsumerTimeout       time.Duration // a delivery that is unsettled for this long goes back to its queue; 0 = never
 	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
 
 	// Operator lets clients in that give no user: they may do everything, and count for no limit.
@@ -38,31 +39,15 @@ type Options struct {
 
 func (o Options) withDefaults(b *broker.Broker) Options {
 	o.Shared = o.Shared.WithDefaults(b, 3*time.Second)
-	if o.Product == "" {
-		o.Product = "Fiveways"
-	}
-	if o.Version == "" {
-		o.Version = "3.10.8"
-	}
-	if o.Build == "" {
-		o.Build = "(devel)"
-	}
-	if o.NodeName == "" {
-		o.NodeName = "fiveways"
-	}
-	if o.FrameMax == 0 {
-		o.FrameMax = 128 << 10
-	}
+	o.Product = cmp.Or(o.Product, "Fiveways")
+	o.Version = cmp.Or(o.Version, "3.10.8")
+	o.Build = cmp.Or(o.Build, "(devel)")
+	o.NodeName = cmp.Or(o.NodeName, "fiveways")
+	o.FrameMax = cmp.Or(o.FrameMax, 128<<10)
 	o.FrameMax = max(o.FrameMax, amqpwire.MinFrameMax)
-	if o.ChannelMax == 0 {
-		o.ChannelMax = 2047
-	}
-	if o.MaxMessageSize == 0 {
-		o.MaxMessageSize = 128 << 20
-	}
-	if o.HandshakeTimeout == 0 {
-		o.HandshakeTimeout = 10 * time.Second
-	}
+	o.ChannelMax = cmp.Or(o.ChannelMax, 2047)
+	o.MaxMessageSize = cmp.Or(o.MaxMessageSize, 128<<20)
+	o.HandshakeTimeout = cmp.Or(o.HandshakeTimeout, 10*time.Second)
 	return o
 }
 

@@ -16,7 +16,7 @@ import (
 	"fiveways/internal/protocol/etcd/virtual"
 )
 
-// replies are the errors of the layers below and what clients hear of them. Errors of packages of
+// replies are the errors of the layers below and what clients get for them. Errors of packages of
 // etcd have the texts and codes that etcd's servers give them; those of the engine have the nearest
 // ones that clients act upon.
 var replies = []struct{ cause, reply error }{
@@ -67,7 +67,7 @@ var replies = []struct{ cause, reply error }{
 	{failure.ErrLogFailed, virtual.ErrLogFailed},
 }
 
-// reply turns an error of the layers below into the one that clients hear; one that is a status of
+// reply turns an error of the layers below into the one that clients get; one that is a status of
 // gRPC already stays what it is.
 func reply(err error) error {
 	if err == nil {

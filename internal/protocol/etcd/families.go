@@ -41,7 +41,7 @@ func (n *virtualKeys) of(key []byte) family {
 // holds reports whether a key is virtual.
 func (n *virtualKeys) holds(key []byte) bool { return n.of(key) != nil }
 
-// touched reports whether a virtual key stands anywhere in a transaction.
+// touched reports whether a virtual key occurs anywhere in a transaction.
 func (n *virtualKeys) touched(r *pb.TxnRequest) bool {
 	return slices.ContainsFunc(r.Compare, func(c *pb.Compare) bool { return n.holds(c.Key) }) ||
 		slices.ContainsFunc(r.Success, n.touchedBy) || slices.ContainsFunc(r.Failure, n.touchedBy)

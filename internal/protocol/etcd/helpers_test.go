@@ -34,7 +34,7 @@ func newNode(t testing.TB, o Options) *node {
 	return startNode(t, o, keyspace.Options{}, broker.Options{DiskFreeLimit: -1})
 }
 
-// newNodeWithQuota starts one whose keys may have so many bytes.
+// newNodeWithQuota starts one whose keys may have this many bytes.
 func newNodeWithQuota(t testing.TB, bytes int64) *node {
 	return startNode(t, Options{}, keyspace.Options{QuotaBytes: bytes}, broker.Options{DiskFreeLimit: -1})
 }

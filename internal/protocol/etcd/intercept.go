@@ -16,7 +16,7 @@ import (
 	"fiveways/internal/protocol/grpcwire"
 )
 
-// errPanic is all that a client hears of a defect; the log has the rest.
+// errPanic is all that a client gets for a defect; the log has the rest.
 var errPanic = status.Error(codes.Internal, "etcdserver: internal error: see the log of the server")
 
 // interceptUnary is around every call of a method with one request and one reply.

@@ -85,7 +85,7 @@ func checkOp(op *pb.RequestOp, maxOps int) error {
 	case *pb.RequestOp_RequestTxn:
 		return checkTxnOps(o.RequestTxn, maxOps)
 	default:
-		return rpctypes.ErrGRPCKeyNotFound // etcd's answer to an operation that is none
+		return rpctypes.ErrGRPCKeyNotFound // etcd's answer to an operation that is not one
 	}
 }
 

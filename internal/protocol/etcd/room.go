@@ -17,7 +17,7 @@ func (s *Server) room() error {
 	return nil
 }
 
-// puts reports whether a put stands anywhere in a transaction.
+// puts reports whether a put occurs anywhere in a transaction.
 func puts(r *pb.TxnRequest) bool {
 	for _, branch := range [][]*pb.RequestOp{r.Success, r.Failure} {
 		for _, op := range branch {

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -39,21 +40,11 @@ type Options struct {
 
 func (o Options) withDefaults(b *broker.Broker) Options {
 	o.Shared = o.Shared.WithDefaults(b, time.Second)
-	if o.NodeName == "" {
-		o.NodeName = "fiveways"
-	}
-	if o.MaxRequestBytes == 0 {
-		o.MaxRequestBytes = 1536 << 10
-	}
-	if o.MaxTxnOps == 0 {
-		o.MaxTxnOps = 128
-	}
-	if o.FirstBytes == 0 {
-		o.FirstBytes = time.Minute
-	}
-	if o.Patience == 0 {
-		o.Patience = requestPatience
-	}
+	o.NodeName = cmp.Or(o.NodeName, "fiveways")
+	o.MaxRequestBytes = cmp.Or(o.MaxRequestBytes, 1536<<10)
+	o.MaxTxnOps = cmp.Or(o.MaxTxnOps, 128)
+	o.FirstBytes = cmp.Or(o.FirstBytes, time.Minute)
+	o.Patience = cmp.Or(o.Patience, requestPatience)
 	return o
 }
 

@@ -22,7 +22,7 @@ type Conn interface {
 	// service handles it.
 	Unary(c *Call, in []byte) bool
 	// Admit is asked when a client has the server keep much, or opens many calls, until the answer
-	// is nil once: the call shows a login, or needs none. An error is what the client hears when it
+	// is nil once: the call shows a login, or needs none. An error is what the client gets when it
 	// is too much. It runs on the connection's reader and must not block.
 	Admit(c *Call) error
 	// Flush ends a round: all frames of one read have been seen. Answers given

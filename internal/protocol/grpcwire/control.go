@@ -83,7 +83,7 @@ func (c *conn) setting(s http2.Setting) error {
 	return nil
 }
 
-// widenAll changes the windows of all open calls: once for a frame, in which a setting may stand
+// widenAll changes the windows of all open calls: once for a frame, in which a setting may appear
 // thousands of times. mu is held.
 func (c *conn) widenAll(delta int64) error {
 	if delta == 0 {

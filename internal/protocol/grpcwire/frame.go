@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// frameHead is the size of what stands before a frame's payload.
+// frameHead is the size of what precedes a frame's payload.
 const frameHead = 9
 
 // frame is one frame as it was read. The payload is valid until the next read.

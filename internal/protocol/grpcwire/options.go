@@ -38,16 +38,16 @@ type Options struct {
 	MaxConnHeldBytes int64
 	MaxQueuedBytes   int64 // of answers that all clients have not taken; default 256 MiB. See AwaitAnswerSlot.
 
-	PingEvery   time.Duration // a client silent for so long is asked whether it is there; default 2 h, negative: never
+	PingEvery   time.Duration // a client silent for this long is asked whether it is there; default 2 h, negative: never
 	PingTimeout time.Duration // for its answer; default 20 s
 	MaxIdle     time.Duration // a connection without calls ends after it; default: never
 
 	MinPing             time.Duration // between the pings of a client; default 5 min
 	PingsWithoutStreams bool          // clients may ping while they have no call open
 
-	// MessageTimeout is how long a message may take to come in: one that stalls so long ends its
-	// call, within twice that time. It is also for frames, header blocks, and answers of calls that
-	// are over. Default 1 min.
+	// MessageTimeout is how long a message may take to come in: one that stalls for this long ends
+	// its call, within twice that time. It is also for frames, header blocks, and answers of calls
+	// that are over. Default 1 min.
 	MessageTimeout   time.Duration
 	HandshakeTimeout time.Duration // until the client's first settings; default 10 s
 	WriteTimeout     time.Duration // that a write may take without progress; default 2 min

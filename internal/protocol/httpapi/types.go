@@ -9,7 +9,7 @@ import (
 
 // What the paths of package access show and take.
 type (
-	Tags            = access.Tags
+	Tags            = rest.Tags
 	User            = access.User
 	UserChange      = access.UserChange
 	PasswordChange  = access.PasswordChange

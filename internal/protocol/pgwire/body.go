@@ -4,76 +4,51 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"fiveways/internal/core/codec"
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// body reads the fields of a message, one after the other. The first failure sticks: what is read
-// after it is zero, and end returns it. Errors are those of PostgreSQL's pqformat.c, in its words.
+// body reads the fields of a message. Errors are those of PostgreSQL's pqformat.c, in its words.
 type body struct {
-	b        []byte
+	codec.Reader
 	encoding *charset.Encoding // of texts; nil: UTF-8
-	err      error
 }
 
-func (r *body) fail(text string) {
-	if r.err == nil {
-		r.err = pgerror.New(pgerror.ProtocolViolation, "%s", text)
-	}
-	r.b = nil
+// newBody returns what reads the body of a message.
+func (c *conn) newBody(m incoming) *body {
+	r := &body{encoding: c.encoding}
+	r.Reset(m.body)
+	return r
 }
 
-// take reads n bytes, which alias the message.
-func (r *body) take(n int) []byte {
-	if n < 0 || n > len(r.b) || r.err != nil {
-		r.fail("insufficient data left in message")
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
+func (r *body) fail(text string) { r.Fail(pgerror.New(pgerror.ProtocolViolation, "%s", text)) }
 
 func (r *body) byte() byte {
-	if len(r.b) == 0 {
+	if r.Len() == 0 {
 		r.fail("no data left in message")
-		return 0
 	}
-	return r.take(1)[0]
+	return r.Uint8()
 }
 
-func (r *body) uint16() int {
-	b := r.take(2)
-	if b == nil {
-		return 0
-	}
-	return int(binary.BigEndian.Uint16(b))
-}
-
-func (r *body) int32() int32 {
-	b := r.take(4)
-	if b == nil {
-		return 0
-	}
-	return int32(binary.BigEndian.Uint32(b))
-}
+func (r *body) int32() int32 { return int32(r.Uint32()) }
 
 // text reads up to a zero byte, in UTF-8. Text that the client's encoding does not have is an
 // error.
 func (r *body) text() string {
-	end := bytes.IndexByte(r.b, 0)
+	end := bytes.IndexByte(r.Rest(), 0)
 	if end < 0 {
 		r.fail("invalid string in message")
 		return ""
 	}
-	text, err := string(r.take(end + 1)[:end]), error(nil)
+	text, err := string(r.Bytes(end + 1)[:end]), error(nil)
 	if r.encoding != nil {
 		text, err = r.encoding.Decode(text)
 	} else {
 		err = charset.Valid(text)
 	}
 	if err != nil {
-		r.b, r.err = nil, err
+		r.Fail(err)
 		return ""
 	}
 	return text
@@ -85,12 +60,12 @@ func (r *body) value() (b []byte, null bool) {
 	if n == -1 {
 		return nil, true
 	}
-	return r.take(int(n)), false
+	return r.Bytes(int(n)), false
 }
 
 // formats reads a count and as many format codes.
 func (r *body) formats() []int16 {
-	b := r.take(2 * r.uint16())
+	b := r.Bytes(2 * int(r.Uint16()))
 	if len(b) == 0 {
 		return nil
 	}
@@ -103,7 +78,7 @@ func (r *body) formats() []int16 {
 
 // types reads a count and as many OIDs of types.
 func (r *body) types() []uint32 {
-	b := r.take(4 * r.uint16())
+	b := r.Bytes(4 * int(r.Uint16()))
 	if len(b) == 0 {
 		return nil
 	}
@@ -114,10 +89,23 @@ func (r *body) types() []uint32 {
 	return oids
 }
 
-// end returns the first failure, which may be that something is left.
-func (r *body) end() error {
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("invalid message format")
+// Err returns the first failure.
+func (r *body) Err() error {
+	if r.Reader.Err() == nil {
+		return nil
 	}
-	return r.err
+	return worded(r.Reader.Err())
+}
+
+// end returns the first failure, which may be that something is left.
+func (r *body) end() error { return worded(r.End()) }
+
+func worded(err error) error {
+	switch err {
+	case codec.ErrTruncated:
+		return pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
+	case codec.ErrTrailing:
+		return pgerror.New(pgerror.ProtocolViolation, "invalid message format")
+	}
+	return err
 }

@@ -74,7 +74,7 @@ func (c *conn) CopyPiece() ([]byte, error) {
 		case 'c':
 			return nil, io.EOF
 		case 'f':
-			r := &body{b: m.body, encoding: c.encoding}
+			r := c.newBody(m)
 			why := r.text()
 			if err := r.end(); err != nil {
 				return nil, err

@@ -39,8 +39,8 @@ func (c *conn) parse(r *body) error {
 // bind makes a portal of a prepared statement.
 func (c *conn) bind(r *body) error {
 	name, statement := r.text(), r.text()
-	if r.err != nil {
-		return c.fail(r.err)
+	if err := r.Err(); err != nil {
+		return c.fail(err)
 	}
 	p, err := c.session.Statement(statement)
 	if err != nil {
@@ -71,10 +71,10 @@ func (c *conn) bind(r *body) error {
 // arguments reads the parameters of a Bind.
 func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Datum, error) {
 	formats := r.formats()
-	n := r.uint16()
-	switch {
-	case r.err != nil:
-		return nil, r.err
+	n := int(r.Uint16())
+	switch err := r.Err(); {
+	case err != nil:
+		return nil, err
 	case len(formats) > 1 && len(formats) != n:
 		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d parameter formats but %d parameters", len(formats), n)
 	case n != len(p.Params):
@@ -87,8 +87,8 @@ func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Da
 	set := c.session.Settings()
 	for i := range args {
 		b, null := r.value()
-		if r.err != nil {
-			return nil, r.err
+		if err := r.Err(); err != nil {
+			return nil, err
 		}
 		if null {
 			continue

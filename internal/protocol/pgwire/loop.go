@@ -23,7 +23,7 @@ func (c *conn) handle(m incoming) {
 	if c.skip && m.kind != 'S' && m.kind != 'X' {
 		return
 	}
-	r := &body{b: m.body, encoding: c.encoding}
+	r := c.newBody(m)
 	switch m.kind {
 	case 'Q':
 		c.query(r)

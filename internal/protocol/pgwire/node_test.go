@@ -17,6 +17,7 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/pgwire/sql"
 	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways/internal/protocol/protocoltest"
@@ -34,7 +35,7 @@ type node struct {
 	addr string
 	log  *safeBuffer
 
-	pipes *protocoltest.Pipes // in place of addr, in a bubble
+	pipes *protocol.Pipes // in place of addr, in a bubble
 
 	mu    sync.Mutex
 	fakes []*fake // guarded by mu

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -16,19 +17,15 @@ type Options struct {
 	protocol.Shared
 
 	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol has twice the room, for quoting
-	IdleTransactionTimeout time.Duration // a session idle in a transaction for so long ends, unless it sets another; 0 = never
+	IdleTransactionTimeout time.Duration // a session idle in a transaction for this long ends, unless it sets another; 0 = never
 
 	LoginTimeout time.Duration // from accept to the end of the login [60 s]
 }
 
 func (o Options) withDefaults(b *broker.Broker) Options {
 	o.Shared = o.Shared.WithDefaults(b, time.Second)
-	if o.MaxMessageSize == 0 {
-		o.MaxMessageSize = 128 << 20
-	}
-	if o.LoginTimeout == 0 {
-		o.LoginTimeout = time.Minute
-	}
+	o.MaxMessageSize = cmp.Or(o.MaxMessageSize, 128<<20)
+	o.LoginTimeout = cmp.Or(o.LoginTimeout, time.Minute)
 	return o
 }
 

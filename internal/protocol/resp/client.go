@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,12 +142,7 @@ func (c *conn) isAdministrator() bool {
 	if err != nil {
 		return false
 	}
-	for _, tag := range u.Tags {
-		if tag == catalog.TagAdministrator {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(u.Tags, catalog.TagAdministrator)
 }
 
 // selection says which clients are meant.

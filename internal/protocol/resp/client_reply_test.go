@@ -15,7 +15,7 @@ var clientReplies string
 var connectionNumber = regexp.MustCompile(`(\$2\r\nid\r\n:)\d+`)
 
 // TestClientReply: what CLIENT REPLY OFF and SKIP hold back is what Redis holds back: replies, not
-// what a client hears of its subscriptions.
+// what a client is sent about its subscriptions.
 func TestClientReply(t *testing.T) {
 	n := startNode(t, Options{})
 	lines := strings.Split(strings.TrimSpace(clientReplies), "\n")[2:]

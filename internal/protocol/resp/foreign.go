@@ -29,7 +29,7 @@ var foreign = func() map[string]string {
 	return all
 }()
 
-// elsewhere is what stands behind Redis' text of an unknown command, when Redis knows it: no client
+// elsewhere is what follows Redis' text of an unknown command, when Redis knows it: no client
 // looks there.
 func elsewhere(name []byte) string {
 	about, ok := foreign[strings.ToLower(string(command.Quoted(name)))]

@@ -27,7 +27,7 @@ func (h *hub) init() {
 }
 
 // add makes c a subscriber in table, which is channels or patterns, and says so with text: the
-// client hears of it before it gets anything.
+// client is told of it before it gets anything.
 func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -199,7 +199,7 @@ func (c *conn) speak(resp3 bool) {
 	c.resp3.Store(resp3)
 }
 
-// helloOptions does what stands behind the version.
+// helloOptions does what follows the version.
 func (c *conn) helloOptions(args [][]byte) command.Error {
 	var user, password, name string
 	given, rename := false, false

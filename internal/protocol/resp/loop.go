@@ -392,8 +392,8 @@ const (
 // silent reports whether what is answered now is not sent.
 func (c *conn) silent() bool { return c.muted == skipping || c.muted == quiet }
 
-// confirm has fn write what the client hears of its subscriptions. It is a push: CLIENT REPLY does
-// not hold it back.
+// confirm has fn write what the client is sent about its subscriptions. It is a push: CLIENT REPLY
+// does not hold it back.
 func (c *conn) confirm(fn func(w *respwire.Writer)) {
 	if !c.silent() {
 		fn(&c.w)

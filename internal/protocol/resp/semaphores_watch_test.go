@@ -90,7 +90,7 @@ func TestSemaphoreWatchRights(t *testing.T) {
 	}
 }
 
-// TestSemaphoreEventsAreMessages: any Redis client hears of transitions as messages of the channel
+// TestSemaphoreEventsAreMessages: any Redis client receives transitions as messages of the channel
 // semaphore.events.
 func TestSemaphoreEventsAreMessages(t *testing.T) {
 	n := startNode(t, Options{})

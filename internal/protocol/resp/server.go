@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -25,12 +26,8 @@ type Options struct {
 
 func (o Options) withDefaults(b *broker.Broker) Options {
 	o.Shared = o.Shared.WithDefaults(b, time.Second)
-	if o.MaxMessageSize == 0 {
-		o.MaxMessageSize = 128 << 20
-	}
-	if o.LoginTimeout == 0 {
-		o.LoginTimeout = time.Minute
-	}
+	o.MaxMessageSize = cmp.Or(o.MaxMessageSize, 128<<20)
+	o.LoginTimeout = cmp.Or(o.LoginTimeout, time.Minute)
 	return o
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // TestTriesInARow: requests in a row that may wait are done together as far as there is something
-// for them; the first that got nothing waits, and what stands behind it is not done before.
+// for them; the first that got nothing waits, and what follows it is not done before.
 func TestTriesInARow(t *testing.T) {
 	for _, try := range [][]string{{"BRPOP", "q", "0"}, {"JOB.TAKE", "q", "BLOCK", "0"}} {
 		t.Run(try[0], func(t *testing.T) {

@@ -49,9 +49,7 @@ func NewManager(b *broker.Broker, o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return &Manager{broker: b, o: o, changed: make(chan struct{}, 1), done: make(chan struct{}), workers: map[identity]*worker{}}
 }
 

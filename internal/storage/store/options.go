@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -38,18 +39,10 @@ func (m SyncMode) Wait() Wait {
 }
 
 func (o *Options) fill() error {
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = 64 << 20
-	}
-	if o.BatchDelay == 0 {
-		o.BatchDelay = 5 * time.Millisecond
-	}
-	if o.LazySync == 0 {
-		o.LazySync = 10 * time.Millisecond
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, 64<<20)
+	o.BatchDelay = cmp.Or(o.BatchDelay, 5*time.Millisecond)
+	o.LazySync = cmp.Or(o.LazySync, 10*time.Millisecond)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	switch {
 	case o.SegmentBytes < 4<<10 || o.SegmentBytes > maxSegmentBytes:
 		return fmt.Errorf("store: SegmentBytes %d: must be between 4 KiB and 2 GiB", o.SegmentBytes)

@@ -14,7 +14,7 @@
 //	go 2> Lock.Lock name:"l" lease:7  runs in the background, for calls that wait
 //	answer 2                          compares the answer to that call of the second client
 //	settle                            compares the watch events so far here, not only at the end
-//	await 0 key:"a"                   waits until the range has so many keys in both
+//	await 0 key:"a"                   waits until the range has this many keys in both
 //
 // A line that begins with = after a step is another right answer, for instance that of newer
 // versions of etcd than the installed one, or a stricter one: the broker may give it.

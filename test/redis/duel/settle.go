@@ -38,7 +38,7 @@ func (p *peer) begin(s Step) {
 	}
 }
 
-// settle gathers replies until at most so many commands are unanswered, all of them blocked, and
+// settle gathers replies until at most this many commands are unanswered, all of them blocked, and
 // returns the replies by connection. A broker serves a blocked client that another one unblocks a
 // little later than Redis does, which does all at once: the same number is to be answered as there.
 // Replies that do not come are missing in the comparison.

@@ -30,7 +30,7 @@ export function Take({ vhost, name, ready }) {
           <div class="row">
             <button class="primary" onClick=${() => settle("Acknowledged: the message is removed.", "ack")}>Acknowledge</button>
             <button onClick=${() => settle("It is back in the queue.", "nack", { requeue: true })}>Give back</button>
-            <button class="danger" onClick=${() => settle("Rejected: it was dead-lettered or dropped.", "nack", { requeue: false })}>Refuse</button>
+            <button class="danger" onClick=${() => settle("Rejected: it was dead-lettered or dropped.", "nack", { requeue: false })}>Reject</button>
           </div>`}
         ${!taken && html`<div class="row"><button class="primary" onClick=${take}>Take one</button><span class="soft small">${count(ready)} ready</span></div>`}
       </div>

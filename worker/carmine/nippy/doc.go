@@ -42,5 +42,5 @@
 // # Bounds
 //
 // Thaw accepts at most 32 MiB of uncompressed data, 4 Mi elements, 512 levels, and numbers of 4096
-// bytes. It allocates nothing for a length before it knows that so many bytes are there.
+// bytes. It allocates nothing for a length before it knows that this many bytes are there.
 package nippy

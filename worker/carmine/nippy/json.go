@@ -22,7 +22,7 @@ import (
 // they are text.
 func AppendJSON(b []byte, v any) ([]byte, error) { return appendJSON(b, v, 0) }
 
-// appendJSON is bounded by depth and by length: a cached value may stand in many places.
+// appendJSON is bounded by depth and by length: a cached value may appear in many places.
 func appendJSON(b []byte, v any, depth int) ([]byte, error) {
 	if depth >= maxDepth || len(b) > maxBytes {
 		return nil, fmt.Errorf("nippy: %w: as JSON more than %d levels or %d bytes", ErrUnsupported, maxDepth, maxBytes)

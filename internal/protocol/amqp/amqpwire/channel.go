@@ -99,18 +99,22 @@ type ChannelClose struct {
 func (*ChannelClose) ID() MethodID { return IDChannelClose }
 
 // Decode implements Method.
-func (m *ChannelClose) Decode(args []byte) error {
+func (m *ChannelClose) Decode(args []byte) error { return m.decode(args, IDChannelClose) }
+
+func (m *ChannelClose) decode(args []byte, id MethodID) error {
 	r := message.NewReader(args)
 	m.ReplyCode = r.Uint16()
 	m.ReplyText = shortString(&r)
 	m.ClassID = r.Uint16()
 	m.MethodID = r.Uint16()
-	return done(&r, IDChannelClose)
+	return done(&r, id)
 }
 
 // Append implements Method.
-func (m *ChannelClose) Append(dst []byte) []byte {
-	dst = appendID(dst, IDChannelClose)
+func (m *ChannelClose) Append(dst []byte) []byte { return m.append(dst, IDChannelClose) }
+
+func (m *ChannelClose) append(dst []byte, id MethodID) []byte {
+	dst = appendID(dst, id)
 	dst = binary.BigEndian.AppendUint16(dst, m.ReplyCode)
 	dst = message.AppendShortStr(dst, cut(m.ReplyText))
 	dst = binary.BigEndian.AppendUint16(dst, m.ClassID)

@@ -124,47 +124,40 @@ type ConnectionTune struct {
 func (*ConnectionTune) ID() MethodID { return IDConnectionTune }
 
 // Decode implements Method.
-func (m *ConnectionTune) Decode(args []byte) error {
+func (m *ConnectionTune) Decode(args []byte) error { return m.decode(args, IDConnectionTune) }
+
+func (m *ConnectionTune) decode(args []byte, id MethodID) error {
 	r := message.NewReader(args)
 	m.ChannelMax = r.Uint16()
 	m.FrameMax = r.Uint32()
 	m.Heartbeat = r.Uint16()
-	return done(&r, IDConnectionTune)
+	return done(&r, id)
 }
 
 // Append implements Method.
-func (m *ConnectionTune) Append(dst []byte) []byte {
-	dst = appendID(dst, IDConnectionTune)
+func (m *ConnectionTune) Append(dst []byte) []byte { return m.append(dst, IDConnectionTune) }
+
+func (m *ConnectionTune) append(dst []byte, id MethodID) []byte {
+	dst = appendID(dst, id)
 	dst = binary.BigEndian.AppendUint16(dst, m.ChannelMax)
 	dst = binary.BigEndian.AppendUint32(dst, m.FrameMax)
 	return binary.BigEndian.AppendUint16(dst, m.Heartbeat)
 }
 
 // ConnectionTuneOk settles the limits of ConnectionTune.
-type ConnectionTuneOk struct {
-	ChannelMax uint16
-	FrameMax   uint32
-	Heartbeat  uint16
-}
+type ConnectionTuneOk ConnectionTune
 
 // ID is IDConnectionTuneOk.
 func (*ConnectionTuneOk) ID() MethodID { return IDConnectionTuneOk }
 
 // Decode implements Method.
 func (m *ConnectionTuneOk) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ChannelMax = r.Uint16()
-	m.FrameMax = r.Uint32()
-	m.Heartbeat = r.Uint16()
-	return done(&r, IDConnectionTuneOk)
+	return (*ConnectionTune)(m).decode(args, IDConnectionTuneOk)
 }
 
 // Append implements Method.
 func (m *ConnectionTuneOk) Append(dst []byte) []byte {
-	dst = appendID(dst, IDConnectionTuneOk)
-	dst = binary.BigEndian.AppendUint16(dst, m.ChannelMax)
-	dst = binary.BigEndian.AppendUint32(dst, m.FrameMax)
-	return binary.BigEndian.AppendUint16(dst, m.Heartbeat)
+	return (*ConnectionTune)(m).append(dst, IDConnectionTuneOk)
 }
 
 // ConnectionOpen chooses the virtual host.
@@ -211,35 +204,20 @@ func (*ConnectionOpenOk) Append(dst []byte) []byte {
 	return append(dst, 0) // reserved
 }
 
-// ConnectionClose ends the connection; ClassID and MethodID name the method that failed, or are 0.
-// Append cuts ReplyText to what fits.
-type ConnectionClose struct {
-	ReplyCode uint16
-	ReplyText string
-	ClassID   uint16
-	MethodID  uint16
-}
+// ConnectionClose ends the connection, as ChannelClose does a channel.
+type ConnectionClose ChannelClose
 
 // ID is IDConnectionClose.
 func (*ConnectionClose) ID() MethodID { return IDConnectionClose }
 
 // Decode implements Method.
 func (m *ConnectionClose) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ReplyCode = r.Uint16()
-	m.ReplyText = shortString(&r)
-	m.ClassID = r.Uint16()
-	m.MethodID = r.Uint16()
-	return done(&r, IDConnectionClose)
+	return (*ChannelClose)(m).decode(args, IDConnectionClose)
 }
 
 // Append implements Method.
 func (m *ConnectionClose) Append(dst []byte) []byte {
-	dst = appendID(dst, IDConnectionClose)
-	dst = binary.BigEndian.AppendUint16(dst, m.ReplyCode)
-	dst = message.AppendShortStr(dst, cut(m.ReplyText))
-	dst = binary.BigEndian.AppendUint16(dst, m.ClassID)
-	return binary.BigEndian.AppendUint16(dst, m.MethodID)
+	return (*ChannelClose)(m).append(dst, IDConnectionClose)
 }
 
 // ConnectionCloseOk confirms ConnectionClose.

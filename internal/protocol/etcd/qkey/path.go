@@ -86,7 +86,7 @@ func isProducer(part []byte) bool {
 
 func isConsumer(part []byte) bool { return string(part) == "c" || string(part) == "consumer" }
 
-// producer reads what stands behind p/. A message without a key of its own is none.
+// producer reads what follows p/. A message without a key of its own is none.
 func (p *Path) producer(rest []byte) {
 	client, tail, ok := bytes.Cut(rest, slash)
 	if !ok {
@@ -97,7 +97,7 @@ func (p *Path) producer(rest []byte) {
 	}
 }
 
-// consumer reads what stands behind c/ in key.
+// consumer reads what follows c/ in key.
 func (p *Path) consumer(key, rest []byte) {
 	client, rest, more := bytes.Cut(rest, slash)
 	if len(client) == 0 {
@@ -118,7 +118,7 @@ func (p *Path) consumer(key, rest []byte) {
 	}
 }
 
-// message reads an index and what stands behind it.
+// message reads an index and what follows it.
 func (p *Path) message(kind Kind, index, tail []byte) {
 	if n, ok := parseIndex(index); ok && len(tail) > 0 {
 		p.Kind, p.Index, p.Tail = kind, n, tail

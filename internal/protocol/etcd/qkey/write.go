@@ -30,7 +30,7 @@ func parseIndex(b []byte) (n uint64, ok bool) {
 	return n, n > 0
 }
 
-// AppendMessage appends what stands behind a queue or a consumer for a message: its index and its
+// AppendMessage appends what follows a queue or a consumer for a message: its index and its
 // key.
 func AppendMessage(dst []byte, index uint64, tail []byte) []byte {
 	return append(append(AppendIndex(append(dst, '/'), index), '/'), tail...)

@@ -47,7 +47,7 @@ type held struct {
 // weight is what a delivery or an event counts for in the session's window.
 func weight(env message.Envelope) int { return len(env) + 64 }
 
-// appendKey appends what stands behind the consumer's own key.
+// appendKey appends what follows the consumer's own key.
 func (h *held) appendKey(dst []byte, handle queue.Handle) []byte {
 	return appendMessageKey(dst, handle, h.tail)
 }

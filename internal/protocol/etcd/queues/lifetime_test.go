@@ -137,7 +137,7 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// A consumer holds so many messages and no more. What it held goes to others, before what came
+// A consumer holds this many messages and no more. What it held goes to others, before what came
 // later, when it is deleted.
 func TestLimitAndOrder(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })

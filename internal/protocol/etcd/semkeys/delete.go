@@ -11,7 +11,7 @@ import (
 	"fiveways/internal/semaphores"
 )
 
-// maxAtOnce is how many tasks one change releases: so many in a range happen together.
+// maxAtOnce is how many tasks one change releases: this many in a range happen together.
 const maxAtOnce = 10_000
 
 var errDeleteAll = status.Errorf(codes.InvalidArgument, "etcdserver: a transaction, or a delete with prev_kv, can delete at most %d tasks", maxAtOnce)

@@ -34,15 +34,15 @@ func Register(a *rest.API, o Options) {
 
 // identity is the answer of whoami.
 type identity struct {
-	Name string `json:"name"`
-	Tags Tags   `json:"tags"`
+	Name string    `json:"name"`
+	Tags rest.Tags `json:"tags"`
 }
 
 // whoAmI shows the caller and its tags.
 func (a *api) whoAmI(r *http.Request) (any, error) {
 	c := rest.CallerOf(r.Context())
 	if c.Operator {
-		return identity{c.Name(), Tags{"administrator"}}, nil
+		return identity{c.Name(), rest.Tags{"administrator"}}, nil
 	}
 	u, err := a.Broker.User(c.User)
 	return identity{u.Name, u.Tags}, err

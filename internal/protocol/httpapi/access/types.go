@@ -1,58 +1,16 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
-
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol/httpapi/rest"
 )
-
-// Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ
-// send it.
-type Tags []string
-
-// JSONSchema says how tags look in JSON: what the broker answers is always a list.
-func (Tags) JSONSchema() map[string]any {
-	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
-	return map[string]any{"oneOf": []any{list, map[string]any{"type": "string"}}}
-}
-
-// MarshalJSON implements json.Marshaler: no tags are an empty list.
-func (t Tags) MarshalJSON() ([]byte, error) {
-	if t == nil {
-		return []byte("[]"), nil
-	}
-	return json.Marshal([]string(t))
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *Tags) UnmarshalJSON(b []byte) error {
-	var list []string
-	if err := json.Unmarshal(b, &list); err == nil {
-		*t = list
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(b, &text); err != nil {
-		return fmt.Errorf("tags must be a list of strings, or one string with commas")
-	}
-	*t = Tags{}
-	for _, tag := range strings.Split(text, ",") {
-		if tag = strings.TrimSpace(tag); tag != "" {
-			*t = append(*t, tag)
-		}
-	}
-	return nil
-}
 
 // User is a user as it is shown.
 type User struct {
 	Name             string           `json:"name"`
 	PasswordHash     string           `json:"password_hash"`
 	HashingAlgorithm string           `json:"hashing_algorithm"`
-	Tags             Tags             `json:"tags"`
+	Tags             rest.Tags        `json:"tags"`
 	LoopbackOnly     bool             `json:"loopback_only"` // may log in from the broker's machine only
 	Limits           map[string]int64 `json:"limits"`
 }
@@ -60,10 +18,10 @@ type User struct {
 // UserChange creates or changes a user: at most one of Password and PasswordHash is set. Without
 // both, and with an empty hash, it is one that logs in without a password only, by a certificate.
 type UserChange struct {
-	Password         *string `json:"password,omitempty"`
-	PasswordHash     *string `json:"password_hash,omitempty"`
-	HashingAlgorithm string  `json:"hashing_algorithm,omitempty"`
-	Tags             *Tags   `json:"tags"`
+	Password         *string    `json:"password,omitempty"`
+	PasswordHash     *string    `json:"password_hash,omitempty"`
+	HashingAlgorithm string     `json:"hashing_algorithm,omitempty"`
+	Tags             *rest.Tags `json:"tags"`
 }
 
 // PasswordChange gives a user another password and leaves the rest.
@@ -73,7 +31,7 @@ type PasswordChange struct {
 
 // TagsChange gives a user other tags and leaves the rest.
 type TagsChange struct {
-	Tags Tags `json:"tags"`
+	Tags rest.Tags `json:"tags"`
 }
 
 // UserNames names users.
@@ -85,7 +43,7 @@ type UserNames struct {
 type VHost struct {
 	Name             string            `json:"name"`
 	Description      string            `json:"description"`
-	Tags             Tags              `json:"tags"`
+	Tags             rest.Tags         `json:"tags"`
 	DefaultQueueType string            `json:"default_queue_type"` // as it was given; "undefined": it was not
 	Metadata         Metadata          `json:"metadata"`
 	Tracing          bool              `json:"tracing"`
@@ -97,16 +55,16 @@ type VHost struct {
 
 // Metadata is what is noted about a virtual host, again.
 type Metadata struct {
-	Description string `json:"description"`
-	Tags        Tags   `json:"tags"`
-	QueueType   string `json:"default_queue_type,omitempty"`
+	Description string    `json:"description"`
+	Tags        rest.Tags `json:"tags"`
+	QueueType   string    `json:"default_queue_type,omitempty"`
 }
 
 // VHostChange creates or changes a virtual host.
 type VHostChange struct {
-	Description      string `json:"description,omitempty"`
-	Tags             Tags   `json:"tags,omitempty"`
-	DefaultQueueType string `json:"default_queue_type,omitempty"`
+	Description      string    `json:"description,omitempty"`
+	Tags             rest.Tags `json:"tags,omitempty"`
+	DefaultQueueType string    `json:"default_queue_type,omitempty"`
 
 	Tracing *rest.Switch `json:"tracing,omitempty"` // left out, it stays as it is
 }

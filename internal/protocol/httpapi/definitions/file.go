@@ -3,7 +3,6 @@ package definitions
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"fiveways/internal/protocol/httpapi/rest"
 )
@@ -29,29 +28,29 @@ type File struct {
 
 // User is a user. A file has a hash of the password or, written by hand, the password.
 type User struct {
-	Name             string `json:"name"`
-	PasswordHash     string `json:"password_hash"`
-	Password         string `json:"password,omitempty"`
-	HashingAlgorithm string `json:"hashing_algorithm,omitempty"`
-	Tags             words  `json:"tags"`
-	Limits           limits `json:"limits"`
-	LoopbackOnly     *bool  `json:"loopback_only,omitempty"` // ours
+	Name             string    `json:"name"`
+	PasswordHash     string    `json:"password_hash"`
+	Password         string    `json:"password,omitempty"`
+	HashingAlgorithm string    `json:"hashing_algorithm,omitempty"`
+	Tags             rest.Tags `json:"tags"`
+	Limits           limits    `json:"limits"`
+	LoopbackOnly     *bool     `json:"loopback_only,omitempty"` // ours
 }
 
 // VHost is a virtual host. RabbitMQ has what is noted about it beside its name, or in metadata.
 type VHost struct {
-	Name             string   `json:"name"`
-	Description      string   `json:"description,omitempty"`
-	Tags             words    `json:"tags,omitempty"`
-	DefaultQueueType string   `json:"default_queue_type,omitempty"`
-	Limits           limits   `json:"limits,omitempty"`
-	Metadata         metadata `json:"metadata"`
+	Name             string    `json:"name"`
+	Description      string    `json:"description,omitempty"`
+	Tags             rest.Tags `json:"tags,omitempty"`
+	DefaultQueueType string    `json:"default_queue_type,omitempty"`
+	Limits           limits    `json:"limits,omitempty"`
+	Metadata         metadata  `json:"metadata"`
 }
 
 type metadata struct {
-	Description      string `json:"description"`
-	Tags             words  `json:"tags"`
-	DefaultQueueType string `json:"default_queue_type,omitempty"`
+	Description      string    `json:"description"`
+	Tags             rest.Tags `json:"tags"`
+	DefaultQueueType string    `json:"default_queue_type,omitempty"`
 }
 
 // Permission is what a user may do in a virtual host.
@@ -125,40 +124,6 @@ type Binding struct {
 	DestinationType string     `json:"destination_type"` // queue or exchange
 	RoutingKey      string     `json:"routing_key"`
 	Arguments       rest.Table `json:"arguments"`
-}
-
-// words are tags: a list or, as RabbitMQ had it, a text with commas.
-type words []string
-
-// JSONSchema says how words look in JSON.
-func (words) JSONSchema() map[string]any {
-	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
-	return map[string]any{"oneOf": []any{list, map[string]any{"type": "string"}}}
-}
-
-func (w words) MarshalJSON() ([]byte, error) {
-	if w == nil {
-		return []byte("[]"), nil
-	}
-	return json.Marshal([]string(w))
-}
-
-func (w *words) UnmarshalJSON(b []byte) error {
-	var list []string
-	if err := json.Unmarshal(b, &list); err == nil {
-		*w = list
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(b, &text); err != nil {
-		return fmt.Errorf("tags must be a list of strings, or a string with commas")
-	}
-	for _, word := range strings.Split(text, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*w = append(*w, word)
-		}
-	}
-	return nil
 }
 
 // limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name",

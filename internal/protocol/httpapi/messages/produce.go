@@ -124,7 +124,7 @@ func readObject(body []byte) (m outgoing, notBefore int64, err error) {
 	return m, max(notBefore, afterDelay(in.DelayMS)), nil
 }
 
-// afterDelay is the time (unix ms) so many ms from now; 0 for none.
+// afterDelay is the time (unix ms) this many ms from now; 0 for none.
 func afterDelay(ms int64) int64 {
 	if ms <= 0 {
 		return 0

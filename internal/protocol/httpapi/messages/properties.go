@@ -50,8 +50,8 @@ func shownProperties(p *message.Properties) map[string]any {
 	return out
 }
 
-// readProperties is a property list from JSON, whose numbers are json.Number. A name that is none
-// of a property is passed over, as RabbitMQ does.
+// readProperties is a property list from JSON, whose numbers are json.Number. A name that is not
+// one of a property is passed over, as RabbitMQ does.
 func readProperties(in map[string]any) (p message.Properties, err error) {
 	for _, t := range texts {
 		if v, ok := in[t.name]; ok {

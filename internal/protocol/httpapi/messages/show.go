@@ -7,7 +7,7 @@ import (
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
-// shownAs is a message of a queue, with its body cut to so many bytes; negative: whole.
+// shownAs is a message of a queue, with its body cut to this many bytes; negative: whole.
 func shownAs(queueID uint64, b *inspect.Message, most int) Message {
 	m := shownEnvelope(b.Env, most)
 	m.ID = place{queueID, b.Handle}.String()

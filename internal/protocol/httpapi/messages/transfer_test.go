@@ -39,7 +39,7 @@ func (n *node) kill(queue, dead string, count int) {
 	n.awaitReady(dead, count)
 }
 
-// awaitReady waits until a queue has so many messages.
+// awaitReady waits until a queue has this many messages.
 func (n *node) awaitReady(queue string, count int) {
 	n.t.Helper()
 	for have := -1; have < count; {

@@ -46,7 +46,7 @@ type Target struct {
 type Transfer struct {
 	To     string  `json:"to"`     // a queue of the same virtual host; a redrive needs none: each goes to where it died
 	Filter string  `json:"filter"` // a selector; "": all that are ready
-	Limit  int     `json:"limit"`  // at most so many, 0: no limit
+	Limit  int     `json:"limit"`  // at most this many, 0: no limit
 	Rate   float64 `json:"rate"`   // messages per second, 0: as fast as it goes
 }
 

@@ -110,7 +110,7 @@ func push(t testing.TB, s *broker.Session, queue string) {
 	}
 }
 
-// publish sends so many messages of 4 KiB with properties to a queue, in one go.
+// publish sends this many messages of 4 KiB with properties to a queue, in one go.
 func publish(t testing.TB, s *broker.Session, queue string, messages int, p message.Properties) {
 	t.Helper()
 	props := p.Append(nil)

@@ -79,7 +79,7 @@ func (f *family) writeTo(w io.Writer, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// appendHead appends the lines that stand before the values.
+// appendHead appends the lines that precede the values.
 func (f *family) appendHead(b []byte) []byte {
 	b = append(append(append(append(b, "# HELP "...), f.name...), ' '), escaped(f.help, false)...)
 	return append(append(append(append(append(b, "\n# TYPE "...), f.name...), ' '), f.kind...), '\n')
@@ -104,7 +104,7 @@ func (s *sink) counter(name, help string, labels ...string) add {
 	return s.family("counter", name, help, labels).add
 }
 
-// histogram adds a histogram whose values are in units of so many of what the name says, with
+// histogram adds a histogram whose values are in units of this many of what the name says, with
 // bounds for values of from to up bits.
 func (s *sink) histogram(name, help string, h *histogram.Snapshot, unit float64, from, up int) {
 	f := s.family("histogram", name, help, []string{"le"})

@@ -63,7 +63,7 @@ func (p *api) alarms(reason string) func(*http.Request) (well, trouble object, e
 	}
 }
 
-// later is the time so many units from now on.
+// later is the time this many units from now on.
 var later = map[string]func(now time.Time, n int) time.Time{
 	"days":   func(now time.Time, n int) time.Time { return now.AddDate(0, 0, n) },
 	"weeks":  func(now time.Time, n int) time.Time { return now.AddDate(0, 0, 7*n) },

@@ -349,7 +349,7 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 }
 
-// A connection is closed by its own user or an administrator, for a reason that the client hears.
+// A connection is closed by its own user or an administrator, for a reason that the client gets.
 func TestClosing(t *testing.T) {
 	n := open(t)
 	n.addUser("alice", "", "management")

@@ -49,9 +49,7 @@ const MaxBody = 16 << 20
 // New returns the API of b, which serves nothing yet: Open, Handle and the like add paths.
 func New(b *broker.Broker, o Options) *API {
 	a := &API{Broker: b, Log: o.Log, Logins: o.Logins, audit: o.Audit, loginDelay: o.LoginDelay}
-	if a.Log == nil {
-		a.Log = slog.Default()
-	}
+	a.Log = cmp.Or(a.Log, slog.Default())
 	a.quiet = protocol.Sparse(a.Log)
 	if a.Logins == nil {
 		a.Logins = protocol.NewLogins(b, nil)
@@ -59,9 +57,7 @@ func New(b *broker.Broker, o Options) *API {
 	if a.audit == nil {
 		a.audit, _ = protocol.OpenAudit("", a.Log) // without a file nothing can fail
 	}
-	if a.loginDelay == 0 {
-		a.loginDelay = time.Second
-	}
+	a.loginDelay = cmp.Or(a.loginDelay, time.Second)
 	return a
 }
 

@@ -47,12 +47,8 @@ type Server struct {
 
 // NewServer returns a server of an API; Serve starts it.
 func NewServer(a *API, o ServerOptions) *Server {
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	if o.Patience == 0 {
-		o.Patience = patience
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.Patience = cmp.Or(o.Patience, patience)
 	s := &Server{limit: o.Connections, clients: o.Clients}
 	s.ending, s.end = context.WithCancel(context.Background())
 	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -52,7 +52,7 @@ func (t *topology) findShovel(r *http.Request) error {
 	return nil
 }
 
-// shovel is one as it is shown. What stands behind reason is there while it runs.
+// shovel is one as it is shown. What follows reason is there while it runs.
 type shovel struct {
 	Node  string `json:"node"`
 	Since string `json:"timestamp"` // local time, as in RabbitMQ

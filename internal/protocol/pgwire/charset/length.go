@@ -5,7 +5,7 @@ package charset
 
 func between(b, low, high byte) bool { return b >= low && b <= high }
 
-// eucByte reports whether b may stand in a character of the EUC encodings.
+// eucByte reports whether b may appear in a character of the EUC encodings.
 func eucByte(b byte) bool { return between(b, 0xa1, 0xfe) }
 
 func euc(b []byte) (int, bool) {

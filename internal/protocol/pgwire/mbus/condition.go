@@ -37,7 +37,7 @@ type selector struct {
 	want      columnSet // the columns that it looks at
 }
 
-// compileSelector compiles the text of a selector. Only what is immutable may stand in it.
+// compileSelector compiles the text of a selector. Only what is immutable may appear in it.
 func compileSelector(text string) (*selector, error) {
 	s, err := compileCondition(text)
 	if err != nil {

@@ -98,7 +98,7 @@ func (v *viewed) fill(row value.Record, want columnSet) {
 
 var noReceivers = &value.Array{Elem: value.Int4}
 
-// header is what stands in the property list of a message, found but not decoded.
+// header is what is in the property list of a message, found but not decoded.
 type header struct {
 	set    message.PropertyFlags
 	props  [14][]byte

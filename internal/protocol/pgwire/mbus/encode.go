@@ -3,6 +3,7 @@ package mbus
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -19,8 +20,8 @@ const (
 
 	// keptHeader is the message header with what belongs to the record and has no place among the
 	// properties of AMQP: a table from text to text or void. Beside it there may be keptProperties,
-	// a table, with properties that may not stand among the headers of the message, and keptData, a
-	// boolean, when the data are NULL.
+	// a table, with properties that may not appear among the headers of the message, and keptData,
+	// a boolean, when the data are NULL.
 	keptHeader     = "mbus"
 	keptProperties = "properties"
 	keptData       = "data"
@@ -494,10 +495,8 @@ func textSize(m hstore.Map) (n int) {
 
 // wellFormed reports whether PostgreSQL would take b for a text.
 func wellFormed(b []byte) bool {
-	for _, c := range b {
-		if c == 0 {
-			return false
-		}
+	if slices.Contains(b, 0) {
+		return false
 	}
 	return utf8.Valid(b)
 }

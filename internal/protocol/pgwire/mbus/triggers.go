@@ -112,7 +112,7 @@ func (t trigger) binding(toExchange bool) catalog.BindSpec {
 	return spec
 }
 
-// checkTrigger refuses a way back from dst to src, and a selector that is none.
+// checkTrigger refuses a way back from dst to src, and a selector that is not one.
 func (s *Session) checkTrigger(t trigger) error {
 	to := map[string][]string{}
 	for _, have := range s.triggers() {

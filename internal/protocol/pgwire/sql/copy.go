@@ -15,12 +15,12 @@ import (
 // Copier is how COPY reaches the client. Its methods are called by the session's goroutine while a
 // statement runs.
 type Copier interface {
-	// CopyOut tells the client that data of so many columns comes; CopyData sends some of it, a row
-	// say, and CopyOutEnd tells that it was all.
+	// CopyOut tells the client that data of this many columns comes; CopyData sends some of it, a
+	// row say, and CopyOutEnd tells that it was all.
 	CopyOut(columns int, binary bool) error
 	CopyData(b []byte) error
 	CopyOutEnd() error
-	// CopyIn asks the client for data of so many columns. CopyPiece waits for some of it, cut
+	// CopyIn asks the client for data of this many columns. CopyPiece waits for some of it, cut
 	// anywhere, valid until the next call; io.EOF at its end. Errors: 57014 when the client gives
 	// up, 08P01 when it sends something else.
 	CopyIn(columns int, binary bool) error

@@ -273,7 +273,7 @@ func (t *textRows) readLine() (bool, error) {
 			return false, err
 		case t.lines.Ended():
 			t.line, t.whole = line, true
-			return ok, t.source.drain() // what stands behind the end does not count
+			return ok, t.source.drain() // what follows the end does not count
 		case ok:
 			t.line, t.whole = line, true
 			return true, nil

@@ -117,7 +117,7 @@ func (w *copyWriter) begin() error {
 	switch {
 	case w.binary:
 		w.buf = append(w.buf, copySignature...)
-		w.buf = binary.BigEndian.AppendUint64(w.buf, 0) // flags, and the length of what stands behind them
+		w.buf = binary.BigEndian.AppendUint64(w.buf, 0) // flags, and the length of what follows them
 	case w.header:
 		for i, c := range w.columns {
 			w.separate(i)

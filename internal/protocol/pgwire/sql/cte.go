@@ -62,7 +62,7 @@ func (l *level) with(n *pg.WithClause) error {
 	return nil
 }
 
-// nameColumns gives the columns of a query of WITH the names that stand behind its own.
+// nameColumns gives the columns of a query of WITH the names that follow its own.
 func (l *level) nameColumns(made *cte, c *pg.CommonTableExpr) error {
 	renamed := names(c.Aliascolnames)
 	if cols := made.q.columns(); len(renamed) > len(cols) {

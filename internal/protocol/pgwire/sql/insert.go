@@ -154,7 +154,7 @@ func (in *insertion) checkWidth(p *planner, n *pg.InsertStmt, width int, locatio
 	return nil
 }
 
-// values plans VALUES lists, in which DEFAULT may stand.
+// values plans VALUES lists, in which DEFAULT may appear.
 func (in *insertion) values(p *planner, n *pg.InsertStmt, sel *pg.SelectStmt) error {
 	l := p.level(nil)
 	for _, w := range []*pg.WithClause{n.WithClause, sel.WithClause} {

@@ -18,7 +18,7 @@ type sublink struct {
 	q    query
 	typ  *value.Type
 	memo int // of its result or rows; -1: it depends on the row at hand
-	up   int // the memo is of the level that is so many levels around
+	up   int // the memo is of the level that is this many levels around
 
 	left  []expr.Expr // of ANY and ALL: what is compared with each row
 	match expr.Expr   // of a level of its own, whose row is the left values, then those of the sub-select

@@ -49,7 +49,7 @@ func titled(v string) string {
 	}, v)
 }
 
-// offsetZone is a zone that is so many seconds east of Greenwich; PostgreSQL names it <+03>-03.
+// offsetZone is a zone that is this many seconds east of Greenwich; PostgreSQL names it <+03>-03.
 func offsetZone(east int) (*time.Location, string, bool) {
 	short, posix := offset(east), offset(-east)
 	return time.FixedZone(short, east), "<" + short + ">" + posix, true

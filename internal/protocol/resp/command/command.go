@@ -21,7 +21,7 @@ type Conn interface {
 // Command is a row of the table of commands.
 type Command struct {
 	Name    string // lower case; of a subcommand with that of its command: "client|id"
-	Arity   int    // arguments with the name; negative: at least so many
+	Arity   int    // arguments with the name; negative: at least this many
 	Flags   Flags
 	Keys    Keys
 	Group   string // of commands, for people: "list"

@@ -110,7 +110,7 @@ func start(t testing.TB, engine broker.Options, serve func(n *Node) Server, ln n
 	return n
 }
 
-// UntilBlocked has c ask until so many clients wait for messages or tasks.
+// UntilBlocked has c ask until this many clients wait for messages or tasks.
 func (n *Node) UntilBlocked(c *Client, want int) {
 	n.T.Helper()
 	for range 100_000 {

@@ -63,7 +63,7 @@ func firstWord(line []byte) (word, rest []byte, ok bool) {
 	return word, rest, true
 }
 
-// unquote appends what stands before the closing quote; ok is false when there is none.
+// unquote appends what precedes the closing quote; ok is false when there is none.
 func unquote(word, rest []byte, quote byte) ([]byte, []byte, bool) {
 	for len(rest) > 0 {
 		c := rest[0]

@@ -223,7 +223,7 @@ var setRefusals = map[streams.SetRefusal]command.Error{
 	streams.FewerThanEntries: "ERR The entries_added specified in XSETID is smaller than the target stream length",
 }
 
-// addOptions is what may stand before the id of XADD, or makes XTRIM.
+// addOptions is what may appear before the id of XADD, or makes XTRIM.
 type addOptions struct {
 	noStream bool
 	given    bool // the trim

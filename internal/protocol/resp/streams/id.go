@@ -62,7 +62,7 @@ func parseID(arg []byte, seq uint64) (id stream.ID, given bool, err error) {
 	return id, true, nil
 }
 
-// unsigned reads a number as C's strtoull does, which Redis asks: blanks and a plus sign may stand
+// unsigned reads a number as C's strtoull does, which Redis asks: blanks and a plus sign may appear
 // before it.
 func unsigned(b []byte) (uint64, bool) {
 	s := strings.TrimLeft(string(b), " \t\n\v\f\r")

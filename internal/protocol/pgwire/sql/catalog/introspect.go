@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"sync"
 
@@ -52,12 +53,10 @@ var moreCalls = map[string]call{
 }
 
 func init() {
-	for name, do := range moreCalls {
-		calls[name] = do
-	}
+	maps.Copy(calls, moreCalls)
 }
 
-// noRecovery is what functions about a standby say on a server that is none.
+// noRecovery is what functions about a standby say on a server that is not one.
 func noRecovery(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) {
 	return nil, pgerror.New("55000", "recovery is not in progress").WithHint("Recovery control functions can only be executed during recovery.")
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	_ "embed"
 	"iter"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,9 +132,7 @@ func zero(t *value.Type) value.Datum {
 var fillers = sync.OnceValue(func() map[string]filler {
 	all := map[string]filler{}
 	for _, group := range []map[string]filler{typeTables, relationTables, functionTables, roleTables, serverTables, informationTables} {
-		for name, fill := range group {
-			all[name] = fill
-		}
+		maps.Copy(all, group)
 	}
 	return all
 })

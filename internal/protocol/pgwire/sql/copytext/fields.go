@@ -81,7 +81,7 @@ func (f *Format) textField(line string) (field Field, rest string, more bool, er
 	return Field{Text: text}, rest, more, err
 }
 
-// unescape reads what stands behind a backslash at i: a byte, and where it goes on.
+// unescape reads what follows a backslash at i: a byte, and where it goes on.
 func unescape(line string, i int) (c byte, next int, numeric bool) {
 	c = line[i]
 	i++
@@ -161,7 +161,7 @@ func (f *Format) csvField(line string) (field Field, rest string, more bool, err
 	return Field{Text: string(out)}, rest, more, nil
 }
 
-// inQuotes adds what stands in quotes to out; i is behind the first quote, and then behind the
+// inQuotes adds what is in quotes to out; i is behind the first quote, and then behind the
 // last.
 func (f *Format) inQuotes(out []byte, line string, i int) ([]byte, int, error) {
 	for i < len(line) {

@@ -84,7 +84,7 @@ func (l *Lines) peek(i int) (c byte, there, known bool) {
 func (l *Lines) scan() (end, next int, found bool, err error) {
 	for l.at < len(l.buf) {
 		c := l.buf[l.at]
-		if c == '\\' || c == '\r' && (l.Format.CSV || l.ends == unknownEnd || l.ends == endsCRNL) { // what stands behind it may count
+		if c == '\\' || c == '\r' && (l.Format.CSV || l.ends == unknownEnd || l.ends == endsCRNL) { // what follows it may count
 			if _, _, known := l.peek(l.at + 1); !known {
 				return 0, 0, false, nil
 			}
@@ -152,7 +152,7 @@ func (l *Lines) dotAt(i int) bool {
 	return there && c == '.'
 }
 
-// mark looks at what stands behind \. at i: the end of all, or in CSV it may be data.
+// mark looks at what follows \. at i: the end of all, or in CSV it may be data.
 func (l *Lines) mark(i int) (next int, isEnd, known bool, err error) {
 	wrong := func(text string) (int, bool, bool, error) {
 		if l.Format.CSV {
@@ -205,7 +205,7 @@ func (l *Lines) carriage() (next int, err error) {
 	return l.at, nil
 }
 
-// stray is the error of an end of line that is none in this text.
+// stray is the error of an end of line that is not one in this text.
 func (l *Lines) stray(what, letter string) error {
 	if l.Format.CSV {
 		return malformed("unquoted %s found in data", what).WithHint("Use quoted CSV field to represent %s.", what)

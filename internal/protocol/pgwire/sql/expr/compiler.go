@@ -8,7 +8,7 @@ import (
 )
 
 // Compiler compiles the expressions of one statement. What a nil hook would be asked for is refused
-// with the error PostgreSQL gives where such a thing may not stand.
+// with the error PostgreSQL gives where such a thing may not appear.
 type Compiler struct {
 	Text     string         // of the statement, for positions
 	Params   *Params        // nil: there are no parameters

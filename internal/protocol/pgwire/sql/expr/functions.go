@@ -63,10 +63,8 @@ func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
 		name := ""
 		if named := a.GetNamedArgExpr(); named != nil {
 			name, a = named.Name, named.Arg
-			for _, other := range given.names {
-				if other == name {
-					return given, pgerror.New(pgerror.SyntaxError, "argument name \"%s\" used more than once", name).At(c.Text, named.Location)
-				}
+			if slices.Contains(given.names, name) {
+				return given, pgerror.New(pgerror.SyntaxError, "argument name \"%s\" used more than once", name).At(c.Text, named.Location)
 			}
 		} else if len(given.names) > 0 && given.names[len(given.names)-1] != "" {
 			return given, pgerror.New(pgerror.SyntaxError, "positional argument cannot follow named argument").At(c.Text, locationOf(a))
@@ -83,7 +81,7 @@ func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
 	return given, nil
 }
 
-// onlyForAggregates refuses what may only stand in the call of an aggregate.
+// onlyForAggregates refuses what may only appear in the call of an aggregate.
 func (c *Compiler) onlyForAggregates(n *pg.FuncCall, name string) error {
 	wrong := func(what string) error {
 		return pgerror.New(pgerror.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name).At(c.Text, n.Location)

@@ -7,8 +7,8 @@ import (
 	"fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// candidatesOf returns the ways in which the functions can be called with so many arguments of such
-// names. Of two ways with the same types the one that packs no array wins, then the earlier
+// candidatesOf returns the ways in which the functions can be called with this many arguments of
+// such names. Of two ways with the same types the one that packs no array wins, then the earlier
 // function.
 func candidatesOf(all []*Function, given arguments) []candidate {
 	var found []candidate

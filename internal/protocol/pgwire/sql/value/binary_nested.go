@@ -4,47 +4,51 @@ import (
 	"encoding/binary"
 	"math"
 
+	"fiveways/internal/core/codec"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// reader takes a binary form apart. The first failure sticks.
-type reader struct {
-	rest []byte
-	err  error
-}
+// reader takes a binary form apart.
+type reader struct{ codec.Reader }
 
-func (r *reader) int32() int32 {
-	if r.err != nil || len(r.rest) < 4 {
-		r.fail()
-		return 0
-	}
-	v := int32(binary.BigEndian.Uint32(r.rest))
-	r.rest = r.rest[4:]
-	return v
-}
+func newReader(b []byte) *reader { return &reader{codec.NewReader(b)} }
 
-func (r *reader) fail() {
-	if r.err == nil {
-		r.err = pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
-	}
-}
+func (r *reader) int32() int32 { return int32(r.Uint32()) }
 
 // value reads a length and a value of that length; a length of -1 is NULL.
 func (r *reader) value(t *Type) Datum {
 	n := r.int32()
-	if r.err != nil || n == -1 {
+	if n == -1 {
 		return nil
 	}
-	if n < -1 || int(n) > len(r.rest) {
-		r.fail()
+	b := r.Bytes(int(n))
+	if r.Reader.Err() != nil {
 		return nil
 	}
-	d, err := ParseBinary(t, r.rest[:n])
-	r.rest = r.rest[n:]
+	d, err := ParseBinary(t, b)
 	if err != nil {
-		r.err = err
+		r.Fail(err)
 	}
 	return d
+}
+
+// Err returns the first failure, in PostgreSQL's words.
+func (r *reader) Err() error {
+	err := r.Reader.Err()
+	if err == codec.ErrTruncated {
+		return pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
+	}
+	return err
+}
+
+func (r *reader) end(d Datum) (Datum, error) {
+	if r.Len() > 0 {
+		r.Fail(pgerror.New("22P03", "incorrect binary data format"))
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 const minElementBytes = 4 // its length
@@ -52,11 +56,11 @@ const minElementBytes = 4 // its length
 // parseBinaryArray reads: number of dimensions, whether there are NULLs, OID of the elements,
 // length and lower bound of each dimension, the elements.
 func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
-	r := reader{rest: b}
-	dims, flags, oid := r.int32(), r.int32(), uint32(r.int32())
-	switch {
-	case r.err != nil:
-		return nil, r.err
+	r := newReader(b)
+	dims, flags, oid := r.int32(), r.int32(), r.Uint32()
+	switch err := r.Err(); {
+	case err != nil:
+		return nil, err
 	case dims < 0:
 		return nil, pgerror.New("22P03", "invalid number of dimensions: %d", dims)
 	case dims > MaxDims:
@@ -81,13 +85,13 @@ func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 	}
 	if dims == 0 || count == 0 {
 		a.Dims = nil
-		return a, r.err
+		return a, r.Err()
 	}
-	if r.err == nil && count*minElementBytes > int64(len(r.rest)) {
-		r.fail()
+	if count*minElementBytes > int64(r.Len()) {
+		r.Fail(codec.ErrTruncated)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	a.Elems = make([]Datum, count)
 	for i := range a.Elems {
@@ -103,28 +107,18 @@ func typeName(oid uint32) string {
 	return "???"
 }
 
-func (r *reader) end(d Datum) (Datum, error) {
-	if r.err == nil && len(r.rest) > 0 {
-		r.err = pgerror.New("22P03", "incorrect binary data format")
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return d, nil
-}
-
 // parseBinaryRecord reads: number of fields; of each the OID of its type and its value.
 func parseBinaryRecord(t *Type, b []byte) (Datum, error) {
 	if t.OID == oidRecord && t.Fields == nil {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "input of anonymous composite types is not implemented")
 	}
-	r := reader{rest: b}
-	if n := r.int32(); r.err == nil && int(n) != len(t.Fields) {
+	r := newReader(b)
+	if n := r.int32(); r.Err() == nil && int(n) != len(t.Fields) {
 		return nil, pgerror.New(pgerror.DatatypeMismatch, "wrong number of columns: %d, expected %d", n, len(t.Fields))
 	}
 	record := make(Record, len(t.Fields))
 	for i, f := range t.Fields {
-		if oid := uint32(r.int32()); r.err == nil && oid != f.Type.OID {
+		if oid := r.Uint32(); r.Err() == nil && oid != f.Type.OID {
 			return nil, pgerror.New(pgerror.DatatypeMismatch, "binary data has type %d (%s) instead of expected %d (%s) in record column %d",
 				oid, typeName(oid), f.Type.OID, f.Type, i+1)
 		}

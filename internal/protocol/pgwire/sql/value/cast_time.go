@@ -2,7 +2,7 @@ package value
 
 import "math"
 
-// convertTime casts between dates and times; done is false for a target that is none.
+// convertTime casts between dates and times; done is false for a target that is not one.
 func convertTime(to *Type, d Datum, set *Settings) (done bool, _ Datum, err error) {
 	if !to.isTime() {
 		return false, nil, nil

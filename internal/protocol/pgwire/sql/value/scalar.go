@@ -41,7 +41,7 @@ func FitsInt(t *Type, i int64) bool {
 	return i == int64(uint32(i))
 }
 
-// parseInt reads a number; that it is too great counts for more than what stands behind its digits.
+// parseInt reads a number; that it is too great counts for more than what follows its digits.
 func parseInt(t *Type, s string) (int64, error) {
 	text := strings.Trim(s, spaces)
 	digits := text
@@ -130,7 +130,7 @@ func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
-// integersOnly is from where on a decimal of so many digits as a number has may be in the middle
+// integersOnly is from where on a decimal of as many digits as a number has may be in the middle
 // between two numbers.
 func integersOnly(bits int) float64 {
 	if bits == 32 {

@@ -35,7 +35,7 @@ func (f fieldValue) float() value.Datum {
 	return float64(f.n) / math.Pow10(f.scale)
 }
 
-// scaled is n / 10**scale, with just so many digits after its point.
+// scaled is n / 10**scale, with exactly this many digits after its point.
 func scaled(n int64, scale int) value.Numeric {
 	d := value.NumericFromInt(n)
 	if scale == 0 {

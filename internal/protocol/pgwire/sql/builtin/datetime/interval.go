@@ -91,35 +91,33 @@ func IntervalDiv(i interval, f float64) (interval, error) {
 }
 
 func justifyHours(i interval) (interval, error) {
-	days := int64(i.Days) + i.Micros/microsPerDay
-	i.Micros %= microsPerDay
-	switch {
-	case days > 0 && i.Micros < 0:
-		i.Micros, days = i.Micros+microsPerDay, days-1
-	case days < 0 && i.Micros > 0:
-		i.Micros, days = i.Micros-microsPerDay, days+1
-	}
+	days, micros := carry(int64(i.Days), i.Micros, microsPerDay)
 	if !value.FitsInt(value.Int4, days) {
 		return i, errInterval()
 	}
-	i.Days = int32(days)
+	i.Days, i.Micros = int32(days), micros
 	return i, nil
 }
 
 func justifyDays(i interval) (interval, error) {
-	months := int64(i.Months) + int64(i.Days/DaysPerMonth)
-	i.Days %= DaysPerMonth
-	switch {
-	case months > 0 && i.Days < 0:
-		i.Days, months = i.Days+DaysPerMonth, months-1
-	case months < 0 && i.Days > 0:
-		i.Days, months = i.Days-DaysPerMonth, months+1
-	}
+	months, days := carry(int64(i.Months), int64(i.Days), DaysPerMonth)
 	if !value.FitsInt(value.Int4, months) {
 		return i, errInterval()
 	}
-	i.Months = int32(months)
+	i.Months, i.Days = int32(months), int32(days)
 	return i, nil
+}
+
+// carry moves whole units of a part to the larger ones, per of it each, so that both have one sign.
+func carry(large, part, per int64) (int64, int64) {
+	large, part = large+part/per, part%per
+	switch {
+	case large > 0 && part < 0:
+		return large - 1, part + per
+	case large < 0 && part > 0:
+		return large + 1, part - per
+	}
+	return large, part
 }
 
 func justifyInterval(i interval) (interval, error) {
@@ -133,12 +131,7 @@ func justifyInterval(i interval) (interval, error) {
 	case months < 0 && (days > 0 || days == 0 && micros > 0):
 		days, months = days-DaysPerMonth, months+1
 	}
-	switch {
-	case days > 0 && micros < 0:
-		micros, days = micros+microsPerDay, days-1
-	case days < 0 && micros > 0:
-		micros, days = micros-microsPerDay, days+1
-	}
+	days, micros = carry(days, micros, microsPerDay)
 	if !value.FitsInt(value.Int4, months) {
 		return i, errInterval()
 	}

@@ -168,7 +168,7 @@ type numberWriter struct {
 	zeroPlace int
 }
 
-// write writes a number, given without its sign, whose format has so many places more than it has
+// write writes a number, given without its sign, whose format has this many places more than it has
 // digits.
 func (f *numberFormat) write(number string, negative bool, spaces int) string {
 	w := &numberWriter{numberFormat: f, number: number, negative: negative, spaces: spaces, relevant: -1, zeroPlace: max(f.zeroStart-1, 0)}

@@ -143,7 +143,7 @@ func (r *timeReader) word(n timeNode, field string, words []string) error {
 	return errTimeValue(text, n.key, "The given value did not match any of the allowed values for this field.")
 }
 
-// number reads a number: of just so many digits when a digit may follow, else as it comes.
+// number reads a number: of exactly this many digits when a digit may follow, else as it comes.
 func (r *timeReader) number(n timeNode, width int, next *timeNode) (int, error) {
 	for isBlankText(r.rest) {
 		r.rest = r.rest[1:]

@@ -82,7 +82,7 @@ type directive struct {
 	verb     byte
 }
 
-// parseDirective reads what stands after %.
+// parseDirective reads what follows %.
 func parseDirective(s string) (d directive, rest string, err error) {
 	ended := errFormat("unterminated format() type specifier").(*pgerror.Error).
 		WithHint("For a single \"%%\" use \"%%%%\".")
