@@ -35,7 +35,7 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 // state machines of o, which must be new: they take what the log has. Errors: those of Open.
 func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
 	err = Replay(fs, dir, o, func(r Replayed) error {
-		sum = (&Replica{r.Broker}).Hash()
+		sum = (&Replica{b: r.Broker}).Hash()
 		return nil
 	})
 	return sum, err

@@ -16,7 +16,10 @@ import (
 
 // Replica is the engine of a node that follows: it has the durable state of another node's broker,
 // entry by entry, and becomes a broker when it leads. Its methods are for one goroutine.
-type Replica struct{ b *Broker }
+type Replica struct {
+	b       *Broker
+	applied int // bytes since the queues were last packed
+}
 
 // OpenReplica restores the state from a store, as far as it is committed there. The caller keeps
 // the store open until after Abandon. Errors: those of Open, without those of the store's opening.
@@ -27,7 +30,9 @@ func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, e
 	if err := b.restore(); err != nil {
 		return nil, err
 	}
-	return &Replica{b}, nil
+	r := &Replica{b: b}
+	r.pack()
+	return r, nil
 }
 
 // Apply makes the changes of a batch that is committed. What was applied before changes nothing.
@@ -38,8 +43,23 @@ func (r *Replica) Apply(batch []store.Entry) error {
 		if err := r.apply(e); err != nil {
 			return fmt.Errorf("broker: apply entry %d of %s: %w", e.Index, statemachine.ShardName(e.Shard), err)
 		}
+		r.applied += len(e.Data)
+	}
+	if int64(r.applied) >= min(packBytes, r.b.opts.MemoryLimit/8) {
+		r.pack()
 	}
 	return nil
+}
+
+// packBytes is how much is applied before the queues are packed again.
+const packBytes = 16 << 20
+
+// pack has the queues keep only their shares of memory.
+func (r *Replica) pack() {
+	r.applied = 0
+	for _, sh := range r.b.set.All {
+		sh.Pack()
+	}
 }
 
 func (r *Replica) apply(e *store.Entry) error {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"fiveways/internal/broker/followtest"
+	"fiveways/internal/broker/shard"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/core/failure"
 	"fiveways/internal/storage/store"
@@ -159,6 +160,28 @@ func TestAbandonedBrokerLeavesNothing(t *testing.T) {
 		must(t, err)
 		if again.Hash() != before {
 			t.Error("an abandoned broker left something in the store")
+		}
+	})
+}
+
+// A replica keeps as little of long queues in memory as a broker.
+func TestReplicaPacksQueues(t *testing.T) {
+	const messages = 20_000
+	followed(t, func(c *client) {
+		c.queue("q", nil)
+		for range messages {
+			c.post("", "q", "m", nil)
+		}
+		c.Flush()
+		c.put("", "q", "last", nil)
+	}, func(r *Replica, st *store.Store, disk *vfs.Mem) {
+		v, _ := r.b.vhost("/")
+		q, _ := v.Queue("q")
+		before := shard.ContextOf(q).Deliveries().HotBytes()
+		r.b.set.MemoryLimit = 64 << 10
+		r.pack()
+		if after := r.b.set.Memory.Load(); after == 0 || after >= before/2 {
+			t.Errorf("%d messages take %d bytes, packed %d", messages, before, after)
 		}
 	})
 }

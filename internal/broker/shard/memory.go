@@ -41,6 +41,13 @@ func (sh *Shard) boundMemory(q *Queue) {
 	sh.count(q, q.cooled)
 }
 
+// Pack packs the queues of a shard that does not run, where they hold more than their shares.
+func (sh *Shard) Pack() {
+	for _, q := range sh.queues {
+		sh.boundMemory(q)
+	}
+}
+
 // Relieve packs the queues that hold more than their share, idle ones included. The watchdog asks
 // for it under pressure.
 func (sh *Shard) Relieve() {
