@@ -158,7 +158,8 @@ func (tr *trio) leader(other int) (int, *enginetest.Client) {
 	return 0, nil
 }
 
-// same compares the durable state of all nodes, the leader's with nothing under way.
+// same compares the durable state of all nodes, and the references to bodies in their stores, the
+// leader's with nothing under way.
 func (tr *trio) same(leader int) {
 	tr.t.Helper()
 	tr.pass(time.Second)
@@ -176,6 +177,9 @@ func (tr *trio) same(leader int) {
 		}
 		if got := r.Hash(); got != want {
 			tr.t.Errorf("the state of node %d is not that of the leader", i+1)
+		}
+		if got, want := n.st.Stats().Live, tr.nodes[leader].st.Stats().Live; got != want {
+			tr.t.Errorf("node %d counts %d references to bodies, the leader %d", i+1, got, want)
 		}
 	}
 }
