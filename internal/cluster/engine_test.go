@@ -28,6 +28,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 // node is a node of a cluster in one process.
 type node struct {
+	fs      *vfs.Mem
 	st      *store.Store
 	engine  *Engine
 	replica *replica.Replica
@@ -51,37 +52,51 @@ func newTrio(t *testing.T) *trio {
 	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
 	enginetest.Must(t, err)
 	for i := range tr.nodes {
-		fs := vfs.NewMem()
-		enginetest.Must(t, store.FoundReplica(fs, "/data", store.RaftState{
+		tr.nodes[i] = &node{fs: vfs.NewMem()}
+		enginetest.Must(t, store.FoundReplica(tr.nodes[i].fs, "/data", store.RaftState{
 			Cluster: 1, Node: uint64(i + 1), Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
 		}))
-		n := &node{}
-		tr.nodes[i] = n
-		n.st, err = store.Open(fs, "/data", store.Options{SegmentBytes: 16 << 10, Logger: quiet})
-		enginetest.Must(t, err)
-		n.engine, err = NewEngine(Options{
-			Store: n.st, FS: fs, Dir: "/data", Broker: broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2},
-			Lead: n.lead, Lose: n.lose, Fail: func(err error) { t.Errorf("node %d: %v", i+1, err) },
-			CheckpointBytes: 4 << 10, Logger: quiet,
-		})
-		enginetest.Must(t, err)
 	}
-	for i, n := range tr.nodes {
-		r, err := replica.Start(replica.Options{Store: n.st, Machine: n.engine, Send: tr.sender(uint64(i + 1)), Dial: noDial, Logger: quiet})
-		enginetest.Must(t, err)
-		tr.mu.Lock()
-		n.replica = r
-		tr.mu.Unlock()
+	for i := range tr.nodes {
+		tr.start(i)
 	}
 	t.Cleanup(func() {
-		for _, n := range tr.nodes {
-			n.replica.Close()
-		}
-		for _, n := range tr.nodes {
-			enginetest.Must(t, errors.Join(n.engine.Close(), n.st.Close()))
+		for i := range tr.nodes {
+			tr.stop(i)
 		}
 	})
 	return tr
+}
+
+// start starts a node on what its disk has.
+func (tr *trio) start(i int) {
+	tr.t.Helper()
+	n := tr.nodes[i]
+	var err error
+	n.st, err = store.Open(n.fs, "/data", store.Options{SegmentBytes: 16 << 10, Logger: quiet})
+	enginetest.Must(tr.t, err)
+	n.engine, err = NewEngine(Options{
+		Store: n.st, FS: n.fs, Dir: "/data", Broker: broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2},
+		Lead: n.lead, Lose: n.lose, Fail: func(err error) { tr.t.Errorf("node %d: %v", i+1, err) },
+		CheckpointBytes: 4 << 10, Logger: quiet,
+	})
+	enginetest.Must(tr.t, err)
+	r, err := replica.Start(replica.Options{Store: n.st, Machine: n.engine, Send: tr.sender(uint64(i + 1)), Dial: noDial, Logger: quiet})
+	enginetest.Must(tr.t, err)
+	tr.mu.Lock()
+	n.replica = r
+	tr.mu.Unlock()
+}
+
+// stop stops a node.
+func (tr *trio) stop(i int) {
+	n := tr.nodes[i]
+	tr.mu.Lock()
+	r := n.replica
+	n.replica = nil
+	tr.mu.Unlock()
+	r.Close()
+	enginetest.Must(tr.t, errors.Join(n.engine.Close(), n.st.Close()))
 }
 
 func noDial(context.Context, uint64) (net.Conn, error) { return nil, errors.New("no snapshots here") }
@@ -287,6 +302,46 @@ func TestIsolatedLeader(t *testing.T) {
 		}
 		if body, ok := get(t, c2, "q"); ok {
 			t.Errorf("there is more: %q", body)
+		}
+	})
+}
+
+// TestStoppedNodes stops each node in turn, the leader too, and starts it again on its disk.
+func TestStoppedNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTrio(t)
+		at, c := tr.leader(-1)
+		c.Queue("q", nil)
+		var want []string
+		for round := range 6 {
+			for i := range 10 {
+				body := fmt.Sprintf("%d.%d", round, i)
+				if !put(c, "q", body) {
+					t.Fatalf("%s was not confirmed", body)
+				}
+				want = append(want, body)
+			}
+			down := (at + round%3) % 3
+			tr.stop(down)
+			at, c = tr.leader(down)
+			if !put(c, "q", "while one is down") {
+				t.Fatal("two of three nodes confirm nothing")
+			}
+			want = append(want, "while one is down")
+			if body, ok := get(t, c, "q"); !ok || body != want[0] {
+				t.Fatalf("got %q, %v; want %q", body, ok, want[0])
+			}
+			want = want[1:]
+			tr.start(down)
+			tr.pass(3 * time.Second)
+			tr.same(at)
+		}
+		var got []string
+		for body, ok := get(t, c, "q"); ok; body, ok = get(t, c, "q") {
+			got = append(got, body)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("left are %q, want %q", got, want)
 		}
 	})
 }
