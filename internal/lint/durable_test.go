@@ -45,10 +45,11 @@ var durable = map[string]struct{ changes, others string }{
 	},
 }
 
-// durableFields are the types with durable state whose fields only the machine may assign. A
-// job.Lease has fields that are of the process.
-var durableFields = []string{
-	"internal/core/shardstate.Queue", "internal/core/job.Ledger", "internal/core/stream.Stream", "internal/core/stream.Group",
+// durableFields are the types with durable state whose fields only the machine may assign, with the
+// fields that are of the process.
+var durableFields = map[string]string{
+	"internal/core/shardstate.Queue": "", "internal/core/job.Ledger": "", "internal/core/stream.Stream": "", "internal/core/stream.Group": "",
+	"internal/core/job.Lease": "Key First Ended",
 }
 
 // changesDurable returns the calls and assignments in typed files that change what is durable.
@@ -56,7 +57,9 @@ func changesDurable(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {
 		fn, ok := s.Obj().(*types.Func)
 		if !ok {
-			if name := typeName(s.Recv()); info.assigned[sel] && slices.Contains(durableFields, name) {
+			name := typeName(s.Recv())
+			ofProcess, isDurable := durableFields[name]
+			if info.assigned[sel] && isDurable && !slices.Contains(strings.Fields(ofProcess), s.Obj().Name()) {
 				complaints = append(complaints, fmt.Sprintf("%s: %s.%s is durable: only %s assigns it", fset.Position(sel.Pos()), name, s.Obj().Name(), machine))
 			}
 			continue
@@ -232,4 +235,7 @@ func TestOneApply(t *testing.T) {
 	engineTyped(t, changesDurable, `package broker
 		import "fiveways/internal/core/shardstate"
 		func f(q *shardstate.Queue) { s := q.Stream; q.Stream = nil; _ = s }`, "Queue.Stream is durable")
+	engineTyped(t, changesDurable, `package broker
+		import "fiveways/internal/core/job"
+		func f(l *job.Lease) { l.Ended = true; l.Until++ }`, "Lease.Until is durable")
 }
