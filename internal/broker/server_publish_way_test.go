@@ -2,12 +2,17 @@ package broker
 
 import (
 	"fiveways/internal/broker/shardlog"
+	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
+	"fiveways/internal/statemachine"
 	"fiveways/internal/storage/faultlog"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A consumer gets a message of the server that came by way of another queue, once it is durable.
@@ -16,8 +21,10 @@ func TestServerPublishByWayOfAQueue(t *testing.T) {
 		name string
 		make func(c *client)
 	}{
-		{"dead letter, same shard", func(c *client) { deadletterTo(c, 2) }},
-		{"dead letter, other shard", func(c *client) { deadletterTo(c, 1) }},
+		{"dead letter, same shard", func(c *client) { deadletterTo(c, 2, DropHead) }},
+		{"dead letter, other shard", func(c *client) { deadletterTo(c, 1, DropHead) }},
+		{"refused by a full queue, same shard", func(c *client) { deadletterTo(c, 2, RejectPublishDLX) }},
+		{"refused by a full queue, other shard", func(c *client) { deadletterTo(c, 1, RejectPublishDLX) }},
 		{"an exchange that de-duplicates", func(c *client) {
 			c.sieve("x", "fanout", message.Table{})
 			must(c.t, c.Bind(BindSpec{Source: "x", Destination: "to"}))
@@ -68,15 +75,72 @@ func TestServerPublishByWayOfAQueue(t *testing.T) {
 }
 
 // deadletterTo makes a queue that dead-letters all to "to", after this many other queues.
-func deadletterTo(c *client, others int) {
+func deadletterTo(c *client, others int, overflow catalog.Overflow) {
 	for range others - 1 {
 		c.queue("other", nil)
 	}
 	c.queue("from", func(s *QueueSpec) {
-		s.Policy.MaxLength, s.Policy.Overflow = 0, DropHead
+		s.Policy.MaxLength, s.Policy.Overflow = 0, overflow
 		s.Policy.DeadLetter, s.Policy.DeadLetterExchange, s.Policy.DeadLetterKey, s.Policy.HasDeadLetterKey = true, "", "to", true
 	})
 	must(c.t, c.Bind(BindSpec{Source: "events", Destination: "from", Key: "#"}))
+}
+
+// slowGroups appends groups with an entry of the state machine late, when all else has happened.
+type slowGroups struct {
+	shardlog.Log
+	mu       sync.Mutex
+	appended []uint32 // the first shard of each group; that of the machine if it has one
+}
+
+func (l *slowGroups) Append(group []store.Entry, done func(error)) {
+	first := group[0].Shard
+	if slices.ContainsFunc(group, func(e store.Entry) bool { return statemachine.Known(e.Shard) }) {
+		first = statemachine.Keys
+		<-time.After(time.Millisecond)
+	}
+	l.mu.Lock()
+	l.appended = append(l.appended, first)
+	l.mu.Unlock()
+	l.Log.Append(group, done)
+}
+
+func (l *slowGroups) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
+
+// The dead letter of a message of the server that a full queue refused is behind its group in the
+// log, also on another shard: a crash does not leave it alone.
+func TestRefusedServerPublishIsBehindItsGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &slowGroups{}
+		b := openBroker(t, vfs.NewMem(), func(o *Options) {
+			o.Shards = 2
+			withMachine(newTally())(o)
+			o.WrapLog = func(st *store.Store) shardlog.Log { log.Log = st; return log }
+		})
+		defer b.Close() //nolint:errcheck
+		c := newClient(t, b)
+		defer c.Close()
+		must(t, c.DeclareExchange(ExchangeSpec{Name: "events", Type: "topic", Durable: true}))
+		c.queue("to", nil)
+		deadletterTo(c, 1, RejectPublishDLX)
+		to, _ := c.vhost.Queue("to")
+		syncAll(t, b)
+		log.mu.Lock()
+		log.appended = nil
+		log.mu.Unlock()
+		s, err := b.Operate("/")
+		must(t, err)
+		must(t, s.DoAll(emit("events", "k", "e"), note("e")))
+		synctest.Wait()
+		if got := c.drain("to"); len(got) != 1 {
+			t.Fatalf("dead letters: %q", got)
+		}
+		group := slices.Index(log.appended, statemachine.Keys)
+		letter := slices.Index(log.appended, to.Home().ID)
+		if group < 0 || letter < group {
+			t.Errorf("groups in the log, by shard: %v; the dead letter's %d before its cause's", log.appended, to.Home().ID)
+		}
+	})
 }
 
 // A message of the server that goes through an exchange that holds messages (de-duplication, delay)

@@ -40,6 +40,7 @@ func (sh *Shard) deadLetterRefused(q *Queue, o *Op) {
 		kind := opPublish
 		if o.Kind == OpServerPublish {
 			kind = o.Kind
+			sh.facts.Note() // so that this entry is one of the group of the message, and the dead letter waits for it
 		}
 		sh.sendDead(q, kind, o.Env, deadletter.MaxLength, nil)
 	}
