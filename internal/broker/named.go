@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fiveways/internal/broker/routecache"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/routing"
 	"fiveways/internal/storage/store"
@@ -53,7 +54,7 @@ func (s *Session) Into(name string) (shard.Targets, error) {
 func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	c := &s.named
 	generation, table := s.b.AccessGeneration(), s.vhost.Table()
-	if c.table != table || c.generation != generation || len(c.found) >= routeCacheSize {
+	if c.table != table || c.generation != generation || len(c.found) >= routecache.Size {
 		clear(c.found)
 		c.table, c.generation = table, generation
 	}

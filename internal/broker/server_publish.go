@@ -42,8 +42,8 @@ func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
 	exchange, key, _, _ := m.Env.Split()
 	table := v.Table()
 	if m.OneKey() {
-		if t, ok := s.emits.get(table, exchange, key); ok {
-			v.Emitted(s.emits.traffic, len(t.Queues()))
+		if t, ok := s.emits.Get(table, exchange, key); ok {
+			v.Emitted(s.emits.Traffic, len(t.Queues()))
 			return t
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
 	t := v.Resolve(s.found.Queues)
 	v.Emitted(x.Traffic(), len(t.Queues()))
 	if m.OneKey() && s.found.ByKey {
-		s.emits.put(t, x.Traffic())
+		s.emits.Put(t, x.Traffic())
 	}
 	return t
 }

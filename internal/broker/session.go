@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fiveways/internal/broker/routecache"
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/core/message"
@@ -32,8 +33,8 @@ type Session struct {
 
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 
-	cache  routeCache
-	emits  routeCache // of ServerPublish
+	cache  routecache.Cache
+	emits  routecache.Cache // of ServerPublish
 	named  namedTargets
 	routed routed
 	found  routing.Route
@@ -162,8 +163,8 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	table := s.vhost.Table()
 	cached := also == nil && s.PublishesFreely()
 	if cached {
-		if t, ok := s.cache.get(table, exchange, key); ok {
-			s.count(s.cache.traffic, len(t.Queues()))
+		if t, ok := s.cache.Get(table, exchange, key); ok {
+			s.count(s.cache.Traffic, len(t.Queues()))
 			return t, nil
 		}
 	}
@@ -184,7 +185,7 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	t := s.vhost.Resolve(s.found.Queues)
 	s.count(x.Traffic(), len(t.Queues()))
 	if cached && s.found.ByKey {
-		s.cache.put(t, x.Traffic())
+		s.cache.Put(t, x.Traffic())
 	}
 	return t, nil
 }
@@ -321,7 +322,7 @@ func (s *Session) flush(hand func(sh *shard.Shard, ops []shard.Op) []shard.Op) {
 // Idle gives back memory that only a busy connection needs.
 func (s *Session) Idle() {
 	s.batch, s.parts = nil, nil
-	s.cache, s.emits = routeCache{}, routeCache{}
+	s.cache, s.emits = routecache.Cache{}, routecache.Cache{}
 	s.named = namedTargets{}
 	s.found = routing.Route{}
 	s.lone = lone{}
