@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"fiveways/internal/broker/shard"
 	"fiveways/internal/broker/shardlog"
@@ -122,17 +123,20 @@ func (r *Replica) Checkpoint(enough int64) (write func() error) {
 			due, frozen = append(due, sh), append(frozen, f)
 		}
 	}
+	machines := slices.DeleteFunc(slices.Clone(b.machines), func(h *statemachine.Host) bool { return !h.Due(enough) })
 	_, logged := b.journal.Logged()
-	if len(due) == 0 && logged < enough {
+	if len(due)+len(machines) == 0 && logged < enough {
 		return nil
 	}
 	return func() error {
+		b.checkpointing.Lock() // it may lead by now
+		defer b.checkpointing.Unlock()
 		for i, sh := range due {
 			if err := b.writeCheckpoint(sh, frozen[i]); err != nil {
 				return err
 			}
 		}
-		for _, h := range b.machines {
+		for _, h := range machines {
 			if err := h.WriteCheckpoint(); err != nil {
 				return err
 			}

@@ -175,6 +175,7 @@ func (e *Engine) Lose(restored func()) {
 		if err := e.abandon(); err != nil {
 			e.o.Logger.Warn("the engine did not end cleanly", "err", err)
 		}
+		e.writers.Wait() // what is restored does not change meanwhile
 		if err := e.restore(); err != nil {
 			e.fail(err)
 		}

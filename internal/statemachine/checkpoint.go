@@ -131,6 +131,12 @@ func (h *Host) CheckpointIfDue(enough, quiet, total int64) {
 	})
 }
 
+// Due reports whether the machine has applied as many bytes as make a checkpoint worth it.
+func (h *Host) Due(enough int64) (due bool) {
+	h.still(func() { due = h.since >= max(enough, h.checkpoint.size) })
+	return due
+}
+
 // WriteCheckpoint writes a checkpoint of the machine as it is, unless the last one says it all.
 func (h *Host) WriteCheckpoint() error { return h.writeCheckpoint(false) }
 
