@@ -53,6 +53,13 @@ func (l *Log) kept(group []store.Entry, done func(error)) func(error) {
 	}
 }
 
+// Cut is the log as it is now: a replica that follows it does not see what is appended later.
+func (l *Log) Cut() *Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &Log{start: l.start, batches: slices.Clone(l.batches)}
+}
+
 // Follow has a replica, which open opens on a copy of the folder as it was, apply all that was
 // appended since. fn looks at it afterwards; the store is open until it returns.
 func (l *Log) Follow(dir string, open func(*store.Store, vfs.FS) (Replica, error), fn func(*store.Store)) error {
