@@ -13,7 +13,6 @@ import (
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/enginetest"
@@ -49,13 +48,10 @@ type trio struct {
 
 func newTrio(t *testing.T) *trio {
 	tr := &trio{t: t, cut: map[uint64]bool{}}
-	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
-	enginetest.Must(t, err)
+	addresses := map[uint64]string{1: "node1:7000", 2: "node2:7000", 3: "node3:7000"}
 	for i := range tr.nodes {
 		tr.nodes[i] = &node{fs: vfs.NewMem()}
-		enginetest.Must(t, store.FoundReplica(tr.nodes[i].fs, "/data", store.RaftState{
-			Cluster: 1, Node: uint64(i + 1), Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
-		}))
+		enginetest.Must(t, store.FoundReplica(tr.nodes[i].fs, "/data", replica.FoundingWith(1, uint64(i+1), addresses)))
 	}
 	for i := range tr.nodes {
 		tr.start(i)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -24,10 +23,6 @@ func BenchmarkReplicas(b *testing.B) {
 
 func benchmarkReplicas(b *testing.B, window int) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}})
-	if err != nil {
-		b.Fatal(err)
-	}
 	replicas := make([]*Replica, 3)
 	var started sync.WaitGroup
 	started.Add(1)
@@ -40,11 +35,7 @@ func benchmarkReplicas(b *testing.B, window int) {
 	lead := make(chan *texts, 3)
 	for i := range replicas {
 		dir := b.TempDir()
-		err := store.FoundReplica(vfs.OS{}, dir, store.RaftState{
-			Cluster: 1, Node: uint64(i + 1), Term: 1, Commit: 1,
-			First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
-		})
-		if err != nil {
+		if err := store.FoundReplica(vfs.OS{}, dir, FoundingWith(1, uint64(i+1), testAddresses(3))); err != nil {
 			b.Fatal(err)
 		}
 		st, err := store.Open(vfs.OS{}, dir, store.Options{Logger: quiet})

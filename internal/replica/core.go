@@ -69,6 +69,8 @@ type effects struct {
 	prepare func()
 	// stream sends a snapshot to the node that the message is for, closes it, and has sent told.
 	stream func(m *pb.Message, sn *store.RaftSnapshot)
+	// members is told the addresses of the other nodes; nil: nobody is.
+	members func(map[uint64]string)
 }
 
 // core is a node of a cluster. It has one caller.
@@ -103,8 +105,7 @@ type core struct {
 	leading  *Log   // nil until all before leadTerm is applied
 	waiting  []proposal
 	open     []*openEntry // proposed, in order
-	changes  []memberChange
-	reads    []read // ascending
+	reads    []read       // ascending
 	readSeq  uint64
 	transfer uint64 // tick at which the lead was given away last
 	snap     snapshots
@@ -124,11 +125,6 @@ type openEntry struct {
 	index  uint64 // 0 until Raft has given it one
 	change bool
 	done   []func(error)
-}
-
-type memberChange struct {
-	change *pb.ConfChangeV2
-	done   func(error)
 }
 
 // read is a question to a quorum whether this node leads.
@@ -151,12 +147,11 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 	if c.out.save == nil {
 		c.out.save = log.Save
 	}
-	members := &pb.ConfState{}
-	if err := proto.Unmarshal(state.Members, members); err != nil {
-		return nil, fmt.Errorf("replica: members of the cluster: %w", err)
+	members, err := decodeMembership(state.Members)
+	if err != nil {
+		return nil, err
 	}
 	c.disk = &disk{log: log, members: members, snapshot: c.takeSnapshot}
-	var err error
 	c.raw, err = raft.NewRawNode(&raft.Config{
 		ID:                        c.self,
 		ElectionTick:              electionTicks,
@@ -187,6 +182,7 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 			return nil, err
 		}
 	}
+	c.tellMembers()
 	return c, nil
 }
 
@@ -516,6 +512,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 		if err := c.applyChange(e); err != nil {
 			return err
 		}
+		c.tellMembers()
 	}
 	if isOwn(se.Data) && e.GetType() == pb.EntryNormal {
 		if err := c.applyOwn(&se, c.leading != nil && se.Term == c.leading.term); err != nil {
@@ -551,8 +548,11 @@ func (c *core) applyChange(e *pb.Entry) error {
 	if err != nil {
 		return fmt.Errorf("replica: entry %d: %w: %w", e.GetIndex(), errMalformed, err)
 	}
-	c.disk.members = c.raw.ApplyConfChange(change)
-	c.applied = e.GetIndex()
+	members, err := c.disk.members.after(c.raw.ApplyConfChange(change), change.AsV2())
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+	}
+	c.disk.members, c.applied = members, e.GetIndex()
 	if err := c.saveMembers(); err != nil && !errors.Is(err, store.ErrNoSpace) {
 		return err
 	}
@@ -560,12 +560,8 @@ func (c *core) applyChange(e *pb.Entry) error {
 }
 
 func (c *core) saveMembers() error {
-	b, err := proto.Marshal(c.disk.members)
-	if err != nil {
-		return err
-	}
 	st := c.log.State()
-	st.Members, st.MembersAt = b, c.applied
+	st.Members, st.MembersAt = c.disk.members.encode(nil), c.applied
 	return c.log.Save(st)
 }
 
@@ -579,16 +575,13 @@ func (c *core) lose() {
 		c.restores = true
 		c.machine.Lose(func() { c.out.later((*core).restored) })
 	}
-	open, waiting, changes, reads := c.open, c.waiting, c.changes, c.reads
-	c.open, c.waiting, c.changes, c.reads = nil, nil, nil, nil
+	open, waiting, reads := c.open, c.waiting, c.reads
+	c.open, c.waiting, c.reads = nil, nil, nil
 	for _, e := range open {
 		tell(e.done, store.ErrLost)
 	}
 	for _, p := range waiting {
 		p.done(store.ErrLost)
-	}
-	for _, ch := range changes {
-		ch.done(ErrNotLeader)
 	}
 	for _, r := range reads {
 		tell(r.done, store.ErrLost)
@@ -630,14 +623,6 @@ func (c *core) barrier(done func(error)) {
 func (c *core) propose() {
 	if c.leadTerm == 0 {
 		return
-	}
-	for len(c.changes) > 0 {
-		ch := c.changes[0]
-		if err := c.raw.ProposeConfChange(ch.change); err != nil {
-			break
-		}
-		c.changes = c.changes[1:]
-		c.open = append(c.open, &openEntry{change: true, done: []func(error){ch.done}})
 	}
 	for len(c.waiting) > 0 {
 		e, n := c.round()

@@ -16,7 +16,7 @@ const recentBytes = 16 << 20
 // disk is what Raft reads of the store. It belongs to the core.
 type disk struct {
 	log     *store.RaftLog
-	members *pb.ConfState
+	members *membership
 	// snapshot is what Raft reads when a node needs entries that the log does not have.
 	snapshot func() (*pb.Snapshot, error)
 
@@ -50,7 +50,7 @@ func (d *disk) cut(index uint64) {
 
 func (d *disk) InitialState() (*pb.HardState, *pb.ConfState, error) {
 	st := d.log.State()
-	return &pb.HardState{Term: new(st.Term), Vote: new(st.Vote), Commit: new(d.log.Committed())}, d.members, nil
+	return &pb.HardState{Term: new(st.Term), Vote: new(st.Vote), Commit: new(d.log.Committed())}, d.members.ConfState, nil
 }
 
 func (d *disk) FirstIndex() (uint64, error) { return d.log.First(), nil }

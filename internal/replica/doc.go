@@ -50,8 +50,13 @@
 // A node joins as a learner (Add), and the leader makes it a voter once it has caught up: two at a
 // time when there is one voter, so that there are never two. Remove refuses what would leave two.
 //
+// The log says where the members are, too: the change that adds a node carries its address, and
+// another one when that changes. Each node has the addresses and the highest id that was ever given
+// (membership), by the log or a snapshot. An id up to that one is never given again.
+//
 // # Not connected yet
 //
 // Package cluster has the engine as a Machine, but no server uses it. Package transport has the
-// connections, but nothing passes its messages on yet.
+// connections, but nothing passes its messages on yet. It lets in only nodes whose address it has,
+// so a node that is behind does not hear from a leader that was added meanwhile.
 package replica

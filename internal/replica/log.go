@@ -14,7 +14,7 @@ var (
 	// ErrNotLeader says that another node leads, or none: nothing was done.
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy says that a change of the members is not possible now: nothing was done.
-	ErrBusy = errors.New("replica: another change of the members is not finished")
+	ErrBusy = errors.New("replica: the members cannot be changed at this moment")
 	// ErrTooLarge says that a group has more than MaxGroupBytes: nothing was done. What applies
 	// what it proposes asks before.
 	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")

@@ -2,6 +2,9 @@ package replica
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"net"
 	"slices"
 
 	"go.etcd.io/raft/v3/tracker"
@@ -9,22 +12,49 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 )
 
-// ErrTooFew says that a removal would leave no voter, or two, of which none may fail.
-var ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
+var (
+	// ErrTooFew says that a removal would leave no voter, or two, of which none may fail.
+	ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
+	// ErrUsed says that a node with that id was removed, or that a higher id was given already.
+	ErrUsed = errors.New("replica: ids of nodes are never given twice; add the node with a higher one")
+	// ErrAddress says that an address is not host:port.
+	ErrAddress = errors.New("replica: the address of a node is not host:port")
+)
 
 // promoteWithin is how many entries a learner may be behind when it becomes a voter.
 const promoteWithin = 100
 
 // add has a node join as a learner: it gets the log, or a snapshot first, and has no vote until it
-// has caught up (promote). done is called when that is committed, and at once for a member; or with
-// ErrBusy, ErrNotLeader, store.ErrLost.
-func (c *core) add(node uint64, done func(error)) {
+// has caught up (promote). A member gets the address. done is called when that is committed, and at
+// once for a member with that address; or with ErrUsed, ErrAddress, ErrBusy, ErrNotLeader,
+// store.ErrLost.
+func (c *core) add(node uint64, address string, done func(error)) {
 	m := c.disk.members
-	if c.leadTerm != 0 && (slices.Contains(m.GetVoters(), node) || slices.Contains(m.GetLearners(), node)) {
-		done(nil)
-		return
+	old, member := m.addresses[node]
+	kind := pb.ConfChangeAddLearnerNode
+	if slices.Contains(m.GetVoters(), node) {
+		kind = pb.ConfChangeAddNode // it stays one
 	}
-	c.change(done, single(pb.ConfChangeAddLearnerNode, node))
+	switch {
+	case c.failed != nil || c.leadTerm == 0:
+		done(ErrNotLeader)
+	case !isAddress(address):
+		done(fmt.Errorf("%w: %q", ErrAddress, address))
+	case !member && node <= m.highest:
+		done(ErrUsed)
+	case member && address == old && c.leading != nil && c.applied >= c.commit: // no change is behind m
+		done(nil)
+	default:
+		c.change(done, &pb.ConfChangeV2{
+			Changes: []*pb.ConfChangeSingle{single(kind, node)}, Context: appendAddress(nil, node, address),
+		})
+	}
+}
+
+// isAddress reports whether an address is host:port.
+func isAddress(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	return err == nil && host != "" && port != "" && len(address) <= maxAddress
 }
 
 // remove has a node leave for ever. done as for add, and ErrTooFew.
@@ -35,29 +65,30 @@ func (c *core) remove(node uint64, done func(error)) {
 		done(ErrTooFew)
 		return
 	}
-	c.change(done, single(pb.ConfChangeRemoveNode, node))
+	c.change(done, &pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single(pb.ConfChangeRemoveNode, node)}})
 }
 
 func single(kind pb.ConfChangeType, node uint64) *pb.ConfChangeSingle {
 	return &pb.ConfChangeSingle{Type: kind.Enum(), NodeId: new(node)}
 }
 
-// change proposes a change of the members, one at a time: the rules look at the members as they
-// are.
-func (c *core) change(done func(error), changes ...*pb.ConfChangeSingle) {
-	switch {
-	case c.failed != nil || c.leadTerm == 0:
+// change proposes a change of the members, one at a time and at once: the rules look at the members
+// as they are, and Raft refuses a change while an earlier one is not applied.
+func (c *core) change(done func(error), change *pb.ConfChangeV2) {
+	if c.failed != nil || c.leadTerm == 0 {
 		done(ErrNotLeader)
-	case c.changing():
-		done(ErrBusy)
-	default:
-		c.changes = append(c.changes, memberChange{&pb.ConfChangeV2{Changes: changes}, done})
+		return
 	}
+	if c.changing() || c.raw.ProposeConfChange(change) != nil {
+		done(ErrBusy)
+		return
+	}
+	c.open = append(c.open, &openEntry{change: true, done: []func(error){done}})
 }
 
 // changing reports whether a change of the members is not finished.
 func (c *core) changing() bool {
-	return len(c.changes) > 0 || len(c.disk.members.GetVotersOutgoing()) > 0 ||
+	return len(c.disk.members.GetVotersOutgoing()) > 0 ||
 		slices.ContainsFunc(c.open, func(e *openEntry) bool { return e.change })
 }
 
@@ -85,6 +116,19 @@ func (c *core) promote() {
 	for i, id := range ready[:n] {
 		changes[i] = single(pb.ConfChangeAddNode, id)
 	}
-	c.logger.Info("replica: learners have caught up and become voters", "nodes", ready[:n])
-	c.change(func(error) {}, changes...)
+	c.change(func(err error) {
+		if err == nil {
+			c.logger.Info("replica: learners have caught up and become voters", "nodes", ready[:n])
+		}
+	}, &pb.ConfChangeV2{Changes: changes})
+}
+
+// tellMembers tells where the other members are.
+func (c *core) tellMembers() {
+	if c.out.members == nil {
+		return
+	}
+	others := maps.Clone(c.disk.members.addresses)
+	delete(others, c.self)
+	c.out.members(others)
 }

@@ -27,6 +27,10 @@ type Options struct {
 	Send func([]*pb.Message)
 	// Dial opens a connection to a node that has it read by Receive: a snapshot goes over it.
 	Dial func(ctx context.Context, node uint64) (net.Conn, error)
+	// Members is told where the other members are, host:port, before Start returns and after each
+	// change; on a node that has not joined yet, where those are that it may hear from. It does not
+	// wait, and it may keep the map. nil: not told.
+	Members func(addresses map[uint64]string)
 	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
 	SnapshotRate int64
 	// KeepLog is how many bytes of the log all replicas keep, at most, for one that is up and
@@ -71,6 +75,10 @@ type Status struct {
 	Applied      uint64
 	Voters       []uint64
 	Learners     []uint64
+	// Addresses are host:port of all members, or of those that a node which has not joined yet may
+	// hear from. The map must not be changed.
+	Addresses map[uint64]string
+	Highest   uint64 // the highest id that ever was a member's: those up to it are not given again
 	// Match is how far the log of each node is known to be the same; on the leader only.
 	Match map[uint64]uint64
 }
@@ -95,6 +103,7 @@ func Start(o Options) (*Replica, error) {
 		send: o.Send, append: o.Store.Raft().Append, later: func(fn func(*core)) { r.later(fn) }, submit: r.submit,
 		prepare: func() { go r.prepare(o.Store.Raft()) },
 		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { go r.stream(m, sn) },
+		members: o.Members,
 	}
 	c, err := newCore(o.Store, o.Machine, func() time.Duration { return time.Since(r.start) }, out, o.Logger)
 	if err != nil {
@@ -151,10 +160,11 @@ func (r *Replica) Unreachable(node uint64) {
 func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
 
 // Add has a node join the cluster: it gets all that the others have, and a vote once it has caught
-// up. done is called when the log says so, or with ErrNotLeader, ErrBusy, store.ErrLost or
-// ErrStopped.
-func (r *Replica) Add(node uint64, done func(error)) {
-	if !r.later(func(c *core) { c.add(node, done) }) {
+// up. Its id is one that no member ever had: ErrUsed. A member gets another address (host:port; or
+// ErrAddress) and stays what it is. done is called when the log says so, or with ErrNotLeader,
+// ErrBusy, store.ErrLost or ErrStopped.
+func (r *Replica) Add(node uint64, address string, done func(error)) {
+	if !r.later(func(c *core) { c.add(node, address, done) }) {
 		done(ErrStopped)
 	}
 }
@@ -276,6 +286,7 @@ func (c *core) status() Status {
 		Node: c.self, Leader: s.Lead, Term: s.GetTerm(),
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
 		Voters: c.disk.members.GetVoters(), Learners: c.disk.members.GetLearners(),
+		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest,
 	}
 	if c.leadTerm != 0 {
 		st.Match = map[uint64]uint64{}

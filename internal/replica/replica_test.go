@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -128,27 +128,17 @@ type team struct {
 	stores   []*store.Store
 	disks    []*disks
 	mu       sync.Mutex
-	cut      map[uint64]bool // nodes that nothing reaches
+	cut      map[uint64]bool           // nodes that nothing reaches
+	others   map[int]map[uint64]string // what each node was told of the others
 }
 
 func newTeam(t *testing.T, size int) *team {
-	tm := &team{t: t, cut: map[uint64]bool{}}
-	voters := make([]uint64, size)
-	for i := range voters {
-		voters[i] = uint64(i + 1)
-	}
-	members, err := proto.Marshal(&pb.ConfState{Voters: voters})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tm := &team{t: t, cut: map[uint64]bool{}, others: map[int]map[uint64]string{}}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	for _, id := range voters {
+	for id := range size {
 		fs := &disks{Errors: vfs.NewErrors(vfs.NewMem())}
 		tm.disks = append(tm.disks, fs)
-		err := store.FoundReplica(fs, "/data", store.RaftState{
-			Cluster: 1, Node: id, Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1}, Members: members, MembersAt: 1,
-		})
-		if err != nil {
+		if err := store.FoundReplica(fs, "/data", FoundingWith(1, uint64(id+1), testAddresses(size))); err != nil {
 			t.Fatal(err)
 		}
 		st, err := store.Open(fs, "/data", store.Options{SegmentBytes: 4 << 10, Logger: quiet})
@@ -159,7 +149,7 @@ func newTeam(t *testing.T, size int) *team {
 		tm.stores, tm.machines = append(tm.stores, st), append(tm.machines, m)
 	}
 	for i, m := range tm.machines {
-		r, err := Start(Options{Store: tm.stores[i], Machine: m, Send: tm.sender(uint64(i + 1)), Dial: tm.dialer(i), KeepLog: teamKeep, Logger: quiet})
+		r, err := Start(tm.options(i, tm.stores[i], m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,6 +164,38 @@ func newTeam(t *testing.T, size int) *team {
 		}
 	})
 	return tm
+}
+
+func (tm *team) options(node int, st *store.Store, m Machine) Options {
+	return Options{
+		Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), KeepLog: teamKeep,
+		Members: func(addresses map[uint64]string) {
+			tm.mu.Lock()
+			defer tm.mu.Unlock()
+			tm.others[node] = addresses
+		},
+		Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+// told is what a node was told of the others.
+func (tm *team) told(node int) map[uint64]string {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return tm.others[node]
+}
+
+// knows checks that nodes know these members, and the highest id.
+func (tm *team) knows(addresses map[uint64]string, highest uint64, nodes ...int) {
+	tm.t.Helper()
+	for _, node := range nodes {
+		others := maps.Clone(addresses)
+		delete(others, uint64(node+1))
+		st, told := tm.replicas[node].Status(), tm.told(node)
+		if !maps.Equal(st.Addresses, addresses) || st.Highest != highest || !maps.Equal(told, others) {
+			tm.t.Fatalf("node %d knows %v, the highest %d, and was told of %v; want %v and %d", node+1, st.Addresses, st.Highest, told, addresses, highest)
+		}
+	}
 }
 
 func (tm *team) sender(from uint64) func([]*pb.Message) {
@@ -314,7 +336,7 @@ func (tm *team) start(node int) {
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	r, err := Start(Options{Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), KeepLog: teamKeep, Logger: quiet})
+	r, err := Start(tm.options(node, st, m))
 	if err != nil {
 		tm.t.Fatal(err)
 	}
@@ -343,15 +365,10 @@ func TestJoin(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, tm *team) {
 		leader := tm.leader(-1)
 		m, r := tm.machines[leader], tm.replicas[leader]
-		ask := func(fn func(uint64, func(error)), arg uint64) error {
-			done := make(chan error, 1)
-			fn(arg, func(err error) { done <- err })
-			return <-done
-		}
-		if err := ask(r.Remove, 1); !errors.Is(err, ErrTooFew) {
+		if err := remove(r, 1); !errors.Is(err, ErrTooFew) {
 			t.Fatal(err)
 		}
-		if err := ask(tm.replicas[(leader+1)%3].Add, 4); !errors.Is(err, ErrNotLeader) {
+		if err := add(tm.replicas[(leader+1)%3], 4, testAddress(4)); !errors.Is(err, ErrNotLeader) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"one", "two", "three"} {
@@ -368,14 +385,13 @@ func TestJoin(t *testing.T) {
 		if first := tm.stores[leader].Raft().First(); first < 50 {
 			t.Fatalf("the log begins with entry %d", first)
 		}
-		if err := ask(r.Add, 4); err != nil {
-			t.Fatal(err)
-		}
-		if err := ask(r.Add, 4); err != nil { // once more does no harm
-			t.Fatal(err)
+		for _, err := range []error{add(r, 4, testAddress(4)), add(r, 5, testAddress(5)), remove(r, 5)} {
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		fs := &disks{Errors: vfs.NewErrors(vfs.NewMem())}
-		if err := store.FoundReplica(fs, "/data", store.RaftState{Cluster: 1, Node: 4}); err != nil {
+		if err := store.FoundReplica(fs, "/data", Joining(1, 4, testAddresses(3))); err != nil {
 			t.Fatal(err)
 		}
 		tm.mu.Lock()
@@ -383,6 +399,9 @@ func TestJoin(t *testing.T) {
 		tm.replicas = append(slices.Clone(tm.replicas), nil)
 		tm.mu.Unlock()
 		tm.start(3)
+		if told := tm.told(3); !maps.Equal(told, testAddresses(3)) {
+			t.Fatalf("a node that has not joined is told of %v", told)
+		}
 		joined := tm.replicas[3]
 		<-joined.Done()
 		if err := joined.Err(); !errors.Is(err, ErrInstalled) {
@@ -399,12 +418,20 @@ func TestJoin(t *testing.T) {
 		if got := tm.machines[3].seen; !slices.Equal(got, m.seen) || len(got) != 104 {
 			t.Fatalf("the node that has joined has %q, the leader %q", got, m.seen)
 		}
-		if err := ask(r.Remove, uint64((leader+1)%3+1)); err != nil {
+		tm.knows(testAddresses(4), 5, 0, 1, 2, 3)
+		leaves := (leader + 1) % 3
+		if err := remove(r, uint64(leaves+1)); err != nil {
 			t.Fatal(err)
 		}
-		tm.pass(TickInterval)
+		tm.pass(2 * TickInterval)
 		if st := r.Status(); len(st.Voters) != 3 {
 			t.Fatalf("status %+v", st)
+		}
+		left := testAddresses(4)
+		delete(left, uint64(leaves+1))
+		tm.knows(left, 5, leader, 3)
+		if err := add(r, uint64(leaves+1), testAddress(leaves+1)); !errors.Is(err, ErrUsed) {
+			t.Fatal(err)
 		}
 	})
 }
@@ -540,7 +567,7 @@ func TestClose(t *testing.T) {
 		}
 		done := make(chan error, 3)
 		log.Append([]store.Entry{{Shard: 1, Index: 2, Data: []byte("\x02\x01x")}}, func(err error) { done <- err })
-		r.Add(2, func(err error) { done <- err })
+		r.Add(2, testAddress(2), func(err error) { done <- err })
 		for range 2 {
 			if err := <-done; !errors.Is(err, ErrStopped) {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -72,8 +73,11 @@ type sim struct {
 	asked   int               // ids given out
 	acked   map[int]bool      // ids whose done was told that all is well
 	refused map[int]bool      // ids that were told not to be in the log
-	members map[uint64]string // by index
-	joined  int               // nodes that were ever members
+	members map[uint64]string // by index, with addresses
+	latest  uint64            // the last index of those
+	gone    map[uint64]bool   // ids up to the highest that were no members then
+	moves   int               // addresses that were asked for
+	joined  int               // nodes that may be members
 	arrived int               // snapshots that were installed
 	wrong   error
 }
@@ -100,6 +104,7 @@ type simNode struct {
 	st        *store.Store
 	core      *core // nil while it is down
 	engine    *engine
+	peers     map[uint64]string // what it was told of the others
 	events    []func(*core)
 	nextTick  time.Duration
 	upAt      time.Duration
@@ -136,21 +141,17 @@ func newSim(seed uint64, b bug) *sim {
 	s := &sim{
 		bug: b, rng: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]int]bool{},
 		entries: map[uint64]string{}, states: map[uint64]uint64{}, leaders: map[uint64]int{},
-		acked: map[int]bool{}, refused: map[int]bool{}, members: map[uint64]string{}, joined: simFounder,
+		acked: map[int]bool{}, refused: map[int]bool{}, members: map[uint64]string{}, gone: map[uint64]bool{}, joined: simFounder,
 	}
 	if seed%4 == 0 {
 		s.joined = 1
 	}
 	s.keep = []int64{0, 8 << 10, 32 << 10}[seed%3]
-	members, err := proto.Marshal(&pb.ConfState{Voters: []uint64{1, 2, 3}[:s.joined]})
-	if err != nil {
-		panic(err)
-	}
 	for i := range simNodes {
 		n := &simNode{s: s, id: i + 1, mem: vfs.NewMem()}
-		st := store.RaftState{Cluster: 1, Node: uint64(n.id)}
+		st := Joining(1, uint64(n.id), testAddresses(simNodes))
 		if n.id <= s.joined {
-			st.Term, st.Commit, st.First, st.Members, st.MembersAt = 1, 1, store.EntryID{Index: 1, Term: 1}, members, 1
+			st = FoundingWith(1, uint64(n.id), testAddresses(s.joined))
 		}
 		err := store.FoundReplica(n.mem, simData, st)
 		if err != nil {
@@ -197,7 +198,8 @@ func (n *simNode) start() {
 		prepare: func() {
 			n.prepareAt, n.oldEntry = s.now+s.some(500*time.Millisecond), n.core.applied
 		},
-		stream: func(m *pb.Message, sn *store.RaftSnapshot) { s.stream(n, m, sn) },
+		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { s.stream(n, m, sn) },
+		members: func(addresses map[uint64]string) { n.peers = addresses },
 	}
 	switch s.bug {
 	case answerBeforeSync:
@@ -319,7 +321,7 @@ func (w *simStream) end(s *sim, err error) {
 }
 
 func (w *simStream) arrive(s *sim, truncated bool) error {
-	conf := w.in.m.GetSnapshot().GetMetadata().GetConfState()
+	conf := w.in.members.ConfState
 	if s.bug == learnerVotes {
 		conf.Voters, conf.Learners = append(slices.Clone(conf.GetVoters()), conf.GetLearners()...), nil
 	}
@@ -329,8 +331,7 @@ func (w *simStream) arrive(s *sim, truncated bool) error {
 	var err error
 	switch {
 	case truncated:
-		st, _ := w.in.state()
-		err = w.in.staged.Seal(st)
+		err = w.in.staged.Seal(w.in.state())
 	case s.bug == snapshotWithoutIndex:
 		st := w.in.log.State()
 		err = w.in.staged.Seal(st)
@@ -587,7 +588,7 @@ func (s *sim) leader() *simNode {
 	return nil
 }
 
-// changeMembers has a node join, be promoted, or leave for ever.
+// changeMembers has a node join, move, or leave for ever.
 func (s *sim) changeMembers() {
 	n := s.leader()
 	if n == nil {
@@ -595,16 +596,15 @@ func (s *sim) changeMembers() {
 	}
 	c := n.core
 	voters := c.disk.members.GetVoters()
-	switch {
-	case s.joined < simNodes && s.rng.IntN(2) == 0:
-		s.joined++
-		c.add(uint64(s.joined), func(error) {})
-	case s.joined < simNodes || s.rng.IntN(4) > 0: // nodes go only where others come from
-		if len(voters) > simFounder {
-			c.remove(voters[s.rng.IntN(len(voters))], func(error) {})
-		}
-	default:
-		c.add(uint64(1+s.rng.IntN(s.joined)), func(error) {})
+	switch next := int(c.disk.members.highest) + 1; {
+	case next <= simNodes && s.rng.IntN(2) == 0:
+		s.joined = max(s.joined, next)
+		c.add(uint64(next), testAddress(next), func(error) {})
+	case len(voters) > simFounder && s.rng.IntN(4) > 0: // nodes go only where others come from
+		c.remove(voters[s.rng.IntN(len(voters))], func(error) {})
+	default: // another address; none for a node that has left
+		s.moves++
+		c.add(uint64(1+s.rng.IntN(s.joined)), fmt.Sprintf("moved%d:7000", s.moves), func(error) {})
 	}
 	c.work()
 }
@@ -665,12 +665,7 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 		s.fail("node %d: entry %d after %d", e.n.id, entry.Index, e.at)
 	}
 	e.at = entry.Index
-	members := e.n.core.disk.members
-	voters := fmt.Sprint(members.GetVoters(), members.GetVotersOutgoing(), members.GetLearners())
-	if known, ok := s.members[entry.Index]; ok && known != voters {
-		s.fail("node %d has members %s after entry %d, another one %s", e.n.id, voters, entry.Index, known)
-	}
-	s.members[entry.Index] = voters
+	s.checkMembers(e.n, entry.Index)
 	for _, b := range entry.Batch {
 		e.take(b.Shard, b.Index, b.Data)
 		if !own && e.log != nil {
@@ -678,6 +673,28 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 		}
 	}
 	e.compare()
+}
+
+// checkMembers checks that all nodes know the same members after the same entry, and that no id is
+// given twice.
+func (s *sim) checkMembers(n *simNode, index uint64) {
+	m := n.core.disk.members
+	text := fmt.Sprint(m.GetVoters(), m.GetVotersOutgoing(), m.GetLearners(), m.addresses, m.highest)
+	if known, ok := s.members[index]; ok && known != text {
+		s.fail("node %d has members %s after entry %d, another one %s", n.id, text, index, known)
+	}
+	s.members[index] = text
+	if index <= s.latest {
+		return
+	}
+	s.latest = index
+	for id := uint64(1); id <= m.highest; id++ {
+		_, member := m.addresses[id]
+		if member && s.gone[id] {
+			s.fail("node %d is a member after entry %d, and was not before", id, index)
+		}
+		s.gone[id] = !member
+	}
 }
 
 // take applies an entry of a shard.
@@ -885,7 +902,7 @@ func (s *sim) finish() {
 		same := true
 		for _, id := range append(slices.Clone(members.GetVoters()), members.GetLearners()...) {
 			m := s.nodes[id-1]
-			same = same && m.core != nil && m.engine.at+20 > n.engine.at
+			same = same && m.core != nil && m.engine.at+20 > n.engine.at && m.knows(members.addresses)
 		}
 		if same {
 			s.checkAcknowledged(n)
@@ -902,6 +919,13 @@ func (s *sim) finish() {
 			n.id, n.core.raw.Status(), n.core.log.First(), n.core.log.Last().Index, n.core.applied, n.core.disk.members, n.core.snap)
 	}
 	s.fail("the cluster does not recover: %s", text)
+}
+
+// knows reports whether a node knows these addresses, and was told of those of the others.
+func (n *simNode) knows(addresses map[uint64]string) bool {
+	others := maps.Clone(addresses)
+	delete(others, uint64(n.id))
+	return maps.Equal(n.core.disk.members.addresses, addresses) && maps.Equal(n.peers, others)
 }
 
 func (s *sim) checkAcknowledged(n *simNode) {

@@ -118,6 +118,7 @@ type incoming struct {
 	number     uint32
 	m          *pb.Message
 	first      store.EntryID
+	members    *membership
 	staged     *store.Staged // nil until the first chunk has come
 	ended      bool
 }
@@ -158,7 +159,13 @@ func (in *incoming) begin(payload []byte) (err error) {
 	id := in.m.GetSnapshot().GetMetadata()
 	r := codec.NewReader(in.m.GetSnapshot().GetData())
 	in.first = store.EntryID{Index: r.Uvarint(), Term: r.Uvarint()}
-	if err := r.End(); err != nil || in.m.GetType() != pb.MsgSnap || in.m.GetFrom() != in.from || in.m.GetTo() != in.self || id.GetIndex() < in.first.Index {
+	if in.members, err = decodeMembership(r.Rest()); err == nil {
+		err = in.members.Equivalent(id.GetConfState())
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadChunk, err)
+	}
+	if in.m.GetType() != pb.MsgSnap || in.m.GetFrom() != in.from || in.m.GetTo() != in.self || id.GetIndex() < in.first.Index {
 		return fmt.Errorf("%w: from node %d to node %d", errBadChunk, in.m.GetFrom(), in.m.GetTo())
 	}
 	in.staged, err = in.log.Stage()
@@ -166,13 +173,12 @@ func (in *incoming) begin(payload []byte) (err error) {
 }
 
 // state is what the replica is once the snapshot is installed; Install has the latest term.
-func (in *incoming) state() (store.RaftState, error) {
+func (in *incoming) state() store.RaftState {
 	id := in.m.GetSnapshot().GetMetadata()
-	members, err := proto.Marshal(id.GetConfState())
 	st := in.log.State()
-	st.First, st.Commit, st.MembersAt, st.Members = in.first, id.GetIndex(), id.GetIndex(), members
+	st.First, st.Commit, st.MembersAt, st.Members = in.first, id.GetIndex(), id.GetIndex(), in.members.encode(nil)
 	st.Term = max(st.Term, id.GetTerm())
-	return st, err
+	return st
 }
 
 // verify checks that what has come is a whole snapshot.
@@ -180,14 +186,10 @@ func (in *incoming) verify() error {
 	if !in.ended {
 		return io.ErrUnexpectedEOF
 	}
-	st, err := in.state()
-	if err == nil {
-		err = in.staged.Seal(st)
+	if err := in.staged.Seal(in.state()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = in.staged.Verify()
-	}
-	return err
+	return in.staged.Verify()
 }
 
 // drop gives up what has come.
@@ -203,7 +205,7 @@ type snapshots struct {
 	wanted    bool // Raft has asked for one
 	preparing bool
 	pinned    uint64 // entry of the one that is prepared or sent: nothing behind it is let go of
-	members   *pb.ConfState
+	members   *membership
 	ready     *store.RaftSnapshot // to be sent
 	since     int                 // tick at which it was ready
 	given     *store.RaftSnapshot // Raft has it in a message
@@ -262,8 +264,8 @@ func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	s.given, s.ready = s.ready, nil
 	id, first := s.given.ID, s.given.First
 	return &pb.Snapshot{
-		Data:     codec.AppendUvarints(nil, first.Index, first.Term),
-		Metadata: &pb.SnapshotMetadata{ConfState: s.members, Index: new(id.Index), Term: new(id.Term)},
+		Data:     s.members.encode(codec.AppendUvarints(nil, first.Index, first.Term)),
+		Metadata: &pb.SnapshotMetadata{ConfState: s.members.ConfState, Index: new(id.Index), Term: new(id.Term)},
 	}, nil
 }
 

@@ -1,0 +1,185 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"fiveways/internal/core/codec"
+	"fiveways/internal/storage/store"
+)
+
+const (
+	// membershipVersion is the first byte of an encoded membership. Another one is of a newer
+	// version.
+	membershipVersion = 1
+	// maxAddress bounds the bytes of an address: a DNS name and a port.
+	maxAddress = 253 + len(":65535")
+)
+
+var (
+	errBadMembers = errors.New("replica: malformed members")
+	errOrder      = errors.New("ids are not ascending")
+	errLength     = errors.New("an address is empty or too long")
+)
+
+// membership is which nodes belong to the cluster after an entry of the log. It stays as it is: a
+// change makes another one.
+type membership struct {
+	*pb.ConfState
+	// addresses are host:port of all members; of a node that has not joined yet, of the nodes that
+	// it may hear from.
+	addresses map[uint64]string
+	// highest is the highest id that ever was a member's.
+	highest uint64
+}
+
+// Founding is the state of the first node of a cluster, its only voter. What its folder holds is
+// what the cluster begins with.
+func Founding(cluster, node uint64, address string) store.RaftState {
+	return FoundingWith(cluster, node, map[uint64]string{node: address})
+}
+
+// FoundingWith is Founding for one of several voters whose folders hold the same. All of them get
+// the same addresses.
+func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftState {
+	voters := slices.Sorted(maps.Keys(addresses))
+	m := membership{ConfState: &pb.ConfState{Voters: voters}, addresses: addresses, highest: slices.Max(voters)}
+	return store.RaftState{
+		Cluster: cluster, Node: node, Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1},
+		Members: m.encode(nil), MembersAt: 1,
+	}
+}
+
+// Joining is the state of a node that a leader has added (Replica.Add), for an empty folder. The
+// addresses are those of the other members: it may hear from these, and has all else from the
+// leader.
+func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState {
+	m := membership{ConfState: &pb.ConfState{}, addresses: addresses}
+	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
+}
+
+// lists are the nodes by their role, in the order of the encoding.
+func (m *membership) lists() []*[]uint64 {
+	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}
+}
+
+// nodes are the members, ascending.
+func (m *membership) nodes() (nodes []uint64) {
+	for _, list := range m.lists() {
+		nodes = append(nodes, *list...)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// after is the membership after a change of the log that made Raft's configuration conf.
+func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
+	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest}
+	if context := change.GetContext(); len(context) > 0 {
+		r := codec.NewReader(context)
+		node, address := readAddress(&r)
+		if err := r.End(); err != nil {
+			return nil, fmt.Errorf("%w: %w", errBadMembers, err)
+		}
+		next.addresses[node] = address
+	}
+	nodes := next.nodes()
+	maps.DeleteFunc(next.addresses, func(node uint64, _ string) bool { return !slices.Contains(nodes, node) })
+	next.highest = max(next.highest, slices.Max(nodes))
+	return next, next.check()
+}
+
+// check reports members that cannot be.
+func (m *membership) check() error {
+	nodes := m.nodes()
+	switch {
+	case len(nodes) == 0:
+		return nil
+	case nodes[len(nodes)-1] > m.highest:
+		return fmt.Errorf("%w: node %d is a member, the highest that ever was is %d", errBadMembers, nodes[len(nodes)-1], m.highest)
+	case !slices.Equal(nodes, slices.Sorted(maps.Keys(m.addresses))):
+		return fmt.Errorf("%w: %d, their addresses %v", errBadMembers, nodes, m.addresses)
+	}
+	return nil
+}
+
+// encode appends the encoded membership, see docs/format/log.md.
+func (m *membership) encode(dst []byte) []byte {
+	dst = codec.AppendUvarints(append(dst, membershipVersion), m.highest)
+	for _, list := range m.lists() {
+		dst = binary.AppendUvarint(dst, uint64(len(*list)))
+		dst = codec.AppendUvarints(dst, *list...)
+	}
+	leaves := byte(0)
+	if m.GetAutoLeave() {
+		leaves = 1
+	}
+	dst = binary.AppendUvarint(append(dst, leaves), uint64(len(m.addresses)))
+	for _, node := range slices.Sorted(maps.Keys(m.addresses)) {
+		dst = appendAddress(dst, node, m.addresses[node])
+	}
+	return dst
+}
+
+func decodeMembership(b []byte) (*membership, error) {
+	m := &membership{ConfState: &pb.ConfState{}, addresses: map[uint64]string{}}
+	r := codec.NewReader(b)
+	if v := r.Uint8(); v != membershipVersion {
+		r.Fail(fmt.Errorf("version %d", v))
+	}
+	m.highest = r.Uvarint()
+	for _, list := range m.lists() {
+		*list = readNodes(&r)
+	}
+	leaves := r.Uint8()
+	if leaves > 1 {
+		r.Fail(fmt.Errorf("%d where a flag is", leaves))
+	}
+	m.AutoLeave = new(leaves == 1)
+	last := uint64(0)
+	for range r.Count(minAddress) {
+		node, address := readAddress(&r)
+		if node <= last {
+			r.Fail(errOrder)
+		}
+		last, m.addresses[node] = node, address
+	}
+	if err := r.End(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadMembers, err)
+	}
+	return m, m.check()
+}
+
+// readNodes reads ascending ids, of which none is 0.
+func readNodes(r *codec.Reader) (nodes []uint64) {
+	last := uint64(0)
+	for range r.Count(1) {
+		node := r.Uvarint()
+		if node <= last {
+			r.Fail(errOrder)
+		}
+		nodes, last = append(nodes, node), node
+	}
+	return nodes
+}
+
+// minAddress is the least that an address takes: node, length, a byte.
+const minAddress = 3
+
+// appendAddress appends the address of a node, as a change of the members carries it, too.
+func appendAddress(dst []byte, node uint64, address string) []byte {
+	return codec.AppendPrefixed(binary.AppendUvarint(dst, node), address)
+}
+
+func readAddress(r *codec.Reader) (node uint64, address string) {
+	node, address = r.Uvarint(), r.String()
+	if len(address) == 0 || len(address) > maxAddress {
+		r.Fail(errLength)
+	}
+	return node, address
+}

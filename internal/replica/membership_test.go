@@ -1,0 +1,262 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/core/codec"
+	"fiveways/internal/storage/store"
+)
+
+// testAddress is where a node is in a test.
+func testAddress(node int) string { return fmt.Sprintf("node%d:7000", node) }
+
+// testAddresses are those of nodes 1 to count.
+func testAddresses(count int) map[uint64]string {
+	addresses := map[uint64]string{}
+	for node := 1; node <= count; node++ {
+		addresses[uint64(node)] = testAddress(node)
+	}
+	return addresses
+}
+
+func add(r *Replica, node uint64, address string) error {
+	done := make(chan error, 1)
+	r.Add(node, address, func(err error) { done <- err })
+	return <-done
+}
+
+func remove(r *Replica, node uint64) error {
+	done := make(chan error, 1)
+	r.Remove(node, func(err error) { done <- err })
+	return <-done
+}
+
+// joint is a membership with all there can be.
+func joint() *membership {
+	return &membership{
+		ConfState: &pb.ConfState{
+			Voters: []uint64{1, 2, 5}, VotersOutgoing: []uint64{1, 300}, Learners: []uint64{4}, LearnersNext: []uint64{300}, AutoLeave: new(true),
+		},
+		addresses: map[uint64]string{1: "a:1", 2: "b:2", 4: "[::1]:7000", 5: "e:5", 300: strings.Repeat("x", maxAddress)},
+		highest:   1000,
+	}
+}
+
+func (m *membership) String() string {
+	return fmt.Sprintf("%v; addresses %v; highest %d", m.ConfState, m.addresses, m.highest)
+}
+
+func sameMembers(a, b *membership) bool {
+	return a.Equivalent(b.ConfState) == nil && maps.Equal(a.addresses, b.addresses) && a.highest == b.highest
+}
+
+func TestMembershipCodec(t *testing.T) {
+	none := &membership{ConfState: &pb.ConfState{}, addresses: testAddresses(2)}
+	for _, m := range []*membership{joint(), none} {
+		b := m.encode(nil)
+		if got, err := decodeMembership(b); err != nil || !sameMembers(got, m) {
+			t.Fatalf("%v became %v, %v", m, got, err)
+		}
+		for cut := range b {
+			if _, err := decodeMembership(b[:cut]); !errors.Is(err, errBadMembers) {
+				t.Fatalf("%d of %d bytes: %v", cut, len(b), err)
+			}
+		}
+	}
+}
+
+// TestMembershipBytes pins the encoding, which docs/format/log.md has.
+func TestMembershipBytes(t *testing.T) {
+	m := &membership{
+		ConfState: &pb.ConfState{Voters: []uint64{1, 200}, Learners: []uint64{3}},
+		addresses: map[uint64]string{1: "a:1", 3: "c:3", 200: "b:2"}, highest: 201,
+	}
+	want := "\x01\xc9\x01" + "\x02\x01\xc8\x01" + "\x01\x03" + "\x00\x00\x00" + "\x03\x01\x03a:1\x03\x03c:3\xc8\x01\x03b:2"
+	if got := m.encode(nil); string(got) != want {
+		t.Fatalf("%q, want %q", got, want)
+	}
+}
+
+func TestMalformedMembership(t *testing.T) {
+	for name, spoil := range map[string]func(*membership){
+		"a member without an address":   func(m *membership) { delete(m.addresses, 4) },
+		"an address of no member":       func(m *membership) { m.addresses[6] = "f:6" },
+		"a member above the highest id": func(m *membership) { m.highest = 299 },
+		"node 0":                        func(m *membership) { m.Voters[0], m.addresses[0] = 0, "z:0" },
+		"nodes out of order":            func(m *membership) { slices.Reverse(m.Voters) },
+		"a node twice":                  func(m *membership) { m.Learners = []uint64{4, 4} },
+		"an empty address":              func(m *membership) { m.addresses[4] = "" },
+		"an address that is too long":   func(m *membership) { m.addresses[300] += "x" },
+	} {
+		m := joint()
+		spoil(m)
+		if _, err := decodeMembership(m.encode(nil)); !errors.Is(err, errBadMembers) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	whole := joint().encode(nil)
+	for name, b := range map[string][]byte{
+		"a newer version": append([]byte{membershipVersion + 1}, whole[1:]...),
+		"bytes left":      append(slices.Clone(whole), 0),
+		"another flag":    bytes.Replace(whole, []byte("\x01\x05\x01\x03a:1"), []byte("\x02\x05\x01\x03a:1"), 1),
+		"an address twice": append([]byte{membershipVersion, 0, 0, 0, 0, 0, 0, 2},
+			appendAddress(appendAddress(nil, 1, "a:1"), 1, "b:1")...),
+	} {
+		if _, err := decodeMembership(b); !errors.Is(err, errBadMembers) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzDecodeMembership(f *testing.F) {
+	f.Add(joint().encode(nil))
+	f.Add(Joining(1, 4, testAddresses(3)).Members)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := decodeMembership(b)
+		if err != nil {
+			return
+		}
+		if again, err := decodeMembership(m.encode(nil)); err != nil || !sameMembers(again, m) {
+			t.Fatalf("%v became %v, %v", m, again, err)
+		}
+	})
+}
+
+func TestMembershipAfter(t *testing.T) {
+	m := joint()
+	conf := &pb.ConfState{Voters: []uint64{1, 2, 5}, Learners: []uint64{4, 1001}}
+	next, err := m.after(conf, &pb.ConfChangeV2{Context: appendAddress(nil, 1001, "new:1")})
+	if err != nil || next.highest != 1001 {
+		t.Fatalf("%v, %v", next, err)
+	}
+	if want := map[uint64]string{1: "a:1", 2: "b:2", 4: "[::1]:7000", 5: "e:5", 1001: "new:1"}; !maps.Equal(next.addresses, want) {
+		t.Fatalf("%v, want %v", next.addresses, want)
+	}
+	if !sameMembers(m, joint()) {
+		t.Fatalf("what was before became %v", m)
+	}
+	for name, context := range map[string][]byte{
+		"no address": nil, "that of another node": appendAddress(nil, 1002, "other:1"), "malformed": {1},
+	} {
+		if _, err := m.after(conf, &pb.ConfChangeV2{Context: context}); !errors.Is(err, errBadMembers) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSnapshotMembers has snapshots whose members cannot be refused before anything is staged.
+func TestSnapshotMembers(t *testing.T) {
+	m := joint()
+	first := codec.AppendUvarints(nil, 1, 1)
+	other := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1}
+	for name, data := range map[string][]byte{
+		"nothing": nil, "no members": first, "cut off": m.encode(first)[:20], "others than Raft's": other.encode(first),
+	} {
+		payload, err := proto.Marshal(&pb.Message{
+			Type: pb.MsgSnap.Enum(), From: new(uint64(1)), To: new(uint64(2)),
+			Snapshot: &pb.Snapshot{Data: data, Metadata: &pb.SnapshotMetadata{ConfState: m.ConfState, Index: new(uint64(9)), Term: new(uint64(1))}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &incoming{from: 1, self: 2}
+		if err := in.begin(payload); !errors.Is(err, errBadChunk) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFounding(t *testing.T) {
+	st := Founding(7, 5, "e:5")
+	m, err := decodeMembership(st.Members)
+	if err != nil || m.highest != 5 || !slices.Equal(m.GetVoters(), []uint64{5}) || m.addresses[5] != "e:5" {
+		t.Fatalf("%v, %v", m, err)
+	}
+	if st.Cluster != 7 || st.Node != 5 || st.Term != 1 || st.Commit != 1 || st.First != (store.EntryID{Index: 1, Term: 1}) || st.MembersAt != 1 {
+		t.Fatalf("%+v", st)
+	}
+}
+
+// TestAdd has the rules of Replica.Add, on a cluster of one voter: nodes 2 and later, which are
+// not there, stay learners.
+func TestAdd(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		r := tm.replicas[0]
+		// settle lets all that was asked for be applied.
+		settle := func() Status {
+			tm.pass(2 * TickInterval)
+			return r.Status()
+		}
+		addresses := testAddresses(1)
+		tm.knows(addresses, 1, 0)
+		for _, address := range []string{"", "host", "host:", ":7000", strings.Repeat("x", maxAddress) + ":1"} {
+			if err := add(r, 2, address); !errors.Is(err, ErrAddress) {
+				t.Errorf("%q: %v", address, err)
+			}
+		}
+		if err := add(r, 0, "zero:1"); !errors.Is(err, ErrUsed) {
+			t.Fatal(err)
+		}
+
+		first, second := make(chan error, 1), make(chan error, 1)
+		r.Add(3, testAddress(3), func(err error) { first <- err })
+		r.Add(4, testAddress(4), func(err error) { second <- err })
+		if err := <-first; err != nil {
+			t.Fatal(err)
+		}
+		if err := <-second; !errors.Is(err, ErrBusy) {
+			t.Fatal(err)
+		}
+		addresses[3] = testAddress(3)
+		last := settle().Last
+		tm.knows(addresses, 3, 0)
+		if err := add(r, 2, testAddress(2)); !errors.Is(err, ErrUsed) {
+			t.Fatalf("an id below the highest: %v", err)
+		}
+		if err := add(r, 3, testAddress(3)); err != nil {
+			t.Fatal(err)
+		}
+		if now := settle().Last; now != last {
+			t.Fatalf("%d entries for an address that stays", now-last)
+		}
+
+		for _, node := range []uint64{1, 3} {
+			addresses[node] = fmt.Sprintf("moved%d:7000", node)
+			if err := add(r, node, addresses[node]); err != nil {
+				t.Fatal(err)
+			}
+			settle()
+		}
+		tm.knows(addresses, 3, 0)
+		if st := r.Status(); !slices.Equal(st.Voters, []uint64{1}) || !slices.Equal(st.Learners, []uint64{3}) {
+			t.Fatalf("status %+v", st)
+		}
+
+		if err := remove(r, 3); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		delete(addresses, 3)
+		tm.knows(addresses, 3, 0)
+		if err := add(r, 3, testAddress(3)); !errors.Is(err, ErrUsed) {
+			t.Fatalf("an id of a node that has left: %v", err)
+		}
+
+		r.Close()
+		if err := tm.stores[0].Close(); err != nil {
+			t.Fatal(err)
+		}
+		tm.start(0)
+		tm.knows(addresses, 3, 0)
+	})
+}
