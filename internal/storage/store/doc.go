@@ -16,6 +16,14 @@
 // node), and entries come through it alone: one entry of Raft is one group. Where this page says
 // durable, it means committed then. Only tests use it so far: the broker appends to a Store.
 //
+// # Reading
+//
+// What is read counts only if the segment was not cut, replaced or deleted before the end of the
+// read; if it was, the reader looks again for where the entry is (files.go). The store forgets what
+// is to be cut before a byte of it changes. So Rewind waits for no reader, and what is committed
+// can be read at every moment of it. Entries that are not committed are read only by what has
+// appended them and by the goroutine that cuts them.
+//
 // # Concurrency
 //
 // All methods may be called concurrently, except that a Reader belongs to one goroutine and that

@@ -21,8 +21,9 @@ type files struct {
 	open []*image // sealed segments with an open file, in order of opening
 }
 
-// image is one version of the bytes of a segment: Rewrite makes a new one.
-// Invariant: the bytes before the offset that Store.find returns as the end never change.
+// image is one version of the bytes of a segment: Rewrite and Rewind make a new one.
+// Invariant: the bytes before the offset that Store.find returns as the end never change while the
+// image is not stale.
 type image struct {
 	name string
 	path string
@@ -31,10 +32,11 @@ type image struct {
 	// guarded by files.mu
 	file  vfs.File
 	users int  // reads going on, plus one while the committer writes it
-	stale bool // path is not this image any more
+	stale bool // path is not this image any more, or the end of it is cut
 }
 
-// imageReader reads an image as an io.ReaderAt. It holds no file between reads.
+// imageReader reads an image as an io.ReaderAt: errStale when the image was stale before the end of
+// a read. It holds no file between reads.
 type imageReader struct {
 	files *files
 	img   *image
@@ -46,7 +48,9 @@ func (r imageReader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := f.ReadAt(p, off)
-	r.files.release(r.img)
+	if r.files.release(r.img) {
+		return 0, errStale // Rewind may have changed the file meanwhile
+	}
 	return n, err
 }
 
@@ -69,13 +73,15 @@ func (fl *files) acquire(img *image) (vfs.File, error) {
 	return img.file, nil
 }
 
-func (fl *files) release(img *image) {
+// release ends a read and reports whether the image is stale by now.
+func (fl *files) release(img *image) (stale bool) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
 	img.users--
 	if img.stale && img.users == 0 {
 		img.close()
 	}
+	return img.stale
 }
 
 // closeIdle closes files without readers, oldest first, until at most n are open. Called with mu

@@ -23,7 +23,8 @@ var (
 // terms that Raft gives them, and an uncommitted end of them may be cut. What the store promises
 // about durable entries (cleaning, checkpoints, replay) it promises about committed ones.
 //
-// Append, Rewind, Commit, Compact and Save come from one goroutine.
+// Append, Rewind, Commit, Compact and Save come from one goroutine, and so do Entries and Term of
+// entries that are not committed.
 type RaftLog struct {
 	s *Store
 

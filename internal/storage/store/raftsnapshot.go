@@ -54,30 +54,35 @@ func (r *RaftLog) openAt(sn *RaftSnapshot, at func() (uint64, error)) error {
 
 // segmentsUpTo are the segments without the entries behind index, which may be cut meanwhile.
 func (r *RaftLog) segmentsUpTo(index uint64) ([]SnapshotFile, error) {
-	s := r.s
 	for {
-		s.mu.Lock()
-		parts, written := s.segmentFiles(), s.shard(wal.RaftShard).written
-		s.mu.Unlock()
-		if written <= index {
-			return parts, nil
-		}
 		c := r.cursor(index+1, false)
 		_, _, err := c.next()
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNotWritten) {
 			return nil, err
 		}
-		end := slices.IndexFunc(parts, func(p SnapshotFile) bool { return p.Name == c.img.name })
-		if end < 0 {
-			continue // it was cut, and is in a new segment
+		if parts, ok := r.partsBefore(c); ok {
+			return parts, nil
 		}
-		if c.at > wal.SegmentHeaderSize {
-			parts[end].Size = c.at
-			end++
-		}
-		return parts[:end], nil
 	}
+}
+
+// partsBefore are the segments before the entry that c has read, or all of them while there is no
+// such entry; not ok when what c has found is not true any more.
+func (r *RaftLog) partsBefore(c *raftCursor) (parts []SnapshotFile, ok bool) {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parts = s.segmentFiles()
+	if c.img == nil {
+		return parts, s.shard(wal.RaftShard).written < c.index
+	}
+	end := slices.IndexFunc(s.segments, func(seg *segment) bool { return seg.img == c.img })
+	if end < 0 {
+		return nil, false
+	}
+	if c.at > wal.SegmentHeaderSize {
+		parts[end].Size = c.at
+		end++
+	}
+	return parts[:end], true
 }

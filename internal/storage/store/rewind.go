@@ -53,74 +53,63 @@ func (c *committer) cutFrom(index uint64) error {
 	}
 	s.mu.Lock()
 	seg := s.shard(wal.RaftShard).segmentOf(index)
-	at := slices.Index(s.segments, seg)
-	later := slices.Clone(s.segments[at+1:])
 	s.mu.Unlock()
-	var f vfs.File
-	if seg == c.seg {
-		f = c.file
+	t, err := wal.ScanTail(imageReader{&s.files, cur.img}, cur.at, seg.number)
+	if err != nil || t.End != cur.at {
+		return fmt.Errorf("store: %s: cut at offset %d: the frames end at %d: %w", seg.img.name, cur.at, t.End, err)
 	}
-	// The last one goes first, each for good: a crash leaves a log without a hole.
-	for _, gone := range slices.Backward(later) {
-		if err := c.removeSegment(gone); err != nil {
+	f := c.file
+	if seg != c.seg {
+		if f, err = s.fs.OpenReadWrite(seg.img.path); err != nil {
 			return err
 		}
 	}
-	if f == nil {
-		var err error
-		if f, err = s.fs.OpenReadWrite(seg.img.path); err != nil {
+	later := c.unpublish(index, seg, f, &t) // before a byte of it changes
+	// The last one goes first, each for good: a crash leaves a log without a hole.
+	for _, gone := range slices.Backward(later) {
+		if err := s.fs.Remove(gone.img.path); err != nil {
+			return err
+		}
+		if err := s.fs.SyncDir(s.dir); err != nil {
 			return err
 		}
 	}
 	// Durable before anything is written in their place: otherwise a crash could leave new frames
 	// with old ones behind them.
-	if err := f.Truncate(cur.at); err != nil {
+	if err := f.Truncate(t.End); err != nil {
 		return err
 	}
-	if err := f.Datasync(); err != nil {
-		return err
-	}
-	t, err := wal.ScanTail(f, cur.at, seg.number)
-	if err != nil || t.End != cur.at {
-		return fmt.Errorf("store: %s: cut at offset %d: the frames end at %d: %w", seg.img.name, cur.at, t.End, err)
-	}
-	c.replaceImage(seg)
-	s.mu.Lock()
-	s.raft.forget(index, seg, t.Index)
-	s.cuts.Add(1)
-	seg.planned, seg.written, seg.bytes, seg.sealed, seg.dead = cur.at, cur.at, cur.at, false, 0
-	s.mu.Unlock()
-	c.begin(seg, f, cur.at)
-	return nil
+	return f.Datasync()
 }
 
-func (c *committer) removeSegment(gone *segment) error {
-	s := c.s
-	s.forgetSegment(gone)
-	if gone == c.seg {
-		s.files.release(gone.img)
-	}
-	if err := s.fs.Remove(gone.img.path); err != nil {
-		return err
-	}
-	return s.fs.SyncDir(s.dir)
-}
-
-// replaceImage makes readers look up again where entries of a segment are: the bytes behind the cut
-// will be others.
-func (c *committer) replaceImage(seg *segment) {
+// unpublish makes the entries from index on unknown to readers, and has the committer go on where
+// they began: in seg, whose file is f and of which t is left. It returns the segments behind seg.
+func (c *committer) unpublish(index uint64, seg *segment, f vfs.File, t *wal.Tail) (later []*segment) {
 	s := c.s
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := seg.img
-	if seg == c.seg { // the open file goes on with the new image
-		old.file = nil
-		old.users--
+	at := slices.Index(s.segments, seg) + 1
+	later = slices.Clone(s.segments[at:])
+	s.segments = slices.Delete(s.segments, at, len(s.segments))
+	if seg == c.seg {
+		seg.img.file = nil // the new image has it
 	}
-	s.files.retire(old)
-	seg.img = &image{name: old.name, path: old.path, salt: old.salt}
+	c.seg.img.users--
+	for _, gone := range later {
+		for shard := range gone.index {
+			s.shard(shard).drop(gone)
+		}
+		s.files.retire(gone.img)
+	}
+	s.files.retire(seg.img)
+	seg.img = &image{name: seg.img.name, path: seg.img.path, salt: seg.img.salt}
+	s.raft.forget(index, seg, t.Index)
+	s.cuts.Add(1)
+	seg.planned, seg.written, seg.bytes, seg.sealed, seg.dead = t.End, t.End, t.End, false, 0
+	c.begin(seg, f, t.End)
+	return later
 }
 
 // forget makes the entries from index on unknown. seg is where the log ends now and x what it

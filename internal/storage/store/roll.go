@@ -26,13 +26,12 @@ func (c *committer) roll(next *segment) {
 	c.begin(next, f, wal.SegmentHeaderSize)
 }
 
-// begin goes on at an offset of a segment that is durable up to there.
+// begin goes on at an offset of a segment that is durable up to there. No reader knows its image
+// yet.
 func (c *committer) begin(seg *segment, f vfs.File, at int64) {
 	c.seg, c.file = seg, f
 	c.at, c.synced, c.laid = at, at, at
-	c.s.files.mu.Lock()
 	seg.img.file, seg.img.users = f, 1
-	c.s.files.mu.Unlock()
 }
 
 func (c *committer) seal() {
