@@ -1,12 +1,17 @@
 package authority
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -17,7 +22,7 @@ import (
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	pem  []byte
+	pair Pair // both in PEM form
 }
 
 // Pair is a certificate and its key, in PEM form.
@@ -32,22 +37,52 @@ func New(name string, now, until time.Time) (*Authority, error) {
 		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-clockSkew), NotAfter: until,
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
-	a := &Authority{}
-	var err error
-	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return nil, fmt.Errorf("authority: %w", err)
-	}
-	der, err := sign(template, template, a.key, a.key)
+	key, block, err := NewKey()
 	if err != nil {
 		return nil, err
 	}
-	a.pem = encode("CERTIFICATE", der)
-	a.cert, err = x509.ParseCertificate(der)
-	return a, err
+	cert, err := sign(template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, err
+	}
+	return Load(Pair{cert, block})
+}
+
+// Load returns the authority whose certificate and key come first in p.
+func Load(p Pair) (*Authority, error) {
+	pair, err := tls.X509KeyPair(p.Cert, p.Key)
+	if err != nil {
+		return nil, fmt.Errorf("authority: %w", err)
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok || !pair.Leaf.IsCA {
+		return nil, errors.New("authority: the certificate is not that of an authority")
+	}
+	block, err := encodeKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{cert: pair.Leaf, key: key, pair: Pair{encode("CERTIFICATE", pair.Leaf.Raw), block}}, nil
 }
 
 // Cert is the authority's own certificate in PEM form, for clients that trust it.
-func (a *Authority) Cert() []byte { return a.pem }
+func (a *Authority) Cert() []byte { return a.pair.Cert }
+
+// Pair is the authority's own certificate and key, for Load.
+func (a *Authority) Pair() Pair { return a.pair }
+
+// Secret derives a secret of 32 bytes from the authority's key, another one for each purpose.
+func (a *Authority) Secret(purpose string) ([]byte, error) {
+	key, err := a.key.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("authority: %w", err)
+	}
+	secret, err := hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("authority: %w", err)
+	}
+	return secret, nil
+}
 
 // Server makes the certificate of a server that is reached by these names and addresses.
 func (a *Authority) Server(hosts ...string) (Pair, error) {
@@ -66,11 +101,21 @@ func (a *Authority) Server(hosts ...string) (Pair, error) {
 }
 
 // Node makes the certificate of a node of a cluster, which other nodes dial and which dials them.
-func (a *Authority) Node(name string) (Pair, error) {
-	return a.issue(&x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+func (a *Authority) Node(name string) (Pair, error) { return a.issue(ofNode(name)) }
+
+// SignNode makes the certificate, in PEM form, of a node that has a key already. It is valid from
+// about now to until.
+func (a *Authority) SignNode(name string, key crypto.PublicKey, now, until time.Time) ([]byte, error) {
+	template := ofNode(name)
+	template.NotBefore, template.NotAfter = now.Add(-clockSkew), until
+	return sign(template, a.cert, key, a.key)
+}
+
+func ofNode(name string) *x509.Certificate {
+	return &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	})
+	}
 }
 
 // Client makes the certificate of a client that is this user; its common name and its alternative
@@ -81,35 +126,46 @@ func (a *Authority) Client(user string) (Pair, error) {
 	})
 }
 
+// issue makes a certificate that is valid as long as the authority's, and a key for it.
 func (a *Authority) issue(template *x509.Certificate) (p Pair, err error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return p, fmt.Errorf("authority: %w", err)
-	}
-	template.NotBefore, template.NotAfter, template.KeyUsage = a.cert.NotBefore, a.cert.NotAfter, x509.KeyUsageDigitalSignature
-	der, err := sign(template, a.cert, key, a.key)
+	key, block, err := NewKey()
 	if err != nil {
 		return p, err
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return p, fmt.Errorf("authority: %w", err)
-	}
-	return Pair{encode("CERTIFICATE", der), encode("PRIVATE KEY", secret)}, nil
+	template.NotBefore, template.NotAfter, template.KeyUsage = a.cert.NotBefore, a.cert.NotAfter, x509.KeyUsageDigitalSignature
+	cert, err := sign(template, a.cert, &key.PublicKey, a.key)
+	return Pair{cert, block}, err
 }
 
-// sign makes a certificate of what key stands for, with a serial number of its own.
-func sign(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey) ([]byte, error) {
+// NewKey makes a private key; block is its PEM form.
+func NewKey() (key *ecdsa.PrivateKey, block []byte, err error) {
+	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, nil, fmt.Errorf("authority: %w", err)
+	}
+	block, err = encodeKey(key)
+	return key, block, err
+}
+
+func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("authority: %w", err)
+	}
+	return encode("PRIVATE KEY", der), nil
+}
+
+// sign makes a certificate in PEM form, with a serial number of its own.
+func sign(template, parent *x509.Certificate, key crypto.PublicKey, by *ecdsa.PrivateKey) ([]byte, error) {
 	const serialBits = 120
 	var err error
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits)); err != nil {
 		return nil, fmt.Errorf("authority: %w", err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, by)
 	if err != nil {
 		return nil, fmt.Errorf("authority: %w", err)
 	}
-	return der, nil
+	return encode("CERTIFICATE", der), nil
 }
 
 func encode(kind string, der []byte) []byte {

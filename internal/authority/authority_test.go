@@ -3,6 +3,7 @@ package authority
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"testing"
 	"time"
 )
@@ -46,6 +47,73 @@ func TestCertificates(t *testing.T) {
 		_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: tc.host, KeyUsages: []x509.ExtKeyUsage{tc.use}})
 		if (err == nil) != tc.ok {
 			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
+
+// TestLoad: an authority that is loaded is the same: it signs what others of it trust, and has the
+// same secrets.
+func TestLoad(t *testing.T) {
+	now := time.Now()
+	a, err := New("test authority", now, now.Add(10*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(a.Pair())
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := now.Add(time.Hour).Truncate(time.Second)
+	block, err := again.SignNode("node.example", &key.PublicKey, now, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, _ := pem.Decode(block)
+	cert, err := x509.ParseCertificate(der.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(a.Cert())
+	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		if _, err := cert.Verify(x509.VerifyOptions{Roots: pool, DNSName: "node.example", KeyUsages: []x509.ExtKeyUsage{use}}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !cert.NotAfter.Equal(until) || !key.PublicKey.Equal(cert.PublicKey) {
+		t.Errorf("it is valid until %s, for %v", cert.NotAfter, cert.PublicKey)
+	}
+	other, err := New("test authority", now, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]bool{}
+	for _, s := range []struct {
+		of      *Authority
+		purpose string
+	}{{a, "x"}, {again, "x"}, {a, "y"}, {other, "x"}} {
+		secret, err := s.of.Secret(s.purpose)
+		if err != nil || len(secret) != 32 {
+			t.Fatalf("%x, %v", secret, err)
+		}
+		secrets[string(secret)] = true
+	}
+	if len(secrets) != 3 {
+		t.Errorf("%d secrets, not 3", len(secrets))
+	}
+	server, err := a.Server("broker.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]Pair{
+		"nothing": {}, "no key": {Cert: a.Cert()}, "another's key": {a.Cert(), other.Pair().Key}, "a server": server,
+	} {
+		if _, err := Load(p); err == nil {
+			t.Errorf("%s was loaded", name)
 		}
 	}
 }

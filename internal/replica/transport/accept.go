@@ -25,7 +25,7 @@ func (t *Transport) Serve(ln net.Listener) error {
 		ln.Close()
 		return ErrClosed
 	}
-	config := accepting(t.o.TLS)
+	config := accepting(t.o.TLS, t.o.Join != nil)
 	for {
 		nc, err := ln.Accept()
 		if err != nil {
@@ -82,9 +82,22 @@ func (t *Transport) recognize(nc net.Conn, node uint64) *peer {
 	return p
 }
 
-// accept reads the hello of a connection and serves what it is for.
+// accept serves a connection, as what its handshake shows it to be.
 func (t *Transport) accept(nc *tls.Conn) {
 	nc.SetDeadline(time.Now().Add(dialPatience)) //nolint:errcheck // reading tells
+	if err := nc.Handshake(); err != nil {
+		t.complain(0, "cluster: refused a connection", "from", nc.RemoteAddr(), "reason", err)
+		return
+	}
+	if nc.ConnectionState().NegotiatedProtocol != JoinProtocol {
+		t.acceptPeer(nc)
+	} else if err := t.o.Join(nc); err != nil {
+		t.complain(0, "cluster: did not admit a node", "from", nc.RemoteAddr(), "reason", err)
+	}
+}
+
+// acceptPeer reads the hello of a connection and serves what it is for.
+func (t *Transport) acceptPeer(nc *tls.Conn) {
 	h, err := readHello(nc)
 	if err == nil {
 		err = t.refusal(nc, &h)
@@ -97,9 +110,7 @@ func (t *Transport) accept(nc *tls.Conn) {
 	}
 	if err != nil {
 		t.complain(0, "cluster: refused a connection", "from", nc.RemoteAddr(), "reason", err)
-		if nc.ConnectionState().HandshakeComplete {
-			answer(nc, err.Error()) //nolint:errcheck // it is closed anyway
-		}
+		answer(nc, err.Error()) //nolint:errcheck // it is closed anyway
 		return
 	}
 	if err := answer(nc, ""); err != nil {

@@ -26,6 +26,10 @@
 // of another cluster, or of another node of this one. Replica ids are never reused, so a removed
 // node cannot come back under its old name.
 //
+// A node that is to join has no certificate yet. Its connections have an ALPN protocol of their own
+// (JoinProtocol), by which they are told from peers before a certificate is asked for; what they
+// say is no matter of this package.
+//
 // # Format
 //
 // All data is in frames: a length of 4 bytes, a CRC-32C of 4, both little-endian, and the payload.

@@ -2,12 +2,27 @@ package transport
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"slices"
 )
+
+// JoinProtocol is the ALPN protocol of connections that ask to join the cluster. They need no
+// certificate, and are no peers (Options.Join).
+const JoinProtocol = "fiveways-join"
 
 // NodeName is the name of a node in its certificate.
 func NodeName(cluster, node uint64) string {
 	return fmt.Sprintf("node-%d.cluster-%016x.fiveways.internal", node, cluster)
+}
+
+// IsNode reports whether a certificate is that of a node of the cluster, any one.
+func IsNode(cert *x509.Certificate, cluster uint64) bool {
+	return slices.ContainsFunc(cert.DNSNames, func(name string) bool {
+		var node uint64
+		_, err := fmt.Sscanf(name, "node-%d.", &node)
+		return err == nil && name == NodeName(cluster, node)
+	})
 }
 
 // dialing is the configuration for a connection to a node: it must be that node.
@@ -19,10 +34,31 @@ func dialing(base *tls.Config, cluster, node uint64) *tls.Config {
 }
 
 // accepting is the configuration for connections from nodes: a node must present its certificate.
-func accepting(base *tls.Config) *tls.Config {
+// With join, connections of JoinProtocol need none.
+func accepting(base *tls.Config, join bool) *tls.Config {
 	c := base.Clone()
 	c.ClientAuth = tls.RequireAndVerifyClientCert
 	c.MinVersion = tls.VersionTLS13
+	c.NextProtos = nil // a protocol is for joining alone
+	if join {
+		open := joining(c)
+		c.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			if slices.Contains(hello.SupportedProtos, JoinProtocol) {
+				return open, nil
+			}
+			return nil, nil
+		}
+	}
+	return c
+}
+
+// joining is the configuration for connections of JoinProtocol. It gives no session ticket: nothing
+// of such a connection may serve as a peer's.
+func joining(base *tls.Config) *tls.Config {
+	c := base.Clone()
+	c.ClientAuth = tls.NoClientCert
+	c.NextProtos = []string{JoinProtocol}
+	c.SessionTicketsDisabled = true
 	return c
 }
 

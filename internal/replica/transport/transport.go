@@ -47,8 +47,13 @@ type Options struct {
 	// Stream gets each stream that a peer opens (Dial), on a goroutine of its own, and closes it.
 	// nil: there are none.
 	Stream func(from uint64, purpose string, nc net.Conn)
-	Now    func() time.Time // wall clock; nil: time.Now
-	Log    *slog.Logger     // nil: nothing is logged
+	// Join serves a connection of JoinProtocol, on a goroutine of its own; the connection is closed
+	// when it returns, and its error logged. Nothing is known of the other end. The connection has
+	// the deadline of a stranger, and stays one of the few strangers that may be there at a time:
+	// Join sets a later deadline once it has reason to trust the other end. nil: none is served.
+	Join func(nc *tls.Conn) error
+	Now  func() time.Time // wall clock; nil: time.Now
+	Log  *slog.Logger     // nil: nothing is logged
 }
 
 // Transport is a node's end of the connections of its cluster.

@@ -256,6 +256,121 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestJoinProtocol is a table of connections without a certificate to a node that others may ask to
+// join. By the protocol that is for it they reach Options.Join; none ever gets to be a peer, not
+// with a session that such a connection has begun either.
+func TestJoinProtocol(t *testing.T) {
+	by := newAuthority(t)
+	good := hello{cluster: cluster, from: 2, to: 1}
+	for _, tc := range []struct {
+		name   string
+		config *tls.Config
+		joins  bool
+	}{
+		{"no protocol", &tls.Config{}, false},
+		{"another protocol", &tls.Config{NextProtos: []string{"h2"}}, false},
+		{"the protocol", &tls.Config{NextProtos: []string{JoinProtocol}}, true},
+		{"the protocol among others", &tls.Config{NextProtos: []string{"h2", JoinProtocol}}, true},
+		{"the protocol, with a peer's certificate", &tls.Config{NextProtos: []string{JoinProtocol}, Certificates: identity(t, by, by, cluster, 2).Certificates}, true},
+	} {
+		joined := make(chan int, 10) // bytes that it sent
+		n := listen(t, by, 1, "127.0.0.1:0", func(o *Options) {
+			o.Join = func(nc *tls.Conn) error {
+				if nc.ConnectionState().PeerCertificates != nil {
+					t.Errorf("%s: a certificate was asked for", tc.name)
+				}
+				got, err := nc.Read(make([]byte, maxHello))
+				joined <- got
+				return err
+			}
+		})
+		n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+		sessions := tls.NewLRUClientSessionCache(1)
+		tc.config.ClientSessionCache, tc.config.ServerName = sessions, "node"
+		first := good.append(nil)
+		if _, err := raw(t, n, tc.config, first); err == nil {
+			t.Errorf("%s: it was let in", tc.name)
+		}
+		if tc.joins && <-joined != len(first) {
+			t.Errorf("%s: it did not all arrive", tc.name)
+		}
+		if _, err := raw(t, n, &tls.Config{ClientSessionCache: sessions, ServerName: "node"}, first); err == nil {
+			t.Errorf("%s: it was let in with the session of the first", tc.name)
+		}
+		n.log.await(t, "didn't provide a certificate")
+		if _, err := raw(t, n, identity(t, by, by, cluster, 2), first); err != nil {
+			t.Errorf("%s: the peer after it: %v", tc.name, err)
+		}
+		n.Close()
+		if !tc.joins && len(joined) > 0 {
+			t.Errorf("%s: it got to Join", tc.name)
+		}
+	}
+}
+
+// TestNoJoin: a node that admits none asks for a certificate whatever the protocol.
+func TestNoJoin(t *testing.T) {
+	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
+	h := hello{cluster: cluster, from: 2, to: 1}
+	if _, err := raw(t, n, &tls.Config{NextProtos: []string{JoinProtocol}}, h.append(nil)); err == nil {
+		t.Error("it was let in")
+	}
+	n.log.await(t, "didn't provide a certificate")
+}
+
+// TestJoinersAreStrangers: connections that ask to join are strangers as long as they last, of
+// which there are only so many; their error is logged, and there is room again when they have
+// ended.
+func TestJoinersAreStrangers(t *testing.T) {
+	by := newAuthority(t)
+	inside, held := make(chan struct{}, mostStrangers+1), make(chan struct{})
+	n := listen(t, by, 1, "127.0.0.1:0", func(o *Options) {
+		o.Join = func(nc *tls.Conn) error {
+			nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // no matter
+			inside <- struct{}{}
+			<-held
+			return errors.New("a reason")
+		}
+	})
+	dial := func() error {
+		conn, err := tls.Dial("tcp", n.address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{JoinProtocol}})
+		if err == nil {
+			t.Cleanup(func() { conn.Close() })
+		}
+		return err
+	}
+	for range mostStrangers {
+		if err := dial(); err != nil {
+			t.Fatal(err)
+		}
+		<-inside
+	}
+	if err := dial(); err == nil {
+		t.Error("there was room for another")
+	}
+	close(held)
+	n.log.await(t, `msg="cluster: did not admit a node" from=127.0.0.1:`)
+	n.log.await(t, `reason="a reason"`)
+	for end := time.Now().Add(patience); dial() != nil; {
+		if time.Now().After(end) {
+			t.Fatal("there is no room any more")
+		}
+	}
+}
+
+// TestIsNode is a table of names in certificates.
+func TestIsNode(t *testing.T) {
+	for name, want := range map[string]bool{
+		NodeName(cluster, 1): true, NodeName(cluster, 1<<64-1): true, NodeName(cluster+1, 1): false,
+		"": false, "x" + NodeName(cluster, 1): false, NodeName(cluster, 1) + ".example": false,
+		strings.Replace(NodeName(cluster, 1), "-1", "-01", 1): false, strings.Replace(NodeName(cluster, 1), "-1", "-", 1): false,
+	} {
+		if got := IsNode(&x509.Certificate{DNSNames: []string{name}}, cluster); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
 // TestNotTLS: a client of another protocol is refused with one line.
 func TestNotTLS(t *testing.T) {
 	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)

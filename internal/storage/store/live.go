@@ -94,23 +94,7 @@ func clearSlot(fsys vfs.FS, root string, slot int) error {
 
 // writeSmallFile replaces a file: it is the old one or b after a crash.
 func writeSmallFile(fsys vfs.FS, dir, name string, b []byte) error {
-	path := filepath.Join(dir, name)
-	f, err := fsys.Create(path + tmpSuffix)
-	if err != nil {
-		return inFile(name, err)
-	}
-	_, err = f.WriteAt(b, 0)
-	if err == nil {
-		err = f.Datasync()
-	}
-	f.Close() // synced, or not used
-	if err == nil {
-		err = fsys.Rename(path+tmpSuffix, path)
-	}
-	if err == nil {
-		err = fsys.SyncDir(dir)
-	}
-	if err != nil {
+	if err := vfs.Replace(fsys, filepath.Join(dir, name), b); err != nil {
 		return inFile(name, err)
 	}
 	return nil
@@ -118,21 +102,11 @@ func writeSmallFile(fsys vfs.FS, dir, name string, b []byte) error {
 
 // readSmallFile returns the first bytes of a file, up to most; nil when there is none.
 func readSmallFile(fsys vfs.FS, dir, name string, most int64) ([]byte, error) {
-	path := filepath.Join(dir, name)
-	size, err := fsys.Stat(path)
+	b, err := vfs.ReadSmall(fsys, filepath.Join(dir, name), most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, inFile(name, err)
-	}
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	defer f.Close()
-	b := make([]byte, min(size, most))
-	if n, err := f.ReadAt(b, 0); n < len(b) {
 		return nil, inFile(name, err)
 	}
 	return b, nil

@@ -9,7 +9,7 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
-const tmpSuffix = ".tmp"
+const tmpSuffix = vfs.TmpSuffix
 
 // layout is what the names in a directory say.
 type layout struct {

@@ -1,0 +1,25 @@
+// Package admission is the identity of a node of a cluster, and how a new node gets one.
+//
+// # Identity
+//
+// A cluster has an authority of its own, and each node a certificate of it, which names the cluster
+// and the node (transport.NodeName). Every node has the authority's key, too: any node can renew
+// its own certificate while it runs, and any leader can admit others. So a node that is taken over
+// takes the cluster with it, as it would with the data that every node has.
+//
+// # Joining
+//
+// An operator asks a node for a token and gives it to the new node, the newcomer. The token proves
+// two things: to the cluster, by a MAC under a secret of the authority, that the newcomer may come;
+// and to the newcomer, by the hash of the authority's certificate, that it speaks to the cluster.
+// The newcomer checks that before it sends anything. It can be used any number of times until it
+// expires, for what it admits gets the authority's key and could make tokens itself.
+//
+// The newcomer asks the node that the token names, which names the leader if it is another. The
+// leader makes the newcomer a member and answers with its identity. The newcomer's private key
+// never leaves it.
+//
+// # Format
+//
+// The file, the token and the messages are described in docs/format/admission.md.
+package admission

@@ -1,0 +1,215 @@
+package admission
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"fiveways/internal/authority"
+	"fiveways/internal/replica/transport"
+	"fiveways/internal/storage/vfs"
+)
+
+const (
+	identityFile = "identity.pem"
+	maxIdentity  = 64 << 10 // bytes of the file
+
+	authorityYears = 10
+	nodeLife       = 90 * 24 * time.Hour
+	renewalPart    = 3 // a certificate is renewed when less than one part of this many is left
+)
+
+// ErrIdentity means that a file or an answer does not hold the identity of the node.
+var ErrIdentity = errors.New("admission: not the identity of this node")
+
+// Identity is what makes a node one of its cluster: its certificate, and the cluster's authority.
+// The methods may be called concurrently, except Renew with itself.
+type Identity struct {
+	cluster, node uint64
+	authority     *authority.Authority
+	root          *x509.Certificate // the authority's
+	secret        []byte            // of tokens
+
+	pair atomic.Pointer[tls.Certificate] // the node's; its chain ends with root
+
+	// where it is kept
+	fs  vfs.FS
+	dir string
+}
+
+// Found makes the authority of a new cluster and the identity of its first node, and keeps them in
+// dir, which is created if it is missing. After a crash dir holds all of it or nothing. Errors:
+// fs.ErrExist when dir holds an identity, those of the file system.
+func Found(dir string, cluster, node uint64, now time.Time) error {
+	return found(vfs.OS{}, dir, cluster, node, now)
+}
+
+func found(fsys vfs.FS, dir string, cluster, node uint64, now time.Time) error {
+	if err := vacant(fsys, dir); err != nil {
+		return err
+	}
+	a, err := authority.New(fmt.Sprintf("cluster-%016x.fiveways.internal", cluster), now, now.AddDate(authorityYears, 0, 0))
+	if err != nil {
+		return err
+	}
+	file, err := issue(a, cluster, node, now)
+	if err != nil {
+		return err
+	}
+	return create(fsys, dir, file)
+}
+
+// issue makes a certificate for a node, with a new key, and returns the file of its identity.
+func issue(a *authority.Authority, cluster, node uint64, now time.Time) ([]byte, error) {
+	key, block, err := authority.NewKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := a.SignNode(transport.NodeName(cluster, node), &key.PublicKey, now, now.Add(nodeLife))
+	if err != nil {
+		return nil, err
+	}
+	return encode(cert, block, a.Pair()), nil
+}
+
+// encode returns the file of an identity: of the node, then of the authority.
+func encode(cert, key []byte, by authority.Pair) []byte {
+	return slices.Concat(cert, key, by.Cert, by.Key)
+}
+
+// decode returns the identity that a file holds, which must be that of this node. Whether its
+// certificates are still valid is not looked at. Errors: ErrIdentity.
+func decode(file []byte, cluster, node uint64) (*Identity, error) {
+	pair, err := tls.X509KeyPair(file, file) // both certificates, and the first key
+	if err == nil && len(pair.Certificate) != 2 {
+		err = fmt.Errorf("it has %d certificates, not 2", len(pair.Certificate))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
+	}
+	_, rest := pem.Decode(file)
+	_, rest = pem.Decode(rest)
+	a, err := authority.Load(authority.Pair{Cert: rest, Key: rest})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
+	}
+	root, err := x509.ParseCertificate(pair.Certificate[1])
+	if err == nil {
+		err = pair.Leaf.CheckSignatureFrom(root)
+	}
+	if err == nil {
+		err = pair.Leaf.VerifyHostname(transport.NodeName(cluster, node))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
+	}
+	secret, err := a.Secret("fiveways join tokens")
+	if err != nil {
+		return nil, err
+	}
+	id := &Identity{cluster: cluster, node: node, authority: a, root: root, secret: secret}
+	id.pair.Store(&pair)
+	return id, nil
+}
+
+// vacant returns fs.ErrExist when a folder holds an identity.
+func vacant(fsys vfs.FS, dir string) error {
+	path := filepath.Join(dir, identityFile)
+	_, err := fsys.Stat(path)
+	if err == nil {
+		err = fmt.Errorf("%s: %w", path, fs.ErrExist)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("admission: %w", err)
+}
+
+// create writes the file of an identity into a folder that may be missing.
+func create(fsys vfs.FS, dir string, file []byte) error {
+	err := fsys.MkdirAll(dir)
+	if err == nil {
+		err = fsys.SyncDir(filepath.Dir(dir))
+	}
+	if err != nil {
+		return fmt.Errorf("admission: %w", err)
+	}
+	return replace(fsys, dir, file)
+}
+
+func replace(fsys vfs.FS, dir string, file []byte) error {
+	if err := vfs.Replace(fsys, filepath.Join(dir, identityFile), file); err != nil {
+		return fmt.Errorf("admission: %w", err)
+	}
+	return nil
+}
+
+// Load returns the identity that dir holds. Its certificate may have expired while the node was
+// down: call Renew before it is used. Errors: fs.ErrNotExist, ErrIdentity when it is damaged or
+// another node's, those of the file system.
+func Load(dir string, cluster, node uint64) (*Identity, error) {
+	return load(vfs.OS{}, dir, cluster, node)
+}
+
+func load(fsys vfs.FS, dir string, cluster, node uint64) (*Identity, error) {
+	file, err := vfs.ReadSmall(fsys, filepath.Join(dir, identityFile), maxIdentity)
+	if err != nil {
+		return nil, fmt.Errorf("admission: %w", err)
+	}
+	id, err := decode(file, cluster, node)
+	if err != nil {
+		return nil, err
+	}
+	id.fs, id.dir = fsys, dir
+	return id, nil
+}
+
+// TLS is the configuration of the node's connections (transport.Options). Each handshake presents
+// the certificate that is the latest then, followed by the authority's, which newcomers need.
+func (id *Identity) TLS() *tls.Config {
+	pool := poolOf(id.root)
+	return &tls.Config{
+		RootCAs: pool, ClientCAs: pool, MinVersion: tls.VersionTLS13,
+		GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return id.pair.Load(), nil },
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return id.pair.Load(), nil },
+	}
+}
+
+func poolOf(root *x509.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(root)
+	return pool
+}
+
+// Renew replaces the node's certificate and key, on disk and then in use, if less than a third of
+// the certificate's life is left; that is 30 days. Connections that are there go on. Errors: those
+// of the file system; the node then goes on with the certificate that it has.
+func (id *Identity) Renew(now time.Time) (renewed bool, err error) {
+	leaf := id.pair.Load().Leaf
+	if leaf.NotAfter.Sub(now) >= leaf.NotAfter.Sub(leaf.NotBefore)/renewalPart {
+		return false, nil
+	}
+	file, err := issue(id.authority, id.cluster, id.node, now)
+	if err != nil {
+		return false, err
+	}
+	fresh, err := decode(file, id.cluster, id.node)
+	if err != nil {
+		return false, err
+	}
+	if err := replace(id.fs, id.dir, file); err != nil {
+		return false, err
+	}
+	id.pair.Store(fresh.pair.Load())
+	return true, nil
+}
+
+// hash is what a token knows the authority by.
+func hash(root *x509.Certificate) [sha256.Size]byte { return sha256.Sum256(root.Raw) }
