@@ -33,7 +33,7 @@ func TestDefinitionsAtTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.broker.Authenticate("u", "pass", true); err != nil {
+		if err := s.Broker().Authenticate("u", "pass", true); err != nil {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -10,7 +10,6 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/keyspace"
 	"fiveways/internal/protocol/etcd"
-	"fiveways/internal/semaphores"
 	"fiveways/internal/statemachine"
 )
 
@@ -42,16 +41,6 @@ func quota(cfg config.Config) int64 {
 		return -1
 	}
 	return cfg.EtcdQuota
-}
-
-// stateMachines are those that the broker keeps in its log. What it holds of keys is left alone
-// when their protocol is off.
-func stateMachines(keys *etcdServer, sems *semaphores.Manager) map[uint32]statemachine.Machine {
-	all := map[uint32]statemachine.Machine{statemachine.Semaphores: sems}
-	if keys != nil {
-		all[statemachine.Keys] = keys.keys
-	}
-	return all
 }
 
 // start lets the store take changes and makes the server.

@@ -45,7 +45,7 @@ func mayLogIn(s *Server, user string) bool {
 }
 
 func users(s *Server) (names []string) {
-	for _, u := range s.broker.Users() {
+	for _, u := range s.Broker().Users() {
 		names = append(names, u.Name)
 	}
 	return names
@@ -74,11 +74,11 @@ func TestFirstUser(t *testing.T) {
 				if !mayLogIn(s, "alice:secret") || mayLogIn(s, "guest:guest") {
 					t.Error("alice cannot log in, or guest can")
 				}
-				u, err := s.broker.User("alice")
+				u, err := s.Broker().User("alice")
 				if err != nil || !slices.Contains(u.Tags, "administrator") || u.LoopbackOnly {
 					t.Errorf("%+v, %v", u, err)
 				}
-				if err := s.broker.SetPassword("alice", "changed"); err != nil {
+				if err := s.Broker().SetPassword("alice", "changed"); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -86,7 +86,7 @@ func TestFirstUser(t *testing.T) {
 				if !mayLogIn(s, "alice:changed") {
 					t.Error("a later start changed the password")
 				}
-				if err := s.broker.DeleteUser("alice"); err != nil {
+				if err := s.Broker().DeleteUser("alice"); err != nil {
 					t.Fatal(err)
 				}
 			})

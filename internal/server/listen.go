@@ -60,21 +60,5 @@ func listen(key, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// serve has fn serve a protocol's listeners, over TLS too where there is a certificate.
-func (s *Server) serve(key string, listeners []net.Listener, fn func(net.Listener) error) {
-	for _, l := range listeners {
-		addr := l.Addr().String()
-		if s.addrs[key] == "" {
-			s.addrs[key] = addr
-		}
-		l = s.tls.Listen(l, tlsModes[key])
-		s.served.Go(func() {
-			if err := fn(l); err != nil {
-				s.log.Error("listener stopped", "protocol", key, "addr", addr, "err", err)
-			}
-		})
-	}
-}
-
 // Endpoints are all addresses that are served, in the order of config.ListenKeys.
 func (s *Server) Endpoints() []Endpoint { return s.ends }

@@ -4,22 +4,20 @@ import (
 	"net"
 
 	"fiveways/internal/config"
-	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi"
 )
 
 // describe says what the HTTP API tells of this node.
-func (s *Server) describe(cfg config.Config, c common, listeners map[string][]net.Listener) httpapi.Node {
-	served := endpoints(listeners, s.tls != nil)
-	s.monitor = monitor.New(s.broker, monitor.Options{Every: cfg.StatsInterval, Edge: c.Clients.Observe, Log: c.Log})
+func (s *Server) describe(l *leadership) httpapi.Node {
 	n := httpapi.Node{
-		Name: cfg.NodeName, Product: cfg.AMQPProduct, Version: c.version, RabbitMQ: cfg.RabbitMQVersion, Monitor: s.monitor, Clients: c.Clients, Connections: c.Connections,
-		Endpoints: func() []protocol.Endpoint { return served }, Certificate: s.tls.Certificate,
-		MemoryLimit: func() int64 { return HeapLimit(cfg, s.Kept()) },
+		Name: s.cfg.NodeName, Product: s.cfg.AMQPProduct, Version: s.version, RabbitMQ: s.cfg.RabbitMQVersion,
+		Monitor: l.monitor, Clients: l.shared.Clients, Connections: l.shared.Connections,
+		Endpoints: func() []protocol.Endpoint { return s.ends }, Certificate: s.tls.Certificate,
+		MemoryLimit: func() int64 { return HeapLimit(s.cfg, s.Kept()) },
 	}
-	if s.etcd != nil {
-		n.KeyBytes = s.etcd.keys.IndexBytes
+	if l.keys != nil {
+		n.KeyBytes = l.keys.keys.IndexBytes
 	}
 	return n
 }

@@ -4,28 +4,23 @@
 //
 // Start returns once every listener serves, or an error with nothing left
 // behind. Drain is complete on return and safe to call twice.
+//
+// A Server is what a node has as long as it runs: its addresses, its certificate, its logs. A
+// leadership is what it builds on a broker, and may be ended and built again on the next one.
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 
 	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/config"
-	"fiveways/internal/firehose"
-	"fiveways/internal/monitor"
-	"fiveways/internal/policies"
 	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/protocol/resp"
 	"fiveways/internal/semaphores"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -49,40 +44,27 @@ func HeapLimit(cfg config.Config, kept int64) int64 {
 
 // Server is a running node.
 type Server struct {
-	broker  *broker.Broker
-	amqp    *amqp.Server    // nil: off
-	sql     *pgwire.Server  // nil: off
-	redis   *resp.Server    // nil: off
-	etcd    *etcdServer     // nil: off
-	http    *httpapi.Server // nil: off
-	admin   *admin          // nil when it could not be served
-	sems    *semaphores.Manager
-	monitor *monitor.Monitor
-	metrics *httpapi.Server // nil: off
-	shovels *shovels
+	cfg     config.Config
+	version string
+	log     *slog.Logger
 	tls     *protocol.TLS // nil: everything is plain
-	logins  *protocol.Logins
 	audit   *protocol.Audit
 	traces  *traces.Exporter // nil: off
-	log     *slog.Logger
-	addrs   map[string]string
-	ends    []Endpoint
-	stop    context.CancelFunc // of what runs beside the protocols
-	served  sync.WaitGroup
+
+	listeners map[string][]net.Listener // by configuration key; connections are through their handshake
+	addrs     map[string]string
+	ends      []Endpoint
+
+	machines *machines
+	lead     *leadership
+
+	stop    context.CancelFunc // of what runs beside the leadership
+	running sync.WaitGroup     // that
 	forced  context.Context    // ends when the drain must not wait any longer
 	force   context.CancelFunc // ends forced
 	once    sync.Once
 	err     error
 }
-
-var syncModes = map[string]store.SyncMode{
-	config.SyncAlways: store.SyncAlways,
-	config.SyncBatch:  store.SyncBatch,
-	config.SyncOS:     store.SyncOS,
-}
-
-// fsyncs are the sync modes as Redis' appendfsync would have them.
-var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "everysec"}
 
 // Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse
 // (naming the key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
@@ -92,145 +74,80 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 
 // startOn is Start with something between the engine and its log; nil: nothing.
 func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
-	// The listeners come first: a taken port is found before a long recovery.
-	secure, err := openTLS(cfg, log)
+	s, err := open(cfg, version, log)
 	if err != nil {
 		return nil, err
 	}
-	audit, err := OpenAudit(cfg, log)
+	s.machines = newMachines(cfg, log)
+	o := s.brokerOptions(s.machines)
+	o.WrapLog = wrap
+	b, err := broker.Open(vfs.OS{}, cfg.Data, o)
+	if err == nil {
+		if s.lead, err = s.newLeadership(b, s.machines); err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
 	if err != nil {
+		err = errors.Join(err, s.machines.close(), s.close())
+		if errors.Is(err, vfs.ErrLocked) {
+			err = ErrLocked
+		}
+		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
+	}
+	s.lead.serve(s.listeners)
+	return s, nil
+}
+
+// open opens all that is not in the data folder. The listeners come first: a taken port is found
+// before a long recovery.
+func open(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
+	s := &Server{cfg: cfg, version: version, log: log, addrs: map[string]string{}, listeners: map[string][]net.Listener{}}
+	var err error
+	if s.tls, err = openTLS(cfg, log); err != nil {
+		return nil, err
+	}
+	if s.audit, err = OpenAudit(cfg, log); err != nil {
 		return nil, err
 	}
 	listeners, err := listenAll(cfg, log)
 	if err != nil {
-		return nil, errors.Join(err, audit.Close())
+		return nil, errors.Join(err, s.audit.Close())
 	}
-	keys, sems := newEtcd(cfg, log), semaphores.New(semaphores.Options{MaxBytes: cfg.MemoryLimit, Logger: log})
-	spans := newTraces(cfg, version, log)
-	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{
-		Sync: syncModes[cfg.Sync], BatchDelay: cfg.BatchDelay, Shards: cfg.Shards,
-		MemoryLimit: cfg.MemoryLimit, DiskFreeLimit: cmp.Or(cfg.DiskFreeLimit, -1), Logger: log,
-		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, StateMachines: stateMachines(keys, sems), Policies: policies.Engine{},
-		Traces: heard(spans), Tap: firehose.Of(cfg.NodeName), WrapLog: wrap,
-	})
-	if err != nil {
-		closeAll(listeners)
-		err = errors.Join(err, keys.close(), audit.Close())
-		if errors.Is(err, vfs.ErrLocked) {
-			return nil, fmt.Errorf("data: %s: %w", cfg.Data, ErrLocked)
+	s.ends = endpoints(listeners, s.tls != nil)
+	for key, all := range listeners {
+		s.addrs[key] = all[0].Addr().String()
+		for _, l := range all {
+			s.listeners[key] = append(s.listeners[key], s.tls.Listen(l, tlsModes[key]))
 		}
-		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	all := common{
-		Shared: protocol.Shared{
-			Semaphores: sems, Logins: protocol.NewLogins(b, secure), Clients: protocol.NewClients(), Connections: protocol.NewLimit(cfg.MaxConnections), Log: log,
-		},
-		version: version, audit: audit,
-	}
-	jobs.Resume(b)
-	err = sems.Start(b)
-	if err == nil && keys != nil {
-		err = keys.start(b, cfg, all)
-	}
-	if err == nil {
-		err = httpapi.Identify(b)
-	}
-	if err == nil && cfg.DefaultUser != "" {
-		err = makeFirstUser(b, cfg, log)
-	}
-	if err == nil && cfg.LoadDefinitions != "" {
-		err = loadDefinitions(b, cfg.LoadDefinitions, log)
-	}
-	if err != nil {
-		closeAll(listeners)
-		sems.Stop()
-		return nil, fmt.Errorf("data: %s: %w", cfg.Data, errors.Join(err, b.Close(), keys.close(), audit.Close()))
-	}
-	s := &Server{broker: b, sems: sems, etcd: keys, tls: secure, logins: all.Logins, audit: audit, traces: spans, log: log, addrs: map[string]string{}}
 	s.forced, s.force = context.WithCancel(context.Background())
 	s.watchTLS()
-	node := s.describe(cfg, all, listeners)
-	s.ends = endpoints(listeners, secure != nil)
-	s.shovels = newShovels(b, cfg, all)
-	api := httpapi.New(b, httpapi.Options{
-		Semaphores: sems, Keys: keys.store(), Node: node, Shovels: s.shovels.manager, Spans: counted(spans), Logins: all.Logins, Audit: audit, Log: log,
-	})
-	s.monitor.Start()
-	if spans != nil {
-		spans.Start()
+	if s.traces = newTraces(cfg, version, log); s.traces != nil {
+		s.traces.Start()
 	}
-	if s.admin, err = startAdmin(api, cfg, log); err != nil {
-		log.Warn("the admin socket cannot be opened; administration needs a stopped broker", "err", err)
-	}
-	if l := listeners["amqp"]; l != nil {
-		s.amqp = amqp.New(b, amqpOptions(cfg, all))
-		s.serve("amqp", l, s.amqp.Serve)
-	}
-	if l := listeners["sql"]; l != nil {
-		s.sql = pgwire.New(b, sqlOptions(cfg, all))
-		s.serve("sql", l, s.sql.Serve)
-	}
-	if l := listeners["redis"]; l != nil {
-		s.redis = resp.New(b, redisOptions(cfg, all))
-		s.serve("redis", l, s.redis.Serve)
-	}
-	if l := listeners["etcd"]; l != nil {
-		s.serve("etcd", l, s.etcd.Serve)
-	}
-	if l := listeners["http"]; l != nil {
-		s.http = httpapi.NewServer(api, httpapi.ServerOptions{Clients: all.Clients, Connections: all.Connections, Log: log})
-		s.serve("http", l, s.http.Serve)
-	}
-	if l := listeners["metrics"]; l != nil {
-		s.metrics = httpapi.NewMetricsServer(api, httpapi.ServerOptions{Clients: all.Clients, Connections: all.Connections, Log: log})
-		s.serve("metrics", l, s.metrics.Serve)
-	}
-	s.shovels.start()
-	b.WhenLost(s.abandon)
 	return s, nil
 }
 
-// abandon ends the sessions of all clients, those on the admin socket included, because this node
-// does not lead any more: nothing that only it knows is answered. Drain follows. Metrics are the
-// node's own and stay.
-func (s *Server) abandon() {
-	s.log.Warn("leadership is lost: all sessions end")
-	if s.amqp != nil {
-		s.amqp.Abandon()
+// close is the end of what open has opened.
+func (s *Server) close() error {
+	s.stop()
+	closeAll(s.listeners)
+	s.running.Wait()
+	if s.traces != nil {
+		s.traces.Stop()
 	}
-	if s.sql != nil {
-		s.sql.Abandon()
-	}
-	if s.redis != nil {
-		s.redis.Abandon()
-	}
-	if s.etcd != nil {
-		s.etcd.server.Abandon()
-	}
-	if s.http != nil {
-		s.http.Abandon()
-	}
-	if s.admin != nil {
-		s.admin.http.Abandon()
-	}
-	s.shovels.inside.Abandon()
+	return s.audit.Close()
 }
 
 // Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores
 // take. It grows and shrinks with them.
-func (s *Server) Kept() int64 {
-	n := s.sems.Bytes()
-	if s.etcd != nil {
-		n += s.etcd.keys.IndexBytes()
-	}
-	return n
-}
+func (s *Server) Kept() int64 { return s.machines.kept() }
 
 // Semaphores are the task semaphores. They are closed by Drain.
-func (s *Server) Semaphores() *semaphores.Manager { return s.sems }
+func (s *Server) Semaphores() *semaphores.Manager { return s.lead.sems }
 
 // Broker is the engine. It is closed by Drain.
-func (s *Server) Broker() *broker.Broker { return s.broker }
+func (s *Server) Broker() *broker.Broker { return s.lead.broker }
 
 // Addrs gives the bound address of each protocol served, the first one when there are several, by
 // its configuration key.
@@ -246,77 +163,8 @@ func (s *Server) Drain(ctx context.Context) error {
 		defer cancel()
 		defer context.AfterFunc(s.forced, cancel)()
 		s.stop()
-		s.broker.Hurry()
-		errs := append([]error{s.shovels.stop(ctx)}, s.drainProtocols(ctx)...)
-		if s.admin != nil {
-			errs = append(errs, s.admin.stop(ctx))
-		}
-		s.served.Wait()
-		s.monitor.Stop()
-		s.sems.Stop()
-		s.etcd.stop()
-		s.err = errors.Join(append(errs, s.broker.Close(), s.etcd.close(), s.audit.Close())...)
-		if s.traces != nil {
-			s.traces.Stop()
-		}
+		err := s.lead.drain(ctx)
+		s.err = errors.Join(err, s.lead.broker.Close(), s.machines.close(), s.close())
 	})
 	return s.err
-}
-
-// drainProtocols drains them side by side: they share the time.
-func (s *Server) drainProtocols(ctx context.Context) []error {
-	errs := make([]error, 6)
-	var all sync.WaitGroup
-	if s.amqp != nil {
-		all.Go(func() { errs[0] = s.amqp.Drain(ctx) })
-	}
-	if s.sql != nil {
-		all.Go(func() { errs[1] = s.sql.Drain(ctx) })
-	}
-	if s.redis != nil {
-		all.Go(func() { errs[2] = s.redis.Drain(ctx) })
-	}
-	if s.etcd != nil {
-		all.Go(func() { errs[3] = s.etcd.drain(ctx) })
-	}
-	if s.http != nil {
-		all.Go(func() { errs[4] = s.http.Drain(ctx) })
-	}
-	if s.metrics != nil {
-		all.Go(func() { errs[5] = s.metrics.Drain(ctx) })
-	}
-	all.Wait()
-	return errs
-}
-
-// common is what the protocols share.
-type common struct {
-	protocol.Shared
-	version string // of this build
-	audit   *protocol.Audit
-}
-
-func amqpOptions(cfg config.Config, c common) amqp.Options {
-	return amqp.Options{
-		Shared:  c.Shared,
-		Product: cfg.AMQPProduct, Version: cfg.RabbitMQVersion, Build: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
-		ChannelConsumers: cfg.ChannelConsumers,
-		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
-		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize,
-	}
-}
-
-func sqlOptions(cfg config.Config, c common) pgwire.Options {
-	return pgwire.Options{
-		Shared:         c.Shared,
-		MaxMessageSize: cfg.MaxMessageSize, IdleTransactionTimeout: cfg.SQLIdleTransactionTimeout,
-	}
-}
-
-func redisOptions(cfg config.Config, c common) resp.Options {
-	return resp.Options{
-		Shared:  c.Shared,
-		Version: c.version, NodeName: cfg.NodeName, MaxMessageSize: cfg.MaxMessageSize, MemoryLimit: cfg.MemoryLimit,
-		Fsync: fsyncs[cfg.Sync],
-	}
 }

@@ -75,7 +75,7 @@ func (n *shovelNode) stopNode() {
 func (n *shovelNode) channel(vhost string) *amqp.Channel {
 	n.t.Helper()
 	c, err := amqp.DialConfig("amqp://", amqp.Config{Vhost: vhost, SASL: []amqp.Authentication{&amqp.PlainAuth{}}, Dial: func(string, string) (net.Conn, error) {
-		return n.shovels.pipes.Dial(n.t.Context())
+		return n.lead.shovels.pipes.Dial(n.t.Context())
 	}})
 	if err != nil {
 		n.t.Fatal(err)
@@ -119,7 +119,7 @@ func (n *shovelNode) until(what string, holds func() bool) {
 	n.t.Helper()
 	for late := time.Now().Add(shovelPatience); !holds(); runtime.Gosched() {
 		if time.Now().After(late) {
-			n.t.Fatalf("%s: not so: %+v", what, n.shovels.manager.List())
+			n.t.Fatalf("%s: not so: %+v", what, n.lead.shovels.manager.List())
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestShovelOfAQueueLength(t *testing.T) {
 	get("3")
 	n.until("the shovel is gone", func() bool {
 		_, kept := n.broker.Parameter("/", dynamic.Component, "s")
-		return !kept && len(n.shovels.manager.List()) == 0
+		return !kept && len(n.lead.shovels.manager.List()) == 0
 	})
 	if d.AppId != "shovel" || d.Priority != 3 || d.UserId != "someone" || d.DeliveryMode != amqp.Persistent {
 		t.Errorf("properties %+v", d)
@@ -191,8 +191,8 @@ func TestShovelThatStays(t *testing.T) {
 	ch := n.channel("/")
 	n.publish(ch, "a", "1")
 	n.consume(ch, "b")("1")
-	n.until("it is counted", func() bool { all := n.shovels.manager.List(); return len(all) == 1 && all[0].Moved == 1 })
-	s := n.shovels.manager.List()[0]
+	n.until("it is counted", func() bool { all := n.lead.shovels.manager.List(); return len(all) == 1 && all[0].Moved == 1 })
+	s := n.lead.shovels.manager.List()[0]
 	if s.State != dynamic.Running || s.Source != "amqp://" || s.Target != "amqp://" || s.Ends["src-queue"] != "a" || s.Ends["dest-queue"] != "b" {
 		t.Errorf("%+v", s)
 	}
@@ -208,13 +208,13 @@ func TestShovelThatStays(t *testing.T) {
 		get = n.consume(ch, to.queue)
 		n.set("s", fmt.Sprintf(`{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-exchange":"","dest-exchange-key":%q,"ack-mode":%q}`, to.queue, to.mode))
 		n.until("the new one runs", func() bool {
-			all := n.shovels.manager.List()
+			all := n.lead.shovels.manager.List()
 			return len(all) == 1 && all[0].Ends["dest-exchange-key"] == to.queue
 		})
 		n.publish(ch, "a", to.mode)
 		get(to.mode)
 	}
-	if !n.shovels.manager.Restart("/", "s") || n.shovels.manager.Restart("/", "other") {
+	if !n.lead.shovels.manager.Restart("/", "s") || n.shovels.manager.Restart("/", "other") {
 		t.Error("restart")
 	}
 	n.publish(ch, "a", "4")
@@ -222,7 +222,7 @@ func TestShovelThatStays(t *testing.T) {
 	if err := n.broker.DeleteParameter("/", dynamic.Component, "s"); err != nil {
 		t.Fatal(err)
 	}
-	n.until("it ends", func() bool { return len(n.shovels.manager.List()) == 0 })
+	n.until("it ends", func() bool { return len(n.lead.shovels.manager.List()) == 0 })
 	if _, err := ch.Consume("a", "", true, true, false, false, nil); err != nil { // an exclusive consumer
 		t.Error(err)
 	}
@@ -239,7 +239,7 @@ func TestShovelOfAnExchange(t *testing.T) {
 	if err := n.broker.SetParameter(p); err != nil {
 		t.Fatal(err)
 	}
-	n.until("it runs", func() bool { all := n.shovels.manager.List(); return len(all) == 1 && all[0].State == dynamic.Running })
+	n.until("it runs", func() bool { all := n.lead.shovels.manager.List(); return len(all) == 1 && all[0].State == dynamic.Running })
 	ch := n.channel("v")
 	for _, key := range []string{"x.y", "y.x", "x"} {
 		if err := ch.Publish("amq.topic", key, false, false, amqp.Publishing{Body: []byte(key)}); err != nil {
@@ -252,7 +252,7 @@ func TestShovelOfAnExchange(t *testing.T) {
 	if err := n.broker.DeleteVHost("v"); err != nil {
 		t.Fatal(err)
 	}
-	n.until("it is gone", func() bool { return len(n.shovels.manager.List()) == 0 })
+	n.until("it is gone", func() bool { return len(n.lead.shovels.manager.List()) == 0 })
 }
 
 // Failures are reported, without secrets.
@@ -265,20 +265,20 @@ func TestShovelThatFails(t *testing.T) {
 	n.set("other", `{"src-uri":"amqp://","src-protocol":"amqp10","src-address":"a","dest-uri":"amqp://"}`)
 	n.set("nowhere", `{"src-uri":"amqp://","src-exchange":"none","dest-uri":"amqp://"}`)
 	n.until("all have failed", func() bool {
-		for _, s := range n.shovels.manager.List() {
+		for _, s := range n.lead.shovels.manager.List() {
 			if s.State != dynamic.Terminated {
 				return false
 			}
 		}
-		return len(n.shovels.manager.List()) == 5
+		return len(n.lead.shovels.manager.List()) == 5
 	})
 	want := map[string]string{"refused": "refused", "once": "refused", "login": "not allowed", "other": "amqp091", "nowhere": "no exchange 'none'"}
-	for _, s := range n.shovels.manager.List() {
+	for _, s := range n.lead.shovels.manager.List() {
 		if !strings.Contains(s.Reason, want[s.Name]) {
 			t.Errorf("%s: %s", s.Name, s.Reason)
 		}
 	}
-	if text := n.log.String() + fmt.Sprint(n.shovels.manager.List()); strings.Contains(text, "topsecret") {
+	if text := n.log.String() + fmt.Sprint(n.lead.shovels.manager.List()); strings.Contains(text, "topsecret") {
 		t.Errorf("a secret is told:\n%s", text)
 	}
 }

@@ -64,7 +64,7 @@ func (s *Server) watchTLS() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	if s.tls != nil {
-		s.served.Go(func() { s.tls.Watch(ctx) })
+		s.running.Go(func() { s.tls.Watch(ctx) })
 	}
 }
 

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/broker/jobs"
+	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/protocol/httpapi"
+	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/protocol/resp"
+	"fiveways/internal/semaphores"
+)
+
+// leadership is what serves a broker: the protocols, and what runs beside them. It lasts as long as
+// the broker, which a node alone has until it stops, and a node of a cluster while it leads.
+type leadership struct {
+	broker  *broker.Broker
+	sems    *semaphores.Manager
+	keys    *etcdServer // nil: off
+	shared  common
+	api     *httpapi.API
+	amqp    *amqp.Server    // nil: off
+	sql     *pgwire.Server  // nil: off
+	redis   *resp.Server    // nil: off
+	http    *httpapi.Server // nil: off
+	metrics *httpapi.Server // nil: off
+	admin   *admin          // nil when it could not be served
+	monitor *monitor.Monitor
+	shovels *shovels
+	log     *slog.Logger
+	served  sync.WaitGroup // a listener each
+}
+
+// newLeadership makes ready what serves a broker, with what it keeps beside queues. Errors are of
+// what is written at the start; nothing runs then.
+func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, error) {
+	l := &leadership{
+		broker: b, sems: m.sems, keys: m.keys, log: s.log,
+		shared: common{
+			Shared: protocol.Shared{
+				Semaphores: m.sems, Logins: protocol.NewLogins(b, s.tls), Clients: protocol.NewClients(), Connections: protocol.NewLimit(s.cfg.MaxConnections), Log: s.log,
+			},
+			version: s.version, audit: s.audit,
+		},
+	}
+	if err := l.prepare(s); err != nil {
+		l.sems.Stop()
+		return nil, err
+	}
+	l.monitor = monitor.New(b, monitor.Options{Every: s.cfg.StatsInterval, Edge: l.shared.Clients.Observe, Log: s.log})
+	l.shovels = newShovels(b, s.cfg, l.shared)
+	l.api = httpapi.New(b, httpapi.Options{
+		Semaphores: l.sems, Keys: l.keys.store(), Node: s.describe(l), Shovels: l.shovels.manager, Spans: counted(s.traces), Logins: l.shared.Logins, Audit: s.audit, Log: s.log,
+	})
+	web := httpapi.ServerOptions{Clients: l.shared.Clients, Connections: l.shared.Connections, Log: s.log}
+	if s.listeners["amqp"] != nil {
+		l.amqp = amqp.New(b, amqpOptions(s.cfg, l.shared))
+	}
+	if s.listeners["sql"] != nil {
+		l.sql = pgwire.New(b, sqlOptions(s.cfg, l.shared))
+	}
+	if s.listeners["redis"] != nil {
+		l.redis = resp.New(b, redisOptions(s.cfg, l.shared))
+	}
+	if s.listeners["http"] != nil {
+		l.http = httpapi.NewServer(l.api, web)
+	}
+	if s.listeners["metrics"] != nil {
+		l.metrics = httpapi.NewMetricsServer(l.api, web)
+	}
+	var err error
+	if l.admin, err = startAdmin(l.api, s.cfg, s.log); err != nil {
+		s.log.Warn("the admin socket cannot be opened; administration needs a stopped broker", "err", err)
+	}
+	l.monitor.Start()
+	l.shovels.start()
+	b.WhenLost(l.abandon)
+	return l, nil
+}
+
+// prepare makes the state what clients expect.
+func (l *leadership) prepare(s *Server) error {
+	jobs.Resume(l.broker)
+	err := l.sems.Start(l.broker)
+	if err == nil && l.keys != nil {
+		err = l.keys.start(l.broker, s.cfg, l.shared)
+	}
+	if err == nil {
+		err = httpapi.Identify(l.broker)
+	}
+	if err == nil && s.cfg.DefaultUser != "" {
+		err = makeFirstUser(l.broker, s.cfg, s.log)
+	}
+	if err == nil && s.cfg.LoadDefinitions != "" {
+		err = loadDefinitions(l.broker, s.cfg.LoadDefinitions, s.log)
+	}
+	return err
+}
+
+// serve accepts clients from listeners, which are those of the protocols that are on.
+func (l *leadership) serve(listeners map[string][]net.Listener) {
+	with := map[string]func(net.Listener) error{}
+	if l.amqp != nil {
+		with["amqp"] = l.amqp.Serve
+	}
+	if l.sql != nil {
+		with["sql"] = l.sql.Serve
+	}
+	if l.redis != nil {
+		with["redis"] = l.redis.Serve
+	}
+	if l.keys != nil {
+		with["etcd"] = l.keys.Serve
+	}
+	if l.http != nil {
+		with["http"] = l.http.Serve
+	}
+	if l.metrics != nil {
+		with["metrics"] = l.metrics.Serve
+	}
+	for key, fn := range with {
+		for _, ln := range listeners[key] {
+			l.served.Go(func() {
+				if err := fn(ln); err != nil {
+					l.log.Error("listener stopped", "protocol", key, "addr", ln.Addr(), "err", err)
+				}
+			})
+		}
+	}
+}
+
+// abandon ends the sessions of all clients, those on the admin socket included, because this node
+// does not lead any more: nothing that only it knows is answered. drain follows. Metrics are the
+// node's own and stay.
+func (l *leadership) abandon() {
+	l.log.Warn("leadership is lost: all sessions end")
+	if l.amqp != nil {
+		l.amqp.Abandon()
+	}
+	if l.sql != nil {
+		l.sql.Abandon()
+	}
+	if l.redis != nil {
+		l.redis.Abandon()
+	}
+	if l.keys != nil {
+		l.keys.server.Abandon()
+	}
+	if l.http != nil {
+		l.http.Abandon()
+	}
+	if l.admin != nil {
+		l.admin.http.Abandon()
+	}
+	l.shovels.inside.Abandon()
+}
+
+// drain ends the sessions, those that take longer than ctx by force, and all that runs on the
+// broker, which is closed or abandoned next.
+func (l *leadership) drain(ctx context.Context) error {
+	l.broker.Hurry()
+	errs := append([]error{l.shovels.stop(ctx)}, l.drainProtocols(ctx)...)
+	if l.admin != nil {
+		errs = append(errs, l.admin.stop(ctx))
+	}
+	l.served.Wait()
+	l.monitor.Stop()
+	l.sems.Stop()
+	l.keys.stop()
+	return errors.Join(errs...)
+}
+
+// drainProtocols drains them side by side: they share the time.
+func (l *leadership) drainProtocols(ctx context.Context) []error {
+	errs := make([]error, 6)
+	var all sync.WaitGroup
+	if l.amqp != nil {
+		all.Go(func() { errs[0] = l.amqp.Drain(ctx) })
+	}
+	if l.sql != nil {
+		all.Go(func() { errs[1] = l.sql.Drain(ctx) })
+	}
+	if l.redis != nil {
+		all.Go(func() { errs[2] = l.redis.Drain(ctx) })
+	}
+	if l.keys != nil {
+		all.Go(func() { errs[3] = l.keys.drain(ctx) })
+	}
+	if l.http != nil {
+		all.Go(func() { errs[4] = l.http.Drain(ctx) })
+	}
+	if l.metrics != nil {
+		all.Go(func() { errs[5] = l.metrics.Drain(ctx) })
+	}
+	all.Wait()
+	return errs
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/config"
+	"fiveways/internal/firehose"
+	"fiveways/internal/policies"
+	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/semaphores"
+	"fiveways/internal/statemachine"
+)
+
+// machines are what a broker keeps in its log beside definitions and queues. They are filled when
+// it opens.
+type machines struct {
+	keys *etcdServer // nil: the protocol is off, and what the log has of keys is left alone
+	sems *semaphores.Manager
+}
+
+func newMachines(cfg config.Config, log *slog.Logger) *machines {
+	return &machines{keys: newEtcd(cfg, log), sems: semaphores.New(semaphores.Options{MaxBytes: cfg.MemoryLimit, Logger: log})}
+}
+
+func (m *machines) byShard() map[uint32]statemachine.Machine {
+	all := map[uint32]statemachine.Machine{statemachine.Semaphores: m.sems}
+	if m.keys != nil {
+		all[statemachine.Keys] = m.keys.keys
+	}
+	return all
+}
+
+// kept is about how many bytes they take.
+func (m *machines) kept() int64 {
+	n := m.sems.Bytes()
+	if m.keys != nil {
+		n += m.keys.keys.IndexBytes()
+	}
+	return n
+}
+
+// close comes after the broker, which writes their checkpoints when it closes.
+func (m *machines) close() error { return m.keys.close() }
+
+// brokerOptions are those of the broker of this node.
+func (s *Server) brokerOptions(m *machines) broker.Options {
+	return broker.Options{
+		Sync: syncModes[s.cfg.Sync], BatchDelay: s.cfg.BatchDelay, Shards: s.cfg.Shards,
+		MemoryLimit: s.cfg.MemoryLimit, DiskFreeLimit: cmp.Or(s.cfg.DiskFreeLimit, -1), Logger: s.log,
+		Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, StateMachines: m.byShard(), Policies: policies.Engine{},
+		Traces: heard(s.traces), Tap: firehose.Of(s.cfg.NodeName),
+	}
+}
