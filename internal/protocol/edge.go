@@ -82,21 +82,27 @@ func (e *Edge) Serve(ln net.Listener) error {
 		delete(e.listeners, ln)
 		e.mu.Unlock()
 	}()
+	return Accept(e.name, ln, e.log, e.start)
+}
+
+// Accept passes the connections of a listener to fn until it is closed, which is no error. It tries
+// again when resources run out. name is for the log.
+func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) error {
 	pause := firstAcceptPause
 	for {
 		nc, err := ln.Accept()
 		switch {
 		case err == nil:
 			pause = firstAcceptPause
-			e.start(nc)
+			fn(nc)
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		case isTemporary(err):
-			e.log.Warn("accept failed, trying again", "protocol", e.name, "err", err, "pause", pause)
+			log.Warn("accept failed, trying again", "protocol", name, "err", err, "pause", pause)
 			time.Sleep(pause)
 			pause = min(2*pause, lastAcceptPause)
 		default:
-			return fmt.Errorf("protocol: %s: accept: %w", e.name, err)
+			return fmt.Errorf("protocol: %s: accept: %w", name, err)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (n *shovelNode) set(name, value string) {
 	if wrong := dynamic.Check(name, json.RawMessage(value), dynamic.Access{}); len(wrong) > 0 {
 		n.t.Fatal(wrong)
 	}
-	if err := n.broker.SetParameter(catalog.Parameter{VHost: "/", Component: dynamic.Component, Name: name, Value: json.RawMessage(value)}); err != nil {
+	if err := n.Broker().SetParameter(catalog.Parameter{VHost: "/", Component: dynamic.Component, Name: name, Value: json.RawMessage(value)}); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -151,7 +151,7 @@ func (n *shovelNode) consume(ch *amqp.Channel, queue string) func(want string) a
 // A shovel that is to move what there is does that, in order, and is gone then, with its parameter.
 func TestShovelOfAQueueLength(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
-	if _, err := n.broker.PutVHost(catalog.VHostSpec{Name: "far"}); err != nil {
+	if _, err := n.Broker().PutVHost(catalog.VHostSpec{Name: "far"}); err != nil {
 		t.Fatal(err)
 	}
 	near, far := n.channel("/"), n.channel("far")
@@ -163,7 +163,7 @@ func TestShovelOfAQueueLength(t *testing.T) {
 	get("2")
 	get("3")
 	n.until("the shovel is gone", func() bool {
-		_, kept := n.broker.Parameter("/", dynamic.Component, "s")
+		_, kept := n.Broker().Parameter("/", dynamic.Component, "s")
 		return !kept && len(n.lead.shovels.manager.List()) == 0
 	})
 	if d.AppId != "shovel" || d.Priority != 3 || d.UserId != "someone" || d.DeliveryMode != amqp.Persistent {
@@ -179,7 +179,7 @@ func TestShovelOfAQueueLength(t *testing.T) {
 		t.Errorf("x-shovelled %s, want %s", got, fmt.Sprint(want))
 	}
 	n.set("none", `{"src-uri":"amqp://","src-queue":"a","dest-uri":"amqp://","dest-queue":"b","delete-after":0}`)
-	n.until("a shovel of nothing is gone", func() bool { return len(n.broker.Parameters("/", dynamic.Component)) == 0 })
+	n.until("a shovel of nothing is gone", func() bool { return len(n.Broker().Parameters("/", dynamic.Component)) == 0 })
 }
 
 // A shovel runs until it is changed or deleted, also after a restart, and when its virtual host
@@ -214,12 +214,12 @@ func TestShovelThatStays(t *testing.T) {
 		n.publish(ch, "a", to.mode)
 		get(to.mode)
 	}
-	if !n.lead.shovels.manager.Restart("/", "s") || n.shovels.manager.Restart("/", "other") {
+	if !n.lead.shovels.manager.Restart("/", "s") || n.lead.shovels.manager.Restart("/", "other") {
 		t.Error("restart")
 	}
 	n.publish(ch, "a", "4")
 	get("4")
-	if err := n.broker.DeleteParameter("/", dynamic.Component, "s"); err != nil {
+	if err := n.Broker().DeleteParameter("/", dynamic.Component, "s"); err != nil {
 		t.Fatal(err)
 	}
 	n.until("it ends", func() bool { return len(n.lead.shovels.manager.List()) == 0 })
@@ -231,12 +231,12 @@ func TestShovelThatStays(t *testing.T) {
 // A shovel from an exchange gets what comes while it runs; its virtual host takes it along.
 func TestShovelOfAnExchange(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
-	if _, err := n.broker.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
+	if _, err := n.Broker().PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
 		t.Fatal(err)
 	}
 	p := catalog.Parameter{VHost: "v", Component: dynamic.Component, Name: "s",
 		Value: json.RawMessage(`{"src-uri":"amqp:///v","src-exchange":"amq.topic","src-exchange-key":"x.#","dest-uri":"amqp://","dest-queue":"b","ack-mode":"on-publish"}`)}
-	if err := n.broker.SetParameter(p); err != nil {
+	if err := n.Broker().SetParameter(p); err != nil {
 		t.Fatal(err)
 	}
 	n.until("it runs", func() bool { all := n.lead.shovels.manager.List(); return len(all) == 1 && all[0].State == dynamic.Running })
@@ -249,7 +249,7 @@ func TestShovelOfAnExchange(t *testing.T) {
 	get := n.consume(n.channel("/"), "b")
 	get("x.y")
 	get("x")
-	if err := n.broker.DeleteVHost("v"); err != nil {
+	if err := n.Broker().DeleteVHost("v"); err != nil {
 		t.Fatal(err)
 	}
 	n.until("it is gone", func() bool { return len(n.lead.shovels.manager.List()) == 0 })

@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"fiveways/internal/protocol"
+)
+
+const (
+	defaultPatience = 10 * time.Second
+	// leaderPoll is how often a client that waits for a leader is tried again.
+	leaderPoll = 100 * time.Millisecond
+	// headerPatience is how long another node may take to say whose connection a stream is.
+	headerPatience = 5 * time.Second
+	// closingPatience is how long one end of a connection may stay when the other is closed.
+	closingPatience = 5 * time.Second
+)
+
+// Options say how a Proxy reaches the leader.
+type Options struct {
+	// Dial opens a stream to the leader, whose Proxy receives it. Errors: there is none, or it is
+	// this node, or it cannot be reached: all may change within a moment.
+	Dial     func(context.Context) (net.Conn, error)
+	Patience time.Duration // how long a client waits for a leader [10 s]
+	Log      *slog.Logger  // [slog.Default()]
+}
+
+// Proxy passes the connections of clients to the leader. Any goroutine may call its methods.
+type Proxy struct {
+	o      Options
+	quiet  *slog.Logger // for lines that any client can cause
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	inlets  map[string]*protocol.Inlet // guarded by mu: of the leadership of this node; nil: it follows
+	changed chan struct{}              // guarded by mu: closed when inlets changes
+
+	running sync.WaitGroup
+}
+
+// New returns a Proxy of a node that follows.
+func New(o Options) *Proxy {
+	o.Patience, o.Log = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.Log, slog.Default())
+	p := &Proxy{o: o, quiet: protocol.Sparse(o.Log), changed: make(chan struct{})}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+// Lead begins a leadership of this node: clients go to the listeners that it returns, one for each
+// address, by the same key.
+func (p *Proxy) Lead(at map[string]net.Addr) map[string]net.Listener {
+	inlets, listeners := map[string]*protocol.Inlet{}, map[string]net.Listener{}
+	for key, addr := range at {
+		inlets[key] = protocol.NewInlet(addr)
+		listeners[key] = inlets[key]
+	}
+	p.swap(inlets)
+	return listeners
+}
+
+// Follow ends it.
+func (p *Proxy) Follow() { p.swap(nil) }
+
+func (p *Proxy) swap(inlets map[string]*protocol.Inlet) {
+	p.mu.Lock()
+	old := p.inlets
+	p.inlets = inlets
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.mu.Unlock()
+	for _, in := range old {
+		in.Close()
+	}
+}
+
+// inlet is where connections of this key go on this node, nil when they do not; changed is closed
+// when that changes.
+func (p *Proxy) inlet(key string) (in *protocol.Inlet, changed <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.inlets[key], p.changed
+}
+
+// Serve accepts clients of a key until ln is closed, which is no error.
+func (p *Proxy) Serve(key string, ln net.Listener) error {
+	return protocol.Accept(key, ln, p.o.Log, func(nc net.Conn) {
+		p.running.Go(func() { p.place(key, nc) })
+	})
+}
+
+// place has a client served, here or by the leader.
+func (p *Proxy) place(key string, nc net.Conn) {
+	ctx, cancel := context.WithTimeout(p.ctx, p.o.Patience)
+	defer cancel()
+	for {
+		in, changed := p.inlet(key)
+		if in != nil && in.Give(ctx, nc) == nil {
+			return
+		}
+		if in == nil {
+			to, err := p.o.Dial(ctx)
+			if err == nil {
+				p.pass(key, nc, to)
+				return
+			}
+			if ctx.Err() != nil {
+				p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr(), "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			nc.Close()
+			return
+		case <-changed:
+		case <-time.After(leaderPoll):
+		}
+	}
+}
+
+// pass copies between a client and the leader until both have closed, or one has and the other
+// does not in time.
+func (p *Proxy) pass(key string, nc, to net.Conn) {
+	defer nc.Close()
+	defer to.Close()
+	defer context.AfterFunc(p.ctx, func() { nc.Close(); to.Close() })()
+	h := headerOf(key, nc)
+	if _, err := to.Write(h.append(nil)); err != nil {
+		return // the client tries again
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		copyTo(to, nc)
+	}()
+	copyTo(nc, to)
+	<-ended
+}
+
+// copyTo copies to dst until src ends, and tells dst. Then dst may send for a while.
+func copyTo(dst, src net.Conn) {
+	_, err := io.Copy(dst, src)
+	if err != nil || protocol.CloseWrite(dst) != nil {
+		dst.Close()
+		src.Close()
+		return
+	}
+	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // reading tells
+}
+
+// Receive serves a connection that another node passes on. It returns when it has found its place.
+func (p *Proxy) Receive(nc net.Conn) {
+	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // reading tells
+	h, err := readHeader(nc)
+	if err == nil {
+		err = nc.SetDeadline(time.Time{})
+	}
+	if err == nil {
+		in, _ := p.inlet(h.key)
+		if err = errNotLeading; in != nil {
+			err = in.Give(p.ctx, &passed{nc, h})
+		}
+	}
+	if err != nil {
+		p.quiet.Warn("proxy: a connection from another node is refused", "from", nc.RemoteAddr(), "err", err)
+		nc.Close()
+	}
+}
+
+var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")
+
+// Close closes the connections that are passed on or wait. Those that this node serves are not its
+// affair any more.
+func (p *Proxy) Close() {
+	p.cancel()
+	p.Follow()
+	p.running.Wait()
+}

@@ -1,0 +1,266 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fiveways/internal/authority"
+	"fiveways/internal/protocol"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// client is a connection with addresses, and what its TLS came to.
+type client struct {
+	net.Conn
+	local, remote net.Addr
+	state         tls.ConnectionState
+}
+
+func (c *client) LocalAddr() net.Addr                  { return c.local }
+func (c *client) RemoteAddr() net.Addr                 { return c.remote }
+func (c *client) ConnectionState() tls.ConnectionState { return c.state }
+
+var (
+	here  = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1).To4(), Port: 5672}
+	there = &net.TCPAddr{IP: net.ParseIP("fe80::7"), Port: 40000, Zone: "eth0"}
+)
+
+// certificates are those of a client and its authority.
+func certificates(t testing.TB) []*x509.Certificate {
+	t.Helper()
+	ca, err := authority.New("test", time.Now(), time.Now().Add(time.Hour))
+	must(t, err)
+	pair, err := ca.Client("alice")
+	must(t, err)
+	key, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	must(t, err)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca.Cert())
+	chains, err := key.Leaf.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	must(t, err)
+	return chains[0]
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHeader: the leader learns all that protocols ask of a connection.
+func TestHeader(t *testing.T) {
+	chain := certificates(t)
+	secure := tls.ConnectionState{
+		HandshakeComplete: true, Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, NegotiatedProtocol: "h2", ServerName: "broker",
+		PeerCertificates: chain, VerifiedChains: [][]*x509.Certificate{chain},
+	}
+	for name, c := range map[string]*client{
+		"plain":               {local: here, remote: there},
+		"TLS":                 {local: here, remote: there, state: tls.ConnectionState{HandshakeComplete: true, Version: tls.VersionTLS12}},
+		"TLS and certificate": {local: here, remote: there, state: secure},
+		"a Unix socket":       {local: foreign{"unix", "/data/admin.sock"}, remote: foreign{"unix", ""}},
+	} {
+		want := headerOf("etcd", c)
+		wire := append(want.append(nil), "next"...)
+		r := bytes.NewReader(wire)
+		got, err := readHeader(r)
+		must(t, err)
+		if rest, _ := io.ReadAll(r); string(rest) != "next" {
+			t.Errorf("%s: %q is left behind the header", name, rest)
+		}
+		if got.key != want.key || got.local.String() != want.local.String() || got.remote.String() != want.remote.String() || got.remote.Network() != want.remote.Network() {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		if !reflect.DeepEqual(got.tls, want.tls) {
+			t.Errorf("%s: TLS %+v, want %+v", name, got.tls, want.tls)
+		}
+	}
+}
+
+// TestUncheckedCertificate: a certificate that nobody has checked names no user at the leader.
+func TestUncheckedCertificate(t *testing.T) {
+	h := header{local: here, remote: there, tls: &tls.ConnectionState{HandshakeComplete: true, PeerCertificates: certificates(t)}}
+	got, err := readHeader(bytes.NewReader(h.append(nil)))
+	must(t, err)
+	if len(got.tls.PeerCertificates)+len(got.tls.VerifiedChains) > 0 {
+		t.Error("it was passed on")
+	}
+}
+
+func FuzzHeader(f *testing.F) {
+	for _, h := range []header{
+		{key: "amqp", local: here, remote: there},
+		{key: "etcd", local: here, remote: there, tls: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{certificates(f)}}},
+	} {
+		f.Add(h.append(nil)[4:])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := decodeHeader(b)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := readHeader(bytes.NewReader(h.append(nil)))
+		if err != nil || again.key != h.key || again.remote.String() != h.remote.String() {
+			t.Fatalf("%+v, %v\nwant %+v", again, err, h)
+		}
+	})
+}
+
+// pair is two nodes, of which any may lead.
+type pair [2]*Proxy
+
+func newPair(t *testing.T) pair {
+	var p pair
+	for i := range p {
+		p[i] = New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, error) {
+			other := p[1-i]
+			if in, _ := other.inlet("amqp"); in == nil {
+				return nil, errors.New("the other node does not lead either")
+			}
+			near, far := net.Pipe()
+			go other.Receive(far)
+			return near, nil
+		}})
+	}
+	t.Cleanup(func() { p[0].Close(); p[1].Close() })
+	return p
+}
+
+// connect has a client connect to a node that serves amqp.
+func (p pair) connect(t *testing.T, node int) net.Conn {
+	t.Helper()
+	ln := protocol.NewInlet(here)
+	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet does not fail
+	t.Cleanup(func() { ln.Close() })
+	near, far := net.Pipe()
+	must(t, ln.Give(t.Context(), &client{Conn: far, local: here, remote: there}))
+	return near
+}
+
+// greeter greets each client of a leadership with the name of the node and its address.
+func greeter(p *Proxy, name string) {
+	ln := p.Lead(map[string]net.Addr{"amqp": here})["amqp"]
+	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet does not fail
+		go func() {
+			io.WriteString(nc, name+" "+nc.RemoteAddr().String()+"\n") //nolint:errcheck // the client tells
+			io.Copy(nc, nc)                                            //nolint:errcheck // the client tells
+			nc.Close()
+		}()
+	})
+}
+
+func said(t *testing.T, nc net.Conn, n int) string {
+	t.Helper()
+	b := make([]byte, n)
+	_, err := io.ReadFull(nc, b)
+	must(t, err)
+	return string(b)
+}
+
+// TestPass: a client reaches the leader by every node, and is known there by its own address.
+func TestPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		greeter(p[1], "leader")
+		want := "leader " + there.String() + "\n"
+		for node := range p {
+			nc := p.connect(t, node)
+			if got := said(t, nc, len(want)); got != want {
+				t.Errorf("by node %d: %q", node, got)
+			}
+			io.WriteString(nc, "echo") //nolint:errcheck // what is read tells
+			if got := said(t, nc, 4); got != "echo" {
+				t.Errorf("by node %d: %q", node, got)
+			}
+			nc.Close()
+		}
+	})
+}
+
+// TestWait: a client that comes while no node leads waits for one, whichever it is.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		a, b := p.connect(t, 0), p.connect(t, 1)
+		<-time.After(3 * time.Second)
+		greeter(p[0], "first")
+		for _, nc := range []net.Conn{a, b} {
+			if got := said(t, nc, 5); got != "first" {
+				t.Errorf("%q", got)
+			}
+			nc.Close()
+		}
+	})
+}
+
+// TestNoLeader: a client does not wait for ever.
+func TestNoLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		start := time.Now()
+		nc := p.connect(t, 0)
+		if _, err := nc.Read(make([]byte, 1)); err == nil {
+			t.Error("something was said")
+		}
+		if took := time.Since(start); took != defaultPatience {
+			t.Errorf("it was told after %v", took)
+		}
+	})
+}
+
+// TestLeaderGoes: a client whose leader closes the connection is told by the node that passed it
+// on, even when it does not close its own end, and the next client reaches the next leader.
+func TestLeaderGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		ln := p[1].Lead(map[string]net.Addr{"amqp": here})["amqp"]
+		a := p.connect(t, 0)
+		served, err := ln.Accept()
+		must(t, err)
+		served.Close()
+		if _, err := a.Read(make([]byte, 1)); err == nil {
+			t.Error("something was said")
+		}
+		p[1].Follow()
+		if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("a listener of a leadership that is over: %v", err)
+		}
+		greeter(p[0], "second")
+		b := p.connect(t, 1)
+		if got := said(t, b, 6); got != "second" {
+			t.Errorf("%q", got)
+		}
+		b.Close()
+	})
+}
+
+// TestBadHeader: what does not say whose connection it is, or says nothing, is closed.
+func TestBadHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		greeter(p[0], "leader")
+		for _, text := range []string{"", "\x02\x00\x00\x00\x09\x00", "\xff\xff\xff\xff"} {
+			near, far := net.Pipe()
+			go p[0].Receive(far)
+			io.WriteString(near, text) //nolint:errcheck // it may be closed already
+			if _, err := near.Read(make([]byte, 1)); err == nil {
+				t.Errorf("%q: it was served", text)
+			}
+		}
+	})
+}
