@@ -35,6 +35,9 @@ type Options struct {
 	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: no limit
 	// CheckpointBytes is how much a shard logs between two checkpoints; 128 MiB.
 	CheckpointBytes int64
+	// MaxGroupBytes is the most that a transaction publishes, and an atomic group of the log holds;
+	// shard.MaxTxBytes.
+	MaxGroupBytes int
 	// Conditions are the languages, beside that of selectors, of the conditions of bindings. A
 	// binding whose condition does not compile, because its language is missing or has changed,
 	// matches nothing.
@@ -72,6 +75,7 @@ func (o Options) withDefaults() Options {
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = 128 << 20
 	}
+	o.MaxGroupBytes = cmp.Or(o.MaxGroupBytes, shard.MaxTxBytes)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
@@ -105,7 +109,7 @@ type Broker struct {
 
 	checkpointing sync.Mutex // one round of checkpoints at a time
 	txMu          sync.Mutex // transactions over several shards, one order for all
-	groupBytes    int        // an atomic group of the log with more bytes takes no further commands; MaxTxBytes, less in tests
+	groupBytes    int        // Options.MaxGroupBytes, less in tests
 	housekeeper   sync.WaitGroup
 	stop          chan struct{}
 	closeOnce     sync.Once
@@ -115,7 +119,8 @@ type Broker struct {
 }
 
 // Open opens the data folder, recovers what it holds, and starts the engine. Errors: vfs.ErrLocked
-// (another process uses the folder), store.ErrCorrupt, store.ErrUnsupportedFormat (a newer format).
+// (another process uses the folder), store.ErrCorrupt, store.ErrUnsupportedFormat (a newer format),
+// store.ErrReplica (a folder of a node of a cluster).
 func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	o = o.withDefaults()
 	st, err := store.Open(fs, dir, store.Options{
@@ -123,6 +128,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if st.Raft() != nil {
+		return nil, errors.Join(store.ErrReplica, st.Close())
 	}
 	r, err := OpenReplica(st, fs, dir, o)
 	if err != nil {
@@ -140,7 +148,7 @@ func newBroker(o Options, fs vfs.FS, dir string) *Broker {
 	return &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, stop: make(chan struct{}), hurry: make(chan struct{}),
 		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
-		groupBytes: shard.MaxTxBytes,
+		groupBytes: o.MaxGroupBytes,
 	}
 }
 

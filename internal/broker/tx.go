@@ -28,6 +28,7 @@ type txPart struct {
 	shard *shard.Shard
 	ops   []shard.Op
 	bytes int64    // of the log that the publishes will take
+	most  int      // bytes that it may dead-letter
 	group *txGroup // nil when it is the only part
 	done  func(error)
 }
@@ -47,7 +48,7 @@ func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	}
 	ops := t.s.committing.spare
 	t.s.committing.spare = nil
-	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.Env))})
+	t.parts = append(t.parts, txPart{shard: sh, most: t.s.b.groupBytes, ops: append(ops, o), bytes: int64(len(o.Env))})
 }
 
 // Publish adds a message; its Confirm is not used.
@@ -161,7 +162,7 @@ func (t *Tx) Commit() error {
 	switch {
 	case len(t.parts)+len(t.piggybacks) == 0:
 		return s.AwaitRemovals() // what it was to publish reaches no queue
-	case t.bytes() > shard.MaxTxBytes:
+	case t.bytes() > int64(s.b.groupBytes):
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
 		return t.piggybacks.record(s.b)
@@ -235,7 +236,7 @@ func (p *txPart) Run(sh *shard.Shard) {
 		p.group.run(p, sh)
 		return
 	}
-	if !shard.Admits(p.ops) {
+	if !shard.Admits(p.ops, p.most) {
 		p.done(ErrRejected)
 		return
 	}
@@ -297,7 +298,7 @@ func (g *txGroup) finish(err error) {
 
 // run is one shard's part of a transaction over several.
 func (g *txGroup) run(p *txPart, sh *shard.Shard) {
-	if !g.vote(shard.Admits(p.ops)) {
+	if !g.vote(shard.Admits(p.ops, p.most)) {
 		g.finish(ErrRejected)
 		return
 	}
@@ -327,3 +328,6 @@ func (g *txGroup) arrive(sh *shard.Shard) {
 	g.cond.Broadcast()
 	g.b.proposeGroup(sh, g.shards, g.entries, g.dones, g.piggybacks, g.finish)
 }
+
+// MaxGroupBytes is the most that a transaction publishes (Options.MaxGroupBytes).
+func (b *Broker) MaxGroupBytes() int { return b.groupBytes }

@@ -13,6 +13,7 @@ import (
 	"fiveways/internal/cli/benches"
 	"fiveways/internal/cli/brokeraddr"
 	"fiveways/internal/cli/brokerapi"
+	"fiveways/internal/cli/clusters"
 	"fiveways/internal/cli/datafolder"
 	"fiveways/internal/cli/display"
 	"fiveways/internal/cli/exitcode"
@@ -40,7 +41,7 @@ var generalVerdicts = []exitcode.Verdict{
 }
 
 // verdicts are those of all commands; the first that matches an error counts.
-var verdicts = slices.Concat(benches.Verdicts, serving.Verdicts, sqlinstall.Verdicts, jobs.Verdicts, brokeraddr.Verdicts, brokerapi.Verdicts, semaphores.Verdicts, migration.Verdicts,
+var verdicts = slices.Concat(benches.Verdicts, clusters.Verdicts, serving.Verdicts, sqlinstall.Verdicts, jobs.Verdicts, brokeraddr.Verdicts, brokerapi.Verdicts, semaphores.Verdicts, migration.Verdicts,
 	generalVerdicts, datafolder.Verdicts)
 
 // errorText is an error as a line that no name in it can make speak to the terminal. Only a

@@ -8,6 +8,7 @@ import (
 	"fiveways/internal/cli/access"
 	"fiveways/internal/cli/benches"
 	"fiveways/internal/cli/certificates"
+	"fiveways/internal/cli/clusters"
 	"fiveways/internal/cli/datafolder"
 	"fiveways/internal/cli/definitions"
 	"fiveways/internal/cli/demo"
@@ -62,7 +63,7 @@ management).
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), datafolder.BackupCommand(), certificates.Command(), versionCommand())
+	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), clusters.Command(), datafolder.BackupCommand(), certificates.Command(), versionCommand())
 	root.AddCommand(access.UserCommand(), access.VhostCommand(), access.PermissionCommand(), queues.MessageCommand(), semaphores.Command(), jobs.Command(), sqlinstall.Command(), migration.MigrateCommand())
 	root.AddCommand(monitoring.OverviewCommand(), monitoring.NodeCommand(), monitoring.ListenerCommand(), queues.QueueCommand(), queues.ExchangeCommand(), queues.BindingCommand(), monitoring.ConnectionCommand(), monitoring.ChannelCommand(),
 		monitoring.ConsumerCommand(), definitions.PolicyCommand(), definitions.OperatorPolicyCommand(), definitions.ParameterCommand(), definitions.DefinitionsCommand(), queues.TaskCommand(), keys.Command(), migration.ShovelCommand())

@@ -6,13 +6,10 @@
 // A replica tells of them on its own goroutine, which must not wait. What takes time (making the
 // queues ready, ending the broker, restoring what is committed) is done beside it, one change at a
 // time. Nothing is applied between the end of a leadership and the end of the restoring.
-//
-// # Not connected yet
-//
-// No server uses this package.
 package cluster
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 
@@ -24,13 +21,17 @@ import (
 
 // Options say what an Engine is made of.
 type Options struct {
-	Store  *store.Store // of a replica, open
-	FS     vfs.FS
-	Dir    string // of Store
-	Broker broker.Options
-	// Lead gets the broker when this node leads, Lose when it does not any more: all sessions must
-	// be closed when Lose returns. They are called one at a time, on any goroutine.
-	Lead, Lose func(*broker.Broker)
+	Store *store.Store // of a replica, open
+	FS    vfs.FS
+	Dir   string // of Store
+	// Broker returns the options of the next engine, whose state machines are empty. What the one
+	// before it had is not used any more.
+	Broker func() broker.Options
+	// Lead gets the broker when this node leads; with an error it fails, unless the leadership is
+	// lost by then. Lose is told when it is: all sessions must be closed when it returns. They are
+	// called one at a time, on any goroutine, and Lose once for every call of Lead.
+	Lead func(*broker.Broker) error
+	Lose func()
 	// Fail is told, once, that the engine cannot follow or lead: the node is of no use until it is
 	// started again, or replaced.
 	Fail func(error)
@@ -73,7 +74,7 @@ func NewEngine(o Options) (*Engine, error) {
 func (e *Engine) restore() error {
 	raft := e.o.Store.Raft()
 	raft.Uncount()
-	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker)
+	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker())
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,9 @@ func (e *Engine) Lead(log *replica.Log) {
 			return
 		}
 		e.broker = b
-		e.o.Lead(b)
+		if err := e.o.Lead(b); err != nil && !errors.Is(log.State().Err, store.ErrLost) {
+			e.fail(err)
+		}
 	}()
 }
 
@@ -190,7 +193,7 @@ func (e *Engine) abandon() error {
 		return nil
 	}
 	e.broker = nil
-	e.o.Lose(b)
+	e.o.Lose()
 	return b.Abandon()
 }
 

@@ -72,7 +72,7 @@ func (tr *trio) start(i int) {
 	n.st, err = store.Open(n.fs, "/data", store.Options{SegmentBytes: 16 << 10, Logger: quiet})
 	enginetest.Must(tr.t, err)
 	n.engine, err = NewEngine(Options{
-		Store: n.st, FS: n.fs, Dir: "/data", Broker: broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2},
+		Store: n.st, FS: n.fs, Dir: "/data", Broker: func() broker.Options { return broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2} },
 		Lead: n.lead, Lose: n.lose, Fail: func(err error) { tr.t.Errorf("node %d: %v", i+1, err) },
 		CheckpointBytes: 4 << 10, Logger: quiet,
 	})
@@ -97,14 +97,15 @@ func (tr *trio) stop(i int) {
 
 func noDial(context.Context, uint64) (net.Conn, error) { return nil, errors.New("no snapshots here") }
 
-func (n *node) lead(b *broker.Broker) {
+func (n *node) lead(b *broker.Broker) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.leads = b
+	return nil
 }
 
 // lose closes the sessions.
-func (n *node) lose(*broker.Broker) {
+func (n *node) lose() {
 	n.mu.Lock()
 	clients := n.clients
 	n.leads, n.clients = nil, nil

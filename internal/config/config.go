@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -64,6 +66,10 @@ type Config struct {
 	// MetricsOptional: a node whose address of Metrics is taken starts without them. It is no
 	// setting: Load sets it when the address is the default.
 	MetricsOptional bool
+
+	ClusterListen    string // address "host:port" for the other nodes of a cluster; or Off: the node is alone
+	ClusterAdvertise string // that address as the others reach it; "": ClusterListen
+	ClusterJoin      string // token with which a node whose folder is empty joins a cluster; "": none
 
 	LoadDefinitions string // file of definitions that is taken in at the start; "": none
 
@@ -136,6 +142,7 @@ func Default() Config {
 		LogLevel:       "info",
 		LogFormat:      "text",
 		AuditLog:       Off,
+		ClusterListen:  Off,
 		TLSClientAuth:  TLSClientsOff,
 		TLSCertUser:    CertCommonName,
 		TLSMinVersion:  "1.2",
@@ -180,6 +187,7 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs, c.checkAddresses()...)
 	errs = append(errs, c.checkTLS()...)
+	errs = append(errs, c.checkCluster()...)
 	errs = append(errs, c.checkDefaultUser()...)
 	return errors.Join(errs...)
 }
@@ -232,6 +240,32 @@ func (c Config) checkTLS() (errs []error) {
 	}
 	return errs
 }
+
+// checkCluster finds what a node of a cluster cannot do, or cannot do without.
+func (c Config) checkCluster() (errs []error) {
+	if c.ClusterListen == Off {
+		if c.ClusterAdvertise != "" || c.ClusterJoin != "" {
+			errs = append(errs, invalid("cluster_listen", errors.New("it is off; a node of a cluster needs an address for the other nodes")))
+		}
+		return errs
+	}
+	if c.Sync != SyncAlways {
+		errs = append(errs, invalid("sync", fmt.Errorf("%s: a node of a cluster promises other nodes what it has on disk; leave it at %s", c.Sync, SyncAlways)))
+	}
+	if !IsReachable(c.AdvertisedAddress()) {
+		errs = append(errs, invalid("cluster_advertise", fmt.Errorf("%s: other nodes cannot connect there; give the host and port by which they reach this node", c.AdvertisedAddress())))
+	}
+	return errs
+}
+
+// IsReachable reports whether other machines may connect to an address, as it is written.
+func IsReachable(addr string) bool {
+	host, port, err := net.SplitHostPort(addr)
+	return err == nil && isHostPort(addr) && port != "0" && host != "" && !net.ParseIP(host).IsUnspecified()
+}
+
+// AdvertisedAddress is where the other nodes of a cluster reach this one.
+func (c Config) AdvertisedAddress() string { return cmp.Or(c.ClusterAdvertise, c.ClusterListen) }
 
 // ListenKeys names the protocols that have a listen address, in the order they are shown.
 func ListenKeys() []string { return []string{"amqp", "sql", "redis", "etcd", "http", "metrics"} }

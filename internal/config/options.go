@@ -52,6 +52,10 @@ var options = []Option{
 	{"http", "listen addresses of the HTTP API, or off", func(c *Config) Value { return &address{&c.HTTP} }},
 	{"metrics", "listen addresses of the metrics for Prometheus, readable without a login, or off", func(c *Config) Value { return &address{&c.Metrics} }},
 
+	{"cluster_listen", "address for the other nodes of a cluster, or off: the node is alone", func(c *Config) Value { return &single{&c.ClusterListen, Off} }},
+	{"cluster_advertise", "host:port by which the other nodes reach cluster_listen; empty: as it stands there", func(c *Config) Value { return &single{&c.ClusterAdvertise, ""} }},
+	{"cluster_join", "token of `fiveways cluster token`, with which a node whose data folder is empty joins; empty: it does not", func(c *Config) Value { return &text{&c.ClusterJoin, 0, 4096} }},
+
 	{"tls_cert", "PEM file of the certificate for all protocols; empty: no TLS", func(c *Config) Value { return &path{&c.TLSCert} }},
 	{"tls_key", "PEM file of its key", func(c *Config) Value { return &path{&c.TLSKey} }},
 	{"tls_client_ca", "PEM file of the CAs that sign client certificates", func(c *Config) Value { return &path{&c.TLSClientCA} }},

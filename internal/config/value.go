@@ -106,14 +106,36 @@ func (v *address) Type() string   { return "host:port" }
 func (v *address) Set(s string) error {
 	if s != Off {
 		for _, one := range strings.Split(s, ",") {
-			_, port, err := net.SplitHostPort(strings.TrimSpace(one))
-			if err == nil {
-				_, err = strconv.ParseUint(port, 10, 16)
-			}
-			if err != nil {
+			if !isHostPort(strings.TrimSpace(one)) {
 				return fmt.Errorf("%q is not an address; give host:port with a port from 0 (any free one) to 65535, such as 127.0.0.1:5672, several with commas, or %q", one, Off)
 			}
 		}
+	}
+	*v.p = s
+	return nil
+}
+
+// isHostPort reports whether s is host:port with a numeric port.
+func isHostPort(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// single is one "host:port", or the word for none.
+type single struct {
+	p    *string
+	none string
+}
+
+func (v *single) String() string { return *v.p }
+func (v *single) Type() string   { return "host:port" }
+func (v *single) Set(s string) error {
+	if s != v.none && !isHostPort(s) {
+		return fmt.Errorf("%q is not one host:port with a numeric port, such as 10.0.0.1:5680", s)
 	}
 	*v.p = s
 	return nil

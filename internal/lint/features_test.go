@@ -9,7 +9,7 @@ import (
 // ofShards are the names of package shard that packages outside the engine may use: what sessions
 // take and give.
 var ofShards = map[string]bool{
-	"Consumer": true, "ConsumerSpec": true, "Delivery": true, "Limit": true, "Loan": true, "MaxTxBytes": true, "NewLimit": true,
+	"Consumer": true, "ConsumerSpec": true, "Delivery": true, "Limit": true, "Loan": true, "NewLimit": true,
 	"Publish": true, "Queue": true, "QueueVersion": true, "Tapped": true, "Targets": true, "Window": true,
 }
 

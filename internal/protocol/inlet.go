@@ -50,3 +50,25 @@ func (l *Inlet) Close() error {
 
 // Addr implements net.Listener.
 func (l *Inlet) Addr() net.Addr { return l.addr }
+
+// Lent is a connection whose lender is told when it is closed.
+type Lent struct {
+	net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Lend returns a connection to be closed by somebody else.
+func Lend(nc net.Conn) *Lent { return &Lent{Conn: nc, closed: make(chan struct{})} }
+
+// Close implements net.Conn.
+func (c *Lent) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// CloseWrite tells the other end that nothing more comes, where that can be told.
+func (c *Lent) CloseWrite() error { return CloseWrite(c.Conn) }
+
+// Closed is closed with the connection.
+func (c *Lent) Closed() <-chan struct{} { return c.closed }

@@ -54,9 +54,8 @@
 // another one when that changes. Each node has the addresses and the highest id that was ever given
 // (membership), by the log or a snapshot. An id up to that one is never given again.
 //
-// # Not connected yet
+// # Known gap
 //
-// Package cluster has the engine as a Machine, but no server uses it. Package transport has the
-// connections, but nothing passes its messages on yet. It lets in only nodes whose address it has,
-// so a node that is behind does not hear from a leader that was added meanwhile.
+// Package transport lets in only nodes whose address it has, so a node that is behind does not hear
+// from a leader that was added meanwhile.
 package replica

@@ -51,6 +51,17 @@ func (c *core) add(node uint64, address string, done func(error)) {
 	}
 }
 
+// join has a new node join as a learner, with a number that no other ever had. done gets it, and
+// where the members are; the errors are those of add.
+func (c *core) join(address string, done func(node uint64, addresses map[uint64]string, err error)) {
+	node := c.disk.members.highest + 1
+	c.add(node, address, func(err error) {
+		addresses := maps.Clone(c.disk.members.addresses)
+		addresses[node] = address
+		done(node, addresses, err)
+	})
+}
+
 // isAddress reports whether an address is host:port.
 func isAddress(address string) bool {
 	host, port, err := net.SplitHostPort(address)

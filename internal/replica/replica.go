@@ -169,6 +169,14 @@ func (r *Replica) Add(node uint64, address string, done func(error)) {
 	}
 }
 
+// Join is Add for a new node. done gets the number that it has from now on, which no other ever
+// had, and where the members are.
+func (r *Replica) Join(address string, done func(node uint64, addresses map[uint64]string, err error)) {
+	if !r.later(func(c *core) { c.join(address, done) }) {
+		done(0, nil, ErrStopped)
+	}
+}
+
 // Remove has a node leave the cluster for ever. done is called as for Add, or with ErrTooFew.
 func (r *Replica) Remove(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.remove(node, done) }) {

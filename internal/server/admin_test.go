@@ -2,17 +2,14 @@ package server
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"testing"
 	"time"
 
-	"fiveways/internal/broker/enginetest"
-
 	"fiveways/internal/config"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/storage/vfs"
 )
 
 // A client that does not send all of its request is let go, so that it cannot hold up a stop.
@@ -20,10 +17,10 @@ func TestAdminPatience(t *testing.T) {
 	old := adminPatience
 	adminPatience = 50 * time.Millisecond
 	defer func() { adminPatience = old }()
-	b := enginetest.Open(t, vfs.NewMem(), nil)
-	defer enginetest.Close(t, b)
-	cfg := config.Config{Data: t.TempDir()}
-	a, err := startAdmin(httpapi.New(b, httpapi.Options{}), cfg, slog.New(slog.DiscardHandler))
+	cfg := config.Default()
+	cfg.Data, cfg.DiskFreeLimit = t.TempDir(), 0
+	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off, config.Off
+	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +42,10 @@ func TestAdminPatience(t *testing.T) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the request is still waited for")
 	}
-	if err := a.stop(t.Context()); err != nil {
+	if err := s.Drain(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Stat(AdminSocket(cfg)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is left: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ type leadership struct {
 	redis   *resp.Server    // nil: off
 	http    *httpapi.Server // nil: off
 	metrics *httpapi.Server // nil: off
-	admin   *admin          // nil when it could not be served
+	admin   *httpapi.Server // nil: its socket could not be opened
 	monitor *monitor.Monitor
 	shovels *shovels
 	log     *slog.Logger
@@ -75,9 +75,8 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, erro
 	if s.listeners["metrics"] != nil {
 		l.metrics = httpapi.NewMetricsServer(l.api, web)
 	}
-	var err error
-	if l.admin, err = startAdmin(l.api, s.cfg, s.log); err != nil {
-		s.log.Warn("the admin socket cannot be opened; administration needs a stopped broker", "err", err)
+	if s.listeners["admin"] != nil {
+		l.admin = httpapi.NewServer(l.api, httpapi.ServerOptions{Operator: true, Patience: adminPatience, Log: s.log})
 	}
 	l.monitor.Start()
 	l.shovels.start()
@@ -125,6 +124,9 @@ func (l *leadership) serve(listeners map[string][]net.Listener) {
 	if l.metrics != nil {
 		with["metrics"] = l.metrics.Serve
 	}
+	if l.admin != nil {
+		with["admin"] = l.admin.Serve
+	}
 	for key, fn := range with {
 		for _, ln := range listeners[key] {
 			l.served.Go(func() {
@@ -157,7 +159,7 @@ func (l *leadership) abandon() {
 		l.http.Abandon()
 	}
 	if l.admin != nil {
-		l.admin.http.Abandon()
+		l.admin.Abandon()
 	}
 	l.shovels.inside.Abandon()
 }
@@ -167,8 +169,8 @@ func (l *leadership) abandon() {
 func (l *leadership) drain(ctx context.Context) error {
 	l.broker.Hurry()
 	errs := append([]error{l.shovels.stop(ctx)}, l.drainProtocols(ctx)...)
-	if l.admin != nil {
-		errs = append(errs, l.admin.stop(ctx))
+	if l.admin != nil { // last: an operator may want to see the rest end
+		errs = append(errs, l.admin.Drain(ctx))
 	}
 	l.served.Wait()
 	l.monitor.Stop()

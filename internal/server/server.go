@@ -15,10 +15,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/shardlog"
+	"fiveways/internal/cluster"
+	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
 	"fiveways/internal/semaphores"
@@ -55,8 +59,15 @@ type Server struct {
 	addrs     map[string]string
 	ends      []Endpoint
 
-	machines *machines
-	lead     *leadership
+	broker   *broker.Broker // of a node that is alone
+	node     *cluster.Node  // nil: it is alone
+	proxy    *proxy.Proxy   // nil: it is alone
+	control  net.Listener   // of a node of a cluster; nil: it could not be opened
+	doors    sync.WaitGroup // listeners of proxy
+	machines atomic.Pointer[machines]
+
+	mu   sync.Mutex
+	lead *leadership // guarded by mu: nil while another node leads
 
 	stop    context.CancelFunc // of what runs beside the leadership
 	running sync.WaitGroup     // that
@@ -78,24 +89,40 @@ func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version st
 	if err != nil {
 		return nil, err
 	}
-	s.machines = newMachines(cfg, log)
-	o := s.brokerOptions(s.machines)
-	o.WrapLog = wrap
-	b, err := broker.Open(vfs.OS{}, cfg.Data, o)
-	if err == nil {
-		if s.lead, err = s.newLeadership(b, s.machines); err != nil {
-			err = errors.Join(err, b.Close())
-		}
+	switch err = checkFolder(cfg); {
+	case err != nil:
+	case cfg.ClusterListen != config.Off:
+		err = s.startNode()
+	default:
+		err = s.startAlone(wrap)
 	}
 	if err != nil {
-		err = errors.Join(err, s.machines.close(), s.close())
+		err = errors.Join(err, s.close())
 		if errors.Is(err, vfs.ErrLocked) {
 			err = ErrLocked
 		}
 		return nil, fmt.Errorf("data: %s: %w", cfg.Data, err)
 	}
-	s.lead.serve(s.listeners)
 	return s, nil
+}
+
+// startAlone starts a node that is no node of a cluster.
+func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log) error {
+	m := newMachines(s.cfg, s.log)
+	s.machines.Store(m)
+	o := s.brokerOptions(m)
+	o.WrapLog = wrap
+	b, err := broker.Open(vfs.OS{}, s.cfg.Data, o)
+	if err != nil {
+		return err
+	}
+	s.openAdmin()
+	if s.lead, err = s.newLeadership(b, m); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	s.broker = b
+	s.lead.serve(s.listeners)
+	return nil
 }
 
 // open opens all that is not in the data folder. The listeners come first: a taken port is found
@@ -128,7 +155,7 @@ func open(cfg config.Config, version string, log *slog.Logger) (*Server, error) 
 	return s, nil
 }
 
-// close is the end of what open has opened.
+// close is the end of all but the leadership, its broker and the node.
 func (s *Server) close() error {
 	s.stop()
 	closeAll(s.listeners)
@@ -136,18 +163,25 @@ func (s *Server) close() error {
 	if s.traces != nil {
 		s.traces.Stop()
 	}
-	return s.audit.Close()
+	var err error
+	if m := s.machines.Load(); m != nil {
+		err = m.close()
+	}
+	if s.listeners["admin"] != nil {
+		err = errors.Join(err, os.Remove(AdminSocket(s.cfg)))
+	}
+	return errors.Join(err, s.audit.Close())
 }
 
 // Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores
 // take. It grows and shrinks with them.
-func (s *Server) Kept() int64 { return s.machines.kept() }
+func (s *Server) Kept() int64 { return s.machines.Load().kept() }
 
-// Semaphores are the task semaphores. They are closed by Drain.
-func (s *Server) Semaphores() *semaphores.Manager { return s.lead.sems }
+// Semaphores are the task semaphores of a node that is alone. They are closed by Drain.
+func (s *Server) Semaphores() *semaphores.Manager { return s.machines.Load().sems }
 
-// Broker is the engine. It is closed by Drain.
-func (s *Server) Broker() *broker.Broker { return s.lead.broker }
+// Broker is the engine of a node that is alone. It is closed by Drain.
+func (s *Server) Broker() *broker.Broker { return s.broker }
 
 // Addrs gives the bound address of each protocol served, the first one when there are several, by
 // its configuration key.
@@ -163,8 +197,12 @@ func (s *Server) Drain(ctx context.Context) error {
 		defer cancel()
 		defer context.AfterFunc(s.forced, cancel)()
 		s.stop()
-		err := s.lead.drain(ctx)
-		s.err = errors.Join(err, s.lead.broker.Close(), s.machines.close(), s.close())
+		if s.node != nil {
+			s.err = s.stopNode(ctx)
+		} else {
+			s.err = errors.Join(s.drainLeadership(ctx), s.broker.Close())
+		}
+		s.err = errors.Join(s.err, s.close())
 	})
 	return s.err
 }

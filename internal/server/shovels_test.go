@@ -239,7 +239,10 @@ func TestShovelOfAnExchange(t *testing.T) {
 	if err := n.Broker().SetParameter(p); err != nil {
 		t.Fatal(err)
 	}
-	n.until("it runs", func() bool { all := n.lead.shovels.manager.List(); return len(all) == 1 && all[0].State == dynamic.Running })
+	n.until("it runs", func() bool {
+		all := n.lead.shovels.manager.List()
+		return len(all) == 1 && all[0].State == dynamic.Running
+	})
 	ch := n.channel("v")
 	for _, key := range []string{"x.y", "y.x", "x"} {
 		if err := ch.Publish("amq.topic", key, false, false, amqp.Publishing{Body: []byte(key)}); err != nil {

@@ -149,6 +149,12 @@ func (b *Broker) Kill() {
 	<-b.exited
 }
 
+// Pause has the process hang, as a machine does that swaps, or whose disk does not answer.
+func (b *Broker) Pause() error { return b.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Continue ends that.
+func (b *Broker) Continue() error { return b.cmd.Process.Signal(syscall.SIGCONT) }
+
 // Hangup sends SIGHUP, after which the broker reads its certificate again and opens its audit log
 // again.
 func (b *Broker) Hangup() error { return b.cmd.Process.Signal(syscall.SIGHUP) }

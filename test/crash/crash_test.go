@@ -51,13 +51,28 @@ func TestCrash(t *testing.T) {
 }
 
 func (s *scenario) run(t *testing.T, rounds, seed int, promises Promises, flags ...string) {
+	dir := t.TempDir()
+	s.runOn(t, rounds, seed, promises, func() broker { return start(t, dir, flags) })
+}
+
+// broker is what a run kills.
+type broker interface {
+	URL() string // where clients connect
+	Exited() <-chan struct{}
+	Log() string
+	Kill()
+	Stop() error
+}
+
+// runOn is run on what up starts, each time with what there was before.
+func (s *scenario) runOn(t *testing.T, rounds, seed int, promises Promises, up func() broker) {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	history, dir := &History{}, t.TempDir()
+	history := &History{}
 	clients := s.newClients(history, seed)
 	for n := 0; n < rounds || n < 3*rounds && !s.covered(history.Events()); n++ { // short rounds may show little
-		s.crash(t, dir, history, clients, 1+rng.IntN(maxEvents), flags)
+		s.crash(t, up(), history, clients, 1+rng.IntN(maxEvents))
 	}
-	s.finish(t, dir, history, flags)
+	s.finish(t, up(), history)
 
 	events := history.Events()
 	s.logSummary(t, events)
@@ -102,11 +117,10 @@ func (s *scenario) newClients(history *History, seed int) []*client {
 	return clients
 }
 
-// crash starts the broker on dir, lets the clients work until they have recorded this many events,
-// and kills it.
-func (s *scenario) crash(t *testing.T, dir string, history *History, clients []*client, events int, flags []string) {
-	b, ch := start(t, dir, flags)
+// crash lets the clients work on a broker until they have recorded this many events, and kills it.
+func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*client, events int) {
 	defer b.Kill()
+	ch := channel(t, b)
 	if err := s.declare(ch); err != nil {
 		t.Fatalf("declare: %v\n%s", err, b.Log())
 	}
@@ -140,10 +154,10 @@ func (s *scenario) crash(t *testing.T, dir string, history *History, clients []*
 	}
 }
 
-// finish starts the broker a last time and drains its queues.
-func (s *scenario) finish(t *testing.T, dir string, history *History, flags []string) {
-	b, ch := start(t, dir, flags)
+// finish drains the queues.
+func (s *scenario) finish(t *testing.T, b broker, history *History) {
 	defer b.Kill()
+	ch := channel(t, b)
 	if s.settled != nil {
 		<-time.After(time.Until(s.settled(history.Events())))
 	}
@@ -155,14 +169,20 @@ func (s *scenario) finish(t *testing.T, dir string, history *History, flags []st
 	}
 }
 
-// start runs the broker on dir with further flags and opens a channel.
-func start(t *testing.T, dir string, flags []string) (*brokertest.Broker, *amqp.Channel) {
+// start runs the broker on dir with further flags.
+func start(t *testing.T, dir string, flags []string) *brokertest.Broker {
 	t.Helper()
 	b, err := brokertest.Start(t.Context(), dir, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Kill)
+	return b
+}
+
+// channel opens a channel.
+func channel(t *testing.T, b broker) *amqp.Channel {
+	t.Helper()
 	conn, err := amqp.Dial(b.URL())
 	if err != nil {
 		t.Fatalf("dial: %v\n%s", err, b.Log())
@@ -172,7 +192,7 @@ func start(t *testing.T, dir string, flags []string) (*brokertest.Broker, *amqp.
 	if err != nil {
 		t.Fatalf("channel: %v\n%s", err, b.Log())
 	}
-	return b, ch
+	return ch
 }
 
 // logSummary says how much the run covered, and fails one that did not cover what it is for.

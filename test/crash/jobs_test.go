@@ -63,7 +63,8 @@ func (r *jobCrashes) newClients(seed int) {
 // start on.
 func (r *jobCrashes) start() *brokertest.Broker {
 	r.t.Helper()
-	b, ch := start(r.t, r.dir, r.flags)
+	b := start(r.t, r.dir, r.flags)
+	ch := channel(r.t, b)
 	for name, args := range map[string]amqp.Table{
 		jobQueue: {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}, deadJobs: nil,
 	} {

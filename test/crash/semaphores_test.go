@@ -48,7 +48,8 @@ type semCrashes struct {
 // start starts the broker, and makes what the clients need.
 func (r *semCrashes) start() (*brokertest.Broker, *amqp.Channel) {
 	r.t.Helper()
-	b, ch := start(r.t, r.dir, []string{"--redis", "127.0.0.1:0"})
+	b := start(r.t, r.dir, []string{"--redis", "127.0.0.1:0"})
+	ch := channel(r.t, b)
 	c := r.connect(b)
 	for _, words := range [][]any{
 		{"SEM.CREATE", semFixed, "ACTIVE", 3, "TRYRELEASE", 2},

@@ -85,7 +85,8 @@ func sqlURL(b *brokertest.Broker) string {
 // crash is scenario.crash for sessions of SQL.
 func (r *sqlRun) crash(first bool, events int) {
 	t := r.t
-	b, ch := start(t, r.dir, r.flags)
+	b := start(t, r.dir, r.flags)
+	ch := channel(t, b)
 	defer b.Kill()
 	if first {
 		if _, err := ch.QueueDeclare(sqlForeign, true, false, false, false, nil); err != nil {
@@ -133,7 +134,7 @@ func (r *sqlRun) crash(first bool, events int) {
 // finish drains the queues and looks for breaches.
 func (r *sqlRun) finish() {
 	t := r.t
-	b, _ := start(t, r.dir, r.flags)
+	b := start(t, r.dir, r.flags)
 	defer b.Kill()
 	if err := r.drainer.drain(t.Context(), sqlURL(b)); err != nil {
 		t.Fatalf("drain: %v\n%s", err, b.Log())

@@ -57,8 +57,9 @@ func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 func (sh *Shard) ServeLater(q *Queue) { sh.waking = append(sh.waking, q) }
 
 // Admits reports whether no full queue would reject one of the messages that ops publish, those
-// before it included, and the queues of messages that must arrive are there.
-func Admits(ops []Op) bool {
+// before it included, the queues of messages that must arrive are there, and what may be
+// dead-lettered has at most so many bytes.
+func Admits(ops []Op, most int) bool {
 	var all Room
 	dead := int64(0)
 	for i := range ops {
@@ -69,7 +70,7 @@ func Admits(ops []Op) bool {
 					dead += int64(it.Size)
 				}
 			}
-			if dead > MaxTxBytes {
+			if dead > int64(most) {
 				return false
 			}
 		}

@@ -27,6 +27,7 @@ import (
 var Verdicts = []exitcode.Verdict{
 	{Err: config.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
 	{Err: server.ErrAddrInUse, Code: exitcode.InUse, Hint: "Stop the program that uses the address (another broker, perhaps), or choose another address for the protocol: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
+	{Err: server.ErrCluster, Code: exitcode.WrongUsage, Hint: "docs/cluster.md tells how a cluster is founded, and how nodes join."},
 	{Err: server.ErrLocked, Code: exitcode.InUse, Hint: "Stop the broker that uses the folder, or choose another one with --data DIR."},
 }
 
@@ -78,7 +79,7 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 
 	banner(stdout, version, cfg, srv.Endpoints())
 	notify(daemon.SdNotifyReady)
-	awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
+	failed := awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
 	notify(daemon.SdNotifyStopping)
 	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
 	// The caller's context may be over already; draining has its own deadline.
@@ -88,6 +89,9 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	go func() { drained <- srv.Drain(drainCtx) }()
 	select {
 	case err := <-drained:
+		if failed {
+			return fmt.Errorf("the node cannot go on: %w", err)
+		}
 		if err != nil {
 			return fmt.Errorf("drain: %w", err)
 		}
@@ -106,18 +110,20 @@ func notify(state string) {
 // limitRound is how often the collector's limit follows what the broker's keys take.
 const limitRound = 10 * time.Second
 
-// awaitEnd returns when the broker is to stop. Until then it calls follow, at once and every
-// limitRound, and reads files again on SIGHUP.
-func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *server.Server, follow func()) {
+// awaitEnd returns when the broker is to stop, or has failed. Until then it calls follow, at once
+// and every limitRound, and reads files again on SIGHUP.
+func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *server.Server, follow func()) (failed bool) {
 	round := time.NewTicker(limitRound)
 	defer round.Stop()
 	for {
 		follow()
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-signals:
-			return
+			return false
+		case <-srv.Failed():
+			return true
 		case <-hangups:
 			srv.Reload() //nolint:errcheck // what cannot be used is in the log
 		case <-round.C:

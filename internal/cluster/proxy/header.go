@@ -148,15 +148,12 @@ func (a foreign) String() string  { return a.text }
 
 // passed is the connection of a client that another node has passed on.
 type passed struct {
-	net.Conn
+	*protocol.Lent
 	header
 }
 
 func (c *passed) LocalAddr() net.Addr  { return c.local }
 func (c *passed) RemoteAddr() net.Addr { return c.remote }
-
-// CloseWrite tells the client that nothing more comes.
-func (c *passed) CloseWrite() error { return protocol.CloseWrite(c.Conn) }
 
 // ConnectionState is what the client's handshake with the other node came to (protocol.StateOf).
 func (c *passed) ConnectionState() tls.ConnectionState {

@@ -155,23 +155,26 @@ func copyTo(dst, src net.Conn) {
 	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // reading tells
 }
 
-// Receive serves a connection that another node passes on. It returns when it has found its place.
+// Receive has a connection served that another node passes on, and returns when it is closed.
 func (p *Proxy) Receive(nc net.Conn) {
+	defer nc.Close()
 	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // reading tells
 	h, err := readHeader(nc)
 	if err == nil {
 		err = nc.SetDeadline(time.Time{})
 	}
+	c := &passed{protocol.Lend(nc), h}
 	if err == nil {
 		in, _ := p.inlet(h.key)
 		if err = errNotLeading; in != nil {
-			err = in.Give(p.ctx, &passed{nc, h})
+			err = in.Give(p.ctx, c)
 		}
 	}
 	if err != nil {
 		p.quiet.Warn("proxy: a connection from another node is refused", "from", nc.RemoteAddr(), "err", err)
-		nc.Close()
+		return
 	}
+	<-c.Closed()
 }
 
 var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")

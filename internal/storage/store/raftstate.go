@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math"
 	"path/filepath"
 
@@ -129,4 +130,28 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 		return fmt.Errorf("store: found a replica: the state %+v cannot be", st)
 	}
 	return writeRaftState(fsys, dir, &st)
+}
+
+// Folder says what a data folder is.
+type Folder struct {
+	Replica bool // of a node of a cluster
+	Empty   bool // no log, and no checkpoint
+}
+
+// LookInto looks into a folder that may be missing, and may be in use. Errors: ErrCorrupt,
+// ErrUnsupportedFormat, those of the file system.
+func LookInto(fsys vfs.FS, dir string) (f Folder, err error) {
+	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return Folder{Empty: true}, nil
+	}
+	live, err := liveDir(fsys, dir)
+	if err != nil {
+		return f, err
+	}
+	state, err := readRaftState(fsys, live)
+	if err != nil {
+		return f, err
+	}
+	l, err := readLayout(fsys, live)
+	return Folder{Replica: state != nil, Empty: len(l.segments)+len(l.checkpoints) == 0}, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/loans"
-	"fiveways/internal/broker/shard"
 	"fiveways/internal/core/catalog"
 	"fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways/internal/protocol/pgwire/sql"
@@ -68,7 +67,7 @@ func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
 	s := &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:]),
-		room: shard.MaxTxBytes}
+		room: int64(b.MaxGroupBytes())}
 	s.tx = loans.Transaction{Manager: o.Loans, Holdings: s.holding}
 	return s
 }

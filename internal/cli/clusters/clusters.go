@@ -1,0 +1,238 @@
+package clusters
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"fiveways/internal/cli/display"
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/cli/listing"
+	"fiveways/internal/cluster"
+	"fiveways/internal/cluster/control"
+	"fiveways/internal/config"
+	"fiveways/internal/server"
+	"fiveways/internal/storage/store"
+
+	"github.com/spf13/cobra"
+)
+
+var (
+	errNoNode  = errors.New("no node of a cluster runs on the folder")
+	errRefused = errors.New("the cluster refuses")
+)
+
+// Verdicts are the exit codes of errors about clusters, and the way out of each.
+var Verdicts = []exitcode.Verdict{
+	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
+	{Err: errRefused, Code: exitcode.Failure},
+	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
+	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
+}
+
+// Command returns `fiveways cluster`.
+func Command() *cobra.Command {
+	return listing.Group("cluster", "found a cluster, and look after its nodes", `Three or five nodes keep the same log: what is confirmed is on the disks of a majority, every node serves the clients of all protocols, and
+another node leads within seconds when the one that leads is gone.`,
+		`  fiveways cluster init --address n1:5680 && fiveways serve --cluster-listen n1:5680
+  fiveways cluster token                                        on the first node; then, on each of the others:
+  fiveways serve --cluster-listen n2:5680 --cluster-join TOKEN`,
+		initCommand(), tokenCommand(), statusCommand(), transferCommand(), removeCommand())
+}
+
+func initCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "init", Short: "make a data folder the first node of a new cluster", Args: cobra.NoArgs,
+		Long: `Makes the data folder of a broker that is not running, or an empty one, that of the first node of a new cluster. What the folder has stays, and
+nothing of it is written again. The node leads alone until two others have joined. There is no way back to a broker that is alone but a backup.`,
+		Example: `  fiveways cluster init --data /var/lib/fiveways --address n1.example.com:5680`,
+	}
+	load := folder(cmd)
+	address := cmd.Flags().String("address", "", "host:port by which the other nodes reach this one (its cluster_listen or cluster_advertise)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		if !config.IsReachable(*address) {
+			return exitcode.Usage("--address: %q: give the host and port by which the other nodes reach this one", *address)
+		}
+		id, err := cluster.Init(cfg.Data, *address)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s is the first node of cluster %016x.\nStart it: fiveways serve --data %s --cluster-listen %s\n", cfg.Data, id, cfg.Data, *address)
+		return nil
+	}
+	return cmd
+}
+
+func tokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "token", Short: "print a token with which nodes join", Args: cobra.NoArgs,
+		Long:    `Prints a token for cluster_join. Whoever has it can make a node of the cluster, with all its data, until it expires.`,
+		Example: `  fiveways cluster token --for 1h`,
+	}
+	d := cmd.Flags().Duration("for", time.Hour, "how long it is valid; at most 720h")
+	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
+		var t control.Token
+		if err := n.do(cmd.Context(), http.MethodPost, "/token?for="+d.String(), &t); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), t.Token)
+		return err
+	})
+}
+
+func statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "show the nodes of the cluster", Args: cobra.NoArgs,
+		Example: `  fiveways cluster status
+  fiveways cluster status --watch
+  fiveways cluster status -o json`,
+	}
+	var output string
+	display.Flag(cmd, &output)
+	watch := cmd.Flags().Bool("watch", false, "show it again every second until Ctrl-C")
+	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
+		for {
+			var s control.Status
+			if err := n.do(cmd.Context(), http.MethodGet, "/status", &s); err != nil {
+				return err
+			}
+			if err := show(cmd.OutOrStdout(), output, &s); err != nil || !*watch {
+				return err
+			}
+			select {
+			case <-cmd.Context().Done():
+				return nil
+			case <-time.After(time.Second):
+			}
+		}
+	})
+}
+
+func show(w io.Writer, output string, s *control.Status) error {
+	if output == display.FormJSON {
+		return display.PrintJSON(w, s)
+	}
+	leader := "no node leads"
+	if s.Leader != 0 {
+		leader = fmt.Sprintf("node %d leads", s.Leader)
+	}
+	fmt.Fprintf(w, "cluster %s, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, leader, s.Term, s.Last, s.Committed, s.Node)
+	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tVERSION", func(row func(...any)) {
+		for i := range s.Members {
+			m := &s.Members[i]
+			lag, about := "?", control.About{Name: "does not answer"}
+			if m.Match != nil {
+				lag = strconv.FormatUint(s.Last-min(*m.Match, s.Last), 10)
+			}
+			if m.About != nil {
+				about = *m.About
+			}
+			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), about.Version)
+		}
+	})
+}
+
+func transferCommand() *cobra.Command {
+	return running(&cobra.Command{
+		Use: "transfer NODE", Short: "have another node lead", Args: cobra.ExactArgs(1),
+		Long:    `Has a node lead that keeps up with the log. Clients are disconnected and connect again.`,
+		Example: `  fiveways cluster transfer 2`,
+	}, change("/transfer", "Node %s is asked to lead.\n"))
+}
+
+func removeCommand() *cobra.Command {
+	return running(&cobra.Command{
+		Use: "remove NODE", Short: "have a node leave the cluster for ever", Args: cobra.ExactArgs(1),
+		Long: `Has a node leave. Its number is never given again, and its data folder is of no use any more: a machine comes back as a new node, with an empty
+folder. Of three voters none can be removed, since two are no safer than one: add a node first.`,
+		Example: `  fiveways cluster remove 3`,
+	}, change("/remove", "Node %s has left the cluster.\n"))
+}
+
+// change asks for a change about the node that the first argument names.
+func change(path, done string) func(*cobra.Command, *node, []string) error {
+	return func(cmd *cobra.Command, n *node, args []string) error {
+		if err := n.do(cmd.Context(), http.MethodPost, path+"?node="+url.QueryEscape(args[0]), nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), done, args[0])
+		return err
+	}
+}
+
+// folder adds the flags that name a data folder.
+func folder(cmd *cobra.Command) (load func() (config.Config, error)) {
+	data := cmd.Flags().String("data", "", "data folder of the node (default: from the configuration)")
+	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
+	return func() (config.Config, error) {
+		src := config.Sources{File: *file, Env: os.Environ(), Flags: map[string]string{}}
+		if *data != "" {
+			src.Flags["data"] = *data
+		}
+		cfg, _, err := config.Load(src)
+		return cfg, err
+	}
+}
+
+// node is one that runs on a data folder, by its control socket.
+type node struct{ http http.Client }
+
+// running is a command that asks a node that runs.
+func running(cmd *cobra.Command, run func(*cobra.Command, *node, []string) error) *cobra.Command {
+	load := folder(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		socket := server.ControlSocket(cfg)
+		conn, err := net.Dial("unix", socket)
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", cfg.Data, errNoNode, err)
+		}
+		conn.Close()
+		n := &node{}
+		n.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}}
+		defer n.http.CloseIdleConnections()
+		return run(cmd, n, args)
+	}
+	return cmd
+}
+
+// do sends a request and decodes the answer, unless into is nil.
+func (n *node) do(ctx context.Context, method, path string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, "http://node"+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := n.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		var said struct{ Error string }
+		if err := json.NewDecoder(resp.Body).Decode(&said); err != nil {
+			return fmt.Errorf("%w: %s", errRefused, resp.Status)
+		}
+		return fmt.Errorf("%w: %s", errRefused, said.Error)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}

@@ -1,0 +1,284 @@
+// Package control is how an operator asks a node about its cluster, and changes its members: HTTP
+// with JSON on a socket of the node, which also answers when no node leads. What only the leader
+// can do goes on to it over the connections between the nodes.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"fiveways/internal/cluster"
+	"fiveways/internal/replica"
+)
+
+const (
+	// askPatience is how long another node may take to say how it is.
+	askPatience = time.Second
+	// changePatience is how long a change of the members may take.
+	changePatience = 20 * time.Second
+	// maxToken is how long a token may be valid.
+	maxToken = 30 * 24 * time.Hour
+)
+
+// The roles of a node.
+const (
+	Leader   = "leader"
+	Follower = "follower"
+	Learner  = "learner" // gets the log and has no vote yet
+)
+
+// About is what a node says of itself.
+type About struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Applied uint64 `json:"applied"` // index of the last entry that its state has
+}
+
+// Member is a node as another one knows it.
+type Member struct {
+	Node    uint64        `json:"node"`
+	Address string        `json:"address"`
+	Role    string        `json:"role"`
+	About   *About        `json:"about,omitempty"` // nil: it does not answer
+	Match   *uint64       `json:"match,omitempty"` // index up to which its log is that of the leader; nil: not known
+	RTT     time.Duration `json:"rtt_ns"`
+	Skew    time.Duration `json:"skew_ns"` // of its clock, positive when it is ahead
+}
+
+// Status is the cluster as one node knows it.
+type Status struct {
+	Cluster   string   `json:"cluster"`
+	Node      uint64   `json:"node"`   // that says so
+	Leader    uint64   `json:"leader"` // 0: none is known
+	Term      uint64   `json:"term"`
+	Last      uint64   `json:"last"` // index of the last entry of its log
+	Committed uint64   `json:"committed"`
+	Members   []Member `json:"members"` // by number
+}
+
+// Token lets nodes join.
+type Token struct {
+	Token string    `json:"token"`
+	Until time.Time `json:"until"`
+}
+
+// Control answers.
+type Control struct {
+	node  *cluster.Node
+	about About // without what changes
+	mux   *http.ServeMux
+	log   *slog.Logger
+}
+
+// New returns what answers for a node.
+func New(n *cluster.Node, about About, log *slog.Logger) *Control {
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), log: log}
+	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
+	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
+	c.mux.HandleFunc("POST /token", c.token)
+	c.mux.HandleFunc("POST /transfer", c.onLeader(c.transfer))
+	c.mux.HandleFunc("POST /remove", c.onLeader(c.remove))
+	return c
+}
+
+// ServeHTTP implements http.Handler.
+func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
+
+func (c *Control) self() About {
+	a := c.about
+	a.Applied = c.node.Status().Applied
+	return a
+}
+
+// status is that of the leader, which knows most; of this node when that does not answer.
+func (c *Control) status(ctx context.Context) Status {
+	s := c.node.Status()
+	if s.Leader != 0 && s.Leader != s.Node {
+		var theirs Status
+		if err := c.ask(ctx, s.Leader, "/status", &theirs); err == nil {
+			return theirs
+		}
+	}
+	out := Status{
+		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed,
+		Members: make([]Member, 0, len(s.Addresses)),
+	}
+	for id, address := range s.Addresses {
+		m := Member{Node: id, Address: address, Role: role(&s, id), RTT: s.Peers[id].RTT, Skew: s.Peers[id].Skew}
+		if match, known := s.Match[id]; known {
+			m.Match = &match
+		}
+		out.Members = append(out.Members, m)
+	}
+	slices.SortFunc(out.Members, func(a, b Member) int { return int(a.Node) - int(b.Node) })
+	var asked sync.WaitGroup
+	for i := range out.Members {
+		m := &out.Members[i]
+		if m.Node == s.Node {
+			own := c.self()
+			m.About = &own
+			continue
+		}
+		asked.Go(func() {
+			var a About
+			if c.ask(ctx, m.Node, "/about", &a) == nil {
+				m.About = &a
+			}
+		})
+	}
+	asked.Wait()
+	return out
+}
+
+func role(s *cluster.Status, node uint64) string {
+	switch {
+	case node == s.Leader:
+		return Leader
+	case slices.Contains(s.Voters, node):
+		return Follower
+	}
+	return Learner
+}
+
+// ask reads what another node says.
+func (c *Control) ask(ctx context.Context, node uint64, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
+	if err != nil {
+		return err
+	}
+	t := c.transport(node)
+	defer t.CloseIdleConnections()
+	resp, err := t.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// transport reaches the Control of another node.
+func (c *Control) transport(node uint64) *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return c.node.Dial(ctx, node, cluster.ControlStream)
+	}}
+}
+
+// onLeader has the leader answer.
+func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s := c.node.Status()
+		switch s.Leader {
+		case s.Node:
+			fn(w, r)
+		case 0:
+			refuse(w, http.StatusServiceUnavailable, errors.New("no node leads at the moment: a majority of the voters must be up and reach each other"))
+		default:
+			t := c.transport(s.Leader)
+			defer t.CloseIdleConnections()
+			p := httputil.ReverseProxy{
+				Transport: t,
+				Rewrite:   func(p *httputil.ProxyRequest) { p.Out.URL.Scheme, p.Out.URL.Host = "http", "node" },
+				ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+					refuse(w, http.StatusServiceUnavailable, fmt.Errorf("node %d leads, and cannot be reached: %w", s.Leader, err))
+				},
+			}
+			p.ServeHTTP(w, r)
+		}
+	}
+}
+
+// token makes a token: for=DURATION.
+func (c *Control) token(w http.ResponseWriter, r *http.Request) {
+	d, err := time.ParseDuration(r.FormValue("for"))
+	if err == nil && (d <= 0 || d > maxToken) {
+		err = fmt.Errorf("for: %v is not between 0 and %v", d, maxToken)
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	until := time.Now().Add(d).Truncate(time.Second)
+	c.log.Info("administrative act", "group", "audit", "act", "cluster token", "until", until)
+	reply(w, Token{c.node.Token(until), until})
+}
+
+// transfer gives the lead to another node: node=N.
+func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
+	node, err := c.member(r)
+	if err == nil && role(new(c.node.Status()), node) == Learner {
+		err = fmt.Errorf("node %d has no vote yet", node)
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	c.log.Info("administrative act", "group", "audit", "act", "cluster transfer", "node", node)
+	c.node.Transfer(node)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// remove has a node leave for ever: node=N.
+func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
+	node, err := c.member(r)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	c.log.Info("administrative act", "group", "audit", "act", "cluster remove", "node", node)
+	ctx, cancel := context.WithTimeout(r.Context(), changePatience)
+	defer cancel()
+	switch err := c.node.Remove(ctx, node); {
+	case errors.Is(err, replica.ErrTooFew), errors.Is(err, replica.ErrBusy):
+		refuse(w, http.StatusConflict, err)
+	case err != nil:
+		refuse(w, http.StatusServiceUnavailable, err)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// member is the node that a request names.
+func (c *Control) member(r *http.Request) (uint64, error) {
+	node, err := strconv.ParseUint(r.FormValue("node"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("node: %q is no number", r.FormValue("node"))
+	}
+	if _, ok := c.node.Status().Addresses[node]; !ok {
+		return 0, fmt.Errorf("node %d is no member of the cluster", node)
+	}
+	return node, nil
+}
+
+func reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has gone
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has gone
+}
+
+// Serve answers on listeners until they are closed.
+func (c *Control) Serve(listeners ...net.Listener) {
+	var served sync.WaitGroup
+	s := http.Server{Handler: c, ReadHeaderTimeout: askPatience}
+	for _, l := range listeners {
+		served.Go(func() { s.Serve(l) }) //nolint:errcheck // the listener was closed
+	}
+	served.Wait()
+	s.Close() //nolint:errcheck // nothing listens any more
+}

@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fiveways/internal/cluster/admission"
+	"fiveways/internal/replica"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// identityDir is the folder of a node's certificate, in its data folder.
+const identityDir = "cluster"
+
+// ErrNotEmpty says that a node cannot join a cluster with what its data folder has.
+var ErrNotEmpty = errors.New("cluster: a node joins with an empty data folder; this one has data")
+
+// Init makes a data folder, which may be empty, that of the first node of a new cluster. The other
+// nodes will reach it at address. Nothing in it is written again. Errors: store.ErrReplica, those
+// of the file system.
+func Init(dir, address string) (id uint64, err error) {
+	if err := forget(dir); err != nil {
+		return 0, err
+	}
+	id = rand.Uint64()
+	const first = 1
+	if err := admission.Found(filepath.Join(dir, identityDir), id, first, time.Now()); err != nil {
+		return 0, fmt.Errorf("cluster: %w", err)
+	}
+	if err := store.FoundReplica(vfs.OS{}, dir, replica.Founding(id, first, address)); err != nil {
+		return 0, errors.Join(err, forget(dir))
+	}
+	return id, nil
+}
+
+// Join makes an empty data folder that of a new node of a cluster. A folder that is a node's is
+// left as it is. Errors: ErrNotEmpty, those of admission.Join.
+func Join(ctx context.Context, dir, token, address string) error {
+	is, err := store.LookInto(vfs.OS{}, dir)
+	switch {
+	case err != nil || is.Replica:
+		return err
+	case !is.Empty:
+		return fmt.Errorf("%w: %s", ErrNotEmpty, dir)
+	}
+	if err := forget(dir); err != nil {
+		return err
+	}
+	w, err := admission.Join(ctx, token, address, filepath.Join(dir, identityDir))
+	if err != nil {
+		return err
+	}
+	return store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses))
+}
+
+// forget removes what an attempt to join or to found a cluster has left that did not come to its
+// end.
+func forget(dir string) error {
+	is, err := store.LookInto(vfs.OS{}, dir)
+	if err != nil {
+		return err
+	}
+	if is.Replica {
+		return fmt.Errorf("%w: %s", store.ErrReplica, dir)
+	}
+	return os.RemoveAll(filepath.Join(dir, identityDir))
+}

@@ -1,0 +1,382 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/cluster/admission"
+	"fiveways/internal/protocol"
+	"fiveways/internal/replica"
+	"fiveways/internal/replica/transport"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// Errors of a Node.
+var (
+	ErrNotMember = errors.New("cluster: the data folder is not that of a node of a cluster")
+	ErrNoLeader  = errors.New("cluster: no other node leads")
+)
+
+const (
+	// clientStream is the purpose of a stream that has the connection of a client.
+	clientStream = "client"
+	// ControlStream is that of one on which a node is asked how it is (package control).
+	ControlStream = "control"
+	// renewalInterval is how often a node looks whether its certificate is to be renewed.
+	renewalInterval = time.Hour
+	// handOver is how long a leader that stops waits until another node leads.
+	handOver = 2 * time.Second
+)
+
+// NodeOptions say what a node is made of.
+type NodeOptions struct {
+	FS       vfs.FS
+	Dir      string       // of a replica (store.FoundReplica)
+	Listener net.Listener // where the other nodes connect; closed with the node
+	Address  string       // host:port of Listener, as the other nodes reach it
+	// Broker, Lead and Lose are those of Options.
+	Broker func() broker.Options
+	Lead   func(*broker.Broker) error
+	Lose   func()
+	// Passed has the connection of a client served that another node passes on, and returns when
+	// it is closed.
+	Passed func(net.Conn)
+	Log    *slog.Logger
+}
+
+// Node is a running node of a cluster. Any goroutine may call its methods.
+type Node struct {
+	o         NodeOptions
+	cluster   uint64
+	self      uint64
+	identity  *admission.Identity
+	transport *transport.Transport
+	accepting sync.WaitGroup
+	asked     *protocol.Inlet
+
+	mu  sync.Mutex
+	now *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
+	err error    // guarded by mu
+
+	stop chan struct{} // closed by Close
+	once sync.Once     // that
+	done chan struct{} // closed when the node has ended
+}
+
+// running is what a node is made of until a snapshot is installed.
+type running struct {
+	st      *store.Store
+	engine  *Engine
+	replica *replica.Replica
+	failed  chan error // capacity 1: the engine has
+}
+
+// Start starts a node on its data folder. Errors: ErrNotMember, those of store.Open and of
+// broker.OpenReplica.
+func Start(o NodeOptions) (*Node, error) {
+	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), stop: make(chan struct{}), done: make(chan struct{})}
+	r, err := n.open()
+	if err != nil {
+		return nil, err
+	}
+	n.set(r)
+	n.accepting.Go(func() {
+		if err := n.transport.Serve(o.Listener); !errors.Is(err, transport.ErrClosed) {
+			o.Log.Error("cluster: other nodes cannot connect any more", "err", err)
+		}
+	})
+	go n.run(r)
+	return n, nil
+}
+
+// open opens the store and starts what works on it.
+func (n *Node) open() (r *running, err error) {
+	r = &running{failed: make(chan error, 1)}
+	if r.st, err = store.Open(n.o.FS, n.o.Dir, store.Options{Sync: store.SyncAlways, Logger: n.o.Log}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	if r.st.Raft() == nil {
+		return nil, ErrNotMember
+	}
+	if n.transport == nil {
+		if err := n.connect(r.st.Raft().State()); err != nil {
+			return nil, err
+		}
+	}
+	r.engine, err = NewEngine(Options{
+		Store: r.st, FS: n.o.FS, Dir: n.o.Dir, Broker: n.o.Broker, Lead: n.o.Lead, Lose: n.o.Lose, Logger: n.o.Log,
+		Fail: func(err error) { r.failed <- err },
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.replica, err = replica.Start(replica.Options{
+		Store: r.st, Machine: r.engine, Send: n.transport.Send, Members: n.transport.SetPeers, Logger: n.o.Log,
+		Dial: func(ctx context.Context, node uint64) (net.Conn, error) {
+			return n.transport.Dial(ctx, node, transport.SnapshotStream)
+		},
+	})
+	return r, err
+}
+
+// connect makes the node's end of the connections to the others.
+func (n *Node) connect(id store.RaftState) error {
+	var err error
+	if n.identity, err = admission.Load(filepath.Join(n.o.Dir, identityDir), id.Cluster, id.Node); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	n.renew()
+	n.cluster, n.self = id.Cluster, id.Node
+	n.transport = transport.New(transport.Options{
+		Cluster: id.Cluster, Self: id.Node, TLS: n.identity.TLS(), Stream: n.stream, Log: n.o.Log,
+		Join: func(nc *tls.Conn) error { return admission.Admit(nc, n.identity, host{n}) },
+		Receive: func(m *pb.Message) {
+			if r := n.current(); r != nil {
+				r.replica.Step(m)
+			}
+		},
+		Unreachable: func(node uint64) {
+			if r := n.current(); r != nil {
+				r.replica.Unreachable(node)
+			}
+		},
+	})
+	return nil
+}
+
+// renew renews the node's certificate when it is time.
+func (n *Node) renew() {
+	renewed, err := n.identity.Renew(time.Now())
+	switch {
+	case err != nil:
+		n.o.Log.Error("cluster: the certificate of this node cannot be renewed", "err", err)
+	case renewed:
+		n.o.Log.Info("cluster: the certificate of this node was renewed")
+	}
+}
+
+// stream serves what another node has opened.
+func (n *Node) stream(from uint64, purpose string, nc net.Conn) {
+	switch purpose {
+	case transport.SnapshotStream:
+		r := n.current()
+		if r == nil {
+			return
+		}
+		if err := r.replica.Receive(from, nc); err != nil && !errors.Is(err, replica.ErrInstalled) {
+			n.o.Log.Warn("cluster: a snapshot was not installed", "from", from, "err", err)
+		}
+	case clientStream:
+		n.o.Passed(nc)
+	case ControlStream:
+		lent := protocol.Lend(nc)
+		if n.asked.Give(context.Background(), lent) == nil {
+			<-lent.Closed()
+		}
+	default:
+		n.o.Log.Warn("cluster: another node has opened a stream that this one does not know", "from", from, "purpose", purpose)
+	}
+}
+
+// run runs the node until its end.
+func (n *Node) run(r *running) {
+	defer close(n.done)
+	err := n.follow(r)
+	for errors.Is(err, replica.ErrInstalled) {
+		if r, err = n.open(); err == nil {
+			n.set(r)
+			err = n.follow(r)
+		}
+	}
+	n.mu.Lock()
+	n.err = err
+	n.mu.Unlock()
+	n.asked.Close()
+	n.transport.Close()
+	n.accepting.Wait()
+}
+
+// follow returns why a replica has stopped, nil after Close, when nothing of it is left.
+func (n *Node) follow(r *running) (err error) {
+	renewal := time.NewTicker(renewalInterval)
+	defer renewal.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-renewal.C:
+			n.renew()
+			continue
+		case <-n.stop:
+		case err = <-r.failed:
+		case <-r.replica.Done():
+			err = r.replica.Err()
+		}
+		ended = true
+	}
+	n.set(nil)
+	if closing := r.close(); err == nil || closing != nil {
+		err = errors.Join(err, closing)
+	}
+	return err
+}
+
+// close ends what was opened.
+func (r *running) close() (err error) {
+	if r.replica != nil {
+		r.replica.Close()
+	}
+	if r.engine != nil {
+		err = r.engine.Close()
+	}
+	return errors.Join(err, r.st.Close())
+}
+
+func (n *Node) set(r *running) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.now = r
+}
+
+func (n *Node) current() *running {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now
+}
+
+// DialLeader opens a stream to the node that leads, for the connection of a client
+// (NodeOptions.Passed). Errors: ErrNoLeader, those of transport.Transport.Dial.
+func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
+	leader := n.Status().Leader
+	if leader == 0 || leader == n.self {
+		return nil, ErrNoLeader
+	}
+	return n.transport.Dial(ctx, leader, clientStream)
+}
+
+// Dial opens a stream to another node. Errors: those of transport.Transport.Dial.
+func (n *Node) Dial(ctx context.Context, node uint64, purpose string) (net.Conn, error) {
+	return n.transport.Dial(ctx, node, purpose)
+}
+
+// Asked accepts the streams that other nodes have opened for ControlStream.
+func (n *Node) Asked() net.Listener { return n.asked }
+
+// Done is closed when the node has ended, by Close or because it cannot go on (Err).
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// Err says why a node has ended; nil after Close.
+func (n *Node) Err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.err
+}
+
+// Close stops the node. A leader gives its lead away first, where there is another voter. It may be
+// called again.
+func (n *Node) Close() error {
+	n.once.Do(func() {
+		n.giveAway()
+		close(n.stop)
+	})
+	<-n.done
+	return n.Err()
+}
+
+// giveAway waits until another node leads, if there is one that can, for handOver at most.
+func (n *Node) giveAway() {
+	r := n.current()
+	if r == nil {
+		return
+	}
+	s := r.replica.Status()
+	to, match := uint64(0), uint64(0)
+	for _, id := range s.Voters {
+		if id != n.self && s.Match[id] > match {
+			to, match = id, s.Match[id]
+		}
+	}
+	if s.Leader != n.self || to == 0 {
+		return
+	}
+	r.replica.Transfer(to)
+	deadline := time.After(handOver)
+	poll := time.NewTicker(replica.TickInterval)
+	defer poll.Stop()
+	for {
+		select {
+		case <-deadline:
+			n.o.Log.Warn("cluster: no other node has taken the lead in time", "asked", to)
+			return
+		case <-r.replica.Done():
+			return
+		case <-poll.C:
+			if at := r.replica.Status().Leader; at != n.self && at != 0 {
+				return
+			}
+		}
+	}
+}
+
+// Status is what a node knows of its cluster.
+type Status struct {
+	Cluster uint64
+	replica.Status
+	Peers map[uint64]transport.PeerStatus // without this node
+}
+
+// Status returns how things stood a moment ago.
+func (n *Node) Status() Status {
+	s := Status{Cluster: n.cluster, Peers: map[uint64]transport.PeerStatus{}}
+	s.Node = n.self
+	if r := n.current(); r != nil {
+		s.Status = r.replica.Status()
+	}
+	for id := range s.Addresses {
+		if p, ok := n.transport.Status(id); ok {
+			s.Peers[id] = p
+		}
+	}
+	return s
+}
+
+// Remove has a node leave for ever (replica.Replica.Remove).
+func (n *Node) Remove(ctx context.Context, node uint64) error {
+	return n.ask(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
+}
+
+func (n *Node) ask(ctx context.Context, what func(*replica.Replica, func(error))) error {
+	r := n.current()
+	if r == nil {
+		return replica.ErrNotLeader
+	}
+	answer := make(chan error, 1)
+	what(r.replica, func(err error) { answer <- err })
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("cluster: the outcome is not known: %w", ctx.Err())
+	}
+}
+
+// Transfer gives the lead to a node, if this one has it.
+func (n *Node) Transfer(node uint64) {
+	if r := n.current(); r != nil {
+		r.replica.Transfer(node)
+	}
+}

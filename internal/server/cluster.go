@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fiveways/internal/broker"
+	"fiveways/internal/cluster"
+	"fiveways/internal/cluster/control"
+	"fiveways/internal/cluster/proxy"
+	"fiveways/internal/config"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// ErrCluster tells that the settings do not fit the data folder of a node of a cluster, or that of
+// a node that is alone.
+var ErrCluster = errors.New("cannot start as a node of a cluster")
+
+const (
+	// maxGroup and maxMessage bound what a node of a cluster sends to the others at once
+	// (replica.MaxGroupBytes), with what goes along with it.
+	maxGroup   = 56 << 20
+	maxMessage = 48 << 20
+	// joinPatience is how long a new node tries to reach its cluster.
+	joinPatience = 30 * time.Second
+	// farewell is how long the sessions of a leadership that is lost may take to end.
+	farewell = 3 * time.Second
+)
+
+// checkFolder finds a folder that is started in the wrong way.
+func checkFolder(cfg config.Config) error {
+	is, err := store.LookInto(vfs.OS{}, cfg.Data)
+	switch {
+	case err != nil:
+		return err
+	case is.Replica && cfg.ClusterListen == config.Off:
+		return fmt.Errorf("%w: the folder is that of a node of a cluster; set cluster_listen", ErrCluster)
+	case !is.Replica && cfg.ClusterListen != config.Off && cfg.ClusterJoin == "":
+		return fmt.Errorf("%w: the folder is not that of a node of a cluster; make it the first node of a new one with `fiveways cluster init`, "+
+			"or join one with cluster_join, the token that `fiveways cluster token` prints on another node", ErrCluster)
+	}
+	return nil
+}
+
+// startNode starts a node of a cluster. It serves once it leads, or another node does.
+func (s *Server) startNode() error {
+	s.cfg.MaxMessageSize = min(s.cfg.MaxMessageSize, maxMessage)
+	if s.cfg.ClusterJoin != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), joinPatience)
+		defer cancel()
+		if err := cluster.Join(ctx, s.cfg.Data, s.cfg.ClusterJoin, s.cfg.AdvertisedAddress()); err != nil {
+			return err
+		}
+	}
+	peers, err := listen("cluster_listen", s.cfg.ClusterListen)
+	if err != nil {
+		return err
+	}
+	s.proxy = proxy.New(proxy.Options{Log: s.log, Dial: func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) }})
+	ready := make(chan struct{})
+	s.node, err = cluster.Start(cluster.NodeOptions{
+		FS: vfs.OS{}, Dir: s.cfg.Data, Listener: peers, Address: s.cfg.AdvertisedAddress(), Log: s.log,
+		Broker: s.freshEngine,
+		Lead: func(b *broker.Broker) error {
+			<-ready
+			return s.beginLeadership(b)
+		},
+		Lose: s.endLeadership, Passed: s.proxy.Receive,
+	})
+	if err != nil {
+		s.proxy.Close()
+		return errors.Join(err, peers.Close())
+	}
+	s.openAdmin()
+	close(ready)
+	s.openControl()
+	for key, all := range s.listeners {
+		for _, l := range all {
+			s.doors.Go(func() {
+				if err := s.proxy.Serve(key, l); err != nil {
+					s.log.Error("listener stopped", "protocol", key, "addr", l.Addr(), "err", err)
+				}
+			})
+		}
+	}
+	return nil
+}
+
+// openControl has operators ask this node about its cluster, and change that.
+func (s *Server) openControl() {
+	listeners := []net.Listener{s.node.Asked()}
+	if l, err := listenPrivately(ControlSocket(s.cfg)); err != nil {
+		s.log.Warn("the control socket cannot be opened; `fiveways cluster` does not reach this node", "err", err)
+	} else {
+		s.control = l
+		listeners = append(listeners, l)
+	}
+	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.log)
+	s.running.Go(func() { c.Serve(listeners...) })
+}
+
+// freshEngine is for the next engine of a node of a cluster (cluster.Options.Broker).
+func (s *Server) freshEngine() broker.Options {
+	if m := s.machines.Load(); m != nil {
+		if err := m.close(); err != nil {
+			s.log.Warn("what the engine before had of keys was not closed cleanly", "err", err)
+		}
+	}
+	m := newMachines(s.cfg, s.log)
+	s.machines.Store(m)
+	o := s.brokerOptions(m)
+	o.MaxGroupBytes = maxGroup
+	return o
+}
+
+// beginLeadership serves clients with a broker.
+func (s *Server) beginLeadership(b *broker.Broker) error {
+	l, err := s.newLeadership(b, s.machines.Load())
+	if err != nil {
+		return err
+	}
+	at := map[string]net.Addr{}
+	for key, all := range s.listeners {
+		at[key] = all[0].Addr()
+	}
+	s.mu.Lock()
+	s.lead = l
+	s.mu.Unlock()
+	listeners := map[string][]net.Listener{}
+	for key, in := range s.proxy.Lead(at) {
+		listeners[key] = []net.Listener{in}
+	}
+	l.serve(listeners)
+	s.log.Info("this node leads, and serves the clients of all nodes")
+	return nil
+}
+
+// endLeadership ends what beginLeadership has begun, if it has.
+func (s *Server) endLeadership() {
+	s.proxy.Follow()
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if err := s.drainLeadership(ctx); err != nil {
+		s.log.Warn("the sessions of the leadership did not end in time", "err", err)
+	}
+}
+
+// drainLeadership ends the leadership that there is, if any.
+func (s *Server) drainLeadership(ctx context.Context) error {
+	s.mu.Lock()
+	l := s.lead
+	s.lead = nil
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	return l.drain(ctx)
+}
+
+// stopNode ends a node of a cluster: first its clients, then its lead.
+func (s *Server) stopNode(ctx context.Context) error {
+	closeAll(s.listeners)
+	s.doors.Wait()
+	err := s.drainLeadership(ctx)
+	err = errors.Join(err, s.node.Close())
+	s.proxy.Close()
+	if s.control != nil {
+		err = errors.Join(err, s.control.Close(), os.Remove(ControlSocket(s.cfg)))
+	}
+	return err
+}
+
+// Failed is closed when a node of a cluster cannot go on, for a reason that is in the log; nil for
+// a node that is alone.
+func (s *Server) Failed() <-chan struct{} {
+	if s.node == nil {
+		return nil
+	}
+	return s.node.Done()
+}
+
+// ControlSocket is the Unix socket on which a node of a cluster is asked about it.
+func ControlSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "cluster.sock") }

@@ -1,0 +1,261 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/internal/cluster/control"
+	"fiveways/test/brokertest"
+	"fiveways/test/clustertest"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+func TestMain(m *testing.M) { brokertest.Main(m) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dial connects to a node, and tries again while none leads.
+func dial(t *testing.T, c *clustertest.Cluster, i int) (ch *amqp.Channel) {
+	t.Helper()
+	c.Until("a client connects", func() bool {
+		var err error
+		ch, err = connect(t, c.Nodes[i].Broker)
+		return err == nil
+	})
+	return ch
+}
+
+// connect opens a channel with confirms.
+func connect(t *testing.T, b *brokertest.Broker) (*amqp.Channel, error) {
+	conn, err := amqp.Dial(b.URL())
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { conn.Close() })
+	ch, err := conn.Channel()
+	if err != nil {
+		return nil, err
+	}
+	return ch, ch.Confirm(false)
+}
+
+// publish sends a persistent message, and reports whether it was confirmed.
+func publish(t *testing.T, ch *amqp.Channel, body string) bool {
+	t.Helper()
+	sent, err := ch.PublishWithDeferredConfirm("", "q", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
+	if err != nil {
+		return false
+	}
+	confirmed, err := sent.WaitContext(t.Context())
+	return err == nil && confirmed
+}
+
+// drained gets all that the queue has.
+func drained(t *testing.T, ch *amqp.Channel) (bodies []string) {
+	t.Helper()
+	for {
+		d, ok, err := ch.Get("q", true)
+		must(t, err)
+		if !ok {
+			return bodies
+		}
+		bodies = append(bodies, string(d.Body))
+	}
+}
+
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// TestFailover kills the leader again and again while messages come by every node: what was
+// confirmed is there, in order.
+func TestFailover(t *testing.T) {
+	c := clustertest.Start(t)
+	ch := dial(t, c, c.Leader())
+	_, err := ch.QueueDeclare("q", true, false, false, false, nil)
+	must(t, err)
+	var want []string
+	for round := range 3 {
+		for i := range c.Nodes {
+			ch := dial(t, c, i)
+			for n := range 20 {
+				body := fmt.Sprintf("%d.%d.%d", round, i, n)
+				if !publish(t, ch, body) {
+					t.Fatalf("%s was not confirmed", body)
+				}
+				want = append(want, body)
+			}
+		}
+		leader := c.Leader()
+		c.Kill(leader)
+		next := c.Leader()
+		if next == leader {
+			t.Fatal("a node that is down leads")
+		}
+		c.Up(leader)
+	}
+	same(t, drained(t, dial(t, c, 0)), want)
+}
+
+// TestHang stops the process that leads: another node leads, and the one that did follows when it
+// goes on. It confirms nothing that the others do not have.
+func TestHang(t *testing.T) {
+	c := clustertest.Start(t)
+	old := c.Leader()
+	ch := dial(t, c, old)
+	_, err := ch.QueueDeclare("q", true, false, false, false, nil)
+	must(t, err)
+	var want []string
+	if publish(t, ch, "before") {
+		want = append(want, "before")
+	}
+	must(t, c.Nodes[old].Pause())
+	other := (old + 1) % 3
+	meanwhile := dial(t, c, other)
+	if !publish(t, meanwhile, "meanwhile") {
+		t.Fatal("two of three nodes confirm nothing")
+	}
+	want = append(want, "meanwhile")
+	must(t, c.Nodes[old].Continue())
+	if publish(t, ch, "by the one that has led") {
+		t.Error("a session of a leadership that is over confirms")
+	}
+	if !publish(t, dial(t, c, old), "after") {
+		t.Fatal("the node does not serve clients any more")
+	}
+	same(t, drained(t, dial(t, c, other)), append(want, "after"))
+}
+
+// TestAloneBefore makes a cluster of a broker that has messages: they are on all nodes.
+func TestAloneBefore(t *testing.T) {
+	dir := t.TempDir()
+	b, err := brokertest.Start(t.Context(), dir)
+	must(t, err)
+	ch, err := connect(t, b)
+	must(t, err)
+	_, err = ch.QueueDeclare("q", true, false, false, false, nil)
+	must(t, err)
+	var want []string
+	for n := range 100 {
+		want = append(want, fmt.Sprint(n))
+		if !publish(t, ch, want[n]) {
+			t.Fatal("not confirmed")
+		}
+	}
+	must(t, b.Stop())
+	c := clustertest.Found(t, dir)
+	for _, down := range []int{c.Leader(), c.Leader()} {
+		c.Kill(down)
+		c.Leader()
+		c.Up(down)
+	}
+	same(t, drained(t, dial(t, c, 0)), want)
+}
+
+// TestStop stops the node that leads as an operator does: another one leads at once, and what was
+// under way was answered.
+func TestStop(t *testing.T) {
+	c := clustertest.Start(t)
+	old := c.Leader()
+	ch := dial(t, c, old)
+	_, err := ch.QueueDeclare("q", true, false, false, false, nil)
+	must(t, err)
+	if !publish(t, ch, "before") {
+		t.Fatal("not confirmed")
+	}
+	term := c.Status(old).Term
+	must(t, c.Nodes[old].Stop())
+	c.Nodes[old].Broker = nil
+	next := c.Leader()
+	if got := c.Status(next).Term; got != term+1 {
+		t.Errorf("term %d, want %d: the lead was not handed over", got, term+1)
+	}
+	same(t, drained(t, dial(t, c, next)), []string{"before"})
+}
+
+// TestMembers removes a node and has a new one take its place.
+func TestMembers(t *testing.T) {
+	c := clustertest.Start(t)
+	if out := refused(t, "cluster", "remove", "2", "--data", c.Nodes[0].Dir); !strings.Contains(out, "add a node first") {
+		t.Errorf("a node of three: %s", out)
+	}
+	token := clustertest.Command(t, "cluster", "token", "--for", "1m", "--data", c.Nodes[1].Dir)
+	c.Add()
+	c.Up(3, "--cluster-join", token)
+	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 3 })
+	c.Kill(0)
+	c.Until("another node leads", func() bool { return c.Leader() != 0 })
+	clustertest.Command(t, "cluster", "remove", "1", "--data", c.Nodes[1].Dir)
+	if got := c.Count(control.Follower); got != 2 {
+		t.Errorf("%d nodes follow", got)
+	}
+	clustertest.Command(t, "cluster", "transfer", "4", "--data", c.Nodes[1].Dir)
+	c.Until("the new node leads", func() bool { return c.Leader() == 3 })
+	for _, wrong := range []struct{ args, says string }{
+		{"transfer 9", "no member"}, {"transfer x", "no number"}, {"remove 1", "no member"}, {"token --for 9000h", "720h"},
+	} {
+		args := append([]string{"cluster"}, strings.Fields(wrong.args)...)
+		if out := refused(t, append(args, "--data", c.Nodes[1].Dir)...); !strings.Contains(out, wrong.says) {
+			t.Errorf("%s: %s", wrong.args, out)
+		}
+	}
+}
+
+// TestWrongStarts: a folder is started as what it is, and a node joins with a good token.
+func TestWrongStarts(t *testing.T) {
+	c := clustertest.Start(t)
+	c.Add()
+	for name, wrong := range map[string]struct {
+		flags []string
+		says  string
+	}{
+		"a node without its cluster":   {[]string{"--data", c.Nodes[0].Dir}, "cluster_listen"},
+		"neither founded nor joining":  {append([]string{"--data", c.Nodes[3].Dir}, c.Nodes[3].Flags...), "fiveways cluster init"},
+		"no fsync":                     {append([]string{"--data", c.Nodes[3].Dir, "--sync", "os"}, c.Nodes[3].Flags...), "other nodes"},
+		"a token that is none":         {append([]string{"--data", c.Nodes[3].Dir, "--cluster-join", "x"}, c.Nodes[3].Flags...), "token"},
+		"an address that says nothing": {[]string{"--data", c.Nodes[3].Dir, "--cluster-listen", "0.0.0.0:5680"}, "cluster_advertise"},
+	} {
+		flags := append([]string{"serve", "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}, wrong.flags...)
+		if out := refused(t, flags...); !strings.Contains(out, wrong.says) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	if out := refused(t, "cluster", "init", "--data", c.Nodes[3].Dir, "--address", ":5680"); !strings.Contains(out, "host and port") {
+		t.Errorf("an address without a host: %s", out)
+	}
+	c.Kill(0)
+	if out := refused(t, "cluster", "init", "--data", c.Nodes[0].Dir, "--address", "n1:5680"); !strings.Contains(out, "belongs to a node of a cluster") {
+		t.Errorf("a node's folder: %s", out)
+	}
+	if out := refused(t, "cluster", "status", "--data", c.Nodes[0].Dir); !strings.Contains(out, "no node of a cluster runs") {
+		t.Errorf("a node that is down: %s", out)
+	}
+	if out := refused(t, "queue", "list", "--data", c.Nodes[0].Dir); !strings.Contains(out, "node of a cluster") {
+		t.Errorf("administration of a folder at rest: %s", out)
+	}
+}
+
+// refused runs the program, which fails, and returns what it says of that.
+func refused(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, brokertest.Binary(t), args...).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		t.Errorf("fiveways %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}

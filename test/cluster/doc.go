@@ -1,0 +1,2 @@
+// Package cluster tests clusters of three nodes that are processes of their own.
+package cluster
