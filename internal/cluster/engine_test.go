@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -299,6 +300,46 @@ func TestIsolatedLeader(t *testing.T) {
 		}
 		if body, ok := get(t, c2, "q"); ok {
 			t.Errorf("there is more: %q", body)
+		}
+	})
+}
+
+// TestLease: once other nodes may lead, a leader that nobody hears gives nothing to its clients,
+// also before it knows that it has lost the lead.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTrio(t)
+		first, c := tr.leader(-1)
+		c.Queue("q", nil)
+		for _, body := range []string{"one", "two"} {
+			if !put(c, "q", body) {
+				t.Fatal("not confirmed")
+			}
+		}
+		tr.pass(time.Second)
+		if body, ok := get(t, c, "q"); !ok || body != "one" {
+			t.Fatalf("got %q, %v", body, ok)
+		}
+		tr.isolate(first, true)
+		tr.pass(800 * time.Millisecond) // leaseFor, and the last heartbeat
+		if tr.nodes[first].client(t) == nil {
+			t.Fatal("it has lost the lead already: the test shows nothing")
+		}
+		var lost atomic.Bool // the servers of clients know it
+		c.B.WhenLost(func() { lost.Store(true) })
+		got := make(chan string, 1)
+		go func() {
+			d, _, ok, err := c.Get("q", true)
+			if err == nil && ok && !lost.Load() {
+				got <- string(d.Env.Body())
+			}
+			close(got)
+		}()
+		tr.leader(first)
+		tr.isolate(first, false)
+		tr.pass(3 * time.Second)
+		if body, ok := <-got; ok {
+			t.Errorf("it has given %q to a client", body)
 		}
 	})
 }

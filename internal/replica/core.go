@@ -529,7 +529,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 
 // beginLeading begins a leadership.
 func (c *core) beginLeading() {
-	c.leading = &Log{term: c.leadTerm, st: c.st, now: c.now, submit: c.out.submit}
+	c.leading = newLog(c.leadTerm, c.st, c.now, c.out.submit)
 	c.machine.Lead(c.leading)
 	c.ask(nil)
 }
@@ -706,7 +706,7 @@ func (c *core) answered(ctx []byte) {
 		r := c.reads[0]
 		c.reads = c.reads[1:]
 		if c.leading != nil && c.raw.BasicStatus().LeadTransferee == raft.None && uint64(c.ticks) >= c.lentAgain() {
-			c.leading.lease.Store(max(c.leading.lease.Load(), int64(r.at+leaseFor)))
+			c.leading.lend(r.at + leaseFor)
 		}
 		tell(r.done, nil)
 	}

@@ -40,7 +40,15 @@ type Log struct {
 	over atomic.Bool // the leadership is
 
 	mu       sync.Mutex
+	lent     sync.Cond           // of mu: the lease is another one, or ended
+	ended    bool                // guarded by mu: the leadership is over, and the watchers know it
 	watchers []func(store.State) // guarded by mu
+}
+
+func newLog(term uint64, st *store.Store, now func() time.Duration, submit func(proposal)) *Log {
+	l := &Log{term: term, st: st, now: now, submit: submit}
+	l.lent.L = &l.mu
+	return l
 }
 
 // proposal is something to be done in the order of the log.
@@ -112,6 +120,27 @@ func (l *Log) put(p proposal) {
 // Leads reports whether no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
+// AwaitLead returns when no other node can lead, or when the leadership is over and its watchers
+// have been told: what is given to clients then does not reach them.
+func (l *Log) AwaitLead() {
+	if l.Leads() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.Leads() && !l.ended {
+		l.lent.Wait()
+	}
+}
+
+// lend has the lease last until a time of now, if it does not last longer already.
+func (l *Log) lend(until time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lease.Store(max(l.lease.Load(), int64(until)))
+	l.lent.Broadcast()
+}
+
 // Term is the term of the leadership.
 func (l *Log) Term() uint64 { return l.term }
 
@@ -146,6 +175,10 @@ func (l *Log) end() {
 	for _, fn := range watchers {
 		fn(l.State())
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.lent.Broadcast()
 }
 
 // Retry makes a log without space try again at once.
