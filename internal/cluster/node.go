@@ -144,7 +144,7 @@ func (n *Node) connect(id store.RaftState) error {
 	n.renew()
 	n.cluster, n.self = id.Cluster, id.Node
 	n.transport = transport.New(transport.Options{
-		Cluster: id.Cluster, Self: id.Node, TLS: n.identity.TLS(), Stream: n.stream, Log: n.o.Log,
+		Cluster: id.Cluster, Self: id.Node, Address: n.o.Address, TLS: n.identity.TLS(), Stream: n.stream, Log: n.o.Log,
 		Join: func(nc *tls.Conn) error { return admission.Admit(nc, n.identity, host{n}) },
 		Receive: func(m *pb.Message) {
 			if r := n.current(); r != nil {

@@ -70,7 +70,7 @@ type effects struct {
 	// stream sends a snapshot to the node that the message is for, closes it, and has sent told.
 	stream func(m *pb.Message, sn *store.RaftSnapshot)
 	// members is told the addresses of the other nodes; nil: nobody is.
-	members func(map[uint64]string)
+	members func(others map[uint64]string, highest uint64)
 }
 
 // core is a node of a cluster. It has one caller.

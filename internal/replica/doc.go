@@ -54,8 +54,6 @@
 // another one when that changes. Each node has the addresses and the highest id that was ever given
 // (membership), by the log or a snapshot. An id up to that one is never given again.
 //
-// # Known gap
-//
-// Package transport lets in only nodes whose address it has, so a node that is behind does not hear
-// from a leader that was added meanwhile.
+// A node that is behind may be led by one that it does not know yet, whose id is above all that it
+// knows: package transport lets such a node in.
 package replica

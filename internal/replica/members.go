@@ -141,5 +141,5 @@ func (c *core) tellMembers() {
 	}
 	others := maps.Clone(c.disk.members.addresses)
 	delete(others, c.self)
-	c.out.members(others)
+	c.out.members(others, c.disk.members.highest)
 }

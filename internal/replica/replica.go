@@ -28,9 +28,10 @@ type Options struct {
 	// Dial opens a connection to a node that has it read by Receive: a snapshot goes over it.
 	Dial func(ctx context.Context, node uint64) (net.Conn, error)
 	// Members is told where the other members are, host:port, before Start returns and after each
-	// change; on a node that has not joined yet, where those are that it may hear from. It does not
-	// wait, and it may keep the map. nil: not told.
-	Members func(addresses map[uint64]string)
+	// change; on a node that has not joined yet, where those are that it may hear from. highest is
+	// the highest number that this node knows of. It does not wait, and it may keep the map. nil:
+	// not told.
+	Members func(addresses map[uint64]string, highest uint64)
 	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
 	SnapshotRate int64
 	// KeepLog is how many bytes of the log all replicas keep, at most, for one that is up and

@@ -169,7 +169,7 @@ func newTeam(t *testing.T, size int) *team {
 func (tm *team) options(node int, st *store.Store, m Machine) Options {
 	return Options{
 		Store: st, Machine: m, Send: tm.sender(uint64(node + 1)), Dial: tm.dialer(node), KeepLog: teamKeep,
-		Members: func(addresses map[uint64]string) {
+		Members: func(addresses map[uint64]string, _ uint64) {
 			tm.mu.Lock()
 			defer tm.mu.Unlock()
 			tm.others[node] = addresses

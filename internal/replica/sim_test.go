@@ -199,7 +199,7 @@ func (n *simNode) start() {
 			n.prepareAt, n.oldEntry = s.now+s.some(500*time.Millisecond), n.core.applied
 		},
 		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { s.stream(n, m, sn) },
-		members: func(addresses map[uint64]string) { n.peers = addresses },
+		members: func(addresses map[uint64]string, _ uint64) { n.peers = addresses },
 	}
 	switch s.bug {
 	case answerBeforeSync:

@@ -194,8 +194,8 @@ func TestRenewalWhileConnected(t *testing.T) {
 	}
 	a, b := start(t, listen(t), one, nil), start(t, listen(t), two, nil)
 	members := map[uint64]string{1: a.address, 2: b.address}
-	a.SetPeers(members)
-	b.SetPeers(members)
+	a.SetPeers(members, 9)
+	b.SetPeers(members, 9)
 	connect(t, a, 2)
 	connect(t, b, 1)
 	before := a.log.String() + b.log.String()

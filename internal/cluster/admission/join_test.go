@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 	first := start(t, listen(t), id, h)
 	h.add = func(_ context.Context, address string) (uint64, map[uint64]string, error) {
 		members := map[uint64]string{1: first.address, 2: address}
-		first.SetPeers(members)
+		first.SetPeers(members, 9)
 		return 2, members, nil
 	}
 	ln, dir := listen(t), filepath.Join(t.TempDir(), "cluster")
@@ -51,7 +51,7 @@ func TestJoin(t *testing.T) {
 	second := start(t, ln, joined, &host{here: true, add: func(context.Context, string) (uint64, map[uint64]string, error) {
 		return 3, w.Addresses, nil
 	}})
-	second.SetPeers(w.Addresses)
+	second.SetPeers(w.Addresses, 9)
 	connect(t, first, 2)
 	connect(t, second, 1)
 	greet(t, first, 1, 2, second)

@@ -70,11 +70,16 @@ func (t *Transport) leave(nc net.Conn) {
 	delete(t.accepted, nc)
 }
 
-// recognize notes whose connection it is; nil when that node is no peer.
-func (t *Transport) recognize(nc net.Conn, node uint64) *peer {
+// recognize notes whose connection it is; nil when that node is no peer. One that is newer than all
+// that this node knows of becomes a peer.
+func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	node := h.from
 	p := t.peers[node]
+	if p == nil && node > t.highest && node != t.o.Self && h.address != "" && t.ctx.Err() == nil {
+		p = t.add(node, h.address)
+	}
 	if p != nil {
 		t.accepted[nc] = node
 		t.strangers--
@@ -104,7 +109,7 @@ func (t *Transport) acceptPeer(nc *tls.Conn) {
 	}
 	var p *peer
 	if err == nil {
-		if p = t.recognize(nc, h.from); p == nil {
+		if p = t.recognize(nc, &h); p == nil {
 			err = fmt.Errorf("node %d is no member", h.from)
 		}
 	}

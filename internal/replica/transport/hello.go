@@ -32,6 +32,7 @@ type hello struct {
 	from, to uint64 // replica ids
 	purpose  purpose
 	stream   string // what a stream is for
+	address  string // where the node that dials is dialed, for one that does not know it yet
 }
 
 // ErrRefused means that the peer refused the connection; the text is its reason.
@@ -49,6 +50,7 @@ func (h *hello) append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, h.to)
 	dst = append(dst, byte(h.purpose))
 	dst = codec.AppendPrefixed(dst, h.stream)
+	dst = codec.AppendPrefixed(dst, h.address)
 	endFrame(dst, start)
 	return dst
 }
@@ -69,7 +71,7 @@ func readHello(r io.Reader) (h hello, err error) {
 		return h, fmt.Errorf("version %d of the cluster's protocol, this node has %d", v, version)
 	}
 	h.cluster, h.from, h.to = c.Uvarint(), c.Uvarint(), c.Uvarint()
-	h.purpose, h.stream = purpose(c.Uint8()), c.String()
+	h.purpose, h.stream, h.address = purpose(c.Uint8()), c.String(), c.String()
 	if err := c.End(); err != nil || h.purpose > streamLink {
 		return h, errForeign
 	}

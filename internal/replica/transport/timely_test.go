@@ -28,7 +28,7 @@ func TestTooLate(t *testing.T) {
 	by := newAuthority(t)
 	n := listen(t, by, 1, "127.0.0.1:0", nil)
 	n.start = n.start.Add(-time.Minute) // nothing runs yet
-	n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+	n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
 	h := hello{cluster: cluster, from: 2, to: 1}
 	conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
 	if err != nil {

@@ -35,6 +35,7 @@ var (
 type Options struct {
 	Cluster uint64
 	Self    uint64 // this node's replica id
+	Address string // host:port of this node, as others reach it
 	// TLS has the node's certificate (NodeName), and the cluster's authority, and nothing else, as
 	// RootCAs and ClientCAs.
 	TLS *tls.Config
@@ -65,6 +66,7 @@ type Transport struct {
 
 	mu        sync.Mutex
 	peers     map[uint64]*peer         // guarded by mu
+	highest   uint64                   // guarded by mu: of SetPeers
 	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not known yet
 	strangers int                      // guarded by mu: of accepted, those
 	lines     map[line]*rate.Sometimes // guarded by mu: when each may be logged again
@@ -92,15 +94,17 @@ func New(o Options) *Transport {
 func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
 
 // SetPeers says which nodes there are beside this one, and where: host and port. Connections of
-// those that are gone are closed; only peers are let in.
-func (t *Transport) SetPeers(addresses map[uint64]string) {
+// those that are gone are closed. Only peers are let in, and nodes with a number above highest, the
+// highest that this node knows of: they were added while it was behind, and may lead it by now.
+func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ctx.Err() != nil {
 		return
 	}
+	t.highest = highest
 	for id, p := range t.peers {
-		if _, ok := addresses[id]; !ok {
+		if _, ok := addresses[id]; !ok && id <= highest {
 			p.close()
 			delete(t.peers, id)
 			t.drop(id)
@@ -190,7 +194,7 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 	if t.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
-	h.cluster, h.from, h.to = t.o.Cluster, t.o.Self, to.id
+	h.cluster, h.from, h.to, h.address = t.o.Cluster, t.o.Self, to.id, t.o.Address
 	d := tls.Dialer{
 		NetDialer: &net.Dialer{KeepAliveConfig: keepAlive},
 		Config:    dialing(t.o.TLS, t.o.Cluster, to.id),

@@ -147,8 +147,8 @@ func two(t testing.TB, change func(*Options)) (a, b *node) {
 	by := newAuthority(t)
 	a, b = listen(t, by, 1, "127.0.0.1:0", change), listen(t, by, 2, "127.0.0.1:0", change)
 	members := map[uint64]string{1: a.address, 2: b.address}
-	a.SetPeers(members)
-	b.SetPeers(members)
+	a.SetPeers(members, 9)
+	b.SetPeers(members, 9)
 	return a, b
 }
 
@@ -244,7 +244,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := listen(t, by, 1, "127.0.0.1:0", nil)
-			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
 			if _, err := raw(t, n, tc.config, tc.first); err == nil {
 				t.Fatal("it was let in")
 			}
@@ -284,7 +284,7 @@ func TestJoinProtocol(t *testing.T) {
 				return err
 			}
 		})
-		n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+		n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
 		sessions := tls.NewLRUClientSessionCache(1)
 		tc.config.ClientSessionCache, tc.config.ServerName = sessions, "node"
 		first := good.append(nil)
@@ -426,7 +426,7 @@ func TestBrokenFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			by := newAuthority(t)
 			n := listen(t, by, 1, "127.0.0.1:0", nil)
-			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"})
+			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
 			h := hello{cluster: cluster, from: 2, to: 1}
 			conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
 			if err != nil {
@@ -457,7 +457,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
 	members := map[uint64]string{1: a.address, 2: b.address, 3: deaf.address}
 	for _, n := range []*node{a, b, deaf} {
-		n.SetPeers(members)
+		n.SetPeers(members, 9)
 	}
 	large := make([]byte, 1<<20)
 	for dropped := false; !dropped; {
@@ -484,8 +484,8 @@ func TestPeerComesBack(t *testing.T) {
 	by := newAuthority(t)
 	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, daemon.FreeAddress(t), nil)
 	members := map[uint64]string{1: a.address, 2: b.address}
-	a.SetPeers(members)
-	b.SetPeers(members)
+	a.SetPeers(members, 9)
+	b.SetPeers(members, 9)
 	a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 1)})
 	b.next()
 	b.Close()
@@ -499,7 +499,7 @@ func TestPeerComesBack(t *testing.T) {
 	}
 	a.log.await(t, "cluster: no connection to a node")
 	again := listen(t, by, 2, b.address, nil)
-	again.SetPeers(members)
+	again.SetPeers(members, 9)
 	for {
 		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 3)})
 		select {
@@ -517,7 +517,7 @@ func TestRemovedPeer(t *testing.T) {
 	a, b := two(t, nil)
 	a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 1)})
 	b.next()
-	b.SetPeers(nil)
+	b.SetPeers(nil, 9)
 	for refused := false; !refused; { // by b, which does not know it
 		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 2)})
 		select {
@@ -533,6 +533,32 @@ func TestRemovedPeer(t *testing.T) {
 	if _, err := b.Dial(t.Context(), 1, "x"); !errors.Is(err, ErrUnknownPeer) {
 		t.Errorf("Dial: %v", err)
 	}
+}
+
+// TestNewerPeer: a node that is behind lets in one that was added meanwhile, and can answer it. It
+// stays a peer until the members say that it is none.
+func TestNewerPeer(t *testing.T) {
+	by := newAuthority(t)
+	behind, newer := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
+	newer.o.Address = newer.address
+	newer.SetPeers(map[uint64]string{1: behind.address}, 2)
+	behind.SetPeers(nil, 1)
+	from2 := func() *pb.Message {
+		m := from1(pb.MsgHeartbeat, 1)
+		m.From, m.To = m.To, m.From
+		return m
+	}
+	newer.Send([]*pb.Message{from2()})
+	behind.next()
+	behind.SetPeers(nil, 1) // still behind
+	behind.Send([]*pb.Message{from1(pb.MsgHeartbeatResp, 2)})
+	newer.next()
+	behind.SetPeers(nil, 2)
+	if _, ok := behind.Status(2); ok {
+		t.Error("a node that has left is still a peer")
+	}
+	newer.Send([]*pb.Message{from2()})
+	newer.log.await(t, "node 2 is no member")
 }
 
 // TestStreams: a stream carries bytes both ways, and names its sender and its purpose.
