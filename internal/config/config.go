@@ -28,6 +28,9 @@ const (
 const (
 	EtcdGuaranteeNone  = "none"  // at once
 	EtcdGuaranteeLocal = "local" // when the message is as safe as Config.Sync says
+	// EtcdGuaranteeQuorum: when a majority of the nodes of a cluster has it, as EtcdGuaranteeLocal
+	// there.
+	EtcdGuaranteeQuorum = "quorum"
 )
 
 // The values of Config.TLSClientAuth: whether clients show certificates.
@@ -110,7 +113,7 @@ type Config struct {
 
 	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for this long ends; 0 = never
 
-	EtcdPutGuarantee   string        // what a put to a queue waits for: EtcdGuaranteeNone or EtcdGuaranteeLocal
+	EtcdPutGuarantee   string        // what a put to a queue waits for: EtcdGuaranteeNone, EtcdGuaranteeLocal or EtcdGuaranteeQuorum
 	EtcdConsumerLimit  int           // messages that one consumer holds unacknowledged
 	EtcdConsumerIdle   time.Duration // a consumer without watch and lease goes after so long without a request
 	EtcdQuota          int64         // bytes of ordinary keys, beyond which puts are refused; 0 = no limit
@@ -244,6 +247,9 @@ func (c Config) checkTLS() (errs []error) {
 // checkCluster finds what a node of a cluster cannot do, or cannot do without.
 func (c Config) checkCluster() (errs []error) {
 	if c.ClusterListen == Off {
+		if c.EtcdPutGuarantee == EtcdGuaranteeQuorum {
+			errs = append(errs, invalid("etcd_put_guarantee", errors.New("quorum needs a cluster, and this node is alone; set cluster_listen, or use local")))
+		}
 		if c.ClusterAdvertise != "" || c.ClusterJoin != "" {
 			errs = append(errs, invalid("cluster_listen", errors.New("it is off; a node of a cluster needs an address for the other nodes")))
 		}

@@ -110,9 +110,9 @@ var options = []Option{
 			return &duration{&c.SQLIdleTransactionTimeout, 0, 24 * 24 * time.Hour, time.Millisecond}
 		}},
 
-	{"etcd_put_guarantee", "when a put to a queue is answered: none (at once) or local (on this disk)",
+	{"etcd_put_guarantee", "when a put to a queue is answered: none (at once), local (on this disk) or quorum (on those of a majority of the nodes of a cluster)",
 		func(c *Config) Value {
-			return &guarantee{choice{&c.EtcdPutGuarantee, []string{EtcdGuaranteeNone, EtcdGuaranteeLocal}}}
+			return &choice{&c.EtcdPutGuarantee, []string{EtcdGuaranteeNone, EtcdGuaranteeLocal, EtcdGuaranteeQuorum}}
 		}},
 	{"etcd_consumer_limit", "messages that a consumer of the etcd API holds unacknowledged", func(c *Config) Value { return &integer{&c.EtcdConsumerLimit, 1, 65535} }},
 	{"etcd_consumer_idle", "a consumer of the etcd API without a watch and a lease is removed after this time without a request",

@@ -59,16 +59,6 @@ func (v *choice) Set(s string) error {
 	return nil
 }
 
-// guarantee is a choice that tells why one that could be expected is missing.
-type guarantee struct{ choice }
-
-func (v *guarantee) Set(s string) error {
-	if s == "quorum" {
-		return errors.New("quorum needs a cluster, which this version does not have; use none or local")
-	}
-	return v.choice.Set(s)
-}
-
 // path is the name of a file, or nothing.
 type path struct{ p *string }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -81,6 +82,9 @@ func (s *Server) startNode() error {
 	close(ready)
 	s.openControl()
 	for key, all := range s.listeners {
+		if key == "metrics" { // each node has its own
+			continue
+		}
 		for _, l := range all {
 			s.doors.Go(func() {
 				if err := s.proxy.Serve(key, l); err != nil {
@@ -103,6 +107,44 @@ func (s *Server) openControl() {
 	}
 	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.log)
 	s.running.Go(func() { c.Serve(listeners...) })
+	s.serveMetrics(c)
+}
+
+// serveMetrics serves the metrics of this node: those of the broker while it leads, and its own at
+// all times.
+func (s *Server) serveMetrics(c *control.Control) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics/cluster", c.Metrics)
+	mux.HandleFunc("GET /readyz", c.Ready)
+	mux.HandleFunc("GET /leader", c.Leads)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if l := s.leadership(); l != nil {
+			l.counters.ServeHTTP(w, r)
+			return
+		}
+		c.Metrics(w, r)
+	})
+	mux.HandleFunc("GET /metrics/{of}", func(w http.ResponseWriter, r *http.Request) {
+		if l := s.leadership(); l != nil {
+			l.counters.ServeHTTP(w, r)
+			return
+		}
+		http.Error(w, "this node does not lead: it has the metrics at /metrics/cluster only", http.StatusServiceUnavailable)
+	})
+	web := http.Server{Handler: mux, ReadHeaderTimeout: adminPatience}
+	for _, l := range s.listeners["metrics"] {
+		s.doors.Go(func() {
+			web.Serve(l) //nolint:errcheck // the listener was closed
+			web.Close()  //nolint:errcheck // as it was
+		})
+	}
+}
+
+// leadership is the one that there is, nil while another node leads.
+func (s *Server) leadership() *leadership {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lead
 }
 
 // freshEngine is for the next engine of a node of a cluster (cluster.Options.Broker).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 
 	"fiveways/internal/broker"
@@ -21,21 +22,22 @@ import (
 // leadership is what serves a broker: the protocols, and what runs beside them. It lasts as long as
 // the broker, which a node alone has until it stops, and a node of a cluster while it leads.
 type leadership struct {
-	broker  *broker.Broker
-	sems    *semaphores.Manager
-	keys    *etcdServer // nil: off
-	shared  common
-	api     *httpapi.API
-	amqp    *amqp.Server    // nil: off
-	sql     *pgwire.Server  // nil: off
-	redis   *resp.Server    // nil: off
-	http    *httpapi.Server // nil: off
-	metrics *httpapi.Server // nil: off
-	admin   *httpapi.Server // nil: its socket could not be opened
-	monitor *monitor.Monitor
-	shovels *shovels
-	log     *slog.Logger
-	served  sync.WaitGroup // a listener each
+	broker   *broker.Broker
+	sems     *semaphores.Manager
+	keys     *etcdServer // nil: off
+	shared   common
+	api      *httpapi.API
+	amqp     *amqp.Server    // nil: off
+	sql      *pgwire.Server  // nil: off
+	redis    *resp.Server    // nil: off
+	http     *httpapi.Server // nil: off
+	metrics  *httpapi.Server // nil: off, or the node serves counters
+	counters http.Handler    // of the metrics, by whichever server
+	admin    *httpapi.Server // nil: its socket could not be opened
+	monitor  *monitor.Monitor
+	shovels  *shovels
+	log      *slog.Logger
+	served   sync.WaitGroup // a listener each
 }
 
 // newLeadership makes ready what serves a broker, with what it keeps beside queues. Errors are of
@@ -59,6 +61,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, erro
 	l.api = httpapi.New(b, httpapi.Options{
 		Semaphores: l.sems, Keys: l.keys.store(), Node: s.describe(l), Shovels: l.shovels.manager, Spans: counted(s.traces), Logins: l.shared.Logins, Audit: s.audit, Log: s.log,
 	})
+	l.counters = httpapi.MetricsHandler(l.api)
 	web := httpapi.ServerOptions{Clients: l.shared.Clients, Connections: l.shared.Connections, Log: s.log}
 	if s.listeners["amqp"] != nil {
 		l.amqp = amqp.New(b, amqpOptions(s.cfg, l.shared))
@@ -72,7 +75,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, erro
 	if s.listeners["http"] != nil {
 		l.http = httpapi.NewServer(l.api, web)
 	}
-	if s.listeners["metrics"] != nil {
+	if s.listeners["metrics"] != nil && s.node == nil {
 		l.metrics = httpapi.NewMetricsServer(l.api, web)
 	}
 	if s.listeners["admin"] != nil {

@@ -26,7 +26,7 @@ const stopPatience = 30 * time.Second
 
 // addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine
 // follows.
-var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd|http)\s.*?(127\.0\.0\.1:\d+)`)
+var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd|http|metrics)\s.*?(127\.0\.0\.1:\d+)`)
 
 const lastLine = "Stop with "
 
@@ -132,6 +132,10 @@ func (b *Broker) RedisAddr() string { return b.addrs["redis"] }
 // EtcdAddr returns the host:port on which the etcd API is served, where a flag switched it on
 // (--etcd 127.0.0.1:0).
 func (b *Broker) EtcdAddr() string { return b.addrs["etcd"] }
+
+// MetricsAddr returns the host:port on which the metrics are served, where a flag switched them on
+// (--metrics 127.0.0.1:0).
+func (b *Broker) MetricsAddr() string { return b.addrs["metrics"] }
 
 // HTTPAddr returns the host:port on which the HTTP API is served, where a flag switched it on
 // (--http 127.0.0.1:0).

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -212,6 +214,44 @@ func TestMembers(t *testing.T) {
 			t.Errorf("%s: %s", wrong.args, out)
 		}
 	}
+}
+
+// TestMetrics: each node says how it is, and exactly one that it leads.
+func TestMetrics(t *testing.T) {
+	c := clustertest.Start(t, "--metrics", "127.0.0.1:0")
+	leads := 0
+	for i, n := range c.Nodes {
+		if code, body := ask(t, n, "/readyz"); code != http.StatusOK {
+			t.Errorf("node %d is not ready: %s", i, body)
+		}
+		code, _ := ask(t, n, "/leader")
+		_, broker := ask(t, n, "/metrics")
+		_, own := ask(t, n, "/metrics/cluster")
+		is := strings.Contains(own, "fiveways_cluster_leader 1\n")
+		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") {
+			t.Errorf("node %d: /leader %d, leads %v, and /metrics of %d bytes", i, code, is, len(broker))
+		}
+		if got := strings.Count(own, "fiveways_cluster_peer_connected{"); got != 2 {
+			t.Errorf("node %d tells of %d others:\n%s", i, got, own)
+		}
+		if is {
+			leads++
+		}
+	}
+	if leads != 1 {
+		t.Errorf("%d nodes lead", leads)
+	}
+}
+
+// ask reads a page of the address of the metrics.
+func ask(t *testing.T, n *clustertest.Node, path string) (code int, body string) {
+	t.Helper()
+	resp, err := http.Get("http://" + n.MetricsAddr() + path)
+	must(t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	must(t, err)
+	return resp.StatusCode, string(b)
 }
 
 // TestWrongStarts: a folder is started as what it is, and a node joins with a good token.

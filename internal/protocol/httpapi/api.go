@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"fiveways/internal/broker"
@@ -64,10 +65,17 @@ func NewServer(a *API, o ServerOptions) *Server { return rest.NewServer(a.API, o
 
 // NewMetricsServer returns a server for only the metrics of an API, without a login.
 func NewMetricsServer(a *API, o ServerOptions) *Server {
+	o.Protocol = "metrics"
+	return rest.NewServer(metricsOf(a), o)
+}
+
+// MetricsHandler answers requests as NewMetricsServer does.
+func MetricsHandler(a *API) http.Handler { return metricsOf(a) }
+
+func metricsOf(a *API) *rest.API {
 	m := rest.New(a.Broker, rest.Options{Logins: a.Logins, Log: a.Log})
 	metrics.Register(m, rest.Anyone, a.counters)
-	o.Protocol = "metrics"
-	return rest.NewServer(m, o)
+	return m
 }
 
 // New returns the API of b.

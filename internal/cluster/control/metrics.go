@@ -1,0 +1,89 @@
+package control
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"fiveways/internal/cluster"
+)
+
+// figure is a metric of a node, or of each other node as it knows them.
+type figure struct {
+	name, kind, help string
+	node             func(*cluster.Status) float64
+	peer             func(*cluster.Status, uint64) (float64, bool) // ok is false where it is not known
+}
+
+var figures = []figure{
+	{name: "leader", kind: "gauge", help: "1 on the node that leads.", node: func(s *cluster.Status) float64 { return number(s.Leader == s.Node) }},
+	{name: "has_leader", kind: "gauge", help: "1 while the node knows which node leads.", node: func(s *cluster.Status) float64 { return number(s.Leader != 0) }},
+	{name: "term", kind: "gauge", help: "Number of elections that the cluster has had, won or not.", node: func(s *cluster.Status) float64 { return float64(s.Term) }},
+	{name: "voters", kind: "gauge", help: "Nodes that have a vote.", node: func(s *cluster.Status) float64 { return float64(len(s.Voters)) }},
+	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
+	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
+	{name: "applied_index", kind: "counter", help: "Index of the last entry that the state of the node has.", node: func(s *cluster.Status) float64 { return float64(s.Applied) }},
+	{name: "peer_connected", kind: "gauge", help: "1 while the node has both connections to the other one.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return number(s.Peers[id].Connected), true }},
+	{name: "peer_rtt_seconds", kind: "gauge", help: "Round trip of the last ping to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
+		return s.Peers[id].RTT.Seconds(), s.Peers[id].RTT > 0
+	}},
+	{name: "peer_clock_skew_seconds", kind: "gauge", help: "How far the clock of the other node is ahead.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
+		return s.Peers[id].Skew.Seconds(), s.Peers[id].RTT > 0
+	}},
+	{name: "peer_messages_dropped_total", kind: "counter", help: "Messages that could not be sent to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return float64(s.Peers[id].Dropped), true }},
+	{name: "peer_lag_entries", kind: "gauge", help: "Entries that the log of the other node lacks; on the node that leads only.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
+		match, known := s.Match[id]
+		return float64(s.Last - min(match, s.Last)), known
+	}},
+}
+
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Metrics serves the metrics of the node as a part of its cluster, for Prometheus.
+func (c *Control) Metrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	c.writeMetrics(w)
+}
+
+func (c *Control) writeMetrics(w io.Writer) {
+	now := c.node.Status()
+	s := &now
+	for _, f := range figures {
+		fmt.Fprintf(w, "# HELP fiveways_cluster_%s %s\n# TYPE fiveways_cluster_%[1]s %[3]s\n", f.name, f.help, f.kind)
+		if f.node != nil {
+			fmt.Fprintf(w, "fiveways_cluster_%s %v\n", f.name, f.node(s))
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(s.Peers)) {
+			if v, known := f.peer(s, id); known {
+				fmt.Fprintf(w, "fiveways_cluster_%s{node=\"%d\"} %v\n", f.name, id, v)
+			}
+		}
+	}
+}
+
+// Ready tells balancers whether clients of this node are served: 200, or 503 while no node leads.
+func (c *Control) Ready(w http.ResponseWriter, _ *http.Request) {
+	answer(w, c.node.Status().Leader != 0, "no node leads")
+}
+
+// Leads tells balancers whether this node leads: 200, or 503.
+func (c *Control) Leads(w http.ResponseWriter, _ *http.Request) {
+	s := c.node.Status()
+	answer(w, s.Leader == s.Node, "another node leads, or none")
+}
+
+func answer(w http.ResponseWriter, yes bool, otherwise string) {
+	if !yes {
+		http.Error(w, otherwise, http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
