@@ -25,6 +25,7 @@ var notPlayed = []struct{ begin, why string }{
 	{"fiveways shovel --from-queue audit", "a broker of the reader's"},
 	{"fiveways migrate rabbitmq --from", "a RabbitMQ of the reader's"},
 	{"fiveways migrate carmine", "a Redis of the reader's"},
+	{"fiveways cluster", "nodes of the reader's, as test/cluster has them"},
 	{"fiveways job list --url carmine:", "a Redis of the reader's"},
 	{"PGPASSWORD=", "a PostgreSQL of the reader's"},
 	{"psql", "a PostgreSQL of the reader's"},
