@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,7 +74,9 @@ func (tr *trio) start(i int) {
 	n.st, err = store.Open(n.fs, "/data", store.Options{SegmentBytes: 16 << 10, Logger: quiet})
 	enginetest.Must(tr.t, err)
 	n.engine, err = NewEngine(Options{
-		Store: n.st, FS: n.fs, Dir: "/data", Broker: func() broker.Options { return broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2} },
+		Store: n.st, FS: n.fs, Dir: "/data", Broker: func() broker.Options {
+			return broker.Options{Logger: quiet, DiskFreeLimit: -1, Shards: 2, CheckpointBytes: 4 << 10}
+		},
 		Lead: n.lead, Lose: n.lose, Fail: func(err error) { tr.t.Errorf("node %d: %v", i+1, err) },
 		CheckpointBytes: 4 << 10, Logger: quiet,
 	})
@@ -282,7 +285,7 @@ func TestIsolatedLeader(t *testing.T) {
 		}
 		tr.isolate(first, true)
 		confirmed := make(chan bool, 1)
-		go func() { confirmed <- put(c, "q", "lost") }()
+		go func() { confirmed <- put(c, "q", "lost"+strings.Repeat(" ", 4<<10)) }() // a checkpoint is due
 		second, c2 := tr.leader(first)
 		if !put(c2, "q", "next") {
 			t.Fatal("not confirmed by the new leader")

@@ -51,7 +51,7 @@ type Machine interface {
 	Lead(log *Log)
 	// Lose ends it. What is open in the leadership gets store.ErrLost after that. The machine goes
 	// back to what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored,
-	// from any goroutine; nothing is applied meanwhile.
+	// from any goroutine; nothing is applied, and nothing appended or cut, meanwhile.
 	Lose(restored func())
 }
 
@@ -90,7 +90,7 @@ type core struct {
 	quiet  store.EntryID // end of the log at the last tick
 
 	// Appends to the log, in the order of Raft's messages: those begun, and those that wait because
-	// the state could not be written.
+	// the state could not be written, or until the machine is restored.
 	begun   []begunAppend
 	backlog []*pb.Message
 
@@ -268,9 +268,9 @@ func (c *core) tick() {
 	c.dropSnapshot()
 }
 
-// unfit reports whether the disk keeps this node from leading.
+// unfit reports whether the disk, or a machine that is not restored, keeps this node from leading.
 func (c *core) unfit() bool {
-	return c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
+	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
 
 // giveAway gives the lead to the voter that is furthest, at most once in an election timeout.
@@ -286,7 +286,7 @@ func (c *core) giveAway() {
 		}
 	}
 	if best != 0 {
-		c.logger.Warn("replica: the disk does not answer; giving the lead away", "to", best)
+		c.logger.Warn("replica: not fit to lead; giving the lead away", "to", best)
 		c.transferTo(best)
 	}
 }
@@ -363,9 +363,13 @@ func (c *core) handle(rd raft.Ready) {
 	c.apply()
 }
 
-// persist begins the appends that Raft has asked for.
+// persist begins the appends that Raft has asked for. Entries wait while the machine restores: what
+// it had ahead of the log still acts on the store, and must meet no entry of another leader there.
 func (c *core) persist() {
 	for len(c.backlog) > 0 && c.failed == nil {
+		if c.restores && len(c.backlog[0].GetEntries()) > 0 {
+			return // what is committed may be in it
+		}
 		err := c.begin(c.backlog[0])
 		if errors.Is(err, store.ErrNoSpace) {
 			return // the next tick tries again
@@ -530,6 +534,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 // beginLeading begins a leadership.
 func (c *core) beginLeading() {
 	c.leading = newLog(c.leadTerm, c.st, c.now, c.out.submit)
+	c.log.Lead(true)
 	c.machine.Lead(c.leading)
 	c.ask(nil)
 }
@@ -572,6 +577,7 @@ func (c *core) lose() {
 	if c.leading != nil {
 		c.leading.end()
 		c.leading = nil
+		c.log.Lead(false) // the machine may wait for a commit, and the commit for the machine
 		c.restores = true
 		c.machine.Lose(func() { c.out.later((*core).restored) })
 	}
@@ -590,6 +596,7 @@ func (c *core) lose() {
 
 func (c *core) restored() {
 	c.restores = false
+	c.persist()
 	c.apply()
 }
 

@@ -25,6 +25,13 @@
 // true only while no other node can become leader, because a quorum has answered this node
 // recently. A node that has just started gives no vote until older leases have run out.
 //
+// While the holder restores, core begins no append of entries, and so cuts none: the state that is
+// discarded names entries by their indexes, for checkpoints, bodies and cleaning, and another
+// leader's entries would have the same ones. Appends that were begun before finish. The node still
+// votes and answers heartbeats, but acknowledges no entries and does not stand for election. What
+// waits in the store for a commit gets store.ErrLost at the end of the leadership, because the
+// restoring waits for it.
+//
 // # Snapshots
 //
 // A node that needs entries from before the leader's log gets the leader's store as it is after one

@@ -28,6 +28,7 @@ type texts struct {
 	seen  []string
 	lost  int
 	store *store.Store
+	slow  chan func() // not nil: gets what Lose is to call when the machine is restored
 }
 
 func (m *texts) Apply(e store.RaftEntry, own bool) {
@@ -57,6 +58,10 @@ func (m *texts) Lose(restored func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.log, m.lost, m.next = nil, m.lost+1, m.store.Last(1)+1
+	if m.slow != nil {
+		m.slow <- restored
+		return
+	}
 	restored()
 }
 
@@ -298,6 +303,73 @@ func TestReplicas(t *testing.T) {
 		if m.lost != 1 {
 			t.Fatalf("the first leader was told %d times that its leadership is over", m.lost)
 		}
+	})
+}
+
+// While a machine restores, what it had ahead of the log meets no entry of the next leader, and the
+// node is one that this leader hears.
+func TestSlowRestore(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		first := tm.leader(-1)
+		m, st := tm.machines[first], tm.stores[first]
+		m.slow = make(chan func(), 1)
+		if err := <-m.put("one"); err != nil {
+			t.Fatal(err)
+		}
+		tm.isolate(first, true)
+		lost := m.put("is cut")
+		synctest.Wait() // it is in the log
+		written := make(chan error, 1)
+		go func() { written <- checkpoint(st, 2) }()
+		second := tm.leader(first)
+		for _, open := range []chan error{lost, written} {
+			if err := <-open; !errors.Is(err, store.ErrLost) {
+				t.Fatal(err)
+			}
+		}
+		restored := <-m.slow
+		for _, text := range []string{"two", "three"} {
+			if err := <-tm.machines[second].put(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tm.isolate(first, false)
+		tm.pass(3 * time.Second)
+		for index := uint64(2); index <= 3; index++ { // the first was cut, the second never appended
+			if err := checkpoint(st, index); err == nil {
+				t.Errorf("a checkpoint of entry %d of another leader says what the machine had", index)
+			}
+		}
+		third := 3 - first - second
+		tm.isolate(third, true)
+		tm.pass(5 * time.Second)
+		if log := tm.machines[second].leading(); log == nil || !log.Leads() {
+			t.Error("the leader does not hear of a node whose machine restores")
+		}
+		four := tm.machines[second].put("four")
+		tm.pass(time.Second)
+		if len(four) != 0 {
+			t.Fatalf("an entry is acknowledged that is not in the log: %v", <-four)
+		}
+		restored()
+		if err := <-four; err != nil {
+			t.Fatal(err)
+		}
+		tm.isolate(third, false)
+		tm.pass(3 * time.Second)
+		for i, m := range tm.machines {
+			if want := []string{"one", "two", "three", "four"}; !slices.Equal(m.seen, want) {
+				t.Errorf("node %d has %q, want %q", i+1, m.seen, want)
+			}
+		}
+	})
+}
+
+// checkpoint writes one of shard 1.
+func checkpoint(st *store.Store, index uint64) error {
+	return st.WriteCheckpoint(1, index, func(w io.Writer) error {
+		_, err := io.WriteString(w, "ahead of the log")
+		return err
 	})
 }
 

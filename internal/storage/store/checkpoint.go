@@ -31,8 +31,8 @@ func parseCheckpointName(name string) (c checkpointFile, ok bool) {
 
 // WriteCheckpoint makes what write writes the checkpoint of a shard: its state after the entry
 // index. The entry is durable, and in a replica committed, before the checkpoint is: that waits as
-// long as it takes. Older checkpoints of the shard are removed
-// once the new one is durable.
+// long as it takes, or gets ErrRewound or ErrLost. Older checkpoints of the shard are removed once
+// the new one is durable.
 func (s *Store) WriteCheckpoint(shard uint32, index uint64, write func(io.Writer) error) error {
 	if s.opts.Scratch {
 		return errors.New("store: a scratch store has no checkpoints")

@@ -11,8 +11,8 @@ var (
 	// ErrFailed says that a write or an fsync failed and that the store takes no more entries.
 	ErrFailed = errors.New("store: stopped after a disk failure")
 	// ErrLost says that the node has lost its leadership while the entry was open: it may be in the
-	// log of the cluster or not. The log of that leadership takes no more entries. A store never
-	// says it; a log that is replicated does.
+	// log of the cluster or not. The log of that leadership takes no more entries. A store says it
+	// only to what waits for a commit (RaftLog.Lead).
 	ErrLost = errors.New("store: leadership was lost; the outcome is unknown")
 	// ErrClosed says that the store was closed before the entry was durable: it may be there after
 	// a restart or not.

@@ -269,6 +269,52 @@ func testUncommittedIsKept(t *testing.T) {
 	}
 }
 
+// At the end of a leadership nothing waits for a commit any more, until the next one begins.
+func TestLostWaits(t *testing.T) { synctest.Test(t, testLostWaits) }
+
+func testLostWaits(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	s := openReplica(t, mem)
+	defer closeStore(t, s)
+	r := s.Raft()
+	for i := uint64(1); i <= 3; i++ {
+		mustAppend(t, s, raftBatch(i+1, 2, i))
+	}
+	r.Commit(2)
+	wait := func() chan error {
+		results := make(chan error, 2)
+		go func() { results <- s.WriteCheckpoint(1, 2, writeText("2")) }()
+		go func() { results <- s.awaitSettled() }()
+		synctest.Wait()
+		return results
+	}
+	open := wait()
+	if len(open) != 0 {
+		t.Fatalf("what is not committed is not waited for: %v", <-open)
+	}
+	r.Lead(false)
+	for _, results := range []chan error{open, wait()} {
+		for range 2 {
+			if err := <-results; !errors.Is(err, ErrLost) {
+				t.Fatalf("the leadership has ended: %v", err)
+			}
+		}
+	}
+	if err := s.WriteCheckpoint(1, 1, writeText("1")); err != nil {
+		t.Fatalf("a checkpoint of what is committed: %v", err)
+	}
+	r.Lead(true)
+	open = wait()
+	r.Commit(4)
+	if err := errors.Join(<-open, <-open); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.awaitCommitted(1, 4); !errors.Is(err, ErrRewound) {
+		t.Fatalf("an entry that is not in the log is committed: %v", err)
+	}
+}
+
 // What a checkpoint covers is committed, also when the log was not told so before the power went.
 func TestCheckpointSaysWhatIsCommitted(t *testing.T) {
 	mem := vfs.NewMem()

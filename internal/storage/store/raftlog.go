@@ -42,6 +42,7 @@ type RaftLog struct {
 	known uint64    // the entries from here on have their terms in terms
 	marks int64     // offset after the last mark, in the last segment
 	waits []commitWait
+	lost  bool // a leadership has ended and no other has begun: nothing waits for a commit
 }
 
 // tailEntry is an entry that may still be cut.
@@ -250,6 +251,17 @@ func (r *RaftLog) tellWaits(which func(commitWait) bool, err error) {
 	})
 }
 
+// Lead says that a leadership of this node begins or ends. At the end all that waits for a commit
+// (WriteCheckpoint, Rewrite) gets ErrLost, and so does what would wait until the next one begins:
+// those entries may be committed or cut, and nobody here knows when.
+func (r *RaftLog) Lead(begins bool) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.lost = !begins; r.lost {
+		r.tellWaits(func(commitWait) bool { return true }, ErrLost)
+	}
+}
+
 // Committed returns the highest index known to be committed.
 func (r *RaftLog) Committed() uint64 {
 	r.s.mu.Lock()
@@ -409,7 +421,8 @@ func (c *committer) addMark(o *raftOp) {
 }
 
 // awaitCommitted returns when the entry of the replicated log that holds a shard's entry is
-// committed; at once in the store of a single node. ErrRewound, ErrClosed.
+// committed; at once in the store of a single node. ErrRewound, also when it was cut before the
+// call, ErrLost, ErrClosed.
 func (s *Store) awaitCommitted(shard uint32, index uint64) error {
 	if s.raft == nil {
 		return nil
@@ -421,6 +434,10 @@ func (s *Store) awaitCommitted(shard uint32, index uint64) error {
 		i := slices.IndexFunc(r.tail, func(e tailEntry) bool {
 			return slices.ContainsFunc(e.shards, func(sr shardRange) bool { return sr.shard == shard && sr.last >= index })
 		})
+		if i < 0 {
+			s.mu.Unlock()
+			return ErrRewound
+		}
 		at += uint64(i) + 1
 	}
 	return r.await(at)
@@ -437,17 +454,18 @@ func (s *Store) awaitSettled() error {
 
 // await waits for the commit of an entry. It releases mu, which the caller holds.
 func (r *RaftLog) await(index uint64) error {
-	s := r.s
-	if r.committed >= index || s.closed {
-		defer s.mu.Unlock()
-		if r.committed >= index {
-			return nil
-		}
-		return ErrClosed
-	}
 	w := commitWait{index: index, done: make(chan error, 1)}
-	r.waits = append(r.waits, w)
-	s.mu.Unlock()
+	switch {
+	case r.committed >= index:
+		w.done <- nil
+	case r.s.closed:
+		w.done <- ErrClosed
+	case r.lost:
+		w.done <- ErrLost
+	default:
+		r.waits = append(r.waits, w)
+	}
+	r.s.mu.Unlock()
 	return <-w.done
 }
 
