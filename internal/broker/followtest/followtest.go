@@ -73,8 +73,11 @@ func (l *Log) Follow(dir string, open func(*store.Store, vfs.FS) (Replica, error
 	batches := l.batches
 	l.mu.Unlock()
 	for i := 0; i < len(batches) && err == nil; i++ {
-		log.Append(batches[i], func(error) {})
-		err = r.Apply(batches[i])
+		written := make(chan error, 1)
+		log.Append(batches[i], func(err error) { written <- err })
+		if err = <-written; err == nil { // a node applies what is in its log
+			err = r.Apply(batches[i])
+		}
 	}
 	if err == nil {
 		fn(st)
