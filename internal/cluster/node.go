@@ -36,7 +36,7 @@ const (
 	// renewalInterval is how often a node looks whether its certificate is to be renewed.
 	renewalInterval = time.Hour
 	// handOver is how long a leader that stops waits until another node leads.
-	handOver = 2 * time.Second
+	handOver = 5 * time.Second
 )
 
 // NodeOptions say what a node is made of.
