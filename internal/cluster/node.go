@@ -88,6 +88,9 @@ func Start(o NodeOptions) (*Node, error) {
 	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), stop: make(chan struct{}), done: make(chan struct{})}
 	r, err := n.open()
 	if err != nil {
+		if n.transport != nil {
+			n.transport.Close()
+		}
 		return nil, err
 	}
 	n.set(r)

@@ -13,7 +13,7 @@ import (
 // Act is an administrative act, done or attempted: a change of users, permissions, policies,
 // definitions and the like. It contains no passwords and no message contents.
 type Act struct {
-	Protocol string // http, etcd, redis
+	Protocol string // http, etcd, redis, or cluster: by the control socket of a node
 	Who      string // the user; "operator" over the admin socket or on the data folder itself
 	From     string // address; "" on this machine, without a network
 	What     string // what was done, in the protocol's words: PUT, user added, CLIENT KILL

@@ -105,7 +105,7 @@ func (s *Server) openControl() {
 		s.control = l
 		listeners = append(listeners, l)
 	}
-	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.log)
+	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.audit)
 	s.running.Go(func() { c.Serve(listeners...) })
 	s.serveMetrics(c)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"fiveways/internal/cluster"
+	"fiveways/internal/protocol"
 	"fiveways/internal/replica"
 )
 
@@ -77,12 +77,12 @@ type Control struct {
 	node  *cluster.Node
 	about About // without what changes
 	mux   *http.ServeMux
-	log   *slog.Logger
+	audit *protocol.Audit
 }
 
 // New returns what answers for a node.
-func New(n *cluster.Node, about About, log *slog.Logger) *Control {
-	c := &Control{node: n, about: about, mux: http.NewServeMux(), log: log}
+func New(n *cluster.Node, about About, audit *protocol.Audit) *Control {
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
@@ -210,7 +210,7 @@ func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	until := time.Now().Add(d).Truncate(time.Second)
-	c.log.Info("administrative act", "group", "audit", "act", "cluster token", "until", until)
+	c.record("token made", until.UTC().Format(time.RFC3339), nil)
 	reply(w, Token{c.node.Token(until), until})
 }
 
@@ -224,7 +224,7 @@ func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	c.log.Info("administrative act", "group", "audit", "act", "cluster transfer", "node", node)
+	c.record("lead transferred", r.FormValue("node"), nil)
 	c.node.Transfer(node)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -236,10 +236,11 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	c.log.Info("administrative act", "group", "audit", "act", "cluster remove", "node", node)
 	ctx, cancel := context.WithTimeout(r.Context(), changePatience)
 	defer cancel()
-	switch err := c.node.Remove(ctx, node); {
+	err = c.node.Remove(ctx, node)
+	c.record("node removed", r.FormValue("node"), err)
+	switch {
 	case errors.Is(err, replica.ErrTooFew), errors.Is(err, replica.ErrBusy):
 		refuse(w, http.StatusConflict, err)
 	case err != nil:
@@ -247,6 +248,15 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// record has the audit log tell of a change, and why it was not made if that failed.
+func (c *Control) record(what, on string, err error) {
+	act := protocol.Act{Protocol: "cluster", Who: "operator", What: what, On: on}
+	if err != nil {
+		act.Refusal = err.Error()
+	}
+	c.audit.Record(act)
 }
 
 // member is the node that a request names.

@@ -14,7 +14,7 @@
 //
 // The folder of a node of a cluster has a RaftLog (FoundReplica converts the folder of a single
 // node), and entries come through it alone: one entry of Raft is one group. Where this page says
-// durable, it means committed then. Only tests use it so far: the broker appends to a Store.
+// durable, it means committed then.
 //
 // # Reading
 //
