@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/replica"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -27,10 +28,11 @@ type Options struct {
 	// Broker returns the options of the next engine, whose state machines are empty. What the one
 	// before it had is not used any more.
 	Broker func() broker.Options
-	// Lead gets the broker when this node leads; with an error it fails, unless the leadership is
-	// lost by then. Lose is told when it is: all sessions must be closed when it returns. They are
-	// called one at a time, on any goroutine, and Lose once for every call of Lead.
-	Lead func(*broker.Broker) error
+	// Lead gets the broker when this node leads, and the lease without which nothing that it knows
+	// may go to clients; with an error it fails, unless the leadership is lost by then. Lose is
+	// told when it is: all sessions must be closed when it returns. They are called one at a time,
+	// on any goroutine, and Lose once for every call of Lead.
+	Lead func(*broker.Broker, protocol.Lease) error
 	Lose func()
 	// Fail is told, once, that the engine cannot follow or lead: the node is of no use until it is
 	// started again, or replaced.
@@ -164,7 +166,7 @@ func (e *Engine) Lead(log *replica.Log) {
 			return
 		}
 		e.broker = b
-		if err := e.o.Lead(b); err != nil && !errors.Is(log.State().Err, store.ErrLost) {
+		if err := e.o.Lead(b, log.AwaitLead); err != nil && !errors.Is(log.State().Err, store.ErrLost) {
 			e.fail(err)
 		}
 	}()

@@ -35,6 +35,8 @@ const (
 	ControlStream = "control"
 	// renewalInterval is how often a node looks whether its certificate is to be renewed.
 	renewalInterval = time.Hour
+	// leaderInterval is how often a node looks whether there is another leadership.
+	leaderInterval = 100 * time.Millisecond
 	// handOver is how long a leader that stops waits until another node leads.
 	handOver = 5 * time.Second
 )
@@ -47,7 +49,7 @@ type NodeOptions struct {
 	Address  string       // host:port of Listener, as the other nodes reach it
 	// Broker, Lead and Lose are those of Options.
 	Broker func() broker.Options
-	Lead   func(*broker.Broker) error
+	Lead   func(*broker.Broker, protocol.Lease) error
 	Lose   func()
 	// Passed has the connection of a client served that another node passes on, and returns when
 	// it is closed.
@@ -65,9 +67,10 @@ type Node struct {
 	accepting sync.WaitGroup
 	asked     *protocol.Inlet
 
-	mu  sync.Mutex
-	now *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
-	err error    // guarded by mu
+	mu      sync.Mutex
+	now     *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
+	reached *reached // guarded by mu
+	err     error    // guarded by mu
 
 	stop chan struct{} // closed by Close
 	once sync.Once     // that
@@ -85,7 +88,7 @@ type running struct {
 // Start starts a node on its data folder. Errors: ErrNotMember, those of store.Open and of
 // broker.OpenReplica.
 func Start(o NodeOptions) (*Node, error) {
-	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
 	r, err := n.open()
 	if err != nil {
 		if n.transport != nil {
@@ -209,6 +212,7 @@ func (n *Node) run(r *running) {
 	}
 	n.mu.Lock()
 	n.err = err
+	n.reached.end()
 	n.mu.Unlock()
 	n.asked.Close()
 	n.transport.Close()
@@ -219,10 +223,15 @@ func (n *Node) run(r *running) {
 func (n *Node) follow(r *running) (err error) {
 	renewal := time.NewTicker(renewalInterval)
 	defer renewal.Stop()
+	leader := time.NewTicker(leaderInterval)
+	defer leader.Stop()
 	for ended := false; !ended; {
 		select {
 		case <-renewal.C:
 			n.renew()
+			continue
+		case <-leader.C:
+			n.reach()
 			continue
 		case <-n.stop:
 		case err = <-r.failed:
@@ -259,16 +268,6 @@ func (n *Node) current() *running {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.now
-}
-
-// DialLeader opens a stream to the node that leads, for the connection of a client
-// (NodeOptions.Passed). Errors: ErrNoLeader, those of transport.Transport.Dial.
-func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
-	leader := n.Status().Leader
-	if leader == 0 || leader == n.self {
-		return nil, ErrNoLeader
-	}
-	return n.transport.Dial(ctx, leader, clientStream)
 }
 
 // Dial opens a stream to another node. Errors: those of transport.Transport.Dial.

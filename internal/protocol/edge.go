@@ -27,8 +27,9 @@ type Session interface {
 // others are closed.
 type Abandoner interface {
 	Session
-	// Abandon has the client told that the session ends, and nothing else any more. It does not
-	// wait. Any goroutine may call it, also before Serve.
+	// Abandon has the client told that the session ends, and nothing else any more (Farewell): what
+	// is ready to be written is dropped. It does not wait. Any goroutine may call it, also before
+	// Serve.
 	Abandon()
 }
 

@@ -230,6 +230,8 @@ func Socket(nc net.Conn) net.Conn {
 			nc = c.NetConn()
 		case *Ahead:
 			nc = c.Conn
+		case *leased:
+			nc = c.Conn
 		default:
 			return nc
 		}

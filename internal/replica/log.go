@@ -120,17 +120,18 @@ func (l *Log) put(p proposal) {
 // Leads reports whether no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
-// AwaitLead returns when no other node can lead, or when the leadership is over and its watchers
-// have been told: what is given to clients then does not reach them.
-func (l *Log) AwaitLead() {
+// AwaitLead returns when no other node can lead: true, or when the leadership is over and its
+// watchers have been told: false. What a leader knows is given to clients after a true only.
+func (l *Log) AwaitLead() bool {
 	if l.Leads() {
-		return
+		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for !l.Leads() && !l.ended {
 		l.lent.Wait()
 	}
+	return !l.ended
 }
 
 // lend has the lease last until a time of now, if it does not last longer already.

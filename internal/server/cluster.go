@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/cluster/control"
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -68,9 +69,9 @@ func (s *Server) startNode() error {
 	s.node, err = cluster.Start(cluster.NodeOptions{
 		FS: vfs.OS{}, Dir: s.cfg.Data, Listener: peers, Address: s.cfg.AdvertisedAddress(), Log: s.log,
 		Broker: s.freshEngine,
-		Lead: func(b *broker.Broker) error {
+		Lead: func(b *broker.Broker, lease protocol.Lease) error {
 			<-ready
-			return s.beginLeadership(b)
+			return s.beginLeadership(b, lease)
 		},
 		Lose: s.endLeadership, Passed: s.proxy.Receive,
 	})
@@ -162,8 +163,8 @@ func (s *Server) freshEngine() broker.Options {
 }
 
 // beginLeadership serves clients with a broker.
-func (s *Server) beginLeadership(b *broker.Broker) error {
-	l, err := s.newLeadership(b, s.machines.Load())
+func (s *Server) beginLeadership(b *broker.Broker, lease protocol.Lease) error {
+	l, err := s.newLeadership(b, s.machines.Load(), lease)
 	if err != nil {
 		return err
 	}

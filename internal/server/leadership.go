@@ -23,6 +23,7 @@ import (
 // the broker, which a node alone has until it stops, and a node of a cluster while it leads.
 type leadership struct {
 	broker   *broker.Broker
+	lease    protocol.Lease // nil: the node is alone
 	sems     *semaphores.Manager
 	keys     *etcdServer // nil: off
 	shared   common
@@ -42,9 +43,9 @@ type leadership struct {
 
 // newLeadership makes ready what serves a broker, with what it keeps beside queues. Errors are of
 // what is written at the start; nothing runs then.
-func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, error) {
+func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lease) (*leadership, error) {
 	l := &leadership{
-		broker: b, sems: m.sems, keys: m.keys, log: s.log,
+		broker: b, lease: lease, sems: m.sems, keys: m.keys, log: s.log,
 		shared: common{
 			Shared: protocol.Shared{
 				Semaphores: m.sems, Logins: protocol.NewLogins(b, s.tls), Clients: protocol.NewClients(), Connections: protocol.NewLimit(s.cfg.MaxConnections), Log: s.log,
@@ -82,7 +83,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines) (*leadership, erro
 		l.admin = httpapi.NewServer(l.api, httpapi.ServerOptions{Operator: true, Patience: adminPatience, Log: s.log})
 	}
 	l.monitor.Start()
-	l.shovels.start()
+	l.shovels.start(lease)
 	b.WhenLost(l.abandon)
 	return l, nil
 }
@@ -133,7 +134,7 @@ func (l *leadership) serve(listeners map[string][]net.Listener) {
 	for key, fn := range with {
 		for _, ln := range listeners[key] {
 			l.served.Go(func() {
-				if err := fn(ln); err != nil {
+				if err := fn(l.lease.Listen(ln)); err != nil {
 					l.log.Error("listener stopped", "protocol", key, "addr", ln.Addr(), "err", err)
 				}
 			})

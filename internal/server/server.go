@@ -117,7 +117,7 @@ func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log) error {
 		return err
 	}
 	s.openAdmin()
-	if s.lead, err = s.newLeadership(b, m); err != nil {
+	if s.lead, err = s.newLeadership(b, m, nil); err != nil {
 		return errors.Join(err, b.Close())
 	}
 	s.broker = b

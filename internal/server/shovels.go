@@ -34,8 +34,8 @@ func newShovels(b *broker.Broker, cfg config.Config, c common) *shovels {
 	return s
 }
 
-func (s *shovels) start() {
-	s.served.Go(func() { s.inside.Serve(s.pipes) }) //nolint:errcheck // pipes do not fail
+func (s *shovels) start(lease protocol.Lease) {
+	s.served.Go(func() { s.inside.Serve(lease.Listen(s.pipes)) }) //nolint:errcheck // pipes do not fail
 	s.manager.Start()
 }
 

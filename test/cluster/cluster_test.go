@@ -125,13 +125,17 @@ func TestHang(t *testing.T) {
 	if publish(t, ch, "before") {
 		want = append(want, "before")
 	}
-	must(t, c.Nodes[old].Pause())
 	other := (old + 1) % 3
+	passed := dial(t, c, other)
+	must(t, c.Nodes[old].Pause())
 	meanwhile := dial(t, c, other)
 	if !publish(t, meanwhile, "meanwhile") {
 		t.Fatal("two of three nodes confirm nothing")
 	}
 	want = append(want, "meanwhile")
+	if publish(t, passed, "to a leader that stands still") {
+		t.Error("a connection to the leader that stands still goes on")
+	}
 	must(t, c.Nodes[old].Continue())
 	if publish(t, ch, "by the one that has led") {
 		t.Error("a session of a leadership that is over confirms")

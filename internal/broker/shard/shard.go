@@ -159,7 +159,6 @@ func (sh *Shard) until(at int64) time.Duration {
 
 // drain does the ops and all that follows from them, and proposes what is to be recorded.
 func (sh *Shard) drain(ops []Op) {
-	sh.log.Log.AwaitLead() // what follows may go to clients at once
 	sh.now = sh.set.NowMillis()
 	sh.fireTimers() // first: the ops are to see the state at this time
 	for i := range ops {

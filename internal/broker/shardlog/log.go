@@ -22,10 +22,6 @@ type Log interface {
 	// caller's goroutine when it is already. An answer from the state of a shard without an entry
 	// of its own waits for it: the state may be ahead of the log.
 	Barrier(shards []uint32, wait store.Wait, done func(error))
-	// AwaitLead returns when this node may speak for the log: at once when it is alone, and in a
-	// cluster once no other node can lead, or when its own leadership has ended. It comes before
-	// messages and answers are given to clients.
-	AwaitLead()
 	// Pending is how many bytes are appended but not written.
 	Pending() int64
 	// State is the health of the log. Watch has fn called when it changes. Retry has a log that is

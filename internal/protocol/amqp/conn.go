@@ -177,7 +177,7 @@ func (c *conn) evict(reason error) {
 	c.Drain()
 }
 
-// Abandon implements protocol.Abandoner: connection.close is the last frame.
+// Abandon implements protocol.Abandoner: connection.close takes the place of all frames.
 func (c *conn) Abandon() {
 	f := shutdownFault()
 	if !c.out.endWith(closeOf(f)) {

@@ -54,6 +54,7 @@ type output struct {
 	window   *shard.Window // guarded by mu: nil before the session is open
 	windowed int           // guarded by mu: bytes of buf counted in window
 	ended    bool          // guarded by mu: the writer leaves when buf is written; frames are dropped
+	farewell bool          // guarded by mu: buf is that (protocol.Farewell)
 }
 
 func (o *output) init(nc net.Conn) {
@@ -104,16 +105,20 @@ func (o *output) end() {
 	o.signal()
 }
 
-// endWith is end behind one more method of channel 0: what comes later is dropped. false: the
-// connection is not open, or over.
+// endWith is end with one method of channel 0 in the place of what the writer has not taken yet.
+// false: the connection is not open, or over.
 func (o *output) endWith(m amqpwire.Method) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.window == nil || o.ended {
 		return false
 	}
+	if o.buf != nil {
+		o.size.Add(-int64(len(o.buf.b)))
+		o.buf, o.windowed = nil, 0
+	}
 	o.addLocked(func(dst []byte) []byte { return amqpwire.AppendMethodFrame(dst, 0, m) })
-	o.ended = true
+	o.ended, o.farewell = true, true
 	o.shut()
 	o.signal()
 	return true
@@ -125,6 +130,9 @@ func (o *output) swap() (buf *outBuffer, window *shard.Window, windowed int, las
 	defer o.mu.Unlock()
 	buf, windowed = o.buf, o.windowed
 	o.buf, o.windowed = nil, 0
+	if o.farewell {
+		protocol.Farewell(o.nc)
+	}
 	return buf, o.window, windowed, o.ended
 }
 

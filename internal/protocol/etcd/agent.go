@@ -170,6 +170,9 @@ func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 // Client is the connection as operators see it.
 func (c *clientConn) Client() *protocol.Client { return c.agent.client }
 
+// Farewell is protocol.Farewell.
+func (c *clientConn) Farewell() { protocol.Farewell(c.Conn) }
+
 // CloseWrite tells the client that nothing more comes.
 func (c *clientConn) CloseWrite() error { return protocol.CloseWrite(c.Conn) }
 

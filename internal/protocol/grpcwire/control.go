@@ -178,9 +178,10 @@ type pingPolicy struct {
 // mostSent bounds how many pings a client may send for what it has received.
 const mostSent = 1000
 
-// noteSent remembers a frame that clients measure the connection with: some send a
-// ping whenever data comes. mu is held.
+// noteSent remembers a frame of data or headers. Clients measure the connection with them: some
+// send a ping whenever data comes. mu is held.
 func (c *conn) noteSent() {
+	c.out.answers = true
 	c.sent = min(c.sent+1, mostSent)
 	c.sentAll++
 }

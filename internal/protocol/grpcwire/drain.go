@@ -69,7 +69,8 @@ func (c *conn) finalGoAway() {
 }
 
 // Abandon implements protocol.Abandoner: the open calls end with Options.Abandoned, and no frame
-// follows. A call of which a part of a message is sent ends with the connection.
+// follows. A call of which a part of a message is sent ends with the connection. So do all when
+// there are answers to be written: they cannot be taken back, since headers build on those before.
 func (c *conn) Abandon() {
 	if !c.greeted.Load() {
 		c.Kill()
@@ -77,6 +78,10 @@ func (c *conn) Abandon() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.out.partly != nil || c.out.answers {
+		c.Kill()
+		return
+	}
 	for _, call := range c.calls {
 		if len(call.queue) == 0 {
 			c.end(call, c.srv.o.Abandoned)

@@ -39,6 +39,7 @@ type output struct {
 	partly  *outBuffer // frames of which a part is written; they come before buf
 	rest    []byte     // of partly
 	taken   int        // bytes being written
+	answers bool       // there are data or headers in buf
 	writing bool       // a goroutine writes; it looks again before it leaves
 	rounds  int        // how many gather, the reader or a handler: each of them writes at its end
 	ended   bool       // the writer leaves when all is written
@@ -95,11 +96,14 @@ func (o *output) signal() {
 func (o *output) take() (*outBuffer, []byte) {
 	buf, b := o.partly, o.rest
 	if buf == nil {
-		buf, o.buf, o.idle = o.buf, nil, 0
+		buf, o.buf, o.idle, o.answers = o.buf, nil, 0, false
 		b = buf.b
 	}
 	o.partly, o.rest = nil, nil
 	o.taken = len(b)
+	if o.shut {
+		protocol.Farewell(o.nc)
+	}
 	return buf, b
 }
 

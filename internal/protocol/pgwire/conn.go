@@ -64,7 +64,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	c := &conn{srv: s, nc: nc, id: id, started: time.Now()}
 	c.Begin(nc, id)
 	c.client = s.o.Clients.Enter(nc, id, "sql", c)
-	c.out.w = &countedWriter{nc, &c.client.Out}
+	c.out.nc, c.out.w = nc, &countedWriter{nc, &c.client.Out}
 	c.running.gone = func() bool { return isGone(nc) }
 	return c
 }

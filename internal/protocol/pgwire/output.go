@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net"
 	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/pgwire/charset"
 	"fiveways/internal/protocol/pgwire/pgerror"
 )
@@ -24,7 +26,8 @@ var outBuffers = sync.Pool{New: func() any { b := make([]byte, 0, outBytes); ret
 // output gathers messages for the client and writes them together. It has a buffer only while there
 // is something in it.
 type output struct {
-	w      io.Writer
+	nc     net.Conn
+	w      io.Writer // to nc
 	pooled *[]byte
 	buf    []byte
 	// encoding is that of the texts; nil: UTF-8.
@@ -166,6 +169,7 @@ func (o *output) flush() error {
 		if last != nil {
 			o.buf = o.buf[:0]
 			o.problem('E', last)
+			protocol.Farewell(o.nc)
 		}
 		if _, o.err = o.w.Write(o.buf); last != nil {
 			o.err = errLast

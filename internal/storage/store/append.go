@@ -35,9 +35,6 @@ func (s *Store) Append(group []Entry, done func(error)) { s.append(group, done, 
 // goroutine is not woken for it.
 func (s *Store) AppendInline(group []Entry, done func(error)) { s.append(group, done, false) }
 
-// AwaitLead returns at once: no other node has this log.
-func (s *Store) AwaitLead() {}
-
 func (s *Store) append(group []Entry, done func(error), wake bool) {
 	if s.raft != nil {
 		panic("store: append past the replicated log")

@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+	"net"
+
+	"fiveways/internal/protocol"
+)
+
+// reached is a leadership of another node, as the connections of clients reach it.
+type reached struct {
+	leader, term uint64
+	over         context.Context // ends with it
+	end          context.CancelFunc
+}
+
+// DialLeader opens a stream to the node that leads, for the connection of a client
+// (NodeOptions.Passed). It is closed when another leadership begins: the sessions of the one before
+// are no good, and the node may be one that never says so because it hangs. Errors: ErrNoLeader,
+// those of transport.Transport.Dial.
+func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
+	to := n.reach()
+	if to.leader == 0 || to.leader == n.self {
+		return nil, ErrNoLeader
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(to.over, cancel)()
+	nc, err := n.transport.Dial(ctx, to.leader, clientStream)
+	if err != nil {
+		return nil, err
+	}
+	return &leaderStream{nc, context.AfterFunc(to.over, func() { nc.Close() })}, nil
+}
+
+// reach is the newest leadership that this node knows of. It ends the one before.
+func (n *Node) reach() *reached {
+	s := n.Status()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s.Leader == 0 || n.reached.leader == s.Leader && n.reached.term == s.Term {
+		return n.reached
+	}
+	n.reached.end()
+	n.reached = newReached(s.Leader, s.Term)
+	return n.reached
+}
+
+func newReached(leader, term uint64) *reached {
+	r := &reached{leader: leader, term: term}
+	r.over, r.end = context.WithCancel(context.Background())
+	return r
+}
+
+// leaderStream is a stream that does not outlive a leadership.
+type leaderStream struct {
+	net.Conn
+	leave func() bool
+}
+
+// Close implements net.Conn.
+func (s *leaderStream) Close() error {
+	s.leave()
+	return s.Conn.Close()
+}
+
+// CloseWrite tells the leader that nothing more comes.
+func (s *leaderStream) CloseWrite() error { return protocol.CloseWrite(s.Conn) }
