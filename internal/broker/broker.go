@@ -3,6 +3,7 @@ package broker
 import (
 	"cmp"
 	"errors"
+	"math"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -272,17 +273,47 @@ func (b *Broker) join() {
 }
 
 // Hash returns a hash of the durable state. Errors: ErrClosed.
-func (b *Broker) Hash() (uint64, error) {
-	sum := b.journal.Hash()
+func (b *Broker) Hash() (sum uint64, err error) {
+	for _, part := range b.Parts() {
+		err = errors.Join(err, b.Sum(part, none, func(here, _ uint64) { sum += here }))
+	}
+	return sum, err
+}
+
+// Parts are the parts of the durable state, by their numbers in the log.
+func (b *Broker) Parts() (parts []uint32) {
 	for _, h := range b.machines {
-		sum += h.Hash()
+		parts = append(parts, h.Shard())
 	}
 	for _, sh := range b.set.All {
-		if err := sh.Call(func() { sum += sh.Hash() }); err != nil {
-			return 0, err
-		}
+		parts = append(parts, sh.ID)
 	}
-	return sum, nil
+	return append(parts, definitions.Shard)
+}
+
+// none is no entry of a part.
+const none = math.MaxUint64
+
+// Sum has fn called with the hash of a part and the last entry in it, before there is another one;
+// not when that is but, nor when the last one is on its way to a state machine. Errors: ErrClosed.
+func (b *Broker) Sum(part uint32, but uint64, fn func(sum, last uint64)) error {
+	if sh := b.set.Of(part); sh != nil {
+		return sh.Call(func() {
+			sh.Log().Propose()
+			sh.Sum(but, fn)
+		})
+	}
+	b.sum(part, but, fn)
+	return nil
+}
+
+// sum is Sum of what is no shard.
+func (b *Broker) sum(part uint32, but uint64, fn func(sum, last uint64)) {
+	if part == definitions.Shard {
+		b.journal.Sum(but, fn)
+	} else {
+		b.machines.Of(part).Sum(but, fn)
+	}
 }
 
 // Stats are counters of the engine since its start, for metrics.

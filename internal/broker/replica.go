@@ -79,36 +79,26 @@ func (r *Replica) apply(e *store.Entry) error {
 }
 
 // Hash is that of a broker (Broker.Hash) with the same durable state.
-func (r *Replica) Hash() uint64 {
-	sum := r.b.journal.Hash()
-	for _, h := range r.b.machines {
-		sum += h.Hash()
-	}
-	for _, sh := range r.b.set.All {
-		sum += sh.Hash()
+func (r *Replica) Hash() (sum uint64) {
+	for _, part := range r.b.Parts() {
+		r.sum(part, func(here, _ uint64) { sum += here })
 	}
 	return sum
 }
 
-// Sum is the hash of a part of the state: of one shard, of the definitions, or of a state machine,
-// after the entry of it with that index. ok is false where there is none of that number.
-func (r *Replica) Sum(id uint32) (sum, index uint64, ok bool) {
-	b := r.b
-	if id == definitions.Shard {
-		return b.journal.Hash(), b.journal.Last(), true
+// Sum is that of a part of a broker (Broker.Sum) with the same durable state; ok is false when
+// another entry than after is the last of the part, or there is no such part.
+func (r *Replica) Sum(part uint32, after uint64) (sum uint64, ok bool) {
+	r.sum(part, func(here, last uint64) { sum, ok = here, last == after })
+	return sum, ok
+}
+
+func (r *Replica) sum(part uint32, fn func(sum, last uint64)) {
+	if sh := r.b.set.Of(part); sh != nil {
+		sh.Sum(none, fn)
+	} else {
+		r.b.sum(part, none, fn)
 	}
-	if statemachine.Known(id) {
-		h := b.machines.Of(id)
-		if h == nil {
-			return 0, 0, false
-		}
-		return h.Hash(), h.Last(), true
-	}
-	if int(id) > len(b.set.All) {
-		return 0, 0, false
-	}
-	sh := b.set.All[id-1]
-	return sh.Hash(), sh.Log().Index() - 1, true
 }
 
 // Checkpoint takes hold of what was applied since the last checkpoints, where that is enough bytes.

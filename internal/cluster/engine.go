@@ -52,7 +52,6 @@ type Engine struct {
 	mu       sync.Mutex
 	replica  *broker.Replica // what follows; nil while this node leads, and after a failure
 	broker   *broker.Broker  // what leads; changing is held, too, when it changes
-	restored uint64          // entries up to this one may have been in what was restored
 	failed   bool
 	writing  bool // a checkpoint is being written
 	writers  sync.WaitGroup
@@ -74,15 +73,14 @@ func NewEngine(o Options) (*Engine, error) {
 
 // restore makes the engine one that follows.
 func (e *Engine) restore() error {
-	raft := e.o.Store.Raft()
-	raft.Uncount()
+	e.o.Store.Raft().Uncount()
 	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker())
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.replica, e.restored = r, raft.Committed()
+	e.replica = r
 	return nil
 }
 
@@ -138,14 +136,13 @@ func (e *Engine) checkpoint(r *broker.Replica) {
 }
 
 // Sum implements replica.Machine.
-func (e *Engine) Sum(shard uint32, index uint64) (sum uint64, ok bool) {
+func (e *Engine) Sum(part uint32, after uint64) (sum uint64, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.replica == nil || index <= e.restored {
+	if e.replica == nil {
 		return 0, false
 	}
-	sum, _, ok = e.replica.Sum(shard)
-	return sum, ok
+	return e.replica.Sum(part, after)
 }
 
 // Lead implements replica.Machine.
@@ -166,6 +163,7 @@ func (e *Engine) Lead(log *replica.Log) {
 			return
 		}
 		e.broker = b
+		b.Go(func(stop <-chan struct{}) { compare(b, log, e.o.Logger, stop) })
 		if err := e.o.Lead(b, log.AwaitLead); err != nil && !errors.Is(log.State().Err, store.ErrLost) {
 			e.fail(err)
 		}

@@ -35,6 +35,9 @@ type node struct {
 	engine  *Engine
 	replica *replica.Replica
 
+	differs  atomic.Bool // what it says of its state is wrong
+	compared [8]atomic.Int64
+
 	mu      sync.Mutex
 	leads   *broker.Broker
 	lease   protocol.Lease       // of leads
@@ -83,7 +86,7 @@ func (tr *trio) start(i int) {
 		CheckpointBytes: 4 << 10, Logger: quiet,
 	})
 	enginetest.Must(tr.t, err)
-	r, err := replica.Start(replica.Options{Store: n.st, Machine: n.engine, Send: tr.sender(uint64(i + 1)), Dial: noDial, Logger: quiet})
+	r, err := replica.Start(replica.Options{Store: n.st, Machine: &watched{n.engine, n}, Send: tr.sender(uint64(i + 1)), Dial: noDial, Logger: quiet})
 	enginetest.Must(tr.t, err)
 	tr.mu.Lock()
 	n.replica = r
@@ -98,6 +101,9 @@ func (tr *trio) stop(i int) {
 	n.replica = nil
 	tr.mu.Unlock()
 	r.Close()
+	if err := r.Err(); !errors.Is(err, replica.ErrStopped) && !n.differs.Load() {
+		tr.t.Errorf("node %d: %v", i+1, err)
+	}
 	enginetest.Must(tr.t, errors.Join(n.engine.Close(), n.st.Close()))
 }
 
@@ -119,6 +125,23 @@ func (n *node) lose() {
 	for _, c := range clients {
 		c.Close()
 	}
+}
+
+// watched is an Engine whose comparisons are counted.
+type watched struct {
+	*Engine
+	n *node
+}
+
+func (w *watched) Sum(part uint32, after uint64) (uint64, bool) {
+	sum, ok := w.Engine.Sum(part, after)
+	if ok {
+		w.n.compared[part].Add(1)
+	}
+	if w.n.differs.Load() {
+		sum++
+	}
+	return sum, ok
 }
 
 // client is a new session, nil when the node does not lead.
@@ -344,6 +367,45 @@ func TestLease(t *testing.T) {
 		tr.pass(3 * time.Second)
 		if !<-gave {
 			t.Error("clients may be told that the lead is lost before their sessions are abandoned")
+		}
+	})
+}
+
+// TestCompare: the nodes compare all parts of their states while these change, and one that differs
+// stops and says so.
+func TestCompare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTrio(t)
+		at, c := tr.leader(-1)
+		for i := range 60 {
+			c.Queue(fmt.Sprint("q", i%4), nil)
+			for range i {
+				put(c, fmt.Sprint("q", i%4), "text")
+			}
+			if i%3 == 0 {
+				get(t, c, fmt.Sprint("q", i%4))
+			}
+			tr.pass(time.Second)
+		}
+		other := (at + 1) % 3
+		for part := range 3 {
+			if tr.nodes[other].compared[part].Load() == 0 {
+				t.Errorf("part %d was never compared", part)
+			}
+		}
+		tr.nodes[other].differs.Store(true)
+		put(c, "q0", "text")
+		tr.pass(2 * compareInterval)
+		select {
+		case <-tr.nodes[other].replica.Done():
+		default:
+			t.Fatal("a node that differs goes on")
+		}
+		if err := tr.nodes[other].replica.Err(); !errors.Is(err, replica.ErrDiverged) {
+			t.Errorf("it stops with %v", err)
+		}
+		if !put(c, "q0", "text") {
+			t.Error("the others do not go on")
 		}
 	})
 }

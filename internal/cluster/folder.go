@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,31 @@ func Join(ctx context.Context, dir, token, address string) error {
 		return err
 	}
 	return store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses))
+}
+
+// divergedFile is in the folder of a node whose state was not the leader's. It says why.
+const divergedFile = "diverged"
+
+// ErrDiverged says that a node cannot start because its state was not the leader's.
+var ErrDiverged = errors.New("cluster: this node has stopped because its state was not that of the leader. Replace it: have a new node join with an empty data folder, and remove this one. " +
+	"When several nodes have stopped so, the one that led is wrong: stop it, and remove this file from the others")
+
+// markDiverged keeps a node from starting again.
+func markDiverged(dir string, why error) error {
+	return os.WriteFile(filepath.Join(dir, identityDir, divergedFile), []byte(why.Error()+"\n"), 0o600)
+}
+
+// checkDiverged finds a folder that is marked. Errors: ErrDiverged.
+func checkDiverged(dir string) error {
+	path := filepath.Join(dir, identityDir, divergedFile)
+	why, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w (%s): %s", ErrDiverged, path, bytes.TrimSpace(why))
 }
 
 // forget removes what an attempt to join or to found a cluster has left that did not come to its

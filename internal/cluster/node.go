@@ -86,8 +86,11 @@ type running struct {
 }
 
 // Start starts a node on its data folder. Errors: ErrNotMember, those of store.Open and of
-// broker.OpenReplica.
+// broker.OpenReplica, ErrDiverged.
 func Start(o NodeOptions) (*Node, error) {
+	if err := checkDiverged(o.Dir); err != nil {
+		return nil, err
+	}
 	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
 	r, err := n.open()
 	if err != nil {
@@ -209,6 +212,9 @@ func (n *Node) run(r *running) {
 			n.set(r)
 			err = n.follow(r)
 		}
+	}
+	if errors.Is(err, replica.ErrDiverged) {
+		err = errors.Join(err, markDiverged(n.o.Dir, err))
 	}
 	n.mu.Lock()
 	n.err = err

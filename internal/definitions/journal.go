@@ -137,11 +137,14 @@ func (j *Journal) Logged() (total, since int64) {
 	return j.total, j.since
 }
 
-// Hash is equal for equal durable definitions.
-func (j *Journal) Hash() uint64 {
+// Sum calls fn with a hash, equal for equal durable definitions, and the last entry, before there
+// is another one, unless that is but.
+func (j *Journal) Sum(but uint64, fn func(sum, last uint64)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.State.Hash()
+	if j.index != but {
+		fn(j.State.Hash(), j.index)
+	}
 }
 
 // Recover rebuilds the definitions: the checkpoint, then the log past it. Errors: those of the

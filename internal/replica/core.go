@@ -44,9 +44,9 @@ type Machine interface {
 	// holder has applied it already. After a leadership entries may come that Restore has seen;
 	// their indexes tell.
 	Apply(e store.RaftEntry, own bool)
-	// Sum returns the hash of a shard's state, which is compared with what the leader has given to
-	// Log.Check; ok is false when the state is not that right before the entry with that index.
-	Sum(shard uint32, index uint64) (sum uint64, ok bool)
+	// Sum returns the hash of a part of the state, which is compared with what the leader has given
+	// to Log.Check; ok is false when another entry of the part than after is the last one.
+	Sum(part uint32, after uint64) (sum uint64, ok bool)
 	// Lead begins a leadership: all entries before it are applied.
 	Lead(log *Log)
 	// Lose ends it. What is open in the leadership gets store.ErrLost after that. The machine goes

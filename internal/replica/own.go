@@ -13,7 +13,7 @@ import (
 // batchVersion.
 const (
 	ownKeep  = 2 // the index up to which all replicas let go of the log
-	ownCheck = 3 // what the leader's state of a shard hashes to at this place of the log
+	ownCheck = 3 // what a part of the leader's state hashes to after an entry of it
 )
 
 // ErrDiverged says that the state of this node is not that of the leader at the same place of the
@@ -34,9 +34,9 @@ func (c *core) proposeOwn(data []byte, done func(error)) {
 func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
 	number := r.Uvarint()
-	sum := uint64(0)
+	var after, sum uint64
 	if e.Data[0] == ownCheck {
-		sum = r.Uvarint()
+		after, sum = r.Uvarint(), r.Uvarint()
 	}
 	if err := r.End(); err != nil {
 		return fmt.Errorf("replica: entry %d: %w: %w", e.Index, errMalformed, err)
@@ -47,14 +47,14 @@ func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	if mine {
 		return nil
 	}
-	if here, ok := c.machine.Sum(uint32(number), e.Index); ok && here != sum {
-		return fmt.Errorf("%w: shard %d before entry %d: hash %016x, the leader has %016x", ErrDiverged, number, e.Index, here, sum)
+	if here, ok := c.machine.Sum(uint32(number), after); ok && here != sum {
+		return fmt.Errorf("%w: part %d after its entry %d: hash %016x, the leader has %016x", ErrDiverged, number, after, here, sum)
 	}
 	return nil
 }
 
 func encodeKeep(index uint64) []byte { return binary.AppendUvarint([]byte{ownKeep}, index) }
 
-func encodeCheck(shard uint32, sum uint64) []byte {
-	return codec.AppendUvarints([]byte{ownCheck}, uint64(shard), sum)
+func encodeCheck(part uint32, after, sum uint64) []byte {
+	return codec.AppendUvarints([]byte{ownCheck}, uint64(part), after, sum)
 }

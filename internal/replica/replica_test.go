@@ -591,7 +591,7 @@ func TestCheck(t *testing.T) {
 			if err := <-m.put("text"); err != nil {
 				t.Fatal(err)
 			}
-			m.leading().Check(1, checked)
+			m.leading().Check(1, 0, checked)
 			tm.pass(time.Second)
 		}
 		put(1)

@@ -7,6 +7,7 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/config"
 	"fiveways/internal/firehose"
+	"fiveways/internal/keyspace"
 	"fiveways/internal/policies"
 	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/semaphores"
@@ -27,7 +28,7 @@ func newMachines(cfg config.Config, log *slog.Logger) *machines {
 func (m *machines) byShard() map[uint32]statemachine.Machine {
 	all := map[uint32]statemachine.Machine{statemachine.Semaphores: m.sems}
 	if m.keys != nil {
-		all[statemachine.Keys] = m.keys.keys
+		all[statemachine.Keys] = keyspace.Hashed{Store: m.keys.keys}
 	}
 	return all
 }

@@ -207,10 +207,16 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Hash is that of the machine, 0 when it has none.
-func (h *Host) Hash() (sum uint64) {
-	if m, ok := h.machine.(interface{ Hash() uint64 }); ok {
-		h.still(func() { sum = m.Hash() })
+// Sum calls fn with the hash of the machine and the last entry, before there is another one, unless
+// that is but or not applied yet. h may be nil, and the machine without a hash.
+func (h *Host) Sum(but uint64, fn func(sum, last uint64)) {
+	if h == nil {
+		return
 	}
-	return sum
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m, ok := h.machine.(interface{ Hash() uint64 })
+	if ok && h.last != but && h.turn.out.Load() == 0 {
+		h.still(func() { fn(m.Hash(), h.last) })
+	}
 }

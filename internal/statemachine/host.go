@@ -16,7 +16,7 @@ import (
 
 // Machine is a state machine. Its methods are called one at a time, on any goroutine, and call no
 // method of the broker that waits for an entry. When it has a method Hash() uint64, equal for equal
-// content, that is the hash of its Host.
+// content, nodes of a cluster compare it (Host.Sum).
 type Machine interface {
 	// Apply does what an entry says. It must not keep the entry. The same entries in the same order
 	// give the same state, at any time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -306,6 +307,10 @@ func TestWrongStarts(t *testing.T) {
 	}
 	if out := refused(t, "cluster", "status", "--data", c.Nodes[0].Dir); !strings.Contains(out, "no node of a cluster runs") {
 		t.Errorf("a node that is down: %s", out)
+	}
+	must(t, os.WriteFile(filepath.Join(c.Nodes[0].Dir, "cluster", "diverged"), []byte("part 1"), 0o600))
+	if out := refused(t, append([]string{"serve", "--data", c.Nodes[0].Dir}, c.Nodes[0].Flags...)...); !strings.Contains(out, "Replace it") {
+		t.Errorf("a node whose state was not the leader's: %s", out)
 	}
 	if out := refused(t, "queue", "list", "--data", c.Nodes[0].Dir); !strings.Contains(out, "node of a cluster") {
 		t.Errorf("administration of a folder at rest: %s", out)

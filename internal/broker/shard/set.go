@@ -115,6 +115,14 @@ func (s *Set) Grow(n int) {
 	}
 }
 
+// Of is the shard with a number, nil when there is none.
+func (s *Set) Of(number uint32) *Shard {
+	if number == 0 || int(number) > len(s.All) {
+		return nil
+	}
+	return s.All[number-1]
+}
+
 // NowMillis returns the broker's time, unix ms.
 func (s *Set) NowMillis() int64 { return s.Now().UnixMilli() }
 

@@ -135,8 +135,13 @@ func (sh *Shard) Stop() {
 // Log is the shard's end of the log. Its methods are for work that has the shard.
 func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
-// Hash is a hash of the durable state, at the shard.
-func (sh *Shard) Hash() uint64 { return sh.machine.Hash() }
+// Sum calls fn with a hash of the durable state and the last entry, at the shard, unless that entry
+// is but. The current entry is empty.
+func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
+	if last := sh.log.Index() - 1; last != but {
+		fn(sh.machine.Hash(), last)
+	}
+}
 
 // Moving reports, at the shard, whether messages are on their way to other shards.
 func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
