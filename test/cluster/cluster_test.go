@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -292,9 +291,6 @@ func TestWrongStarts(t *testing.T) {
 	}
 	if out := refused(t, "cluster", "init", "--data", c.Nodes[3].Dir, "--address", ":5680"); !strings.Contains(out, "host and port") {
 		t.Errorf("an address without a host: %s", out)
-	}
-	if out := refused(t, "backup", filepath.Join(t.TempDir(), "b.tar"), "--data", c.Nodes[1].Dir); !strings.Contains(out, "cannot be backed up yet") {
-		t.Errorf("a backup: %s", out)
 	}
 	c.Kill(0)
 	if out := refused(t, "cluster", "init", "--data", c.Nodes[0].Dir, "--address", "n1:5680"); !strings.Contains(out, "belongs to a node of a cluster") {
