@@ -21,6 +21,9 @@ const identityDir = "cluster"
 // ErrNotEmpty says that a node cannot join a cluster with what its data folder has.
 var ErrNotEmpty = errors.New("cluster: a node joins with an empty data folder; this one has data")
 
+// first is the number of the node that a cluster begins with.
+const first = 1
+
 // Init makes a data folder, which may be empty, that of the first node of a new cluster. The other
 // nodes will reach it at address. Nothing in it is written again. Errors: store.ErrReplica, those
 // of the file system.
@@ -28,13 +31,23 @@ func Init(dir, address string) (id uint64, err error) {
 	if err := forget(dir); err != nil {
 		return 0, err
 	}
-	id = rand.Uint64()
-	const first = 1
-	if err := admission.Found(filepath.Join(dir, identityDir), id, first, time.Now()); err != nil {
-		return 0, fmt.Errorf("cluster: %w", err)
+	if id, err = foundIdentity(dir); err != nil {
+		return 0, err
 	}
 	if err := store.FoundReplica(vfs.OS{}, dir, replica.Founding(id, first, address)); err != nil {
 		return 0, errors.Join(err, forget(dir))
+	}
+	return id, nil
+}
+
+// foundIdentity makes the identity of the first node of a new cluster, in the place of any other.
+func foundIdentity(dir string) (id uint64, err error) {
+	if err := os.RemoveAll(filepath.Join(dir, identityDir)); err != nil {
+		return 0, err
+	}
+	id = rand.Uint64()
+	if err := admission.Found(filepath.Join(dir, identityDir), id, first, time.Now()); err != nil {
+		return 0, fmt.Errorf("cluster: %w", err)
 	}
 	return id, nil
 }

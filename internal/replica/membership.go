@@ -63,6 +63,22 @@ func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState 
 	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
 }
 
+// Members are the nodes of a cluster, as one of them knows them.
+type Members struct {
+	Voters, Learners []uint64
+	Addresses        map[uint64]string
+}
+
+// MembersOf returns the members that a state names. The log may have later changes. Errors are
+// about states that no version of this package has written.
+func MembersOf(st store.RaftState) (Members, error) {
+	m, err := decodeMembership(st.Members)
+	if err != nil {
+		return Members{}, err
+	}
+	return Members{m.Voters, m.Learners, m.addresses}, nil
+}
+
 // lists are the nodes by their role, in the order of the encoding.
 func (m *membership) lists() []*[]uint64 {
 	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}

@@ -296,6 +296,9 @@ func TestWrongStarts(t *testing.T) {
 	if out := refused(t, "cluster", "init", "--data", c.Nodes[0].Dir, "--address", "n1:5680"); !strings.Contains(out, "belongs to a node of a cluster") {
 		t.Errorf("a node's folder: %s", out)
 	}
+	if out := refused(t, "cluster", "recover", "--yes", "--data", c.Nodes[1].Dir); !strings.Contains(out, "Stop the broker") {
+		t.Errorf("a node that runs is recovered: %s", out)
+	}
 	if out := refused(t, "cluster", "status", "--data", c.Nodes[0].Dir); !strings.Contains(out, "no node of a cluster runs") {
 		t.Errorf("a node that is down: %s", out)
 	}

@@ -35,6 +35,8 @@ var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
+	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
+	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
 }
 
@@ -45,7 +47,7 @@ another node leads within seconds when the one that leads is gone.`,
 		`  fiveways cluster init --address n1:5680 && fiveways serve --cluster-listen n1:5680
   fiveways cluster token                                        on the first node; then, on each of the others:
   fiveways serve --cluster-listen n2:5680 --cluster-join TOKEN`,
-		initCommand(), tokenCommand(), statusCommand(), transferCommand(), removeCommand())
+		initCommand(), tokenCommand(), statusCommand(), transferCommand(), removeCommand(), recoverCommand())
 }
 
 func initCommand() *cobra.Command {
