@@ -53,7 +53,8 @@ func foundIdentity(dir string) (id uint64, err error) {
 }
 
 // Join makes an empty data folder that of a new node of a cluster. A folder that is a node's is
-// left as it is. Errors: ErrNotEmpty, those of admission.Join.
+// left as it is. After a failure it may be called again: if the cluster has made the folder's node
+// a member already, it is still that one. Errors: ErrNotEmpty, those of admission.Join.
 func Join(ctx context.Context, dir, token, address string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	switch {
@@ -62,14 +63,15 @@ func Join(ctx context.Context, dir, token, address string) error {
 	case !is.Empty:
 		return fmt.Errorf("%w: %s", ErrNotEmpty, dir)
 	}
-	if err := forget(dir); err != nil {
-		return err
-	}
-	w, err := admission.Join(ctx, token, address, filepath.Join(dir, identityDir))
+	identity := filepath.Join(dir, identityDir)
+	w, err := admission.Join(ctx, token, address, identity)
 	if err != nil {
 		return err
 	}
-	return store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses))
+	if err := store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses)); err != nil {
+		return err
+	}
+	return admission.Joined(identity)
 }
 
 // forget removes what an attempt to join or to found a cluster has left that did not come to its

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"fiveways/internal/cluster/admission"
 	"fiveways/internal/cluster/control"
 	"fiveways/test/brokertest"
 	"fiveways/test/clustertest"
@@ -196,6 +198,7 @@ func TestMembers(t *testing.T) {
 	}
 	token := clustertest.Command(t, "cluster", "token", "--for", "1m", "--data", c.Nodes[1].Dir)
 	c.Add()
+	askTwice(t, token, c.Nodes[3])
 	c.Up(3, "--cluster-join", token)
 	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 3 })
 	c.Kill(0)
@@ -213,6 +216,23 @@ func TestMembers(t *testing.T) {
 		if out := refused(t, append(args, "--data", c.Nodes[1].Dir)...); !strings.Contains(out, wrong.says) {
 			t.Errorf("%s: %s", wrong.args, out)
 		}
+	}
+}
+
+// askTwice has a new node ask to join, and lose the answer: it is the same node when it asks again,
+// and no other can come with its token.
+func askTwice(t *testing.T, token string, n *clustertest.Node) {
+	t.Helper()
+	for range 2 {
+		w, err := admission.Join(t.Context(), token, n.Address, filepath.Join(n.Dir, "cluster"))
+		must(t, err)
+		if w.Node != 4 {
+			t.Errorf("it is node %d", w.Node)
+		}
+	}
+	flags := []string{"serve", "--data", t.TempDir(), "--amqp", "off", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off", "--cluster-listen", "127.0.0.1:1"}
+	if out := refused(t, append(flags, "--cluster-join", token)...); !strings.Contains(out, "used by another node") {
+		t.Errorf("a token that was used: %s", out)
 	}
 }
 
