@@ -3,8 +3,8 @@ package broker
 import (
 	"cmp"
 	"errors"
-	"math"
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,9 +15,6 @@ import (
 
 // A copy taken while messages are published can be started, and has all that was confirmed before.
 func TestBackup(t *testing.T) {
-	if _, err := exec.LookPath("tar"); err != nil {
-		t.Skip("no tar here")
-	}
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "b.tar")
 	p := startProcess(t, dir)
 	ch := p.channel()
@@ -58,9 +54,25 @@ func TestBackup(t *testing.T) {
 		t.Errorf("of a folder at rest: exit code %d, %s", code, out)
 	}
 
-	restored := t.TempDir()
-	if out, err := exec.Command("tar", "-xf", file, "-C", restored).CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
+	restored := filepath.Join(t.TempDir(), "restored")
+	if out, errs, code := command(t, "restore", file, restored); code != exitcode.OK || !strings.Contains(out, "bytes restored") {
+		t.Fatalf("restore: exit code %d, %s%s", code, out, errs)
+	}
+	if _, errs, code := command(t, "restore", file, restored); code != exitcode.WrongUsage || !strings.Contains(errs, "another folder") {
+		t.Errorf("over data: exit code %d, %s", code, errs)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 100, len(whole) / 2, len(whole) - 1024, len(whole) - 1} {
+		part, into := filepath.Join(t.TempDir(), "part.tar"), t.TempDir()
+		if err := os.WriteFile(part, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, errs, code := command(t, "restore", part, into); code != exitcode.Failure || !strings.Contains(errs, "not a whole backup") {
+			t.Errorf("the first %d bytes: exit code %d, %s", size, code, errs)
+		}
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)

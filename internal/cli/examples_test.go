@@ -21,6 +21,7 @@ var notPlayed = []struct{ begin, why string }{
 	{"fiveways health --", "a broker of the reader's"},
 	{"fiveways semaphore list --url", "a broker of the reader's"},
 	{"fiveways backup - --url", "a broker of the reader's"},
+	{"zstd", "a program that may be missing"},
 	{"fiveways shovel --from amqp://app@old", "a broker of the reader's"},
 	{"fiveways shovel --from-queue audit", "a broker of the reader's"},
 	{"fiveways migrate rabbitmq --from", "a RabbitMQ of the reader's"},
@@ -104,7 +105,7 @@ var beforeOne = []struct{ begin, lines string }{
 	{"fiveways permission clear", `fiveways vhost add staging; fiveways permission set alice . . . --vhost staging`},
 	{"fiveways user add alice", `fiveways user delete alice`},
 	{"fiveways backup five", `rm -f *.tar`},
-	{"mkdir restored", `test -f fiveways-2030-01-31.tar || fiveways backup fiveways-2030-01-31.tar`},
+	{"fiveways restore five", `rm -rf restored; test -f fiveways-2030-01-31.tar || fiveways backup fiveways-2030-01-31.tar`},
 }
 
 // delayed publishes a message that waits for a day.

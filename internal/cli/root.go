@@ -63,7 +63,7 @@ management).
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), clusters.Command(), datafolder.BackupCommand(), certificates.Command(), versionCommand())
+	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), clusters.Command(), datafolder.BackupCommand(), datafolder.RestoreCommand(), certificates.Command(), versionCommand())
 	root.AddCommand(access.UserCommand(), access.VhostCommand(), access.PermissionCommand(), queues.MessageCommand(), semaphores.Command(), jobs.Command(), sqlinstall.Command(), migration.MigrateCommand())
 	root.AddCommand(monitoring.OverviewCommand(), monitoring.NodeCommand(), monitoring.ListenerCommand(), queues.QueueCommand(), queues.ExchangeCommand(), queues.BindingCommand(), monitoring.ConnectionCommand(), monitoring.ChannelCommand(),
 		monitoring.ConsumerCommand(), definitions.PolicyCommand(), definitions.OperatorPolicyCommand(), definitions.ParameterCommand(), definitions.DefinitionsCommand(), queues.TaskCommand(), keys.Command(), migration.ShovelCommand())

@@ -224,7 +224,11 @@ var serverRows = []row{
 	{command: "cluster status", alone: "it needs a cluster: test/cluster", bad: []bad{{"", exitcode.Failure, "no node of a cluster runs"}}},
 	{command: "cluster transfer", alone: "it needs a cluster: test/cluster", bad: []bad{{"2", exitcode.Failure, "no node of a cluster runs"}}},
 	{command: "cluster remove", alone: "it needs a cluster: test/cluster", bad: []bad{{"2", exitcode.Failure, "no node of a cluster runs"}}},
+	{command: "cluster recover", alone: "it needs a cluster: test/cluster", bad: []bad{
+		{"--data rest", exitcode.WrongUsage, "fiveways cluster init"}, {"--data none", exitcode.Failure, "none"}, {"--address :5680", exitcode.WrongUsage, "host and port"}}},
 	{command: "backup", way: byHTTP, args: "new.tar", bad: []bad{{"words", exitcode.Failure, "Choose another name"}}},
+	{command: "restore", args: "made.tar restored", before: "backup made.tar", bad: []bad{
+		{"none new", exitcode.Failure, "none"}, {"words new", exitcode.Failure, "an archive that `fiveways backup` has written"}, {"words rest", exitcode.WrongUsage, "another folder"}}},
 	{command: "sql install", way: elsewhere, alone: "it needs a PostgreSQL: TestSQLInstall", bad: []bad{{"nonsense", exitcode.WrongUsage, "postgres://"}, {"postgres://127.0.0.1:1/x", exitcode.Failure, "Does psql connect"}}},
 	{command: "sql print"},
 	{command: "shovel", way: byAMQP, url: "--from amqp://{amqp} --to amqp://{amqp}", args: "--from-queue alpha --to-queue new --once --quiet", proved: "limit:TestShovel rate:TestShovel",

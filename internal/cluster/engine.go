@@ -49,12 +49,12 @@ type Engine struct {
 
 	changing sync.Mutex // held by a change of leadership
 
-	mu       sync.Mutex
-	replica  *broker.Replica // what follows; nil while this node leads, and after a failure
-	broker   *broker.Broker  // what leads; changing is held, too, when it changes
-	failed   bool
-	writing  bool // a checkpoint is being written
-	writers  sync.WaitGroup
+	mu      sync.Mutex
+	replica *broker.Replica // what follows; nil while this node leads, and after a failure
+	broker  *broker.Broker  // what leads; changing is held, too, when it changes
+	failed  bool
+	writing bool // a checkpoint is being written
+	writers sync.WaitGroup
 }
 
 var _ replica.Machine = (*Engine)(nil)

@@ -22,6 +22,9 @@ const identityDir = "cluster"
 // ErrNotEmpty says that a node cannot join a cluster with what its data folder has.
 var ErrNotEmpty = errors.New("cluster: a node joins with an empty data folder; this one has data")
 
+// first is the number of the node that a cluster begins with.
+const first = 1
+
 // Init makes a data folder, which may be empty, that of the first node of a new cluster. The other
 // nodes will reach it at address. Nothing in it is written again. Errors: store.ErrReplica, those
 // of the file system.
@@ -29,10 +32,8 @@ func Init(dir, address string) (id uint64, err error) {
 	if err := forget(dir); err != nil {
 		return 0, err
 	}
-	id = rand.Uint64()
-	const first = 1
-	if err := admission.Found(filepath.Join(dir, identityDir), id, first, time.Now()); err != nil {
-		return 0, fmt.Errorf("cluster: %w", err)
+	if id, err = foundIdentity(dir); err != nil {
+		return 0, err
 	}
 	if err := store.FoundReplica(vfs.OS{}, dir, replica.Founding(id, first, address)); err != nil {
 		return 0, errors.Join(err, forget(dir))
@@ -40,8 +41,21 @@ func Init(dir, address string) (id uint64, err error) {
 	return id, nil
 }
 
+// foundIdentity makes the identity of the first node of a new cluster, in the place of any other.
+func foundIdentity(dir string) (id uint64, err error) {
+	if err := os.RemoveAll(filepath.Join(dir, identityDir)); err != nil {
+		return 0, err
+	}
+	id = rand.Uint64()
+	if err := admission.Found(filepath.Join(dir, identityDir), id, first, time.Now()); err != nil {
+		return 0, fmt.Errorf("cluster: %w", err)
+	}
+	return id, nil
+}
+
 // Join makes an empty data folder that of a new node of a cluster. A folder that is a node's is
-// left as it is. Errors: ErrNotEmpty, those of admission.Join.
+// left as it is. After a failure it may be called again: if the cluster has made the folder's node
+// a member already, it is still that one. Errors: ErrNotEmpty, those of admission.Join.
 func Join(ctx context.Context, dir, token, address string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	switch {
@@ -50,14 +64,15 @@ func Join(ctx context.Context, dir, token, address string) error {
 	case !is.Empty:
 		return fmt.Errorf("%w: %s", ErrNotEmpty, dir)
 	}
-	if err := forget(dir); err != nil {
-		return err
-	}
-	w, err := admission.Join(ctx, token, address, filepath.Join(dir, identityDir))
+	identity := filepath.Join(dir, identityDir)
+	w, err := admission.Join(ctx, token, address, identity)
 	if err != nil {
 		return err
 	}
-	return store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses))
+	if err := store.FoundReplica(vfs.OS{}, dir, replica.Joining(w.Cluster, w.Node, w.Addresses)); err != nil {
+		return err
+	}
+	return admission.Joined(identity)
 }
 
 // divergedFile is in the folder of a node whose state was not the leader's. It says why.

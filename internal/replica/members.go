@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"time"
 
 	"go.etcd.io/raft/v3/tracker"
 
@@ -29,6 +30,11 @@ const promoteWithin = 100
 // once for a member with that address; or with ErrUsed, ErrAddress, ErrBusy, ErrNotLeader,
 // store.ErrLost.
 func (c *core) add(node uint64, address string, done func(error)) {
+	c.addWith(node, address, nil, done)
+}
+
+// addWith is add with what the log is to say of a new node's ticket.
+func (c *core) addWith(node uint64, address string, ticket []byte, done func(error)) {
 	m := c.disk.members
 	old, member := m.addresses[node]
 	kind := pb.ConfChangeAddLearnerNode
@@ -46,16 +52,25 @@ func (c *core) add(node uint64, address string, done func(error)) {
 		done(nil)
 	default:
 		c.change(done, &pb.ConfChangeV2{
-			Changes: []*pb.ConfChangeSingle{single(kind, node)}, Context: appendAddress(nil, node, address),
+			Changes: []*pb.ConfChangeSingle{single(kind, node)}, Context: append(appendAddress(nil, node, address), ticket...),
 		})
 	}
 }
 
-// join has a new node join as a learner, with a number that no other ever had. done gets it, and
-// where the members are; the errors are those of add.
-func (c *core) join(address string, done func(node uint64, addresses map[uint64]string, err error)) {
-	node := c.disk.members.highest + 1
-	c.add(node, address, func(err error) {
+// join has a new node join as a learner, with a number that no other ever had. A node that has
+// joined and asks again gets the one that it has. done gets it, and where the members are; the
+// errors are those of add, and ErrTicketUsed.
+func (c *core) join(address string, t Ticket, now time.Time, done func(node uint64, addresses map[uint64]string, err error)) {
+	node, err := c.disk.members.admitted(t)
+	if err != nil {
+		done(0, nil, err)
+		return
+	}
+	var ticket []byte
+	if node == 0 {
+		node, ticket = c.disk.members.highest+1, appendTicket(nil, t, now)
+	}
+	c.addWith(node, address, ticket, func(err error) {
 		addresses := maps.Clone(c.disk.members.addresses)
 		addresses[node] = address
 		done(node, addresses, err)

@@ -36,6 +36,7 @@ type membership struct {
 	addresses map[uint64]string
 	// highest is the highest id that ever was a member's.
 	highest uint64
+	used    []use // tickets, those that may still be valid
 }
 
 // Founding is the state of the first node of a cluster, its only voter. What its folder holds is
@@ -63,6 +64,22 @@ func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState 
 	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
 }
 
+// Members are the nodes of a cluster, as one of them knows them.
+type Members struct {
+	Voters, Learners []uint64
+	Addresses        map[uint64]string
+}
+
+// MembersOf returns the members that a state names. The log may have later changes. Errors are
+// about states that no version of this package has written.
+func MembersOf(st store.RaftState) (Members, error) {
+	m, err := decodeMembership(st.Members)
+	if err != nil {
+		return Members{}, err
+	}
+	return Members{m.Voters, m.Learners, m.addresses}, nil
+}
+
 // lists are the nodes by their role, in the order of the encoding.
 func (m *membership) lists() []*[]uint64 {
 	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}
@@ -79,10 +96,13 @@ func (m *membership) nodes() (nodes []uint64) {
 
 // after is the membership after a change of the log that made Raft's configuration conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
-	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest}
+	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest, used: m.used}
 	if context := change.GetContext(); len(context) > 0 {
 		r := codec.NewReader(context)
 		node, address := readAddress(&r)
+		if r.Len() > 0 {
+			next.takeTicket(node, &r)
+		}
 		if err := r.End(); err != nil {
 			return nil, fmt.Errorf("%w: %w", errBadMembers, err)
 		}
@@ -123,7 +143,7 @@ func (m *membership) encode(dst []byte) []byte {
 	for _, node := range slices.Sorted(maps.Keys(m.addresses)) {
 		dst = appendAddress(dst, node, m.addresses[node])
 	}
-	return dst
+	return m.appendUses(dst)
 }
 
 func decodeMembership(b []byte) (*membership, error) {
@@ -149,6 +169,7 @@ func decodeMembership(b []byte) (*membership, error) {
 		}
 		last, m.addresses[node] = node, address
 	}
+	m.readUses(&r)
 	if err := r.End(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadMembers, err)
 	}

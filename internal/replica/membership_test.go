@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
@@ -48,6 +49,7 @@ func joint() *membership {
 		},
 		addresses: map[uint64]string{1: "a:1", 2: "b:2", 4: "[::1]:7000", 5: "e:5", 300: strings.Repeat("x", maxAddress)},
 		highest:   1000,
+		used:      []use{{300, [16]byte{1, 2}, [32]byte{3, 4}, 5000}, {999, [16]byte{5}, [32]byte{6}, 7000}},
 	}
 }
 
@@ -56,7 +58,7 @@ func (m *membership) String() string {
 }
 
 func sameMembers(a, b *membership) bool {
-	return a.Equivalent(b.ConfState) == nil && maps.Equal(a.addresses, b.addresses) && a.highest == b.highest
+	return a.Equivalent(b.ConfState) == nil && maps.Equal(a.addresses, b.addresses) && a.highest == b.highest && slices.Equal(a.used, b.used)
 }
 
 func TestMembershipCodec(t *testing.T) {
@@ -79,8 +81,10 @@ func TestMembershipBytes(t *testing.T) {
 	m := &membership{
 		ConfState: &pb.ConfState{Voters: []uint64{1, 200}, Learners: []uint64{3}},
 		addresses: map[uint64]string{1: "a:1", 3: "c:3", 200: "b:2"}, highest: 201,
+		used: []use{{3, [16]byte{0: 'i', 15: 'd'}, [32]byte{0: 'k', 31: 'y'}, 200}},
 	}
-	want := "\x01\xc9\x01" + "\x02\x01\xc8\x01" + "\x01\x03" + "\x00\x00\x00" + "\x03\x01\x03a:1\x03\x03c:3\xc8\x01\x03b:2"
+	want := "\x01\xc9\x01" + "\x02\x01\xc8\x01" + "\x01\x03" + "\x00\x00\x00" + "\x03\x01\x03a:1\x03\x03c:3\xc8\x01\x03b:2" +
+		"\x01\x03" + "i" + strings.Repeat("\x00", 14) + "d" + "k" + strings.Repeat("\x00", 30) + "y" + "\xc8\x01"
 	if got := m.encode(nil); string(got) != want {
 		t.Fatalf("%q, want %q", got, want)
 	}
@@ -94,6 +98,8 @@ func TestMalformedMembership(t *testing.T) {
 		"node 0":                        func(m *membership) { m.Voters[0], m.addresses[0] = 0, "z:0" },
 		"nodes out of order":            func(m *membership) { slices.Reverse(m.Voters) },
 		"a node twice":                  func(m *membership) { m.Learners = []uint64{4, 4} },
+		"a ticket of a node above it":   func(m *membership) { m.used[0].node = 1001 },
+		"a ticket of no node":           func(m *membership) { m.used[0].node = 0 },
 		"an empty address":              func(m *membership) { m.addresses[4] = "" },
 		"an address that is too long":   func(m *membership) { m.addresses[300] += "x" },
 	} {
@@ -146,10 +152,67 @@ func TestMembershipAfter(t *testing.T) {
 	}
 	for name, context := range map[string][]byte{
 		"no address": nil, "that of another node": appendAddress(nil, 1002, "other:1"), "malformed": {1},
+		"a ticket that is cut off": append(appendAddress(nil, 1001, "new:1"), 1, 2),
 	} {
 		if _, err := m.after(conf, &pb.ConfChangeV2{Context: context}); !errors.Is(err, errBadMembers) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestTickets: a ticket admits one node, which may ask again, also with another ticket, while it is
+// a member. What has ended is forgotten when a later node comes.
+func TestTickets(t *testing.T) {
+	start := time.Unix(1e9, 0)
+	ticket := func(id, key byte, until time.Duration) Ticket {
+		return Ticket{ID: [16]byte{id}, Key: [32]byte{key}, Until: start.Add(until)}
+	}
+	m := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1}
+	joins := func(tk Ticket, at time.Duration) {
+		t.Helper()
+		node := m.highest + 1
+		conf := &pb.ConfState{Voters: []uint64{1}, Learners: append(slices.Clone(m.Learners), node)}
+		next, err := m.after(conf, &pb.ConfChangeV2{Context: appendTicket(appendAddress(nil, node, "n:1"), tk, start.Add(at))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = next
+	}
+	asks := func(what string, tk Ticket, want uint64, wantErr error) {
+		t.Helper()
+		if node, err := m.admitted(tk); node != want || !errors.Is(err, wantErr) {
+			t.Errorf("%s: node %d, %v", what, node, err)
+		}
+	}
+	one, two := ticket(1, 1, time.Hour), ticket(2, 2, 2*time.Hour)
+	asks("a new one", one, 0, nil)
+	joins(one, 0)
+	asks("the same again", one, 2, nil)
+	asks("another with the ticket", ticket(1, 9, time.Hour), 0, ErrTicketUsed)
+	asks("the same with a new ticket", ticket(3, 1, time.Hour), 2, nil)
+	joins(two, time.Minute)
+	asks("the first again", one, 2, nil)
+	asks("the second again", two, 3, nil)
+	asks("the second with the ticket of the first", ticket(1, 2, time.Hour), 3, nil)
+
+	conf := &pb.ConfState{Voters: []uint64{1}, Learners: []uint64{3}}
+	gone, err := m.after(conf, &pb.ConfChangeV2{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := m
+	m = gone
+	asks("one that was removed", one, 0, ErrTicketUsed)
+	asks("one that was removed, with a new ticket", ticket(3, 1, time.Hour), 0, nil)
+	m = before
+
+	joins(ticket(4, 4, 48*time.Hour), time.Hour+ticketKept)
+	if len(m.used) != 3 {
+		t.Errorf("%d tickets are known", len(m.used))
+	}
+	joins(ticket(5, 5, 48*time.Hour), time.Hour+ticketKept+time.Second)
+	if len(m.used) != 3 || m.used[0].id != two.ID || len(before.used) != 2 {
+		t.Errorf("%v are known, of %v", m.used, before.used)
 	}
 }
 
@@ -258,5 +321,46 @@ func TestAdd(t *testing.T) {
 		}
 		tm.start(0)
 		tm.knows(addresses, 3, 0)
+	})
+}
+
+// TestTicketOfTwo: of two nodes that come with one ticket at once, one joins; it may ask again,
+// from another address too.
+func TestTicketOfTwo(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		r := tm.replicas[0]
+		type answer struct {
+			node      uint64
+			addresses map[uint64]string
+			err       error
+		}
+		join := func(address string, key byte) chan answer {
+			a := make(chan answer, 1)
+			r.Join(address, Ticket{ID: [16]byte{1}, Key: [32]byte{key}, Until: time.Now().Add(time.Hour)}, func(node uint64, addresses map[uint64]string, err error) {
+				a <- answer{node, addresses, err}
+			})
+			return a
+		}
+		first, second := join("a:1", 1), join("b:1", 2)
+		if a := <-first; a.err != nil || a.node != 2 || a.addresses[2] != "a:1" {
+			t.Errorf("%+v", a)
+		}
+		if a := <-second; !errors.Is(a.err, ErrBusy) {
+			t.Errorf("%+v", a)
+		}
+		tm.pass(2 * TickInterval)
+		if a := <-join("b:1", 2); !errors.Is(a.err, ErrTicketUsed) {
+			t.Errorf("%+v", a)
+		}
+		for _, address := range []string{"a:1", "c:1"} {
+			if a := <-join(address, 1); a.err != nil || a.node != 2 || a.addresses[2] != address {
+				t.Errorf("%s: %+v", address, a)
+			}
+			tm.pass(2 * TickInterval)
+		}
+		if s := r.Status(); len(s.Learners) != 1 || s.Addresses[2] != "c:1" {
+			t.Errorf("%+v", s)
+		}
 	})
 }

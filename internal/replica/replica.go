@@ -170,10 +170,11 @@ func (r *Replica) Add(node uint64, address string, done func(error)) {
 	}
 }
 
-// Join is Add for a new node. done gets the number that it has from now on, which no other ever
-// had, and where the members are.
-func (r *Replica) Join(address string, done func(node uint64, addresses map[uint64]string, err error)) {
-	if !r.later(func(c *core) { c.join(address, done) }) {
+// Join is Add for a new node with a ticket. done gets the number that it has from now on, which no
+// other ever had, and where the members are; a node that asks again gets the same number.
+// ErrTicketUsed when another node has joined with the ticket.
+func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresses map[uint64]string, err error)) {
+	if !r.later(func(c *core) { c.join(address, t, time.Now(), done) }) {
 		done(0, nil, ErrStopped)
 	}
 }

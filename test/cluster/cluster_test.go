@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"fiveways/internal/cluster/admission"
 	"fiveways/internal/cluster/control"
 	"fiveways/test/brokertest"
 	"fiveways/test/clustertest"
@@ -202,6 +203,7 @@ func TestMembers(t *testing.T) {
 	}
 	token := clustertest.Command(t, "cluster", "token", "--for", "1m", "--data", c.Nodes[1].Dir)
 	c.Add()
+	askTwice(t, token, c.Nodes[3])
 	c.Up(3, "--cluster-join", token)
 	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 3 })
 	c.Kill(0)
@@ -219,6 +221,23 @@ func TestMembers(t *testing.T) {
 		if out := refused(t, append(args, "--data", c.Nodes[1].Dir)...); !strings.Contains(out, wrong.says) {
 			t.Errorf("%s: %s", wrong.args, out)
 		}
+	}
+}
+
+// askTwice has a new node ask to join, and lose the answer: it is the same node when it asks again,
+// and no other can come with its token.
+func askTwice(t *testing.T, token string, n *clustertest.Node) {
+	t.Helper()
+	for range 2 {
+		w, err := admission.Join(t.Context(), token, n.Address, filepath.Join(n.Dir, "cluster"))
+		must(t, err)
+		if w.Node != 4 {
+			t.Errorf("it is node %d", w.Node)
+		}
+	}
+	flags := []string{"serve", "--data", t.TempDir(), "--amqp", "off", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off", "--cluster-listen", "127.0.0.1:1"}
+	if out := refused(t, append(flags, "--cluster-join", token)...); !strings.Contains(out, "used by another node") {
+		t.Errorf("a token that was used: %s", out)
 	}
 }
 
@@ -298,12 +317,12 @@ func TestWrongStarts(t *testing.T) {
 	if out := refused(t, "cluster", "init", "--data", c.Nodes[3].Dir, "--address", ":5680"); !strings.Contains(out, "host and port") {
 		t.Errorf("an address without a host: %s", out)
 	}
-	if out := refused(t, "backup", filepath.Join(t.TempDir(), "b.tar"), "--data", c.Nodes[1].Dir); !strings.Contains(out, "cannot be backed up yet") {
-		t.Errorf("a backup: %s", out)
-	}
 	c.Kill(0)
 	if out := refused(t, "cluster", "init", "--data", c.Nodes[0].Dir, "--address", "n1:5680"); !strings.Contains(out, "belongs to a node of a cluster") {
 		t.Errorf("a node's folder: %s", out)
+	}
+	if out := refused(t, "cluster", "recover", "--yes", "--data", c.Nodes[1].Dir); !strings.Contains(out, "Stop the broker") {
+		t.Errorf("a node that runs is recovered: %s", out)
 	}
 	if out := refused(t, "cluster", "status", "--data", c.Nodes[0].Dir); !strings.Contains(out, "no node of a cluster runs") {
 		t.Errorf("a node that is down: %s", out)

@@ -51,9 +51,8 @@ func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	Command(t, "cluster", "init", "--data", first.Dir, "--address", first.Address)
 	c.Up(0)
 	c.Until("the first node leads", func() bool { return c.Status(0).Leader == 1 })
-	token := Command(t, "cluster", "token", "--data", first.Dir)
 	for i := 1; i < len(c.Nodes); i++ {
-		c.Up(i, "--cluster-join", token)
+		c.Up(i, "--cluster-join", Command(t, "cluster", "token", "--data", first.Dir))
 	}
 	c.Until("all nodes have a vote", func() bool {
 		return c.Count(control.Learner) == 0 && c.Count(control.Follower) == 2

@@ -35,6 +35,8 @@ var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
+	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
+	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
 }
 
@@ -43,9 +45,9 @@ func Command() *cobra.Command {
 	return listing.Group("cluster", "found a cluster, and look after its nodes", `Three or five nodes keep the same log: what is confirmed is on the disks of a majority, every node serves the clients of all protocols, and
 another node leads within seconds when the one that leads is gone.`,
 		`  fiveways cluster init --address n1:5680 && fiveways serve --cluster-listen n1:5680
-  fiveways cluster token                                        on the first node; then, on each of the others:
+  fiveways cluster token                                        on the first node, for each of the others; there:
   fiveways serve --cluster-listen n2:5680 --cluster-join TOKEN`,
-		initCommand(), tokenCommand(), statusCommand(), transferCommand(), removeCommand())
+		initCommand(), tokenCommand(), statusCommand(), transferCommand(), removeCommand(), recoverCommand())
 }
 
 func initCommand() *cobra.Command {
@@ -77,8 +79,9 @@ nothing of it is written again. The node leads alone until two others have joine
 
 func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "print a token with which nodes join", Args: cobra.NoArgs,
-		Long:    `Prints a token for cluster_join. Whoever has it can make a node of the cluster, with all its data, until it expires.`,
+		Use: "token", Short: "print a token with which a node joins", Args: cobra.NoArgs,
+		Long: `Prints a token for cluster_join, with which one node joins. Whoever has it can make that node, with all data of the cluster, until it expires. A node
+that did not get its answer starts again on the same folder, with this token or another, and is the same member.`,
 		Example: `  fiveways cluster token --for 1h`,
 	}
 	d := cmd.Flags().Duration("for", time.Hour, "how long it is valid; at most 720h")

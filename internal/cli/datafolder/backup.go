@@ -17,29 +17,45 @@ func BackupCommand() *cobra.Command {
 	return brokerapi.RunningCommand(&cobra.Command{
 		Use: "backup FILE", Short: "copy the data folder of a running broker into a tar archive", Args: cobra.ExactArgs(1),
 		Long: `The archive contains everything confirmed before the command: definitions, users, durable messages, jobs, keys, semaphores. The broker keeps
-running. To restore, unpack it into an empty folder, check it with "fiveways doctor", and start a broker there.
+running. "fiveways restore" makes a data folder of it.
+
+Every node of a cluster makes the same archive, while a majority is up: what is committed, without the cluster's nodes, keys and log. A broker that
+is alone opens it, and "fiveways cluster init" makes it the first node of a new cluster.
 
 FILE must not exist yet; - is standard output. Copy the folder of a stopped broker with cp -a instead. The command needs the tag administrator.`,
 		Example: `  fiveways backup fiveways-2030-01-31.tar
-  fiveways backup - --url https://ops@broker:15672 | zstd > fiveways.tar.zst
-  mkdir restored && tar -xf fiveways-2030-01-31.tar -C restored && fiveways doctor restored`,
-	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) (err error) {
+  fiveways backup - --url https://ops@broker:15672 | zstd > fiveways.tar.zst`,
+	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		w, err := op.Send(cmd.Context(), http.MethodGet, brokerapi.Path("backup"), nil)
 		if err != nil {
 			return err
 		}
 		defer w.Body.Close()
 		if args[0] == "-" {
-			_, err := io.Copy(cmd.OutOrStdout(), w.Body)
+			_, err := io.Copy(cmd.OutOrStdout(), arriving{w.Body})
 			return err
 		}
-		n, err := saveNew(args[0], w.Body)
+		n, err := saveNew(args[0], arriving{w.Body})
 		if err != nil {
 			return fmt.Errorf("backup: %w", err)
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d bytes written to %s\n", n, args[0])
 		return err
 	})
+}
+
+// errIncomplete means that the connection has ended before the archive has.
+var errIncomplete = errors.New("the archive is not complete")
+
+// arriving is an archive on its way from a broker.
+type arriving struct{ io.Reader }
+
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%w: %w", errIncomplete, err)
+	}
+	return n, err
 }
 
 // saveNew writes a new file that is on disk when it returns; a part of one is removed.

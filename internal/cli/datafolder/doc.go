@@ -1,3 +1,3 @@
-// Package datafolder has the commands about data folders: check one, repair it, and copy that of a
-// running broker.
+// Package datafolder has the commands about data folders: check one, repair it, copy that of a
+// running broker, and make one of such a copy.
 package datafolder

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"crypto"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -19,14 +20,22 @@ const (
 
 var errNoLeader = errors.New("the cluster has no leader at the moment: try again")
 
+// Newcomer is a node with a valid token.
+type Newcomer struct {
+	Address string // host and port
+	Token   Token
+	Key     [sha256.Size]byte // hash of its public key, which it has shown to have
+}
+
 // Host is a node that is asked to admit others.
 type Host interface {
 	// Leader returns the address of the node that leads, "" when none is known, and whether it is
 	// this one.
 	Leader() (address string, here bool)
-	// Add makes a node at this address a member of the cluster and returns its number, and where
-	// the members are. It gives up when ctx ends.
-	Add(ctx context.Context, address string) (node uint64, addresses map[uint64]string, err error)
+	// Add makes a newcomer a member of the cluster and returns its number, and where the members
+	// are. One with the same key that asks again gets the same number; one with another key is
+	// refused when the token was used. It gives up when ctx ends.
+	Add(ctx context.Context, n Newcomer) (node uint64, addresses map[uint64]string, err error)
 }
 
 // Admit serves one request on a connection of transport.JoinProtocol (transport.Options.Join). The
@@ -40,12 +49,13 @@ func Admit(nc *tls.Conn, id *Identity, h Host) error {
 	}
 	var a answer
 	q, err := decodeRequest(payload)
+	var t Token
 	if err == nil {
-		err = id.check(q.token, time.Now())
+		t, err = id.check(q.token, time.Now())
 	}
 	if err == nil {
 		nc.SetDeadline(time.Now().Add(askPatience)) //nolint:errcheck // reading tells
-		a, err = id.serve(nc, &q, h)
+		a, err = id.serve(nc, &q, t, h)
 	}
 	if err != nil {
 		a = refusal(err)
@@ -68,8 +78,8 @@ func refusal(err error) answer {
 }
 
 // serve answers a newcomer with a valid token.
-func (id *Identity) serve(nc *tls.Conn, q *request, h Host) (a answer, err error) {
-	key, err := publicKey(q.csr)
+func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, err error) {
+	key, hash, err := publicKey(q.csr)
 	if err != nil {
 		return a, err
 	}
@@ -90,7 +100,7 @@ func (id *Identity) serve(nc *tls.Conn, q *request, h Host) (a answer, err error
 		cancel()
 	}()
 	a = answer{outcome: admitted, cluster: id.cluster, authority: id.authority.Pair()}
-	if a.node, a.addresses, err = h.Add(ctx, q.address); err != nil {
+	if a.node, a.addresses, err = h.Add(ctx, Newcomer{q.address, t, hash}); err != nil {
 		return a, err
 	}
 	now := time.Now()
@@ -98,14 +108,15 @@ func (id *Identity) serve(nc *tls.Conn, q *request, h Host) (a answer, err error
 	return a, err
 }
 
-// publicKey returns the key that a request for a certificate shows its sender to have.
-func publicKey(csr []byte) (crypto.PublicKey, error) {
+// publicKey returns the key that a request for a certificate shows its sender to have, and its
+// hash.
+func publicKey(csr []byte) (key crypto.PublicKey, hash [sha256.Size]byte, err error) {
 	r, err := x509.ParseCertificateRequest(csr)
 	if err == nil {
 		err = r.CheckSignature()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: request for a certificate: %w", ErrMalformed, err)
+		return nil, hash, fmt.Errorf("%w: request for a certificate: %w", ErrMalformed, err)
 	}
-	return r.PublicKey, nil
+	return r.PublicKey, sha256.Sum256(r.RawSubjectPublicKeyInfo), nil
 }

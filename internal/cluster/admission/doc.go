@@ -12,12 +12,13 @@
 // An operator asks a node for a token and gives it to the new node, the newcomer. The token proves
 // two things: to the cluster, by a MAC under a secret of the authority, that the newcomer may come;
 // and to the newcomer, by the hash of the authority's certificate, that it speaks to the cluster.
-// The newcomer checks that before it sends anything. It can be used any number of times until it
-// expires, for what it admits gets the authority's key and could make tokens itself.
+// The newcomer checks that before it sends anything. One node can join with a token: the members
+// of the cluster say which were used, until they expire.
 //
 // The newcomer asks the node that the token names, which names the leader if it is another. The
 // leader makes the newcomer a member and answers with its identity. The newcomer's private key
-// never leaves it.
+// never leaves it. It keeps the key before it asks: a node that shows the same key again is the
+// same member, so a lost answer leaves no member without a node.
 //
 // # Format
 //

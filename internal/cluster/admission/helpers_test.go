@@ -43,7 +43,7 @@ func founded(t testing.TB, cluster uint64, now time.Time) *Identity {
 type host struct {
 	leader string // "": none is known
 	here   bool
-	add    func(ctx context.Context, address string) (uint64, map[uint64]string, error)
+	add    func(ctx context.Context, n Newcomer) (uint64, map[uint64]string, error)
 
 	asked bool // anything
 }
@@ -53,8 +53,8 @@ func (h *host) Leader() (string, bool) {
 	return h.leader, h.here
 }
 
-func (h *host) Add(ctx context.Context, address string) (uint64, map[uint64]string, error) {
-	return h.add(ctx, address)
+func (h *host) Add(ctx context.Context, n Newcomer) (uint64, map[uint64]string, error) {
+	return h.add(ctx, n)
 }
 
 // log is what a node has logged.

@@ -64,7 +64,7 @@ func found(fsys vfs.FS, dir string, cluster, node uint64, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return create(fsys, dir, file)
+	return create(fsys, dir, identityFile, file)
 }
 
 // issue makes a certificate for a node, with a new key, and returns the file of its identity.
@@ -132,8 +132,8 @@ func vacant(fsys vfs.FS, dir string) error {
 	return fmt.Errorf("admission: %w", err)
 }
 
-// create writes the file of an identity into a folder that may be missing.
-func create(fsys vfs.FS, dir string, file []byte) error {
+// create writes a file into a folder that may be missing.
+func create(fsys vfs.FS, dir, name string, file []byte) error {
 	err := fsys.MkdirAll(dir)
 	if err == nil {
 		err = fsys.SyncDir(filepath.Dir(dir))
@@ -141,11 +141,11 @@ func create(fsys vfs.FS, dir string, file []byte) error {
 	if err != nil {
 		return fmt.Errorf("admission: %w", err)
 	}
-	return replace(fsys, dir, file)
+	return replace(fsys, dir, name, file)
 }
 
-func replace(fsys vfs.FS, dir string, file []byte) error {
-	if err := vfs.Replace(fsys, filepath.Join(dir, identityFile), file); err != nil {
+func replace(fsys vfs.FS, dir, name string, file []byte) error {
+	if err := vfs.Replace(fsys, filepath.Join(dir, name), file); err != nil {
 		return fmt.Errorf("admission: %w", err)
 	}
 	return nil
@@ -204,7 +204,7 @@ func (id *Identity) Renew(now time.Time) (renewed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := replace(id.fs, id.dir, file); err != nil {
+	if err := replace(id.fs, id.dir, identityFile, file); err != nil {
 		return false, err
 	}
 	id.pair.Store(fresh.pair.Load())

@@ -185,7 +185,7 @@ func TestRenewalWhileConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := create(vfs.OS{}, dir, file); err != nil {
+	if err := create(vfs.OS{}, dir, identityFile, file); err != nil {
 		t.Fatal(err)
 	}
 	two, err := Load(dir, cluster, 2)

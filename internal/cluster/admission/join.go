@@ -5,9 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"fiveways/internal/authority"
@@ -15,7 +19,11 @@ import (
 	"fiveways/internal/storage/vfs"
 )
 
-const mostRedirects = 5
+const (
+	mostRedirects = 5
+	// joiningFile has the key of a node whose joining is not finished.
+	joiningFile = "joining.pem"
+)
 
 // Errors of Join.
 var (
@@ -35,10 +43,10 @@ type Welcome struct {
 }
 
 // Join asks the cluster of a token to admit this node, which other nodes are to dial at advertise,
-// a host and port. It keeps the identity that it gets in dir, for Load. A node may have become a
-// member without an identity when Join fails late; the next attempt makes another one. Errors:
-// ErrToken, ErrExpired, ErrImpostor, ErrRefused, ErrNoLeader, ErrMalformed, ErrIdentity,
-// fs.ErrExist when dir holds an identity, those of ctx, the network and the file system.
+// a host and port. It keeps the identity that it gets in dir, for Load, in the place of any other,
+// and its key before it asks: when the answer is lost, the next attempt asks as the same node,
+// until Joined is called. Errors: ErrToken, ErrExpired, ErrImpostor, ErrRefused, ErrNoLeader,
+// ErrMalformed, ErrIdentity, those of ctx, the network and the file system.
 func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err error) {
 	t, err := ParseToken(token, time.Now())
 	if err != nil {
@@ -47,16 +55,13 @@ func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err err
 	if err := checkAddress(advertise); err != nil {
 		return w, fmt.Errorf("admission: %w", err)
 	}
-	if err := vacant(vfs.OS{}, dir); err != nil {
-		return w, err
-	}
-	key, block, err := authority.NewKey()
+	block, err := joiningKey(vfs.OS{}, dir)
 	if err != nil {
 		return w, err
 	}
-	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, key)
+	csr, err := requestBy(block)
 	if err != nil {
-		return w, fmt.Errorf("admission: %w", err)
+		return w, err
 	}
 	a, err := t.askLeader(ctx, &request{token: token, address: advertise, csr: csr})
 	if err != nil {
@@ -70,10 +75,52 @@ func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err err
 	if a.cluster != t.Cluster || hash(id.root) != t.Authority {
 		return w, fmt.Errorf("%w: it is of another cluster", ErrIdentity)
 	}
-	if err := create(vfs.OS{}, dir, file); err != nil {
+	if err := replace(vfs.OS{}, dir, identityFile, file); err != nil {
 		return w, fmt.Errorf("admission: this is node %d now, but its identity could not be kept: %w", a.node, err)
 	}
 	return Welcome{Cluster: a.cluster, Node: a.node, Addresses: a.addresses}, nil
+}
+
+// Joined says that all that Join has got is kept: a later attempt in dir is that of another node.
+func Joined(dir string) error {
+	if err := os.Remove(filepath.Join(dir, joiningFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("admission: %w", err)
+	}
+	return nil
+}
+
+// joiningKey returns the key that this node asks with, in PEM form: a new one, which is kept,
+// unless an attempt before has left one.
+func joiningKey(fsys vfs.FS, dir string) ([]byte, error) {
+	block, err := vfs.ReadSmall(fsys, filepath.Join(dir, joiningFile), maxIdentity)
+	if err == nil {
+		return block, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("admission: %w", err)
+	}
+	if _, block, err = authority.NewKey(); err != nil {
+		return nil, err
+	}
+	return block, create(fsys, dir, joiningFile, block)
+}
+
+// requestBy returns a request for a certificate that shows its sender to have a key in PEM form.
+func requestBy(block []byte) ([]byte, error) {
+	var key any
+	p, _ := pem.Decode(block)
+	err := errors.New("it is not PEM")
+	if p != nil {
+		key, err = x509.ParsePKCS8PrivateKey(p.Bytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrIdentity, joiningFile, err)
+	}
+	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, key)
+	if err != nil {
+		return nil, fmt.Errorf("admission: %w", err)
+	}
+	return csr, nil
 }
 
 // askLeader asks the node of the token, and those that are named to it, until one admits.

@@ -28,8 +28,8 @@ func TestJoin(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	h := &host{here: true}
 	first := start(t, listen(t), id, h)
-	h.add = func(_ context.Context, address string) (uint64, map[uint64]string, error) {
-		members := map[uint64]string{1: first.address, 2: address}
+	h.add = func(_ context.Context, n Newcomer) (uint64, map[uint64]string, error) {
+		members := map[uint64]string{1: first.address, 2: n.Address}
 		first.SetPeers(members, 9)
 		return 2, members, nil
 	}
@@ -48,7 +48,7 @@ func TestJoin(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, identityFile)); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	second := start(t, ln, joined, &host{here: true, add: func(context.Context, string) (uint64, map[uint64]string, error) {
+	second := start(t, ln, joined, &host{here: true, add: func(context.Context, Newcomer) (uint64, map[uint64]string, error) {
 		return 3, w.Addresses, nil
 	}})
 	second.SetPeers(w.Addresses, 9)
@@ -60,11 +60,8 @@ func TestJoin(t *testing.T) {
 	if w, err = Join(t.Context(), joined.Token(second.address, soon()), "n3:7000", t.TempDir()); err != nil || w.Node != 3 {
 		t.Errorf("by the newcomer: %+v, %v", w, err)
 	}
-	if err := id.check(joined.Token(second.address, soon()), time.Now()); err != nil {
+	if _, err := id.check(joined.Token(second.address, soon()), time.Now()); err != nil {
 		t.Errorf("the newcomer's token: %v", err)
-	}
-	if _, err := Join(t.Context(), id.Token(first.address, soon()), "n2:7000", dir); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("into a folder with an identity: %v", err)
 	}
 }
 
@@ -103,7 +100,7 @@ func TestWrongTokensOverTheWire(t *testing.T) {
 // is told.
 func TestRefusals(t *testing.T) {
 	id := founded(t, cluster, time.Now())
-	full := func(context.Context, string) (uint64, map[uint64]string, error) {
+	full := func(context.Context, Newcomer) (uint64, map[uint64]string, error) {
 		return 0, nil, errors.New("the cluster is full")
 	}
 	for _, tc := range []struct {
@@ -134,6 +131,52 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := Load(dir, cluster, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after all this: %v", err)
+	}
+}
+
+// TestLostAnswer: a node that did not get the answer asks again as the same node, with any token,
+// until it has joined; and after a damage it says where that is.
+func TestLostAnswer(t *testing.T) {
+	id := founded(t, cluster, time.Now())
+	var asked []Newcomer
+	h := &host{here: true, add: func(_ context.Context, n Newcomer) (uint64, map[uint64]string, error) {
+		if asked = append(asked, n); len(asked) == 1 {
+			return 0, nil, errors.New("the answer is lost")
+		}
+		return 2, map[uint64]string{2: n.Address}, nil
+	}}
+	n, dir := start(t, listen(t), id, h), filepath.Join(t.TempDir(), "cluster")
+	one, other := id.Token(n.address, soon()), id.Token(n.address, soon())
+	if _, err := Join(t.Context(), one, "n2:7000", dir); !errors.Is(err, ErrRefused) {
+		t.Fatal(err)
+	}
+	for _, token := range []string{one, other} {
+		if _, err := Join(t.Context(), token, "n2:7000", dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir, cluster, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(Joined(dir), Joined(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Join(t.Context(), other, "n2:7000", dir); err != nil {
+		t.Fatal(err)
+	}
+	if asked[0].Key != asked[1].Key || asked[1].Key != asked[2].Key || asked[2].Key == asked[3].Key {
+		t.Error("the keys of the attempts are not those of one node and of another")
+	}
+	if asked[0].Token != asked[1].Token || asked[1].Token.ID == asked[2].Token.ID || asked[0].Token != read(t, one) {
+		t.Errorf("the tokens are %+v", asked)
+	}
+	for _, damaged := range []string{"", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
+		if err := os.WriteFile(filepath.Join(dir, joiningFile), []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Join(t.Context(), other, "n2:7000", dir); !errors.Is(err, ErrIdentity) || !strings.Contains(err.Error(), joiningFile) {
+			t.Errorf("%q: %v", damaged, err)
+		}
 	}
 }
 
@@ -206,8 +249,8 @@ func TestImpostors(t *testing.T) {
 func TestRedirects(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	h := &host{here: true}
-	h.add = func(_ context.Context, address string) (uint64, map[uint64]string, error) {
-		return 2, map[uint64]string{2: address}, nil
+	h.add = func(_ context.Context, n Newcomer) (uint64, map[uint64]string, error) {
+		return 2, map[uint64]string{2: n.Address}, nil
 	}
 	leader, foreign := start(t, listen(t), id, h), start(t, listen(t), founded(t, cluster, time.Now()), h)
 	ask := func(ln net.Listener, leader string) (*node, error) {
@@ -239,7 +282,7 @@ func TestRedirects(t *testing.T) {
 func TestNewcomerGoesAway(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	ctx, leave := context.WithCancel(t.Context())
-	n := start(t, listen(t), id, &host{here: true, add: func(ctx context.Context, _ string) (uint64, map[uint64]string, error) {
+	n := start(t, listen(t), id, &host{here: true, add: func(ctx context.Context, _ Newcomer) (uint64, map[uint64]string, error) {
 		leave()
 		<-ctx.Done()
 		return 0, nil, ctx.Err()
@@ -311,7 +354,7 @@ func TestPatience(t *testing.T) {
 			t.Fatal(err)
 		}
 		delay := 15 * time.Second
-		h := &host{here: true, add: func(ctx context.Context, _ string) (uint64, map[uint64]string, error) {
+		h := &host{here: true, add: func(ctx context.Context, _ Newcomer) (uint64, map[uint64]string, error) {
 			select {
 			case <-time.After(delay):
 				return 2, nil, nil

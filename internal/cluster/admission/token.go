@@ -28,13 +28,14 @@ var (
 // Token is what a newcomer reads in a token.
 type Token struct {
 	Cluster   uint64
+	ID        [nonceSize]byte   // no two are the same
 	Until     time.Time         // to the second
 	Authority [sha256.Size]byte // SHA-256 of the certificate of the cluster's authority
 	Address   string            // of a node to ask: host and port
 }
 
 // Token makes a token that is valid until then, to the second, and has newcomers ask the node at
-// address, a host and port. Its bearer can join the cluster.
+// address, a host and port. Its bearer can join the cluster, once.
 func (id *Identity) Token(address string, until time.Time) string {
 	b := binary.BigEndian.AppendUint64(nil, id.cluster)
 	b = binary.BigEndian.AppendUint64(b, uint64(until.Unix()))
@@ -90,7 +91,7 @@ func ParseToken(token string, now time.Time) (t Token, err error) {
 func readToken(said []byte) (t Token, err error) {
 	r := codec.NewReader(said)
 	t.Cluster, t.Until = r.Uint64(), time.Unix(int64(r.Uint64()), 0)
-	r.Bytes(nonceSize)
+	copy(t.ID[:], r.Bytes(nonceSize))
 	copy(t.Authority[:], r.Bytes(sha256.Size))
 	t.Address = r.String()
 	if err := r.End(); err != nil {
@@ -99,22 +100,21 @@ func readToken(said []byte) (t Token, err error) {
 	return t, nil
 }
 
-// check is whether a token lets a newcomer in. Errors: ErrToken, ErrExpired, the latter only of a
+// check reads a token that lets a newcomer in. Errors: ErrToken, ErrExpired, the latter only of a
 // token that this cluster made.
-func (id *Identity) check(token string, now time.Time) error {
+func (id *Identity) check(token string, now time.Time) (t Token, err error) {
 	said, mac, err := split(token)
 	if err != nil {
-		return err
+		return t, err
 	}
 	if !hmac.Equal(mac, id.mac(said)) {
-		return fmt.Errorf("%w: this cluster did not make it", ErrToken)
+		return t, fmt.Errorf("%w: this cluster did not make it", ErrToken)
 	}
-	t, err := readToken(said)
-	if err != nil {
-		return err
+	if t, err = readToken(said); err != nil {
+		return t, err
 	}
 	if !now.Before(t.Until) {
-		return ErrExpired
+		return t, ErrExpired
 	}
-	return nil
+	return t, nil
 }

@@ -16,16 +16,16 @@ func TestToken(t *testing.T) {
 	token := id.Token("n1.example:7000", noon)
 	before := noon.Add(-time.Nanosecond)
 	got, err := ParseToken("  "+token+"\n", before)
-	if want := (Token{cluster, got.Until, hash(id.root), "n1.example:7000"}); err != nil || got != want || !got.Until.Equal(noon) {
+	if want := (Token{cluster, got.ID, got.Until, hash(id.root), "n1.example:7000"}); err != nil || got != want || !got.Until.Equal(noon) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := id.check(token, before); err != nil {
-		t.Error(err)
+	if checked, err := id.check(token, before); err != nil || checked != got {
+		t.Errorf("the cluster reads %+v, %v", checked, err)
 	}
 	if _, err := ParseToken(token, noon); !errors.Is(err, ErrExpired) {
 		t.Errorf("the newcomer, at its end: %v", err)
 	}
-	if err := id.check(token, noon); !errors.Is(err, ErrExpired) {
+	if _, err := id.check(token, noon); !errors.Is(err, ErrExpired) {
 		t.Errorf("the cluster, at its end: %v", err)
 	}
 	if again := id.Token("n1.example:7000", noon); again == token {
@@ -67,18 +67,18 @@ func TestAlteredTokens(t *testing.T) {
 	before := noon.Add(-time.Hour)
 	for _, token := range []string{id.Token("n1.example:7000", noon), id.Token("n1.example:7000", before)} {
 		for i := range token {
-			if err := id.check(token[:i], before); !errors.Is(err, ErrToken) {
+			if _, err := id.check(token[:i], before); !errors.Is(err, ErrToken) {
 				t.Errorf("%d bytes of it: %v", i, err)
 			}
 			c := byte('A')
 			if token[i] == c {
 				c = 'B'
 			}
-			if err := id.check(token[:i]+string(c)+token[i+1:], before); !errors.Is(err, ErrToken) {
+			if _, err := id.check(token[:i]+string(c)+token[i+1:], before); !errors.Is(err, ErrToken) {
 				t.Errorf("byte %d is another: %v", i, err)
 			}
 		}
-		if err := other.check(token, before); !errors.Is(err, ErrToken) {
+		if _, err := other.check(token, before); !errors.Is(err, ErrToken) {
 			t.Errorf("another cluster: %v", err)
 		}
 	}
@@ -97,7 +97,7 @@ func FuzzToken(f *testing.F) {
 		said, mac, _ := split(token)
 		wantSaid, wantMAC, _ := split(genuine)
 		same := string(said) == string(wantSaid) && string(mac) == string(wantMAC)
-		if err := id.check(token, noon.Add(-time.Hour)); err == nil && !same {
+		if _, err := id.check(token, noon.Add(-time.Hour)); err == nil && !same {
 			t.Fatalf("%q is valid", token)
 		}
 	})

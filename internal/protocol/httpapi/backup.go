@@ -17,10 +17,6 @@ const backupPatience = time.Minute
 // backup answers with a tar archive of the data folder. On an error in the middle it breaks the
 // connection, so that an incomplete archive is not mistaken for a whole one.
 func (a *API) backup(w http.ResponseWriter, r *http.Request) {
-	if a.Broker.InCluster() {
-		a.Refuse(w, r, &rest.Refused{Status: http.StatusNotImplemented, Refusal: rest.Refusal{Error: "not_implemented", Reason: "a node of a cluster cannot be backed up yet"}})
-		return
-	}
 	w.Header().Set("Content-Type", "application/x-tar")
 	w.Header().Set("Content-Disposition", `attachment; filename="fiveways.tar"`)
 	if err := a.Broker.Backup(patientWriter{w, http.NewResponseController(w)}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -826,5 +827,42 @@ func TestRaftCrashAtEveryOperation(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestRefound begins another cluster with what the log of a replica has: what may have been cut is
+// committed now, and the log goes on where it ended.
+func TestRefound(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	s := openReplica(t, mem)
+	for i := uint64(1); i <= 40; i++ {
+		mustAppend(t, s, raftBatch(i+1, 2+i/30, i))
+	}
+	s.Raft().Commit(31)
+	if err := s.Raft().Refound(RaftState{Cluster: 8, Node: 1, Term: 1, Vote: 3, Members: []byte("alone")}); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = openReplica(t, mem)
+	r := s.Raft()
+	end := EntryID{41, 3}
+	want := RaftState{Cluster: 8, Node: 1, Term: 3, Commit: 41, First: end, Members: []byte("alone"), MembersAt: 41}
+	if st := r.State(); !reflect.DeepEqual(st, want) {
+		t.Errorf("%+v", st)
+	}
+	if term, err := r.Term(41); r.Last() != end || r.Committed() != 41 || r.First() != 42 || term != 3 || err != nil {
+		t.Errorf("last %v, committed %d, first %d, term %d, %v", r.Last(), r.Committed(), r.First(), term, err)
+	}
+	if changes, err := r.Special(r.State().MembersAt); err != nil || len(changes) > 0 {
+		t.Errorf("%v, %v", changes, err)
+	}
+	mustAppend(t, s, raftBatch(42, 4, 41))
+	closeStore(t, s)
+	s = openReplica(t, mem)
+	defer closeStore(t, s)
+	s.Raft().Commit(42)
+	if got := replayed(t, s, 1, 0); len(got) != 41 {
+		t.Errorf("%d entries", len(got))
 	}
 }

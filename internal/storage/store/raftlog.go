@@ -104,6 +104,18 @@ func (r *RaftLog) Save(st RaftState) error {
 	})
 }
 
+// Refound makes the folder that of a node of another cluster: all that the log holds is committed,
+// and nothing of the log is needed. Members are those after its last entry. Errors are those of
+// Save.
+func (r *RaftLog) Refound(st RaftState) error {
+	last := r.Last()
+	r.Commit(last.Index)
+	return r.save(func(state *RaftState) {
+		st.First, st.MembersAt, st.Term, st.Vote = last, last.Index, max(state.Term, last.Term), 0
+		*state = st
+	})
+}
+
 func (r *RaftLog) save(change func(*RaftState)) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()

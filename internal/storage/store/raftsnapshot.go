@@ -81,7 +81,7 @@ func (r *RaftLog) partsBefore(c *raftCursor) (parts []SnapshotFile, ok bool) {
 		return nil, false
 	}
 	if c.at > wal.SegmentHeaderSize {
-		parts[end].Size = c.at
+		parts[end].Size, parts[end].sealed = c.at, false
 		end++
 	}
 	return parts[:end], true

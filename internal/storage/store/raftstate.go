@@ -129,7 +129,7 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 	if st.Node == 0 || st.Commit < st.First.Index || st.Term < st.First.Term || len(st.Members) > math.MaxUint16 {
 		return fmt.Errorf("store: found a replica: the state %+v cannot be", st)
 	}
-	return writeRaftState(fsys, dir, &st)
+	return writeRaftState(fsys, live, &st)
 }
 
 // Folder says what a data folder is.
@@ -141,7 +141,7 @@ type Folder struct {
 // LookInto looks into a folder that may be missing, and may be in use. Errors: ErrCorrupt,
 // ErrUnsupportedFormat, those of the file system.
 func LookInto(fsys vfs.FS, dir string) (f Folder, err error) {
-	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := fsys.List(dir); errors.Is(err, fs.ErrNotExist) {
 		return Folder{Empty: true}, nil
 	}
 	live, err := liveDir(fsys, dir)

@@ -26,11 +26,10 @@ func Repair(fs vfs.FS, dir string) (Report, error) {
 		return Report{}, inFile(dir, err)
 	}
 	defer lock.Close()
-	live, err := liveDir(fs, dir)
-	if err != nil {
+	if dir, err = liveDir(fs, dir); err != nil {
 		return Report{}, err
 	}
-	if st, err := readRaftState(fs, live); st != nil || err != nil {
+	if st, err := readRaftState(fs, dir); st != nil || err != nil {
 		return Report{}, errors.Join(ErrReplica, err)
 	}
 	in, err := inspect(fs, dir)
@@ -92,11 +91,11 @@ func (in *inspection) rebuild(number uint64) error {
 	if in.cut > 0 && number == in.seen[len(in.seen)-1] {
 		size = in.cut
 	}
-	out, err := createSegmentFile(in.fs, path+tmpSuffix, number, rand.Uint32()) // #nosec G404 -- tells files apart; no secret
+	out, f, err := createSegmentFile(in.fs, path+tmpSuffix, number, rand.Uint32()) // #nosec G404 -- tells files apart; no secret
 	if err != nil {
 		return err
 	}
-	defer out.f.Close()
+	defer f.Close()
 	gaps := in.gaps[number]
 	err = intactFrames(old, size, number, func(h wal.Header, payload []byte) error {
 		for len(gaps[h.Shard]) > 0 && gaps[h.Shard][0].Last < h.Index {
@@ -105,6 +104,7 @@ func (in *inspection) rebuild(number uint64) error {
 			}
 			gaps[h.Shard] = gaps[h.Shard][1:]
 		}
+		h.Flags = 0 // the rest of its group may be lost
 		return out.add(&h, payload)
 	}, func(int64, int64) {})
 	if err != nil {
@@ -118,6 +118,9 @@ func (in *inspection) rebuild(number uint64) error {
 		}
 	}
 	if err := out.seal(); err != nil {
+		return err
+	}
+	if err := f.Datasync(); err != nil {
 		return err
 	}
 	if err := copyFile(in.fs, old, path+damagedSuffix); err != nil {

@@ -92,30 +92,20 @@ type rewriter struct {
 }
 
 func (rw *rewriter) write(s *Store, tmp string, refs int64) error {
-	out, err := createSegmentFile(s.fs, tmp, rw.old.number, rw.img.salt)
+	out, f, err := createSegmentFile(s.fs, tmp, rw.old.number, rw.img.salt)
 	if err != nil {
 		return err
 	}
-	defer out.f.Close()
+	defer f.Close()
 	rw.out = out
 	if err := rw.copyFrames(s); err != nil {
 		return err
 	}
-	// The range of a shard stays: it says what was written here, and indexes must not be given out
-	// again.
-	first := true
-	for shard, e := range rw.old.index {
-		x := out.index[shard]
-		if x == nil {
-			x = &wal.Extent{}
-			out.index[shard] = x
-		}
-		x.Widen(e.First, e.Last)
-		if first {
-			x.Refs, first = uint64(refs), false // the count is of the whole segment
-		}
+	out.cover(rw.old.index, uint64(refs))
+	if err := out.seal(); err != nil {
+		return err
 	}
-	return out.seal()
+	return f.Datasync()
 }
 
 func (rw *rewriter) copyFrames(s *Store) error {

@@ -1,13 +1,16 @@
 package store
 
 import (
+	"io"
+
 	"fiveways/internal/storage/vfs"
 	"fiveways/internal/storage/wal"
 )
 
-// segmentWriter writes a whole segment, sealed, that takes the place of another one.
+// segmentWriter writes a whole segment, sealed: one that takes the place of another one, or goes to
+// a backup.
 type segmentWriter struct {
-	f      vfs.File
+	w      io.Writer
 	number uint64
 	salt   uint32
 	index  wal.Index
@@ -16,23 +19,28 @@ type segmentWriter struct {
 	end    int64 // of the frames, once sealed
 }
 
-func createSegmentFile(fs vfs.FS, path string, number uint64, salt uint32) (*segmentWriter, error) {
-	f, err := fs.Create(path)
-	if err != nil {
-		return nil, err
-	}
+func newSegmentWriter(w io.Writer, number uint64, salt uint32) *segmentWriter {
 	return &segmentWriter{
-		f:      f,
+		w:      w,
 		number: number,
 		salt:   salt,
 		index:  wal.Index{},
 		buf:    wal.AppendSegmentHeader(nil, number, salt),
-	}, nil
+	}
 }
 
-// add writes a frame that belongs to no group.
+// createSegmentFile returns a writer and its file, which is to be synced once it is sealed.
+func createSegmentFile(fs vfs.FS, path string, number uint64, salt uint32) (*segmentWriter, vfs.File, error) {
+	f, err := fs.Create(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newSegmentWriter(io.NewOffsetWriter(f, 0), number, salt), f, nil
+}
+
+// add writes a frame.
 func (w *segmentWriter) add(h *wal.Header, payload []byte) error {
-	h.Flags, h.Synced, h.Length = 0, wal.SegmentHeaderSize, uint32(len(payload))
+	h.Synced, h.Length = wal.SegmentHeaderSize, uint32(len(payload))
 	w.index.Add(h, w.at+int64(len(w.buf)))
 	w.buf = wal.AppendHeader(w.buf, w.salt, h, payload)
 	w.buf = append(w.buf, payload...)
@@ -43,7 +51,7 @@ func (w *segmentWriter) add(h *wal.Header, payload []byte) error {
 }
 
 func (w *segmentWriter) flush() error {
-	if _, err := w.f.WriteAt(w.buf, w.at); err != nil {
+	if _, err := w.w.Write(w.buf); err != nil {
 		return err
 	}
 	w.at += int64(len(w.buf))
@@ -51,12 +59,24 @@ func (w *segmentWriter) flush() error {
 	return nil
 }
 
-// seal writes the footer and makes the file durable.
+// cover makes the index name the ranges of another one, of the same segment when it had more
+// frames: they say what was written there, and indexes must not be given out again. refs is the
+// count of the whole segment.
+func (w *segmentWriter) cover(x wal.Index, refs uint64) {
+	for shard, e := range x {
+		own := w.index[shard]
+		if own == nil {
+			own = &wal.Extent{}
+			w.index[shard] = own
+		}
+		own.Widen(e.First, e.Last)
+		own.Refs, refs = refs, 0
+	}
+}
+
+// seal writes the footer.
 func (w *segmentWriter) seal() error {
 	w.end = w.at + int64(len(w.buf))
 	w.buf = wal.AppendFooter(w.buf, w.salt, w.number, w.end, wal.SegmentHeaderSize, w.index)
-	if err := w.flush(); err != nil {
-		return err
-	}
-	return w.f.Datasync()
+	return w.flush()
 }

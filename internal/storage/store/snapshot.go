@@ -10,9 +10,11 @@ import (
 
 // SnapshotFile is a file of a snapshot: the first Size bytes of it, which never change.
 type SnapshotFile struct {
-	Name string
-	Size int64
-	file vfs.File
+	Name   string
+	Size   int64
+	file   vfs.File
+	sealed bool // a segment with its footer
+	alone  bool // a segment of a replica, of which Copy leaves out what is Raft's
 }
 
 // Reader reads the file.
@@ -29,10 +31,17 @@ func (sn *Snapshot) Close() {
 	}
 }
 
-// Snapshot opens the files of the store as they are now. Entries that are durable now are in them.
+// Snapshot opens the files of the store as they are now, for SnapshotFile.Copy. Entries that are
+// durable now are in them; of a replica those that are committed, as a single node has them.
 // Writing goes on meanwhile, and files that are replaced or deleted later can still be read; their
-// space comes back when the snapshot is closed.
+// space comes back when the snapshot is closed. Errors are those of SyncNow and of the files.
 func (s *Store) Snapshot() (*Snapshot, error) {
+	if s.raft != nil {
+		// What is committed because others have it may not be written here yet.
+		if err := s.SyncNow(); err != nil {
+			return nil, err
+		}
+	}
 	s.housekeeping.Lock() // no segment goes or is replaced between the look at the checkpoints and the opening
 	defer s.housekeeping.Unlock()
 	sn := &Snapshot{}
@@ -60,7 +69,7 @@ func (s *Store) openCheckpoints(sn *Snapshot) error {
 			newest[c.shard] = c
 		}
 		for _, c := range newest {
-			if err = sn.open(s, c.name(), -1); err != nil {
+			if err = sn.open(s, SnapshotFile{Name: c.name(), Size: -1}); err != nil {
 				break
 			}
 		}
@@ -74,6 +83,9 @@ func (s *Store) openCheckpoints(sn *Snapshot) error {
 
 // openSegments opens the segments as they are now.
 func (s *Store) openSegments(sn *Snapshot) error {
+	if s.raft != nil {
+		return s.raft.openCommitted(sn)
+	}
 	s.mu.Lock()
 	parts := s.segmentFiles()
 	s.mu.Unlock()
@@ -89,7 +101,7 @@ func (s *Store) segmentFiles() (parts []SnapshotFile) {
 			size = seg.bytes
 		}
 		if size > 0 { // else the file may not be there yet
-			parts = append(parts, SnapshotFile{Name: seg.img.name, Size: size})
+			parts = append(parts, SnapshotFile{Name: seg.img.name, Size: size, sealed: seg.sealed})
 		}
 	}
 	return parts
@@ -97,7 +109,7 @@ func (s *Store) segmentFiles() (parts []SnapshotFile) {
 
 func (sn *Snapshot) openAll(s *Store, parts []SnapshotFile) error {
 	for _, p := range parts {
-		if err := sn.open(s, p.Name, p.Size); err != nil {
+		if err := sn.open(s, p); err != nil {
 			return err
 		}
 	}
@@ -105,17 +117,16 @@ func (sn *Snapshot) openAll(s *Store, parts []SnapshotFile) error {
 }
 
 // open adds a file; a size below 0 is that which it has.
-func (sn *Snapshot) open(s *Store, name string, size int64) error {
-	f, err := s.fs.Open(s.path(name))
-	if err != nil {
-		return inFile(name, err)
+func (sn *Snapshot) open(s *Store, p SnapshotFile) (err error) {
+	if p.file, err = s.fs.Open(s.path(p.Name)); err != nil {
+		return inFile(p.Name, err)
 	}
-	if size < 0 {
-		if size, err = f.Size(); err != nil {
-			f.Close()
-			return inFile(name, err)
+	if p.Size < 0 {
+		if p.Size, err = p.file.Size(); err != nil {
+			p.file.Close()
+			return inFile(p.Name, err)
 		}
 	}
-	sn.Files = append(sn.Files, SnapshotFile{name, size, f})
+	sn.Files = append(sn.Files, p)
 	return nil
 }

@@ -18,16 +18,19 @@ func restored(t *testing.T, sn *Snapshot) *vfs.Mem {
 		t.Fatal(err)
 	}
 	for _, part := range sn.Files {
-		b, err := io.ReadAll(part.Reader())
-		if err != nil || int64(len(b)) != part.Size {
-			t.Fatalf("%s: %d bytes of %d, %v", part.Name, len(b), part.Size, err)
+		size, err := part.Measure()
+		if err != nil {
+			t.Fatal(err)
 		}
 		f, err := fs.Create(testDir + "/" + part.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.WriteAt(b, 0); err != nil {
+		if err := part.Copy(io.NewOffsetWriter(f, 0)); err != nil {
 			t.Fatal(err)
+		}
+		if got, err := f.Size(); err != nil || got != size {
+			t.Fatalf("%s: %d bytes of %d, %v", part.Name, got, size, err)
 		}
 		f.Close()
 	}

@@ -100,12 +100,15 @@ func (st *Staged) Seal(state RaftState) error {
 }
 
 // Verify reads all of it and checks that a store opens on it whose log is whole and ends with the
-// entry that Seal has named. ErrCorrupt when not.
+// entry that Seal has named, if it has. ErrCorrupt when not.
 func (st *Staged) Verify() error {
 	s := st.r.s
 	in, err := inspect(s.fs, st.dir)
 	if err != nil {
 		return err
+	}
+	if len(in.seen) == 0 {
+		return fmt.Errorf("%w: snapshot: it has no log", ErrCorrupt)
 	}
 	if len(in.report.Damage) > 0 {
 		return fmt.Errorf("%w: snapshot: %s", ErrCorrupt, in.report.Damage[0])
@@ -123,6 +126,9 @@ func (st *Staged) Verify() error {
 		return err
 	}
 	log := opened.Raft()
+	if log == nil {
+		return nil // a backup
+	}
 	if last := log.Last().Index; last != log.State().Commit {
 		return fmt.Errorf("%w: snapshot: the log ends with entry %d, not %d", ErrCorrupt, last, log.State().Commit)
 	}

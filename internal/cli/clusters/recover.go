@@ -1,0 +1,79 @@
+package clusters
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"fiveways/internal/cli/exitcode"
+	"fiveways/internal/cluster"
+	"fiveways/internal/config"
+
+	"github.com/spf13/cobra"
+)
+
+func recoverCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "recover", Short: "begin a new cluster with one node of a cluster that has lost its majority", Args: cobra.NoArgs,
+		Long: `For a cluster of which a majority is lost for good. While a majority can come back, wait for it: this loses data, and cannot be undone.
+
+Without --yes it changes nothing, and says how far the log of the node goes that is stopped. Run it so for each node that is left, and choose the one
+whose log ends in the highest term, and of those the one with the highest entry. With --yes that node is the first one of a new cluster, which has what
+its disk has. What was confirmed and only the lost nodes have is lost; what it has and was never confirmed stays.
+
+All other nodes, those that are left too, join the new cluster with empty folders. The old ones cannot join it, but with each other they are the old
+cluster still: never start them on their folders again.`,
+		Example: `  fiveways cluster recover --data /var/lib/fiveways
+  cp -a /var/lib/fiveways /backup && fiveways cluster recover --data /var/lib/fiveways --yes`,
+	}
+	load := folder(cmd)
+	address := cmd.Flags().String("address", "", "host:port by which other nodes reach this one (default: as before)")
+	yes := cmd.Flags().Bool("yes", false, "do it")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		if *address != "" && !config.IsReachable(*address) {
+			return exitcode.Usage("--address: %q: give the host and port by which the other nodes reach this one", *address)
+		}
+		r, err := cluster.Examine(cfg.Data)
+		if err != nil {
+			return err
+		}
+		at := cmp.Or(*address, r.Addresses[r.Node])
+		if at == "" {
+			return exitcode.Usage("--address: the folder does not say how other nodes reach this one: give a host and port")
+		}
+		out := cmd.OutOrStdout()
+		describe(out, cfg.Data, &r)
+		if !*yes {
+			_, err := fmt.Fprintln(out, "Nothing was changed. `fiveways cluster recover --help` says which node to choose; with --yes this one begins a new cluster.")
+			return err
+		}
+		id, err := cluster.Recover(cfg.Data, at)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s is the first node of cluster %016x now, alone. The folders of all other nodes are of no use any more.\n"+
+			"Start it:                                  fiveways serve --data %s --cluster-listen %s\n"+
+			"A token for each new, empty node then:     fiveways cluster token --data %s\n", cfg.Data, id, cfg.Data, at, cfg.Data)
+		return err
+	}
+	return cmd
+}
+
+// describe prints what a folder says.
+func describe(out io.Writer, dir string, r *cluster.Remains) {
+	role := "no member any more"
+	switch {
+	case slices.Contains(r.Voters, r.Node):
+		role = "a voter"
+	case slices.Contains(r.Learners, r.Node):
+		role = "a learner, which may lack much"
+	}
+	fmt.Fprintf(out, "%s: node %d of cluster %016x, %s; voters: %s\n", dir, r.Node, r.Cluster, role, strings.Trim(fmt.Sprint(r.Voters), "[]"))
+	fmt.Fprintf(out, "Its log ends with entry %d in term %d. It knows that all up to entry %d was committed.\n", r.Last.Index, r.Last.Term, r.Committed)
+}

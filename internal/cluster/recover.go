@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"fiveways/internal/replica"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+// ErrNothing says that a node has nothing that a cluster could begin with.
+var ErrNothing = errors.New("cluster: the node has got nothing from its cluster yet")
+
+// Remains is what the data folder of a node that is stopped says.
+type Remains struct {
+	Cluster, Node uint64
+	Last          store.EntryID // of its log
+	Committed     uint64        // the last entry that it knows to be committed
+	replica.Members
+}
+
+// Examine looks into the data folder of a node that is stopped. Of the folder it changes only the
+// lock file. Errors: ErrNotMember, vfs.ErrLocked, those of store.Open.
+func Examine(dir string) (r Remains, err error) {
+	st, err := store.OpenReadOnly(vfs.OS{}, dir, store.Options{})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return remains(st, dir)
+}
+
+func remains(st *store.Store, dir string) (r Remains, err error) {
+	log := st.Raft()
+	if log == nil {
+		return r, fmt.Errorf("%w: %s", ErrNotMember, dir)
+	}
+	state := log.State()
+	r = Remains{Cluster: state.Cluster, Node: state.Node, Last: log.Last(), Committed: log.Committed()}
+	r.Members, err = replica.MembersOf(state)
+	return r, err
+}
+
+// Recover makes the data folder of a node that is stopped that of the first node of a new cluster,
+// which has all that this node has. It is for a cluster that has lost a majority of its voters. The
+// other nodes will reach it at address. After a crash on the way it is to be called again. Errors:
+// those of Examine, ErrNothing, those of the file system.
+func Recover(dir, address string) (id uint64, err error) {
+	st, err := store.Open(vfs.OS{}, dir, store.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	r, err := remains(st, dir)
+	if err != nil {
+		return 0, err
+	}
+	if r.Last.Index == 0 {
+		return 0, fmt.Errorf("%w: %s", ErrNothing, dir)
+	}
+	if id, err = foundIdentity(dir); err != nil {
+		return 0, err
+	}
+	return id, st.Raft().Refound(replica.Founding(id, first, address))
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"fiveways/internal/broker/enginetest"
+	"fiveways/internal/cluster/admission"
+	"fiveways/internal/replica"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+func TestRecover(t *testing.T) {
+	dir := t.TempDir()
+	old, err := Init(dir, "n1:5680")
+	enginetest.Must(t, err)
+	r, err := Examine(dir)
+	enginetest.Must(t, err)
+	if r.Cluster != old || r.Node != 1 || r.Last != (store.EntryID{Index: 1, Term: 1}) || r.Committed != 1 || r.Addresses[1] != "n1:5680" {
+		t.Errorf("%+v", r)
+	}
+	id, err := Recover(dir, "n9:5680")
+	enginetest.Must(t, err)
+	r, err = Examine(dir)
+	enginetest.Must(t, err)
+	if id == old || r.Cluster != id || r.Node != 1 || len(r.Voters) != 1 || r.Addresses[1] != "n9:5680" {
+		t.Errorf("%x after %x: %+v", id, old, r)
+	}
+	if _, err := admission.Load(filepath.Join(dir, identityDir), id, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNotRecovered: what is no stopped node with data does not become one of a new cluster.
+func TestNotRecovered(t *testing.T) {
+	alone, newcomer, running := t.TempDir(), t.TempDir(), t.TempDir()
+	st, err := store.Open(vfs.OS{}, alone, store.Options{Logger: quiet})
+	enginetest.Must(t, err)
+	enginetest.Must(t, st.Close())
+	enginetest.Must(t, store.FoundReplica(vfs.OS{}, newcomer, replica.Joining(1, 2, map[uint64]string{1: "n1:5680"})))
+	_, err = Init(running, "n1:5680")
+	enginetest.Must(t, err)
+	st, err = store.Open(vfs.OS{}, running, store.Options{Logger: quiet})
+	enginetest.Must(t, err)
+	defer st.Close()
+	for dir, want := range map[string]error{alone: ErrNotMember, newcomer: ErrNothing, running: vfs.ErrLocked} {
+		was, err := store.LookInto(vfs.OS{}, dir)
+		enginetest.Must(t, err)
+		if _, err := Recover(dir, "n1:5680"); !errors.Is(err, want) {
+			t.Errorf("%v, not %v", err, want)
+		}
+		if is, err := store.LookInto(vfs.OS{}, dir); err != nil || is.Replica != was.Replica {
+			t.Errorf("%+v is %+v now, %v", was, is, err)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package replica
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fiveways/internal/core/codec"
+)
+
+// ErrTicketUsed says that another node has joined with a ticket.
+var ErrTicketUsed = errors.New("replica: the token was used by another node; each node needs its own (fiveways cluster token)")
+
+const (
+	// ticketKept is how long a ticket is remembered after its end: longer than the clocks of two
+	// leaders differ, so that neither takes for valid what the other has forgotten.
+	ticketKept = 24 * time.Hour
+	// minUse is the least that the use of a ticket takes.
+	minUse = 1 + len(Ticket{}.ID) + sha256.Size + 1
+)
+
+// Ticket is what a node joins with. One node can do so.
+type Ticket struct {
+	ID    [16]byte
+	Until time.Time         // to the second: nobody takes it for valid after that
+	Key   [sha256.Size]byte // hash of the node's public key: one with the same key is the same node
+}
+
+// use says which node a ticket made a member.
+type use struct {
+	node  uint64
+	id    [16]byte
+	key   [sha256.Size]byte
+	until uint64 // seconds since 1970
+}
+
+// admitted finds the node that a ticket has made a member, or that has come with another one: it
+// asks again, because the answer was lost. 0 for a new node. Errors: ErrTicketUsed.
+func (m *membership) admitted(t Ticket) (node uint64, err error) {
+	for _, u := range m.used {
+		if _, member := m.addresses[u.node]; member && u.key == t.Key {
+			return u.node, nil
+		}
+		if u.id == t.ID {
+			err = ErrTicketUsed
+		}
+	}
+	return 0, err
+}
+
+// appendTicket appends what a change of the members says of the ticket of a new node, behind its
+// address: the ticket, and the time, which decides what is forgotten.
+func appendTicket(dst []byte, t Ticket, now time.Time) []byte {
+	dst = appendUse(dst, use{id: t.ID, key: t.Key, until: uint64(t.Until.Unix())})
+	return binary.AppendUvarint(dst, uint64(now.Unix()))
+}
+
+// takeTicket reads that for a node.
+func (m *membership) takeTicket(node uint64, r *codec.Reader) {
+	u := readUse(r)
+	u.node = node
+	now := r.Uvarint()
+	m.used = slices.DeleteFunc(slices.Clone(m.used), func(u use) bool { return u.until+uint64(ticketKept/time.Second) < now })
+	m.used = append(m.used, u)
+}
+
+func appendUse(dst []byte, u use) []byte {
+	dst = append(append(dst, u.id[:]...), u.key[:]...)
+	return binary.AppendUvarint(dst, u.until)
+}
+
+func readUse(r *codec.Reader) (u use) {
+	copy(u.id[:], r.Bytes(len(u.id)))
+	copy(u.key[:], r.Bytes(len(u.key)))
+	u.until = r.Uvarint()
+	return u
+}
+
+// appendUses appends the tickets that were used.
+func (m *membership) appendUses(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(m.used)))
+	for _, u := range m.used {
+		dst = appendUse(binary.AppendUvarint(dst, u.node), u)
+	}
+	return dst
+}
+
+func (m *membership) readUses(r *codec.Reader) {
+	for range r.Count(minUse) {
+		node := r.Uvarint()
+		u := readUse(r)
+		u.node = node
+		if node == 0 || node > m.highest {
+			r.Fail(fmt.Errorf("a ticket of node %d", node))
+		}
+		m.used = append(m.used, u)
+	}
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"fmt"
+	"io"
+
+	"fiveways/internal/storage/wal"
+)
+
+// openCommitted opens the segments of a replica up to the last entry that is committed and written,
+// as those of a single node. No checkpoint is of a later one.
+func (r *RaftLog) openCommitted(sn *Snapshot) error {
+	parts, err := r.segmentsUpTo(r.ReplayEnd())
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		parts[i].alone = true
+	}
+	return sn.openAll(r.s, parts)
+}
+
+// Measure returns how many bytes Copy writes.
+func (f *SnapshotFile) Measure() (int64, error) {
+	if !f.alone {
+		return f.Size, nil
+	}
+	n := counter(0)
+	err := f.Copy(&n)
+	return int64(n), err
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (n *counter) Write(p []byte) (int, error) {
+	*n += counter(len(p))
+	return len(p), nil
+}
+
+// Copy writes the file as a single node has it. Errors: ErrCorrupt, those of the file and of w.
+func (f *SnapshotFile) Copy(w io.Writer) error {
+	if !f.alone {
+		_, err := io.Copy(w, f.Reader())
+		return err
+	}
+	if err := f.copyAlone(w); err != nil {
+		return inFile(f.Name, err)
+	}
+	return nil
+}
+
+// copyAlone writes a segment of a replica without what is Raft's: no heads of entries, no marks,
+// and the term of a single node. What was one entry of the replicated log stays one group.
+func (f *SnapshotFile) copyAlone(w io.Writer) error {
+	number, _ := wal.ParseSegmentName(f.Name)
+	read := wal.ScanTail
+	if f.sealed {
+		read = wal.ReadSealed
+	}
+	old, err := read(f.file, f.Size, number)
+	if err == nil && old.Torn > 0 {
+		err = fmt.Errorf("%w at offset %d", ErrCorrupt, old.End)
+	}
+	if err != nil {
+		return err
+	}
+	out := newSegmentWriter(w, number, old.Salt)
+	if err := out.addAlone(wal.NewWalker(f.file, old.Salt, wal.SegmentHeaderSize, old.End, replayBytes, false)); err != nil {
+		return err
+	}
+	refs := uint64(0)
+	for _, e := range old.Index {
+		refs += e.Refs
+	}
+	delete(old.Index, wal.RaftShard)
+	out.cover(old.Index, refs)
+	return out.seal()
+}
+
+// addAlone adds the frames of shards.
+func (w *segmentWriter) addAlone(frames wal.Walker) error {
+	for {
+		at := frames.Offset()
+		h, payload, err := frames.Frame()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w at offset %d: %w", ErrCorrupt, at, err)
+		case h.Shard == wal.RaftShard:
+			continue
+		}
+		h.Term = 1
+		if err := w.add(&h, payload); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"fiveways/internal/storage/vfs"
+)
+
+// ErrNotEmpty says that a folder has data already.
+var ErrNotEmpty = errors.New("store: the folder has data")
+
+// Restore makes an empty folder, or one that is missing, hold the files of a Snapshot, which unpack
+// writes. They are read once more; after a crash all of them count or none. Errors: ErrNotEmpty,
+// ErrCorrupt, those of unpack and of the file system.
+func Restore(fsys vfs.FS, dir string, unpack func(*Staged) error) error {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return inFile(dir, err)
+	}
+	lock, err := fsys.Lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return inFile(dir, err)
+	}
+	defer lock.Close()
+	is, err := LookInto(fsys, dir)
+	if err == nil && (is.Replica || !is.Empty) {
+		err = fmt.Errorf("%w: %s", ErrNotEmpty, dir)
+	}
+	if err != nil {
+		return err
+	}
+	live, err := liveDir(fsys, dir)
+	if err != nil {
+		return err
+	}
+	st, err := (&RaftLog{s: &Store{fs: fsys, root: dir, dir: live}}).Stage()
+	if err != nil {
+		return err
+	}
+	defer st.Drop()
+	err = unpack(st)
+	if err == nil {
+		err = st.endFile()
+	}
+	if err == nil {
+		err = st.Verify()
+	}
+	if err == nil {
+		err = fsys.SyncDir(st.dir)
+	}
+	if err != nil {
+		return err
+	}
+	st.kept = true
+	return setLive(fsys, dir, st.slot)
+}
