@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/cluster/control"
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -77,6 +78,9 @@ func (s *Server) startNode() error {
 	if err != nil {
 		s.proxy.Close()
 		return errors.Join(err, peers.Close())
+	}
+	if s.listeners["sql"] != nil {
+		pgwire.Warm() // the clients of a node that is to lead at once do not wait for it
 	}
 	s.openAdmin()
 	close(ready)
