@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/server"
 	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
 
 	"github.com/spf13/cobra"
 )
@@ -78,14 +79,19 @@ nothing of it is written again. The node leads alone until two others have joine
 func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "print a token with which nodes join", Args: cobra.NoArgs,
-		Long:    `Prints a token for cluster_join. Whoever has it can make a node of the cluster, with all its data, until it expires.`,
-		Example: `  fiveways cluster token --for 1h`,
+		Long: `Prints a token for cluster_join. Whoever has it can make a node of the cluster, with all its data, until it expires.`,
+		Example: `  fiveways cluster token --for 1h
+  fiveways cluster token --file /run/cluster/token`,
 	}
 	d := cmd.Flags().Duration("for", time.Hour, "how long it is valid; at most 720h")
+	file := cmd.Flags().String("file", "", "write it to this file, for cluster_join_file, and print nothing")
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
 		var t control.Token
 		if err := n.do(cmd.Context(), http.MethodPost, "/token?for="+d.String(), &t); err != nil {
 			return err
+		}
+		if *file != "" {
+			return vfs.Replace(vfs.OS{}, *file, []byte(t.Token+"\n"))
 		}
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), t.Token)
 		return err
@@ -146,10 +152,21 @@ func show(w io.Writer, output string, s *control.Status) error {
 
 func transferCommand() *cobra.Command {
 	return running(&cobra.Command{
-		Use: "transfer NODE", Short: "have another node lead", Args: cobra.ExactArgs(1),
-		Long:    `Has a node lead that keeps up with the log. Clients are disconnected and connect again.`,
-		Example: `  fiveways cluster transfer 2`,
-	}, change("/transfer", "Node %s is asked to lead.\n"))
+		Use: "transfer [NODE]", Short: "have another node lead", Args: cobra.MaximumNArgs(1),
+		Long: `Has a node lead that keeps up with the log. Clients are disconnected and connect again. Without NODE the node that is asked gives its lead away, and
+the command waits until another node leads; where it does not lead, nothing happens. That is for a machine that is going to be stopped.`,
+		Example: `  fiveways cluster transfer 2
+  fiveways cluster transfer`,
+	}, func(cmd *cobra.Command, n *node, args []string) error {
+		if len(args) > 0 {
+			return change("/transfer", "Node %s is asked to lead.\n")(cmd, n, args)
+		}
+		if err := n.do(cmd.Context(), http.MethodPost, "/resign", nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "This node does not lead.")
+		return err
+	})
 }
 
 func removeCommand() *cobra.Command {
