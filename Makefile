@@ -2,6 +2,7 @@
 
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 GO        ?= go
+OFFSET    ?= 0
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
 SEEDS        ?= 20000
@@ -18,7 +19,7 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo setup check test packages invariants suites race lint security fuzz sim crash oracle compare bench deb clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash oracle compare bench deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +29,10 @@ build: ## build bin/fiveways, one static file
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
+
+# OFFSET is added to all ports: for a broker beside it.
+cluster: build ## build and serve three nodes that are a cluster, data in ./fiveways-cluster
+	@exec deploy/local/cluster bin/fiveways ./fiveways-cluster $(OFFSET)
 
 demo: build ## start a broker, send messages, show what went where
 	@bin/fiveways demo

@@ -18,10 +18,11 @@ import (
 const callTimeout = 30 * time.Second
 
 // Dial makes a Manager for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
-// is a virtual host; none and /0 are the virtual host "/". Connections are made when they are
-// needed, and made again: that the broker cannot be reached is an error of what is asked then. What
-// goroutines ask at the same time leaves in one pipeline; what Acquire hears comes on one more
-// connection, and each Watch has one of its own.
+// is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster are hosts joined
+// by commas: redis://n1:6380,n2:6380,n3:6380. Connections are made when they are needed, and made
+// again: that the broker cannot be reached is an error of what is asked then. What goroutines ask
+// at the same time leaves in one pipeline; what Acquire hears comes on one more connection, and
+// each Watch has one of its own.
 func Dial(address string) (*Manager, error) {
 	o, err := respclient.Options(address)
 	if err != nil {

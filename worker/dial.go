@@ -31,8 +31,9 @@ const (
 )
 
 // Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
-// is a virtual host; none and /0 are the virtual host "/". Connections are made when they are
-// needed, and made again: that the broker cannot be reached is an error of what is asked then.
+// is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster are hosts joined
+// by commas: redis://n1:6380,n2:6380,n3:6380. Connections are made when they are needed, and made
+// again: that the broker cannot be reached is an error of what is asked then.
 func Dial(address string) (*Client, error) {
 	o, err := respclient.Options(address)
 	if err != nil {

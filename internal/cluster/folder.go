@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"fiveways/internal/cluster/admission"
@@ -53,10 +54,11 @@ func foundIdentity(dir string) (id uint64, err error) {
 	return id, nil
 }
 
-// Join makes an empty data folder that of a new node of a cluster. A folder that is a node's is
+// Join makes an empty data folder that of a new node of a cluster, which admits it with a token or
+// with one of several, apart by white space. A folder that is a node's is
 // left as it is. After a failure it may be called again: if the cluster has made the folder's node
 // a member already, it is still that one. Errors: ErrNotEmpty, those of admission.Join.
-func Join(ctx context.Context, dir, token, address string) error {
+func Join(ctx context.Context, dir, tokens, address string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	switch {
 	case err != nil || is.Replica:
@@ -65,7 +67,7 @@ func Join(ctx context.Context, dir, token, address string) error {
 		return fmt.Errorf("%w: %s", ErrNotEmpty, dir)
 	}
 	identity := filepath.Join(dir, identityDir)
-	w, err := admission.Join(ctx, token, address, identity)
+	w, err := joinWithAny(ctx, tokens, address, identity)
 	if err != nil {
 		return err
 	}
@@ -98,6 +100,17 @@ func checkDiverged(dir string) error {
 		return err
 	}
 	return fmt.Errorf("%w (%s): %s", ErrDiverged, path, bytes.TrimSpace(why))
+}
+
+// joinWithAny joins with the first token of several that admits this node: others may be used.
+func joinWithAny(ctx context.Context, tokens, address, identity string) (w admission.Welcome, err error) {
+	for _, token := range strings.Fields(tokens) {
+		w, err = admission.Join(ctx, token, address, identity)
+		if !errors.Is(err, admission.ErrRefused) && !errors.Is(err, admission.ErrExpired) {
+			break
+		}
+	}
+	return w, err
 }
 
 // forget removes what an attempt to join or to found a cluster has left that did not come to its

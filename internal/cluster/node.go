@@ -298,15 +298,16 @@ func (n *Node) Err() error {
 // called again.
 func (n *Node) Close() error {
 	n.once.Do(func() {
-		n.giveAway()
+		n.GiveAway()
 		close(n.stop)
 	})
 	<-n.done
 	return n.Err()
 }
 
-// giveAway waits until another node leads, if there is one that can, for handOver at most.
-func (n *Node) giveAway() {
+// GiveAway has another node lead where this one does, if there is one that can, and waits for that,
+// for handOver at most.
+func (n *Node) GiveAway() {
 	r := n.current()
 	if r == nil {
 		return

@@ -21,6 +21,10 @@ func TestCluster(t *testing.T) {
 		"any port":            {func(c *Config) { c.ClusterListen = "n1:0" }, "cluster_advertise"},
 		"no fsync":            {func(c *Config) { c.ClusterListen, c.Sync = "n1:5680", SyncOS }, "sync"},
 		"joining nothing":     {func(c *Config) { c.ClusterJoin = "token" }, "cluster_listen"},
+		"founding":            {func(c *Config) { c.ClusterListen, c.ClusterJoinFile, c.ClusterFound = "n1:5680", "token", "n1" }, ""},
+		"founding for ever":   {func(c *Config) { c.ClusterListen, c.ClusterFound = "n1:5680", "n1" }, "cluster_join_file"},
+		"founding nothing":    {func(c *Config) { c.ClusterFound = "n1" }, "cluster_listen"},
+		"two tokens":          {func(c *Config) { c.ClusterListen, c.ClusterJoin, c.ClusterJoinFile = "n1:5680", "a", "b" }, "given twice"},
 		"two addresses":       {func(c *Config) { c.ClusterListen = "n1:5680,n2:5680" }, "one host:port"},
 	} {
 		cfg := Default()

@@ -73,6 +73,8 @@ type Config struct {
 	ClusterListen    string // address "host:port" for the other nodes of a cluster; or Off: the node is alone
 	ClusterAdvertise string // that address as the others reach it; "": ClusterListen
 	ClusterJoin      string // token with which a node whose folder is empty joins a cluster; "": none
+	ClusterJoinFile  string // file with that token, which may come later; "": none
+	ClusterFound     string // NodeName of the node that founds a cluster when its folder is empty and ClusterJoinFile is not there; "": none
 
 	LoadDefinitions string // file of definitions that is taken in at the start; "": none
 
@@ -250,13 +252,19 @@ func (c Config) checkCluster() (errs []error) {
 		if c.EtcdPutGuarantee == EtcdGuaranteeQuorum {
 			errs = append(errs, invalid("etcd_put_guarantee", errors.New("quorum needs a cluster, and this node is alone; set cluster_listen, or use local")))
 		}
-		if c.ClusterAdvertise != "" || c.ClusterJoin != "" {
+		if c.ClusterAdvertise != "" || c.ClusterJoin != "" || c.ClusterJoinFile != "" || c.ClusterFound != "" {
 			errs = append(errs, invalid("cluster_listen", errors.New("it is off; a node of a cluster needs an address for the other nodes")))
 		}
 		return errs
 	}
 	if c.Sync != SyncAlways {
 		errs = append(errs, invalid("sync", fmt.Errorf("%s: a node of a cluster promises other nodes what it has on disk; leave it at %s", c.Sync, SyncAlways)))
+	}
+	if c.ClusterJoin != "" && c.ClusterJoinFile != "" {
+		errs = append(errs, invalid("cluster_join_file", errors.New("the token is given twice; use the file or cluster_join")))
+	}
+	if c.ClusterFound != "" && c.ClusterJoinFile == "" {
+		errs = append(errs, invalid("cluster_found", errors.New("it needs cluster_join_file, which tells a node that has lost its data that there is a cluster")))
 	}
 	if !IsReachable(c.AdvertisedAddress()) {
 		errs = append(errs, invalid("cluster_advertise", fmt.Errorf("%s: other nodes cannot connect there; give the host and port by which they reach this node", c.AdvertisedAddress())))

@@ -3,7 +3,6 @@ package respclient
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +49,7 @@ func Connect(ctx context.Context, address string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := dial(ctx, o)
+	nc, err := o.Dialer(ctx, o.Network, o.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +64,6 @@ func Connect(ctx context.Context, address string) (*Conn, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-func dial(ctx context.Context, o *redis.Options) (net.Conn, error) {
-	d := &net.Dialer{Timeout: o.DialTimeout}
-	if o.DialTimeout == 0 {
-		d.Timeout = 5 * time.Second
-	}
-	if o.TLSConfig != nil {
-		return (&tls.Dialer{NetDialer: d, Config: o.TLSConfig}).DialContext(ctx, o.Network, o.Addr)
-	}
-	return d.DialContext(ctx, o.Network, o.Addr)
 }
 
 // begin logs in and chooses the virtual host.

@@ -2,6 +2,7 @@ package respclient
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -11,8 +12,9 @@ import (
 )
 
 // Options are what go-redis needs to reach a broker: redis://user:password@host:port, or rediss://
-// with TLS. A path is a virtual host; none and /0 are the virtual host "/". Nothing is retried:
-// only the caller knows whether a half-done command may be repeated.
+// with TLS. A path is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster
+// are hosts joined by commas, any of which is as good. Nothing is retried: only the caller knows
+// whether a half-done command may be repeated.
 func Options(address string) (*redis.Options, error) {
 	o, vhost, err := parse(address)
 	if err != nil {
@@ -32,6 +34,40 @@ func Options(address string) (*redis.Options, error) {
 
 // parse takes the virtual host out of an address; "" is "/".
 func parse(address string) (o *redis.Options, vhost string, err error) {
+	var nodes []string
+	for one := range split(address) {
+		if o, vhost, err = parseOne(one); err != nil {
+			return nil, "", err
+		}
+		nodes = append(nodes, o.Addr)
+	}
+	o.Dialer = dialer(nodes, o)
+	return o, vhost, nil
+}
+
+// split yields an address for each host that one has.
+func split(address string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		scheme, rest, _ := strings.Cut(address, "://")
+		authority := rest
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			authority = rest[:i]
+		}
+		hosts := authority[strings.LastIndex(authority, "@")+1:]
+		if !strings.Contains(hosts, ",") {
+			yield(address)
+			return
+		}
+		before := scheme + "://" + strings.TrimSuffix(authority, hosts)
+		for host := range strings.SplitSeq(hosts, ",") {
+			if !yield(before + host + rest[len(authority):]) {
+				return
+			}
+		}
+	}
+}
+
+func parseOne(address string) (o *redis.Options, vhost string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, "", err

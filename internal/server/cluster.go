@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/pgwire"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -29,8 +30,6 @@ const (
 	// (replica.MaxGroupBytes), with what goes along with it.
 	maxGroup   = 56 << 20
 	maxMessage = 48 << 20
-	// joinPatience is how long a new node tries to reach its cluster.
-	joinPatience = 30 * time.Second
 	// farewell is how long the sessions of a leadership that is lost may take to end.
 	farewell = 3 * time.Second
 )
@@ -43,7 +42,7 @@ func checkFolder(cfg config.Config) error {
 		return err
 	case is.Replica && cfg.ClusterListen == config.Off:
 		return fmt.Errorf("%w: the folder is that of a node of a cluster; set cluster_listen", ErrCluster)
-	case !is.Replica && cfg.ClusterListen != config.Off && cfg.ClusterJoin == "":
+	case !is.Replica && cfg.ClusterListen != config.Off && cfg.ClusterJoin == "" && cfg.ClusterJoinFile == "":
 		return fmt.Errorf("%w: the folder is not that of a node of a cluster; make it the first node of a new one with `fiveways cluster init`, "+
 			"or join one with cluster_join, the token that `fiveways cluster token` prints on another node", ErrCluster)
 	}
@@ -53,12 +52,8 @@ func checkFolder(cfg config.Config) error {
 // startNode starts a node of a cluster. It serves once it leads, or another node does.
 func (s *Server) startNode() error {
 	s.cfg.MaxMessageSize = min(s.cfg.MaxMessageSize, maxMessage)
-	if s.cfg.ClusterJoin != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), joinPatience)
-		defer cancel()
-		if err := cluster.Join(ctx, s.cfg.Data, s.cfg.ClusterJoin, s.cfg.AdvertisedAddress()); err != nil {
-			return err
-		}
+	if err := s.enter(); err != nil {
+		return err
 	}
 	peers, err := listen("cluster_listen", s.cfg.ClusterListen)
 	if err != nil {
@@ -78,6 +73,9 @@ func (s *Server) startNode() error {
 	if err != nil {
 		s.proxy.Close()
 		return errors.Join(err, peers.Close())
+	}
+	if s.listeners["sql"] != nil {
+		pgwire.Warm() // the clients of a node that is to lead at once do not wait for it
 	}
 	s.openAdmin()
 	close(ready)

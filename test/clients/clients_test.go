@@ -31,15 +31,21 @@ func TestPython(t *testing.T) {
 // TestJava compiles the programs of java/ by setup.sh; each proves several things and names them.
 func TestJava(t *testing.T) {
 	setUp(t, "java", "java", "javac", "mvn")
-	classPath, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := []string{"CLASSPATH=java/.build/classes:" + string(classPath), "FIVEWAYS=" + brokertest.Binary(t)}
+	env := []string{classPath(t), "FIVEWAYS=" + brokertest.Binary(t)}
 	url := brokertest.URL(t)
 	for _, program := range []string{"Tutorials", "Features", "Recovery"} {
 		t.Run(program, func(t *testing.T) { runScript(t, url, env, "java", program) })
 	}
+}
+
+// classPath has java find the programs of java/ and what they use.
+func classPath(t *testing.T) string {
+	t.Helper()
+	libraries, err := os.ReadFile("java/.build/classpath")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "CLASSPATH=java/.build/classes:" + string(libraries)
 }
 
 // TestCelery runs real workers, each script with a broker of its own and beside the others, since

@@ -6,6 +6,8 @@
 // Clients of Redis (redis/) and of etcd (etcd/: etcdctl, python-etcd3, etcd3gw; jetcd in java/;
 // clientv3 in etcd_go_test.go) are run the same way.
 //
+// TestFailover has most of them, and those in Go, work on a cluster while its leader changes.
+//
 // AMQP_URL runs the same scripts against another broker, such as RabbitMQ itself. Scripts that kill
 // their broker still start one of their own.
 package clients

@@ -54,9 +54,5 @@ func TestEtcdPython(t *testing.T) {
 
 func TestEtcdJava(t *testing.T) {
 	setUp(t, "java", "java", "javac", "mvn")
-	classPath, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
-	runScript(t, "", append(etcdEnv(t), "CLASSPATH=java/.build/classes:"+string(classPath)), "java", "EtcdClient")
+	runScript(t, "", append(etcdEnv(t), classPath(t)), "java", "EtcdClient")
 }

@@ -40,11 +40,7 @@ func TestRedisNode(t *testing.T) {
 
 func TestRedisJava(t *testing.T) {
 	setUp(t, "java", "java", "javac", "mvn")
-	classPath, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
-	runScript(t, "", []string{"REDIS_URL=" + redisURL(t), "CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "RedisClient")
+	runScript(t, "", []string{"REDIS_URL=" + redisURL(t), classPath(t)}, "java", "RedisClient")
 }
 
 // TestRedisGo is go-redis, in both versions of the protocol.

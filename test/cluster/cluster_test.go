@@ -214,6 +214,10 @@ func TestMembers(t *testing.T) {
 	}
 	clustertest.Command(t, "cluster", "transfer", "4", "--data", c.Nodes[1].Dir)
 	c.Until("the new node leads", func() bool { return c.Leader() == 3 })
+	clustertest.Command(t, "cluster", "transfer", "--data", c.Nodes[3].Dir)
+	if c.Leader() == 3 {
+		t.Error("a node that has given its lead away leads")
+	}
 	for _, wrong := range []struct{ args, says string }{
 		{"transfer 9", "no member"}, {"transfer x", "no number"}, {"remove 1", "no member"}, {"token --for 9000h", "720h"},
 	} {
@@ -239,6 +243,35 @@ func askTwice(t *testing.T, token string, n *clustertest.Node) {
 	if out := refused(t, append(flags, "--cluster-join", token)...); !strings.Contains(out, "used by another node") {
 		t.Errorf("a token that was used: %s", out)
 	}
+}
+
+// TestFoundedByItself: a node founds a cluster once. When it has lost its data it does not, because
+// there is a token, and joins with one of another node.
+func TestFoundedByItself(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	c := clustertest.Down(t, "--cluster-join-file", token, "--cluster-found", "n0")
+	for i, n := range c.Nodes {
+		n.Flags = append(n.Flags, "--node-name", fmt.Sprint("n", i))
+	}
+	c.Up(0)
+	c.Until("the first node leads", func() bool { return c.Status(0).Leader == 1 })
+	clustertest.Command(t, "cluster", "token", "--count", "2", "--data", c.Nodes[0].Dir, "--file", token)
+	c.Up(1)
+	c.Up(2)
+	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 2 })
+	c.Kill(0)
+	c.Leader()
+	must(t, os.RemoveAll(c.Nodes[0].Dir))
+	again := append([]string{"serve", "--data", c.Nodes[0].Dir}, c.Nodes[0].Flags...)
+	if out := refused(t, again...); !strings.Contains(out, "asking "+c.Nodes[0].Address) {
+		t.Errorf("with a token that names the node itself: %s", out)
+	}
+	clustertest.Command(t, "cluster", "token", "--data", c.Nodes[1].Dir, "--file", token)
+	c.Up(0)
+	c.Until("the node is a new one of the cluster", func() bool {
+		s := c.Status(0)
+		return len(s.Members) == 4 && s.Members[3].Address == c.Nodes[0].Address
+	})
 }
 
 // TestMetrics: each node says how it is, and exactly one that it leads.

@@ -42,10 +42,7 @@ func Start(t testing.TB, flags ...string) *Cluster {
 // Found is Start with what the folder of the first node has.
 func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, flags: flags}
-	for range 3 {
-		c.Add()
-	}
+	c := Down(t, flags...)
 	first := c.Nodes[0]
 	first.Dir = dir
 	Command(t, "cluster", "init", "--data", first.Dir, "--address", first.Address)
@@ -57,6 +54,16 @@ func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	c.Until("all nodes have a vote", func() bool {
 		return c.Count(control.Learner) == 0 && c.Count(control.Follower) == 2
 	})
+	return c
+}
+
+// Down is three nodes that are down and have no data.
+func Down(t testing.TB, flags ...string) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, flags: flags}
+	for range 3 {
+		c.Add()
+	}
 	return c
 }
 

@@ -90,15 +90,21 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version
-// is a variable of the program.
-func TestDockerfileFits(t *testing.T) {
-	var settings []string
+// imageSettings are the settings of the image.
+func imageSettings(t *testing.T) (settings []string) {
+	t.Helper()
 	for _, line := range instructions(t, "../../deploy/docker/Dockerfile") {
 		if rest, ok := strings.CutPrefix(line, "ENV "); ok {
 			settings = append(settings, strings.Fields(rest)...)
 		}
 	}
+	return settings
+}
+
+// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version
+// is a variable of the program.
+func TestDockerfileFits(t *testing.T) {
+	settings := imageSettings(t)
 	if len(settings) < 3 {
 		t.Fatalf("settings %q", settings)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"fiveways/internal/cli/display"
@@ -21,6 +22,7 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/server"
 	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
 
 	"github.com/spf13/cobra"
 )
@@ -82,15 +84,25 @@ func tokenCommand() *cobra.Command {
 		Use: "token", Short: "print a token with which a node joins", Args: cobra.NoArgs,
 		Long: `Prints a token for cluster_join, with which one node joins. Whoever has it can make that node, with all data of the cluster, until it expires. A node
 that did not get its answer starts again on the same folder, with this token or another, and is the same member.`,
-		Example: `  fiveways cluster token --for 1h`,
+		Example: `  fiveways cluster token --for 1h
+  fiveways cluster token --count 2 --file /run/cluster/token`,
 	}
 	d := cmd.Flags().Duration("for", time.Hour, "how long it is valid; at most 720h")
+	count := cmd.Flags().Int("count", 1, "how many tokens, one for each new node, a line each")
+	file := cmd.Flags().String("file", "", "write to this file, for cluster_join_file, and print nothing")
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
-		var t control.Token
-		if err := n.do(cmd.Context(), http.MethodPost, "/token?for="+d.String(), &t); err != nil {
-			return err
+		var all strings.Builder
+		for range *count {
+			var t control.Token
+			if err := n.do(cmd.Context(), http.MethodPost, "/token?for="+d.String(), &t); err != nil {
+				return err
+			}
+			all.WriteString(t.Token + "\n")
 		}
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), t.Token)
+		if *file != "" {
+			return vfs.Replace(vfs.OS{}, *file, []byte(all.String()))
+		}
+		_, err := io.WriteString(cmd.OutOrStdout(), all.String())
 		return err
 	})
 }
@@ -149,10 +161,21 @@ func show(w io.Writer, output string, s *control.Status) error {
 
 func transferCommand() *cobra.Command {
 	return running(&cobra.Command{
-		Use: "transfer NODE", Short: "have another node lead", Args: cobra.ExactArgs(1),
-		Long:    `Has a node lead that keeps up with the log. Clients are disconnected and connect again.`,
-		Example: `  fiveways cluster transfer 2`,
-	}, change("/transfer", "Node %s is asked to lead.\n"))
+		Use: "transfer [NODE]", Short: "have another node lead", Args: cobra.MaximumNArgs(1),
+		Long: `Has a node lead that keeps up with the log. Clients are disconnected and connect again. Without NODE the node that is asked gives its lead away, and
+the command waits until another node leads; where it does not lead, nothing happens. That is for a machine that is going to be stopped.`,
+		Example: `  fiveways cluster transfer 2
+  fiveways cluster transfer`,
+	}, func(cmd *cobra.Command, n *node, args []string) error {
+		if len(args) > 0 {
+			return change("/transfer", "Node %s is asked to lead.\n")(cmd, n, args)
+		}
+		if err := n.do(cmd.Context(), http.MethodPost, "/resign", nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "This node does not lead.")
+		return err
+	})
 }
 
 func removeCommand() *cobra.Command {

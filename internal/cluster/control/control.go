@@ -87,6 +87,7 @@ func New(n *cluster.Node, about About, audit *protocol.Audit) *Control {
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
 	c.mux.HandleFunc("POST /transfer", c.onLeader(c.transfer))
+	c.mux.HandleFunc("POST /resign", c.resign)
 	c.mux.HandleFunc("POST /remove", c.onLeader(c.remove))
 	return c
 }
@@ -226,6 +227,26 @@ func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 	}
 	c.record("lead transferred", r.FormValue("node"), nil)
 	c.node.Transfer(node)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// resign has this node give its lead away, if it has it, and waits until another node leads.
+func (c *Control) resign(w http.ResponseWriter, _ *http.Request) {
+	s := c.node.Status()
+	if s.Leader != s.Node {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	c.node.GiveAway()
+	var err error
+	if c.node.Status().Leader == s.Node {
+		err = errors.New("no other node has taken the lead: another voter must be up, and keep up with the log")
+	}
+	c.record("lead given away", strconv.FormatUint(s.Node, 10), err)
+	if err != nil {
+		refuse(w, http.StatusServiceUnavailable, err)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

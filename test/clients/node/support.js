@@ -51,4 +51,4 @@ function run(main) {
   );
 }
 
-module.exports = { connect, inbox, drain, run };
+module.exports = { deadlineMs, connect, inbox, drain, run };

@@ -1,0 +1,40 @@
+package respclient
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// dialTimeout is for all nodes together, as go-redis has it for one.
+const dialTimeout = 5 * time.Second
+
+// dialer connects to the first node that answers, from any one on: clients spread over the nodes,
+// and one that accepts and then hangs is not the only one that is asked.
+func dialer(nodes []string, o *redis.Options) func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: cmp.Or(o.DialTimeout, dialTimeout) / time.Duration(len(nodes))}
+	connect := d.DialContext
+	if o.TLSConfig != nil {
+		secret := o.TLSConfig.Clone()
+		secret.ServerName = "" // that of the node
+		connect = (&tls.Dialer{NetDialer: d, Config: secret}).DialContext
+	}
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var errs []error
+		first := rand.IntN(len(nodes)) // #nosec G404 -- spreads clients; no secret
+		for i := range nodes {
+			nc, err := connect(ctx, network, nodes[(first+i)%len(nodes)])
+			if err == nil {
+				return nc, nil
+			}
+			errs = append(errs, err)
+		}
+		return nil, errors.Join(errs...)
+	}
+}

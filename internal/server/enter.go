@@ -1,0 +1,80 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"fiveways/internal/cluster"
+	"fiveways/internal/storage/store"
+	"fiveways/internal/storage/vfs"
+)
+
+const (
+	// joinPatience is how long a new node tries to reach its cluster.
+	joinPatience = 30 * time.Second
+	// tokenPoll is how often a new node looks whether its token is there.
+	tokenPoll = time.Second
+)
+
+// enter makes an empty data folder that of a node, which joins a cluster or founds one. The folder
+// of a node stays as it is.
+func (s *Server) enter() error {
+	is, err := store.LookInto(vfs.OS{}, s.cfg.Data)
+	switch {
+	case err != nil || is.Replica:
+		return err
+	case !is.Empty:
+		return fmt.Errorf("%w: %s", cluster.ErrNotEmpty, s.cfg.Data)
+	}
+	token := s.cfg.ClusterJoin
+	if file := s.cfg.ClusterJoinFile; file != "" {
+		if token, err = readToken(file); err == nil && token == "" {
+			if s.cfg.ClusterFound == s.cfg.NodeName {
+				return s.found()
+			}
+			token, err = s.awaitToken(file)
+		}
+		if err != nil {
+			return fmt.Errorf("cluster_join_file: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), joinPatience)
+	defer cancel()
+	return cluster.Join(ctx, s.cfg.Data, token, s.cfg.AdvertisedAddress())
+}
+
+// found founds a cluster: there is no token, which would be there if the data of a node of a
+// cluster were lost.
+func (s *Server) found() error {
+	id, err := cluster.Init(s.cfg.Data, s.cfg.AdvertisedAddress())
+	if err == nil {
+		s.log.Info("a cluster was founded, of which this is the first node", "cluster", fmt.Sprintf("%016x", id))
+	}
+	return err
+}
+
+// awaitToken waits until the file has a token.
+func (s *Server) awaitToken(file string) (token string, err error) {
+	s.log.Info("this node waits for a token, to join its cluster", "file", file)
+	tick := time.NewTicker(tokenPoll)
+	defer tick.Stop()
+	for err == nil && token == "" {
+		<-tick.C
+		token, err = readToken(file)
+	}
+	return token, err
+}
+
+// readToken returns what a file has, "" when it is not there.
+func readToken(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return string(bytes.TrimSpace(text)), nil
+}

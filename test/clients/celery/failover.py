@@ -1,0 +1,72 @@
+"""Celery on a cluster: the URLs of all nodes, joined by semicolons. A producer and a worker go on until the input ends;
+each line of that asks to show that they work. NODES are the URLs."""
+
+import os
+import sys
+import threading
+import time
+
+os.environ["AMQP_URL"] = ";".join(os.environ["NODES"].split())
+os.environ["CELERY_RESULTS"] = "file://"  # results over AMQP are transient: they would not outlive the node
+
+import support  # noqa: E402
+from support import FOLDER, Worker, wait_until  # noqa: E402
+
+os.environ["CELERY_RESULTS"] = "file://" + FOLDER
+
+from kombu.exceptions import OperationalError  # noqa: E402
+from tasks import note  # noqa: E402
+
+DONE = os.path.join(FOLDER, "done")
+
+asked = 1  # to show that they work; by the driver again after each kill
+over = False
+
+
+def listen():
+    global asked, over
+    for _ in sys.stdin:
+        asked += 1
+    over = True
+
+
+def done():
+    with open(DONE) as f:
+        return set(f.read().split())
+
+
+def send(text):
+    """Whether the task was confirmed; one that was not may run as well."""
+    try:
+        note.delay(DONE, text)
+    except OperationalError as e:
+        print("sends again after", repr(e))
+        return False
+    return True
+
+
+def script():
+    open(DONE, "w").close()
+    worker = Worker("tasks", "failover", "-c", "1", "--without-mingle", "--without-gossip")
+    threading.Thread(target=listen, daemon=True).start()
+    sent, shown, proof = [], 0, None
+    while not over:
+        text = str(len(sent))
+        if proof is None and shown < asked:
+            proof = text
+        if send(text):
+            sent.append(text)
+        else:
+            sent.append(None)
+            proof = None
+        time.sleep(0.05)
+        if proof in done():
+            proof = None
+            shown += 1
+            print("works", flush=True)
+    wait_until(lambda: done() >= {text for text in sent if text}, "all tasks that were confirmed are done")
+    worker.stop()
+
+
+if __name__ == "__main__":
+    support.main(script)

@@ -1,0 +1,88 @@
+"""pika on a cluster: the parameters of all nodes, and a loop that connects again. It publishes and consumes until its
+input ends; each line of that asks it to show that it works. NODES are the URLs of the nodes."""
+
+import os
+import sys
+import threading
+import time
+
+import pika
+from support import DEADLINE_S, confirming
+
+QUEUE = "failover.pika"
+NODES = [pika.URLParameters(url) for url in os.environ["NODES"].split()]
+
+asked = 1  # to show that it works; by the driver again after each kill
+over = False
+shown = 0  # how often it did
+proof = None  # the first message that was published since it was asked
+count = 0
+
+confirmed, seen = set(), set()
+acked = []  # on this connection
+settled = set()  # by acknowledgements before a publish that was confirmed, on the same channel
+
+
+def listen():
+    global asked, over
+    for _ in sys.stdin:
+        asked += 1
+    over = True
+    time.sleep(DEADLINE_S)
+    print("confirmed, and not come:", confirmed - seen)
+    os._exit(1)
+
+
+def receive(channel, method, properties, body):
+    if body in settled:
+        sys.exit(f"{body} was settled, and comes again")
+    if body in seen and not method.redelivered:
+        sys.exit(f"{body} comes again, but not as redelivered")
+    seen.add(body)
+    channel.basic_ack(method.delivery_tag)
+    acked.append(body)
+
+
+def publish(channel):
+    """The body is that of one attempt: what was not confirmed may be there as well."""
+    global count, proof
+    count += 1
+    body = str(count).encode()
+    if proof is None and shown < asked:
+        proof = body
+    before = list(acked)
+    try:
+        channel.basic_publish("", QUEUE, body, pika.BasicProperties(delivery_mode=2))
+    except pika.exceptions.AMQPError:
+        proof = None
+        raise
+    confirmed.add(body)
+    settled.update(before)
+
+
+def work():
+    global proof, shown
+    connection = pika.BlockingConnection(NODES)
+    channel = confirming(connection)
+    channel.queue_declare(QUEUE, durable=True)
+    channel.basic_qos(prefetch_count=10)
+    acked.clear()
+    channel.basic_consume(QUEUE, receive)
+    while not over or not confirmed <= seen:
+        if not over:
+            publish(channel)
+        connection.process_data_events(time_limit=0.01)
+        if proof in seen:
+            proof = None
+            shown += 1
+            print("works", flush=True)
+    connection.close()
+
+
+threading.Thread(target=listen, daemon=True).start()
+while True:
+    try:
+        work()
+        break
+    except (pika.exceptions.AMQPConnectionError, pika.exceptions.ChannelWrongStateError) as e:
+        print("connects again after", repr(e))

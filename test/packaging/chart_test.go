@@ -1,0 +1,168 @@
+package packaging
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/test/brokertest"
+)
+
+const chart = "../../deploy/kubernetes/fiveways"
+
+// object is what the tests look at of an object of Kubernetes.
+type object struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+	Spec     struct {
+		Replicas                 int
+		ServiceName              string
+		PodManagementPolicy      string
+		MaxUnavailable           int
+		ClusterIP                string
+		PublishNotReadyAddresses bool
+		Selector                 map[string]any
+		Ports                    []struct{ TargetPort string }
+		Template                 struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     pod
+		}
+	}
+}
+
+// pod is what the tests look at of a pod.
+type pod struct {
+	EnableServiceLinks bool
+	Affinity           struct {
+		PodAntiAffinity map[string]any
+	}
+	Containers []struct {
+		Args                                        []string
+		Env                                         []variable
+		Ports                                       []struct{ Name string }
+		StartupProbe, LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Port string } }
+		Lifecycle                                   struct {
+			PreStop struct{ Exec struct{ Command []string } }
+		}
+		VolumeMounts []struct{ Name, MountPath string }
+	}
+	Volumes []struct {
+		Name   string
+		Secret struct {
+			SecretName string
+			Optional   bool
+		}
+	}
+}
+
+// variable is one of the environment of a container; ValueFrom is where its value comes from.
+type variable struct {
+	Name, Value string
+	ValueFrom   map[string]any
+}
+
+// rendered are the objects of the chart, by kind and name, in which helm's lint and the types of
+// Kubernetes find nothing wrong.
+func rendered(t *testing.T, tool string, values ...string) map[string]*object {
+	t.Helper()
+	out, err := exec.Command(tool, append([]string{chart}, values...)...).Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", values, err, err.(*exec.ExitError).Stderr)
+	}
+	var all []*object
+	if err := json.Unmarshal(out, &all); err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*object{}
+	for _, o := range all {
+		byName[o.Kind+" "+o.Metadata.Name] = o
+	}
+	return byName
+}
+
+// TestChart: the objects of the chart fit each other, and the program that they run.
+func TestChart(t *testing.T) {
+	tool := builtTool(t, "kubernetes")
+	all := rendered(t, tool)
+	set, nodes, clients, budget := all["StatefulSet mq"], all["Service mq-nodes"], all["Service mq"], all["PodDisruptionBudget mq"]
+	if len(all) != 4 || set == nil || nodes == nil || clients == nil || budget == nil {
+		t.Fatalf("objects: %v", all)
+	}
+	if s := set.Spec; s.Replicas != 3 || s.ServiceName != "mq-nodes" || s.PodManagementPolicy != "Parallel" || len(s.Template.Spec.Affinity.PodAntiAffinity) != 1 {
+		t.Errorf("the nodes: %+v", s)
+	}
+	if s := nodes.Spec; s.ClusterIP != "None" || !s.PublishNotReadyAddresses {
+		t.Errorf("the service of the nodes: %+v", s)
+	}
+	if budget.Spec.MaxUnavailable != 1 {
+		t.Errorf("%d nodes may be stopped at once", budget.Spec.MaxUnavailable)
+	}
+	for _, s := range []*object{nodes, clients} {
+		for key, want := range s.Spec.Selector {
+			if set.Spec.Template.Metadata.Labels[key] != want {
+				t.Errorf("%s selects %v", s.Metadata.Name, s.Spec.Selector)
+			}
+		}
+		for _, p := range s.Spec.Ports {
+			if !slices.ContainsFunc(set.Spec.Template.Spec.Containers[0].Ports, func(c struct{ Name string }) bool { return c.Name == p.TargetPort }) {
+				t.Errorf("%s sends to port %s", s.Metadata.Name, p.TargetPort)
+			}
+		}
+	}
+	checkPod(t, &set.Spec.Template.Spec)
+}
+
+// checkPod: a pod runs a node, of which only mq-0 founds a cluster.
+func checkPod(t *testing.T, p *pod) {
+	t.Helper()
+	c := p.Containers[0]
+	settings := podSettings(c.Env)
+	if settings["FIVEWAYS_CLUSTER_FOUND"] != "mq-0" || settings["FIVEWAYS_CLUSTER_ADVERTISE"] != "mq-1.mq-nodes.queues.svc:5680" {
+		t.Errorf("settings: %v", settings)
+	}
+	goodSettings(t, settings)
+	if join := p.Volumes[0]; join.Secret.SecretName != "fiveways-join" || !join.Secret.Optional || !strings.HasPrefix(settings["FIVEWAYS_CLUSTER_JOIN_FILE"], c.VolumeMounts[1].MountPath+"/") || c.VolumeMounts[1].Name != join.Name {
+		t.Errorf("the token: %+v, %+v", p.Volumes, c.VolumeMounts)
+	}
+	if c.StartupProbe.HTTPGet.Path != "/metrics/cluster" || c.LivenessProbe.HTTPGet.Path != "/metrics/cluster" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("probes: %+v, %+v, %+v", c.StartupProbe, c.LivenessProbe, c.ReadinessProbe)
+	}
+	if p.EnableServiceLinks || !slices.Equal(c.Args, []string{"serve"}) {
+		t.Errorf("variables of services: %v; %q", p.EnableServiceLinks, c.Args)
+	}
+	stop := c.Lifecycle.PreStop.Exec.Command
+	out, err := exec.Command(brokertest.Binary(t), append(stop[1:], "--data", filepath.Join(t.TempDir(), "none"))...).CombinedOutput()
+	if stop[0] != "/usr/bin/fiveways" || err == nil || !strings.Contains(string(out), "no node of a cluster runs") {
+		t.Errorf("%q: %v, %s", stop, err, out)
+	}
+}
+
+// podSettings are the settings of mq-1.
+func podSettings(env []variable) map[string]string {
+	settings := map[string]string{}
+	for _, v := range env {
+		if v.ValueFrom != nil {
+			v.Value = "mq-1"
+		}
+		settings[v.Name] = strings.ReplaceAll(v.Value, "$(FIVEWAYS_NODE_NAME)", "mq-1")
+	}
+	return settings
+}
+
+// TestChartValues: values are used, and one that is missing is told.
+func TestChartValues(t *testing.T) {
+	tool := builtTool(t, "kubernetes")
+	pod := rendered(t, tool, "defaultUser=ann", "passwordSecret=ann", "settings.memory_limit=1GiB", "antiAffinity=preferred",
+		"tolerations[0].key=queues", "nodeSelector.disk=ssd", "podAnnotations.a=b", "service.annotations.a=b", "storage.className=fast")["StatefulSet mq"].Spec.Template.Spec
+	settings := podSettings(pod.Containers[0].Env)
+	if settings["FIVEWAYS_MEMORY_LIMIT"] != "1GiB" || settings["FIVEWAYS_DEFAULT_USER"] != "ann" {
+		t.Errorf("settings: %v", settings)
+	}
+	goodSettings(t, settings)
+	if out, err := exec.Command(tool, chart, "defaultUser=ann").CombinedOutput(); err == nil || !strings.Contains(string(out), "passwordSecret") {
+		t.Errorf("a user without a password: %v, %s", err, out)
+	}
+}

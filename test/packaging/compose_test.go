@@ -1,0 +1,124 @@
+package packaging
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fiveways/test/brokertest"
+)
+
+// builtTool builds a program in a module of its own. Without what that needs the test is skipped,
+// but fails in CI.
+func builtTool(t *testing.T, module string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "tool")
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = module
+	if out, err := cmd.CombinedOutput(); err != nil {
+		giveUp := t.Skipf
+		if os.Getenv("CI") == "true" {
+			giveUp = t.Fatalf
+		}
+		giveUp("%s cannot be built here: %v\n%s", module, err, out)
+	}
+	return path
+}
+
+// service is one of a Compose file.
+type service struct {
+	Environment map[string]string
+	Command     []string
+	Healthcheck struct {
+		Test    []string
+		Disable bool
+	}
+	Volumes   []struct{ Source, Target string }
+	DependsOn map[string]struct{ Condition string } `json:"depends_on"`
+}
+
+// at returns the volume that a service has in a folder.
+func (s *service) at(folder string) string {
+	for _, v := range s.Volumes {
+		if strings.HasPrefix(folder, v.Target+"/") || folder == v.Target {
+			return v.Source
+		}
+	}
+	return ""
+}
+
+// composed is the Compose file as Compose reads it.
+func composed(t *testing.T) (project struct{ Services map[string]*service }) {
+	t.Helper()
+	tool := builtTool(t, "compose")
+	cmd := exec.Command(tool, "../../deploy/compose.yaml")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "FIVEWAYS_PASSWORD") {
+		t.Errorf("without a password: %v, %s", err, out)
+	}
+	cmd = exec.Command(tool, "../../deploy/compose.yaml")
+	cmd.Env = append(os.Environ(), "FIVEWAYS_PASSWORD=secret")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &project)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
+// TestCompose: the services are three nodes whose settings are good and fit each other, and one
+// that writes a token to where they look for it.
+func TestCompose(t *testing.T) {
+	all := composed(t).Services
+	token := all["token"]
+	if len(all) != 4 || token == nil {
+		t.Fatalf("services: %v", all)
+	}
+	delete(all, "token")
+	for name, s := range all {
+		set := s.Environment
+		if set["FIVEWAYS_NODE_NAME"] != name || set["FIVEWAYS_CLUSTER_ADVERTISE"] != name+":5680" {
+			t.Errorf("%s is called %s, at %s", name, set["FIVEWAYS_NODE_NAME"], set["FIVEWAYS_CLUSTER_ADVERTISE"])
+		}
+		if all[set["FIVEWAYS_CLUSTER_FOUND"]] != all["n1"] {
+			t.Errorf("%s takes %s for the founder", name, set["FIVEWAYS_CLUSTER_FOUND"])
+		}
+		if s.at("/var/lib/fiveways") != name || s.at(set["FIVEWAYS_CLUSTER_JOIN_FILE"]) != "join" {
+			t.Errorf("volumes of %s: %v", name, s.Volumes)
+		}
+		if !slices.Equal(s.Healthcheck.Test, []string{"CMD", "/usr/bin/fiveways", "health"}) {
+			t.Errorf("health of %s: %q", name, s.Healthcheck.Test)
+		}
+		goodSettings(t, set)
+	}
+	if file := token.Command[len(token.Command)-1]; file != all["n1"].Environment["FIVEWAYS_CLUSTER_JOIN_FILE"] || token.at(file) != "join" || token.at("/var/lib/fiveways") != "n1" {
+		t.Errorf("the token goes to %s; %v", file, token.Volumes)
+	}
+	if token.DependsOn["n1"].Condition != "service_healthy" || len(token.DependsOn) != 1 {
+		t.Errorf("the token waits for %v", token.DependsOn)
+	}
+	out, err := exec.Command(brokertest.Binary(t), append(token.Command, "--data", t.TempDir())...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no node of a cluster runs") {
+		t.Errorf("%q: %v, %s", token.Command, err, out)
+	}
+}
+
+// goodSettings has the program look at the settings of a container, which are those of the image
+// too.
+func goodSettings(t *testing.T, set map[string]string) {
+	t.Helper()
+	cmd := exec.Command(brokertest.Binary(t), "config")
+	cmd.Env = append(os.Environ(), imageSettings(t)...)
+	for key, value := range set {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %v\n%s", set, err, out)
+	}
+}
