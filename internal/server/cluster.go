@@ -15,6 +15,7 @@ import (
 	"fiveways/internal/cluster/control"
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -78,6 +79,10 @@ func (s *Server) startNode() error {
 		s.proxy.Close()
 		return errors.Join(err, peers.Close())
 	}
+	if number := s.node.Status().Node; s.name == config.Default().NodeName {
+		s.name = protocol.NodeName(number)
+	}
+	s.cluster = control.New(s.node, s.about, s.audit)
 	s.openAdmin()
 	close(ready)
 	s.openControl()
@@ -105,9 +110,8 @@ func (s *Server) openControl() {
 		s.control = l
 		listeners = append(listeners, l)
 	}
-	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.audit)
-	s.running.Go(func() { c.Serve(listeners...) })
-	s.serveMetrics(c)
+	s.running.Go(func() { s.cluster.Serve(listeners...) })
+	s.serveMetrics(s.cluster)
 }
 
 // serveMetrics serves the metrics of this node: those of the broker while it leads, and its own at
