@@ -79,9 +79,10 @@ func (m *Member) Name() string {
 // Votes reports whether the node has a vote.
 func (m *Member) Votes() bool { return m.Role != RoleLearner }
 
-// Lag is how many entries the log of a member lacks; known is false where only the leader knows.
+// Lag is how many entries the log of a member lacks. known is false where only the leader knows,
+// and on the leader as long as it has not heard of the member's log.
 func (s *ClusterStatus) Lag(m *Member) (entries uint64, known bool) {
-	if m.Match == nil {
+	if m.Match == nil || *m.Match == 0 {
 		return 0, false
 	}
 	return s.Last - min(*m.Match, s.Last), true

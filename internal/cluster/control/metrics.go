@@ -34,8 +34,8 @@ var figures = []figure{
 	}},
 	{name: "peer_messages_dropped_total", kind: "counter", help: "Messages that could not be sent to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return float64(s.Peers[id].Dropped), true }},
 	{name: "peer_lag_entries", kind: "gauge", help: "Entries that the log of the other node lacks; on the node that leads only.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
-		match, known := s.Match[id]
-		return float64(s.Last - min(match, s.Last)), known
+		match := s.Match[id] // 0: not known
+		return float64(s.Last - min(match, s.Last)), match > 0
 	}},
 }
 

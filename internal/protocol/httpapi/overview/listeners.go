@@ -2,6 +2,7 @@ package overview
 
 import (
 	"net"
+	"net/http"
 	"strconv"
 
 	"fiveways/internal/protocol"
@@ -83,9 +84,17 @@ type way struct {
 	Command  string `json:"command"` // shows the protocol at work, from this machine
 }
 
-func (p *api) listeners() []way {
+// listeners are the addresses of the node that the client has connected to.
+func (p *api) listeners(r *http.Request) []way {
+	served := p.o.Served()
+	if p.o.Membership != nil {
+		s := p.o.Membership.Status()
+		if m := s.Member(reached(r, &s)); m != nil && m.Node != s.Node && m.About != nil {
+			served = m.About.Endpoints
+		}
+	}
 	out := []way{}
-	for _, e := range p.o.Served() {
+	for _, e := range served {
 		host, port := place(&e)
 		out = append(out, way{e.Protocol, host, port, e.TLS, e.Try()})
 	}

@@ -19,7 +19,7 @@ func Register(a *rest.API, o rest.Node) {
 	p := &api{a, o}
 	a.Describe(about)
 	p.Get(rest.Management, "/api/overview", p.overview)
-	p.Get(rest.Management, "/api/listeners", func(*http.Request) (any, error) { return p.listeners(), nil })
+	p.Get(rest.Management, "/api/listeners", func(r *http.Request) (any, error) { return p.listeners(r), nil })
 	p.nodePaths()
 	p.connectionPaths()
 	p.channelPaths()
