@@ -53,7 +53,7 @@ type NodeOptions struct {
 	Lose   func()
 	// Passed has the connection of a client served that another node passes on, and returns when
 	// it is closed.
-	Passed func(net.Conn)
+	Passed func(from uint64, nc net.Conn)
 	Log    *slog.Logger
 }
 
@@ -192,7 +192,7 @@ func (n *Node) stream(from uint64, purpose string, nc net.Conn) {
 			n.o.Log.Warn("cluster: a snapshot was not installed", "from", from, "err", err)
 		}
 	case clientStream:
-		n.o.Passed(nc)
+		n.o.Passed(from, nc)
 	case ControlStream:
 		lent := protocol.Lend(nc)
 		if n.asked.Give(context.Background(), lent) == nil {

@@ -64,7 +64,7 @@ func (s *Store) proposeIdentity() error {
 	return err
 }
 
-// clusterOf derives the id of the cluster from that of its only member.
+// clusterOf derives the id of the cluster from that of its first member.
 func clusterOf(member uint64) uint64 {
 	if member == 0 {
 		return 0

@@ -49,7 +49,7 @@ func (s *Store) Status() *pb.StatusResponse {
 		Leader:           s.MemberID(),
 		RaftIndex:        s.Index(),
 		RaftAppliedIndex: s.Index(),
-		RaftTerm:         term,
+		RaftTerm:         s.Term(),
 	}
 	for _, alarm := range s.Alarms() {
 		answer.Errors = append(answer.Errors, alarm.String())

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,9 @@ type Store struct {
 
 	quota   etcdstorage.Quota
 	cluster *membership.RaftCluster
-	member  atomic.Uint64 // this member's id; 0 before there is one
+	member  atomic.Uint64 // id of the member that has made the store; 0 before there is one
+	serving atomic.Uint64 // that of the member that answers, when it is one of several; else 0
+	term    atomic.Uint64 // in which that leads
 	applied atomic.Uint64 // index of the last entry that was applied
 
 	// applyMu is held while a request goes through etcd's appliers.
@@ -138,14 +141,22 @@ func (s *Store) Logger() *zap.Logger { return s.lg }
 // Index returns the index in the log of the last entry that was applied.
 func (s *Store) Index() uint64 { return s.applied.Load() }
 
-// MemberID returns the id of this member, 0 before Start gave it one.
-func (s *Store) MemberID() uint64 { return s.member.Load() }
+// ServeAs has answers name a member of a cluster of several, and the term in which it leads. The id
+// of the cluster stays. It comes before the first answer.
+func (s *Store) ServeAs(member, term uint64) {
+	s.serving.Store(member)
+	s.term.Store(term)
+}
 
-// ClusterID returns the id of the cluster, which is this member alone.
+// MemberID returns the id of this member, 0 before Start gave it one.
+func (s *Store) MemberID() uint64 { return cmp.Or(s.serving.Load(), s.member.Load()) }
+
+// ClusterID returns the id of the cluster, which comes from that of its first member.
 func (s *Store) ClusterID() uint64 { return clusterOf(s.member.Load()) }
 
-// term is 1: there was one election, of one.
-const term = 1
+// Term returns the number of the election that this member has won: 1, of one, unless ServeAs said
+// another.
+func (s *Store) Term() uint64 { return cmp.Or(s.term.Load(), 1) }
 
 // Header returns a header with all that is the same in every answer, and the current revision.
 func (s *Store) Header() *pb.ResponseHeader {
@@ -156,7 +167,7 @@ func (s *Store) Header() *pb.ResponseHeader {
 
 // Fill writes into a header what is the same in every answer; its revision stays.
 func (s *Store) Fill(h *pb.ResponseHeader) {
-	h.ClusterId, h.MemberId, h.RaftTerm = s.ClusterID(), s.MemberID(), term
+	h.ClusterId, h.MemberId, h.RaftTerm = s.ClusterID(), s.MemberID(), s.Term()
 }
 
 // status tells etcd's appliers what Raft would.
@@ -166,7 +177,7 @@ func (t status) MemberID() types.ID     { return types.ID(t.s.MemberID()) }
 func (t status) Leader() types.ID       { return types.ID(t.s.MemberID()) }
 func (t status) CommittedIndex() uint64 { return t.s.Index() }
 func (t status) AppliedIndex() uint64   { return t.s.Index() }
-func (t status) Term() uint64           { return term }
+func (t status) Term() uint64           { return t.s.Term() }
 
 // version tells etcd's lessor which version the cluster has.
 type version struct{}

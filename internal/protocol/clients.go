@@ -59,6 +59,7 @@ type Client struct {
 	Peer     net.Addr
 	Local    net.Addr
 	TLS      *tls.ConnectionState // nil: plain
+	Node     uint64               // of the cluster that it has connected to, when that is another one; else 0
 	Opened   time.Time
 
 	In, Out atomic.Uint64 // bytes; counted by the code that reads and writes for the connection
@@ -114,11 +115,21 @@ type Channel struct {
 // ChannelCounts are what has happened on a channel, or on several.
 type ChannelCounts = monitor.ChannelCounts
 
+// Passed is a connection that another node of the cluster passes on.
+type Passed interface {
+	net.Conn
+	// Node is the number of the node that the client has connected to.
+	Node() uint64
+}
+
 // Enter adds a connection, which the result stands for. It leaves with Leave.
 func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Client {
 	c := &Client{ID: id, Protocol: protocol, Peer: nc.RemoteAddr(), Local: nc.LocalAddr(), Opened: time.Now(), part: part, clients: cs}
 	if state, ok := StateOf(nc); ok {
 		c.TLS = &state
+	}
+	if p, ok := nc.(Passed); ok {
+		c.Node = p.Node()
 	}
 	if cs == nil {
 		return c

@@ -16,6 +16,7 @@ type Shared struct {
 	Logins      *Logins             // [of the server's own]
 	Clients     *Clients            // where connections are shown to operators; nil: nowhere
 	Connections *Limit              // places for connections [no limit]
+	Cluster     Cluster             // that the broker serves; nil: its node is alone
 	LoginDelay  time.Duration       // before a refused login is answered [1 s; AMQP 3 s]; negative = none
 	Log         *slog.Logger        // [slog.Default()]
 }

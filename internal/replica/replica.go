@@ -237,6 +237,7 @@ func (r *Replica) run(c *core) {
 	ticker := time.NewTicker(TickInterval)
 	defer ticker.Stop()
 	var box mailbox
+	leads := c.leadTerm
 	for c.failed == nil {
 		select {
 		case <-r.wake:
@@ -248,6 +249,10 @@ func (r *Replica) run(c *core) {
 		}
 		box = r.swap(box)
 		r.handle(c, &box)
+		if c.leadTerm != leads { // Machine.Lead may have the status looked at
+			leads = c.leadTerm
+			r.tell(c)
+		}
 	}
 	r.mu.Lock()
 	r.closed, r.err = true, c.failed

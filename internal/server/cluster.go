@@ -77,6 +77,10 @@ func (s *Server) startNode() error {
 	if s.listeners["sql"] != nil {
 		pgwire.Warm() // the clients of a node that is to lead at once do not wait for it
 	}
+	if number := s.node.Status().Node; s.name == config.Default().NodeName {
+		s.name = protocol.NodeName(number)
+	}
+	s.cluster = control.New(s.node, s.about, s.audit)
 	s.openAdmin()
 	close(ready)
 	s.openControl()
@@ -104,9 +108,8 @@ func (s *Server) openControl() {
 		s.control = l
 		listeners = append(listeners, l)
 	}
-	c := control.New(s.node, control.About{Name: s.cfg.NodeName, Version: s.version}, s.audit)
-	s.running.Go(func() { c.Serve(listeners...) })
-	s.serveMetrics(c)
+	s.running.Go(func() { s.cluster.Serve(listeners...) })
+	s.serveMetrics(s.cluster)
 }
 
 // serveMetrics serves the metrics of this node: those of the broker while it leads, and its own at

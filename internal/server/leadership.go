@@ -53,6 +53,9 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lea
 			version: s.version, audit: s.audit,
 		},
 	}
+	if s.cluster != nil {
+		l.shared.Cluster = s.cluster
+	}
 	if err := l.prepare(s); err != nil {
 		l.sems.Stop()
 		return nil, err

@@ -65,3 +65,14 @@ func TestTakenAddresses(t *testing.T) {
 		})
 	}
 }
+
+// TestReachable: a listener on all addresses is told with the host that the node advertises.
+func TestReachable(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1:2379": "127.0.0.1:2379", "10.0.0.5:2379": "10.0.0.5:2379", "0.0.0.0:2379": "n1.example:2379", "[::]:2379": "n1.example:2379", ":2379": "n1.example:2379",
+	} {
+		if got := reachable(address, "n1.example:5680"); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}

@@ -2,16 +2,21 @@ package server
 
 import (
 	"net"
+	"os"
+	"runtime"
 
+	"fiveways/internal/broker"
 	"fiveways/internal/config"
+	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi"
+	"fiveways/internal/storage/vfs"
 )
 
 // describe says what the HTTP API tells of this node.
 func (s *Server) describe(l *leadership) httpapi.Node {
 	n := httpapi.Node{
-		Name: s.cfg.NodeName, Product: s.cfg.AMQPProduct, Version: s.version, RabbitMQ: s.cfg.RabbitMQVersion,
+		Name: s.name, Membership: l.shared.Cluster, ClusterName: func() string { return clusterName(l.broker, s.cfg) }, Product: s.cfg.AMQPProduct, Version: s.version, RabbitMQ: s.cfg.RabbitMQVersion,
 		Monitor: l.monitor, Clients: l.shared.Clients, Connections: l.shared.Connections,
 		Endpoints: func() []protocol.Endpoint { return s.ends }, Certificate: s.tls.Certificate,
 		MemoryLimit: func() int64 { return HeapLimit(s.cfg, s.Kept()) },
@@ -20,6 +25,45 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 		n.KeyBytes = l.keys.keys.IndexBytes
 	}
 	return n
+}
+
+// clusterName is what operators call the broker. The nodes of a cluster agree on it, whatever each
+// is called.
+func clusterName(b *broker.Broker, cfg config.Config) string {
+	name := cfg.NodeName
+	if cfg.ClusterListen != config.Off {
+		name = config.Default().NodeName
+	}
+	return httpapi.ClusterName(b, name)
+}
+
+// about is what this node tells the others of its cluster.
+func (s *Server) about() protocol.About {
+	a := protocol.About{
+		Name: s.name, Version: s.version, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
+		MemoryLimit: HeapLimit(s.cfg, s.Kept()), DiskFree: -1, DiskFreeLimit: s.cfg.DiskFreeLimit,
+	}
+	if free, err := (vfs.OS{}).Free(s.cfg.Data); err == nil {
+		a.DiskFree = int64(free)
+	}
+	for _, e := range s.ends {
+		e.Address = reachable(e.Address, s.cfg.AdvertisedAddress())
+		a.Endpoints = append(a.Endpoints, e)
+	}
+	return a
+}
+
+// reachable is an address by which others reach a listener: one that listens on all addresses of
+// its machine is reached by the one that the node advertises.
+func reachable(address, advertised string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
+		return address
+	}
+	if host, _, err = net.SplitHostPort(advertised); err != nil {
+		return address
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // endpoints are the addresses of all listeners, in the order of config.ListenKeys.

@@ -18,10 +18,12 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/shardlog"
 	"fiveways/internal/cluster"
+	"fiveways/internal/cluster/control"
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
@@ -49,7 +51,9 @@ func HeapLimit(cfg config.Config, kept int64) int64 {
 // Server is a running node.
 type Server struct {
 	cfg     config.Config
+	name    string // of the node
 	version string
+	started time.Time
 	log     *slog.Logger
 	tls     *protocol.TLS // nil: everything is plain
 	audit   *protocol.Audit
@@ -59,11 +63,12 @@ type Server struct {
 	addrs     map[string]string
 	ends      []Endpoint
 
-	broker   *broker.Broker // of a node that is alone
-	node     *cluster.Node  // nil: it is alone
-	proxy    *proxy.Proxy   // nil: it is alone
-	control  net.Listener   // of a node of a cluster; nil: it could not be opened
-	doors    sync.WaitGroup // listeners of proxy
+	broker   *broker.Broker   // of a node that is alone
+	node     *cluster.Node    // nil: it is alone
+	proxy    *proxy.Proxy     // nil: it is alone
+	cluster  *control.Control // nil: it is alone
+	control  net.Listener     // of a node of a cluster; nil: it could not be opened
+	doors    sync.WaitGroup   // listeners of proxy
 	machines atomic.Pointer[machines]
 
 	mu   sync.Mutex
@@ -128,7 +133,7 @@ func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log) error {
 // open opens all that is not in the data folder. The listeners come first: a taken port is found
 // before a long recovery.
 func open(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
-	s := &Server{cfg: cfg, version: version, log: log, addrs: map[string]string{}, listeners: map[string][]net.Listener{}}
+	s := &Server{cfg: cfg, name: cfg.NodeName, started: time.Now(), version: version, log: log, addrs: map[string]string{}, listeners: map[string][]net.Listener{}}
 	var err error
 	if s.tls, err = openTLS(cfg, log); err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/shovel/dynamic"
 )
 
@@ -29,7 +28,7 @@ func newShovels(b *broker.Broker, cfg config.Config, c common) *shovels {
 	o.Operator, o.Connections, o.ConsumerTimeout = true, nil, 0
 	s := &shovels{inside: amqp.New(b, o), pipes: newPipes()}
 	s.manager = dynamic.NewManager(b, dynamic.Options{
-		Local: s.pipes.Dial, ClusterName: func() string { return httpapi.ClusterName(b, cfg.NodeName) }, Log: c.Log,
+		Local: s.pipes.Dial, ClusterName: func() string { return clusterName(b, cfg) }, Log: c.Log,
 	})
 	return s
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fiveways/test/clustertest"
 	"fmt"
-	"io"
 	"net/http"
 	"testing"
 
@@ -60,16 +59,9 @@ func TestEveryProtocol(t *testing.T) {
 // page reads a page of the API.
 func page(t *testing.T, n *clustertest.Node, path string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.HTTPAddr()+path, nil)
-	must(t, err)
-	r.SetBasicAuth("guest", "guest")
-	resp, err := http.DefaultClient.Do(r)
-	must(t, err)
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	must(t, err)
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("%s: %s: %s", path, resp.Status, b)
+	code, body := get(t, n, path)
+	if code != http.StatusOK {
+		t.Errorf("%s: %d: %s", path, code, body)
 	}
-	return string(b)
+	return body
 }

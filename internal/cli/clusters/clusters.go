@@ -144,17 +144,20 @@ func show(w io.Writer, output string, s *control.Status) error {
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
 	fmt.Fprintf(w, "cluster %s, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, leader, s.Term, s.Last, s.Committed, s.Node)
-	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tVERSION", func(row func(...any)) {
+	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
-			lag, about := "?", control.About{Name: "does not answer"}
-			if m.Match != nil {
-				lag = strconv.FormatUint(s.Last-min(*m.Match, s.Last), 10)
+			lag, free, about := "?", "?", control.About{Name: "does not answer", DiskFree: -1}
+			if entries, known := s.Lag(m); known {
+				lag = strconv.FormatUint(entries, 10)
 			}
 			if m.About != nil {
 				about = *m.About
 			}
-			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), about.Version)
+			if about.DiskFree >= 0 {
+				free = fmt.Sprintf("%.1f GiB", float64(about.DiskFree)/(1<<30))
+			}
+			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version)
 		}
 	})
 }

@@ -4,6 +4,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ import (
 const (
 	// askPatience is how long another node may take to say how it is.
 	askPatience = time.Second
+	// askInterval is how often a node asks the others, so that it can tell of them at once.
+	askInterval = 5 * time.Second
 	// changePatience is how long a change of the members may take.
 	changePatience = 20 * time.Second
 	// maxToken is how long a token may be valid.
@@ -32,39 +35,17 @@ const (
 
 // The roles of a node.
 const (
-	Leader   = "leader"
-	Follower = "follower"
-	Learner  = "learner" // gets the log and has no vote yet
+	Leader   = protocol.RoleLeader
+	Follower = protocol.RoleFollower
+	Learner  = protocol.RoleLearner
 )
 
-// About is what a node says of itself.
-type About struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Applied uint64 `json:"applied"` // index of the last entry that its state has
-}
-
-// Member is a node as another one knows it.
-type Member struct {
-	Node    uint64        `json:"node"`
-	Address string        `json:"address"`
-	Role    string        `json:"role"`
-	About   *About        `json:"about,omitempty"` // nil: it does not answer
-	Match   *uint64       `json:"match,omitempty"` // index up to which its log is that of the leader; nil: not known
-	RTT     time.Duration `json:"rtt_ns"`
-	Skew    time.Duration `json:"skew_ns"` // of its clock, positive when it is ahead
-}
-
-// Status is the cluster as one node knows it.
-type Status struct {
-	Cluster   string   `json:"cluster"`
-	Node      uint64   `json:"node"`   // that says so
-	Leader    uint64   `json:"leader"` // 0: none is known
-	Term      uint64   `json:"term"`
-	Last      uint64   `json:"last"` // index of the last entry of its log
-	Committed uint64   `json:"committed"`
-	Members   []Member `json:"members"` // by number
-}
+// What a node is asked for.
+type (
+	Status = protocol.ClusterStatus
+	Member = protocol.Member
+	About  = protocol.About
+)
 
 // Token lets nodes join.
 type Token struct {
@@ -75,20 +56,26 @@ type Token struct {
 // Control answers.
 type Control struct {
 	node  *cluster.Node
-	about About // without what changes
+	about func() About // without Applied
 	mux   *http.ServeMux
 	audit *protocol.Audit
+
+	mu   sync.Mutex
+	said map[uint64]About // guarded by mu: by node, what it has said last
 }
 
-// New returns what answers for a node.
-func New(n *cluster.Node, about About, audit *protocol.Audit) *Control {
-	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit}
+var _ protocol.Cluster = (*Control)(nil)
+
+// New returns what answers for a node. about is what the node says of itself; Applied is filled in.
+func New(n *cluster.Node, about func() About, audit *protocol.Audit) *Control {
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, said: map[uint64]About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
 	c.mux.HandleFunc("POST /transfer", c.onLeader(c.transfer))
 	c.mux.HandleFunc("POST /resign", c.resign)
 	c.mux.HandleFunc("POST /remove", c.onLeader(c.remove))
+	c.remember(n.Status().Node, c.self())
 	return c
 }
 
@@ -96,49 +83,94 @@ func New(n *cluster.Node, about About, audit *protocol.Audit) *Control {
 func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
 
 func (c *Control) self() About {
-	a := c.about
+	a := c.about()
 	a.Applied = c.node.Status().Applied
 	return a
 }
 
-// status is that of the leader, which knows most; of this node when that does not answer.
-func (c *Control) status(ctx context.Context) Status {
+func (c *Control) remember(node uint64, a About) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said[node] = a
+}
+
+// Status implements protocol.Cluster. What nodes say of themselves is up to askInterval old.
+func (c *Control) Status() Status {
 	s := c.node.Status()
-	if s.Leader != 0 && s.Leader != s.Node {
-		var theirs Status
-		if err := c.ask(ctx, s.Leader, "/status", &theirs); err == nil {
-			return theirs
-		}
-	}
 	out := Status{
 		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed,
 		Members: make([]Member, 0, len(s.Addresses)),
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for id, address := range s.Addresses {
-		m := Member{Node: id, Address: address, Role: role(&s, id), RTT: s.Peers[id].RTT, Skew: s.Peers[id].Skew}
+		peer := s.Peers[id]
+		m := Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew}
 		if match, known := s.Match[id]; known {
 			m.Match = &match
 		}
+		if a, ok := c.said[id]; ok {
+			if id == s.Node {
+				a.Applied = s.Applied
+			}
+			m.About = &a
+		}
 		out.Members = append(out.Members, m)
 	}
-	slices.SortFunc(out.Members, func(a, b Member) int { return int(a.Node) - int(b.Node) })
-	var asked sync.WaitGroup
-	for i := range out.Members {
-		m := &out.Members[i]
-		if m.Node == s.Node {
-			own := c.self()
-			m.About = &own
-			continue
+	slices.SortFunc(out.Members, func(a, b Member) int { return cmp.Compare(a.Node, b.Node) })
+	return out
+}
+
+// status is that of the leader, which knows most; of this node when that does not answer. All nodes
+// are asked.
+func (c *Control) status(ctx context.Context) Status {
+	out := c.Status()
+	if out.Leader != 0 && out.Leader != out.Node {
+		var theirs Status
+		if err := c.ask(ctx, out.Leader, "/status", &theirs); err == nil {
+			return theirs
 		}
+	}
+	c.askAll(ctx, out.Members)
+	return out
+}
+
+// askAll asks members what they say of themselves now, and remembers it. Of those that do not
+// answer nothing is left.
+func (c *Control) askAll(ctx context.Context, members []Member) {
+	self := c.node.Status().Node
+	var asked sync.WaitGroup
+	for i := range members {
+		m := &members[i]
 		asked.Go(func() {
 			var a About
-			if c.ask(ctx, m.Node, "/about", &a) == nil {
+			var err error
+			if m.Node == self {
+				a = c.self()
+			} else {
+				err = c.ask(ctx, m.Node, "/about", &a)
+			}
+			if m.About = nil; err == nil {
 				m.About = &a
+				c.remember(m.Node, a)
 			}
 		})
 	}
 	asked.Wait()
-	return out
+}
+
+// watch asks all nodes again and again until the end of ctx.
+func (c *Control) watch(ctx context.Context) {
+	again := time.NewTicker(askInterval)
+	defer again.Stop()
+	for {
+		c.askAll(ctx, c.Status().Members)
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+	}
 }
 
 func role(s *cluster.Status, node uint64) string {
@@ -226,7 +258,7 @@ func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.record("lead transferred", r.FormValue("node"), nil)
-	c.node.Transfer(node)
+	c.Transfer(node)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -257,9 +289,7 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), changePatience)
-	defer cancel()
-	err = c.node.Remove(ctx, node)
+	err = c.Remove(r.Context(), node)
 	c.record("node removed", r.FormValue("node"), err)
 	switch {
 	case errors.Is(err, replica.ErrTooFew), errors.Is(err, replica.ErrBusy):
@@ -269,6 +299,16 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// Transfer implements protocol.Cluster.
+func (c *Control) Transfer(node uint64) { c.node.Transfer(node) }
+
+// Remove implements protocol.Cluster.
+func (c *Control) Remove(ctx context.Context, node uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, changePatience)
+	defer cancel()
+	return c.node.Remove(ctx, node)
 }
 
 // record has the audit log tell of a change, and why it was not made if that failed.
@@ -303,13 +343,18 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has gone
 }
 
-// Serve answers on listeners until they are closed.
+// Serve answers on listeners until they are closed, and meanwhile asks the other nodes how they
+// are.
 func (c *Control) Serve(listeners ...net.Listener) {
-	var served sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	var served, watching sync.WaitGroup
+	watching.Go(func() { c.watch(ctx) })
 	s := http.Server{Handler: c, ReadHeaderTimeout: askPatience}
 	for _, l := range listeners {
 		served.Go(func() { s.Serve(l) }) //nolint:errcheck // the listener was closed
 	}
 	served.Wait()
+	cancel()
+	watching.Wait()
 	s.Close() //nolint:errcheck // nothing listens any more
 }

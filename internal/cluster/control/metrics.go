@@ -22,6 +22,15 @@ var figures = []figure{
 	{name: "has_leader", kind: "gauge", help: "1 while the node knows which node leads.", node: func(s *cluster.Status) float64 { return number(s.Leader != 0) }},
 	{name: "term", kind: "gauge", help: "Number of elections that the cluster has had, won or not.", node: func(s *cluster.Status) float64 { return float64(s.Term) }},
 	{name: "voters", kind: "gauge", help: "Nodes that have a vote.", node: func(s *cluster.Status) float64 { return float64(len(s.Voters)) }},
+	{name: "voters_connected", kind: "gauge", help: "Those of them that the node is connected to, with itself when it has a vote.", node: func(s *cluster.Status) float64 {
+		up := 0
+		for _, id := range s.Voters {
+			if id == s.Node || s.Peers[id].Connected {
+				up++
+			}
+		}
+		return float64(up)
+	}},
 	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
 	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
 	{name: "applied_index", kind: "counter", help: "Index of the last entry that the state of the node has.", node: func(s *cluster.Status) float64 { return float64(s.Applied) }},
@@ -34,8 +43,8 @@ var figures = []figure{
 	}},
 	{name: "peer_messages_dropped_total", kind: "counter", help: "Messages that could not be sent to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return float64(s.Peers[id].Dropped), true }},
 	{name: "peer_lag_entries", kind: "gauge", help: "Entries that the log of the other node lacks; on the node that leads only.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
-		match, known := s.Match[id]
-		return float64(s.Last - min(match, s.Last)), known
+		match := s.Match[id] // 0: not known
+		return float64(s.Last - min(match, s.Last)), match > 0
 	}},
 }
 
@@ -49,12 +58,11 @@ func number(is bool) float64 {
 // Metrics serves the metrics of the node as a part of its cluster, for Prometheus.
 func (c *Control) Metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	c.writeMetrics(w)
+	now := c.node.Status()
+	writeMetrics(w, &now)
 }
 
-func (c *Control) writeMetrics(w io.Writer) {
-	now := c.node.Status()
-	s := &now
+func writeMetrics(w io.Writer, s *cluster.Status) {
 	for _, f := range figures {
 		fmt.Fprintf(w, "# HELP fiveways_cluster_%s %s\n# TYPE fiveways_cluster_%[1]s %[3]s\n", f.name, f.help, f.kind)
 		if f.node != nil {

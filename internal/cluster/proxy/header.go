@@ -150,10 +150,14 @@ func (a foreign) String() string  { return a.text }
 type passed struct {
 	*protocol.Lent
 	header
+	node uint64 // that the client has connected to
 }
 
 func (c *passed) LocalAddr() net.Addr  { return c.local }
 func (c *passed) RemoteAddr() net.Addr { return c.remote }
+
+// Node implements protocol.Passed.
+func (c *passed) Node() uint64 { return c.node }
 
 // ConnectionState is what the client's handshake with the other node came to (protocol.StateOf).
 func (c *passed) ConnectionState() tls.ConnectionState {

@@ -156,14 +156,14 @@ func copyTo(dst, src net.Conn) {
 }
 
 // Receive has a connection served that another node passes on, and returns when it is closed.
-func (p *Proxy) Receive(nc net.Conn) {
+func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	defer nc.Close()
 	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // reading tells
 	h, err := readHeader(nc)
 	if err == nil {
 		err = nc.SetDeadline(time.Time{})
 	}
-	c := &passed{protocol.Lend(nc), h}
+	c := &passed{protocol.Lend(nc), h, from}
 	if err == nil {
 		in, _ := p.inlet(h.key)
 		if err = errNotLeading; in != nil {
@@ -171,7 +171,7 @@ func (p *Proxy) Receive(nc net.Conn) {
 		}
 	}
 	if err != nil {
-		p.quiet.Warn("proxy: a connection from another node is refused", "from", nc.RemoteAddr(), "err", err)
+		p.quiet.Warn("proxy: a connection from another node is refused", "from", from, "err", err)
 		return
 	}
 	<-c.Closed()

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -133,7 +134,7 @@ func newPair(t *testing.T) pair {
 				return nil, errors.New("the other node does not lead either")
 			}
 			near, far := net.Pipe()
-			go other.Receive(far)
+			go other.Receive(uint64(i+1), far)
 			return near, nil
 		}})
 	}
@@ -152,13 +153,15 @@ func (p pair) connect(t *testing.T, node int) net.Conn {
 	return near
 }
 
-// greeter greets each client of a leadership with the name of the node and its address.
+// greeter greets each client of a leadership with the name of the node, its address, and the number
+// of the node that it has connected to, when that is another one.
 func greeter(p *Proxy, name string) {
 	ln := p.Lead(map[string]net.Addr{"amqp": here})["amqp"]
 	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet does not fail
 		go func() {
-			io.WriteString(nc, name+" "+nc.RemoteAddr().String()+"\n") //nolint:errcheck // the client tells
-			io.Copy(nc, nc)                                            //nolint:errcheck // the client tells
+			by := (*protocol.Clients)(nil).Enter(nc, 1, "amqp", nil).Node
+			fmt.Fprintf(nc, "%s %s %d\n", name, nc.RemoteAddr(), by)
+			io.Copy(nc, nc) //nolint:errcheck // the client tells
 			nc.Close()
 		}()
 	})
@@ -177,8 +180,8 @@ func TestPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
 		greeter(p[1], "leader")
-		want := "leader " + there.String() + "\n"
-		for node := range p {
+		for node, by := range []int{1, 0} {
+			want := fmt.Sprintf("leader %s %d\n", there, by)
 			nc := p.connect(t, node)
 			if got := said(t, nc, len(want)); got != want {
 				t.Errorf("by node %d: %q", node, got)
@@ -256,7 +259,7 @@ func TestBadHeader(t *testing.T) {
 		greeter(p[0], "leader")
 		for _, text := range []string{"", "\x02\x00\x00\x00\x09\x00", "\xff\xff\xff\xff"} {
 			near, far := net.Pipe()
-			go p[0].Receive(far)
+			go p[0].Receive(1, far)
 			io.WriteString(near, text) //nolint:errcheck // it may be closed already
 			if _, err := near.Read(make([]byte, 1)); err == nil {
 				t.Errorf("%q: it was served", text)

@@ -24,18 +24,24 @@ func (a *authService) header() *pb.ResponseHeader { return a.srv.keys.Header() }
 
 // manage changes users or roles for a caller that may do so, and records the act in the audit log.
 func (a *authService) manage(ctx context.Context, what, whom string, do func() error) error {
-	who, err := a.srv.identify(ctx)
+	return a.srv.manage(ctx, what, whom, do)
+}
+
+// manage changes what is not etcd's alone (users, the cluster) for a caller that may do so, and
+// records the act in the audit log.
+func (s *Server) manage(ctx context.Context, what, whom string, do func() error) error {
+	who, err := s.identify(ctx)
 	if err != nil {
 		return err
 	}
-	if err = a.srv.mayChangeUsers(who); err == nil {
+	if err = s.mayChangeUsers(who); err == nil {
 		err = do()
 	}
 	act := protocol.Act{Protocol: "etcd", Who: who.user, From: peerOf(ctx), What: what, On: whom}
 	if err != nil {
 		act.Refusal = err.Error()
 	}
-	a.srv.o.Audit.Record(act)
+	s.o.Audit.Record(act)
 	return reply(err)
 }
 

@@ -4,40 +4,121 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"fiveways/internal/protocol"
 )
 
-// clusterService is the service Cluster. There is one member, this one.
+// clusterService is the service Cluster.
 type clusterService struct {
 	pb.UnimplementedClusterServer
 	srv *Server
 }
 
-var errOneMember = status.Error(codes.FailedPrecondition, "etcdserver: not capable: this broker is a single node, its membership does not change")
+// Errors of changes of the members that are not made by this API.
+var (
+	errOneMember = status.Error(codes.FailedPrecondition, "etcdserver: not capable: this broker is a single node, its membership does not change")
+	errByToken   = status.Error(codes.FailedPrecondition, "etcdserver: not capable: nodes join with a token, which `fiveways cluster token` prints, and keep their addresses")
+)
 
-// MemberList lists this member.
+// MemberList lists the members.
 func (c *clusterService) MemberList(ctx context.Context, r *pb.MemberListRequest) (*pb.MemberListResponse, error) {
 	if _, err := c.srv.identify(ctx); err != nil {
 		return nil, err
 	}
 	h := &pb.ResponseHeader{} // without a revision, as etcd's
 	c.srv.keys.Fill(h)
-	return &pb.MemberListResponse{Header: h, Members: []*pb.Member{c.self(ctx)}}, nil
+	return &pb.MemberListResponse{Header: h, Members: c.members(ctx)}, nil
 }
 
-// self is this member. Its URL is where this client reached it: another one may not lead here from
-// where the client is.
-func (c *clusterService) self(ctx context.Context) *pb.Member {
-	m := &pb.Member{ID: c.srv.keys.MemberID(), Name: c.srv.o.NodeName}
-	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
-		m.ClientURLs = []string{"http://" + p.LocalAddr.String()}
+// members are all of them. The URL of the one that the client has connected to is where it did
+// that: another one may not lead there from where the client is.
+func (c *clusterService) members(ctx context.Context) []*pb.Member {
+	if c.srv.o.Cluster == nil {
+		return []*pb.Member{{ID: c.srv.keys.MemberID(), Name: c.srv.o.NodeName, ClientURLs: usedURL(ctx, "http")}}
 	}
-	return m
+	scheme := "http"
+	if client := clientOf(ctx); client != nil && client.TLS != nil {
+		scheme = "https" // what a client has to hide goes to no port in plain text
+	}
+	now, reached := c.srv.o.Cluster.Status(), c.srv.reached(ctx)
+	var all []*pb.Member
+	for i := range now.Members {
+		m := &now.Members[i]
+		out := &pb.Member{ID: m.Node, Name: m.Name(), PeerURLs: []string{"https://" + m.Address}, IsLearner: !m.Votes()}
+		if m.Node == reached {
+			out.ClientURLs = usedURL(ctx, scheme)
+		} else {
+			out.ClientURLs = toldURLs(m.About, scheme)
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+// usedURL is where the client has connected to.
+func usedURL(ctx context.Context, scheme string) []string {
+	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
+		return []string{scheme + "://" + p.LocalAddr.String()}
+	}
+	return nil
+}
+
+// toldURLs are where another member says that it serves this API.
+func toldURLs(a *protocol.About, scheme string) (urls []string) {
+	if a == nil {
+		return nil
+	}
+	for _, e := range a.Endpoints {
+		if e.Protocol == "etcd" {
+			urls = append(urls, scheme+"://"+e.Address)
+		}
+	}
+	return urls
+}
+
+// clientOf is the connection of a caller; nil: there is none that operators see.
+func clientOf(ctx context.Context) *protocol.Client {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	a, ok := p.Addr.(agentAddr)
+	if !ok {
+		return nil
+	}
+	return a.agent.client
+}
+
+// reached is the id of the member that the client has connected to.
+func (s *Server) reached(ctx context.Context) uint64 {
+	if c := clientOf(ctx); c != nil && c.Node != 0 {
+		return c.Node
+	}
+	return s.keys.MemberID()
+}
+
+// hasMember reports whether there is a member of an id.
+func (s *Server) hasMember(id uint64) bool {
+	if s.o.Cluster == nil {
+		return id == s.keys.MemberID()
+	}
+	now := s.o.Cluster.Status()
+	return now.Member(id) != nil
+}
+
+// fixed is the error of changes that are not made by this API.
+func (s *Server) fixed() error {
+	if s.o.Cluster == nil {
+		return errOneMember
+	}
+	return errByToken
 }
 
 // admin reports whether the caller may change members, and whether there is one of the id.
@@ -49,7 +130,7 @@ func (c *clusterService) admin(ctx context.Context, id uint64) error {
 	if err := c.srv.mayAdminister(who); err != nil {
 		return reply(err)
 	}
-	if id != c.srv.keys.MemberID() {
+	if !c.srv.hasMember(id) {
 		return rpctypes.ErrGRPCMemberNotFound
 	}
 	return nil
@@ -63,7 +144,7 @@ func (c *clusterService) MemberAdd(ctx context.Context, r *pb.MemberAddRequest) 
 	if len(r.PeerURLs) == 0 || slices.ContainsFunc(r.PeerURLs, isBadURL) {
 		return nil, rpctypes.ErrGRPCMemberBadURLs
 	}
-	return nil, errOneMember
+	return nil, c.srv.fixed()
 }
 
 // isBadURL reports whether something is no address of a member: scheme, host and port.
@@ -72,26 +153,42 @@ func isBadURL(s string) bool {
 	return err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Port() == "" || u.Path != ""
 }
 
-// MemberRemove is refused for the only member.
+// MemberRemove has a member leave for ever, which the only one cannot.
 func (c *clusterService) MemberRemove(ctx context.Context, r *pb.MemberRemoveRequest) (*pb.MemberRemoveResponse, error) {
 	if err := c.admin(ctx, r.ID); err != nil {
 		return nil, err
 	}
-	return nil, rpctypes.ErrGRPCMemberNotEnoughStarted
+	if c.srv.o.Cluster == nil {
+		return nil, rpctypes.ErrGRPCMemberNotEnoughStarted
+	}
+	err := c.srv.manage(ctx, "member removed", strconv.FormatUint(r.ID, 10), func() error { return c.srv.o.Cluster.Remove(ctx, r.ID) })
+	if err != nil {
+		return nil, err
+	}
+	h := &pb.ResponseHeader{}
+	c.srv.keys.Fill(h)
+	left := slices.DeleteFunc(c.members(ctx), func(m *pb.Member) bool { return m.ID == r.ID })
+	return &pb.MemberRemoveResponse{Header: h, Members: left}, nil
 }
 
-// MemberUpdate is refused: there are no URLs for other members.
+// MemberUpdate is refused: the members' addresses do not change.
 func (c *clusterService) MemberUpdate(ctx context.Context, r *pb.MemberUpdateRequest) (*pb.MemberUpdateResponse, error) {
 	if err := c.admin(ctx, r.ID); err != nil {
 		return nil, err
 	}
-	return nil, errOneMember
+	return nil, c.srv.fixed()
 }
 
-// MemberPromote is refused: the only member votes.
+// MemberPromote is refused: a learner becomes a voter by itself, once it has caught up.
 func (c *clusterService) MemberPromote(ctx context.Context, r *pb.MemberPromoteRequest) (*pb.MemberPromoteResponse, error) {
 	if err := c.admin(ctx, r.ID); err != nil {
 		return nil, err
+	}
+	if c.srv.o.Cluster != nil {
+		now := c.srv.o.Cluster.Status()
+		if m := now.Member(r.ID); m != nil && !m.Votes() {
+			return nil, rpctypes.ErrGRPCLearnerNotReady
+		}
 	}
 	return nil, rpctypes.ErrGRPCMemberNotLearner
 }

@@ -14,6 +14,7 @@ import (
 
 	"fiveways/internal/core/failure"
 	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways/internal/replica"
 )
 
 // replies are the errors of the layers below and what clients get for them. Errors of packages of
@@ -65,6 +66,9 @@ var replies = []struct{ cause, reply error }{
 	{failure.ErrTooLarge, rpctypes.ErrGRPCRequestTooLarge},
 	{failure.ErrClosed, rpctypes.ErrGRPCStopped},
 	{failure.ErrLogFailed, virtual.ErrLogFailed},
+	{replica.ErrTooFew, rpctypes.ErrGRPCMemberNotEnoughStarted},
+	{replica.ErrBusy, rpctypes.ErrGRPCUnhealthy},
+	{replica.ErrNotLeader, rpctypes.ErrGRPCNotLeader},
 }
 
 // reply turns an error of the layers below into the one that clients get; one that is a status of

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/coreos/go-semver/semver"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -57,7 +59,7 @@ func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb
 	return resp, nil
 }
 
-// Status tells how this member does. It leads, always.
+// Status tells how the member does that the client has connected to.
 func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*pb.StatusResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -65,7 +67,30 @@ func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*
 	s := m.srv
 	resp := s.keys.Status()
 	resp.Version, resp.DbSizeQuota, resp.DowngradeInfo = etcdVersion, s.keys.Quota(), &pb.DowngradeInfo{}
+	if s.o.Cluster != nil {
+		s.showMember(resp, s.reached(ctx))
+	}
 	return resp, nil
+}
+
+// showMember tells of a member of several, as far as this one knows, which leads: the log of
+// another one is at least as long. The sizes are the same on all.
+func (s *Server) showMember(resp *pb.StatusResponse, id uint64) {
+	resp.Header.MemberId = id
+	now := s.o.Cluster.Status()
+	m := now.Member(id)
+	if m == nil {
+		return // it was removed just now
+	}
+	resp.IsLearner = !m.Votes()
+	resp.RaftIndex = now.Committed
+	if m.Match != nil {
+		resp.RaftIndex = min(*m.Match, now.Committed)
+	}
+	resp.RaftAppliedIndex = resp.RaftIndex
+	if id == now.Node && m.About != nil {
+		resp.RaftAppliedIndex = min(m.About.Applied, resp.RaftIndex)
+	}
 }
 
 // Defragment has nothing to do: what is deleted is given back as it happens.
@@ -136,13 +161,30 @@ func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenan
 	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil), Version: clusterVersion})
 }
 
-// MoveLeader has no other member to move to.
+// MoveLeader asks another member to lead. The sessions of this one end when it does.
 func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderRequest) (*pb.MoveLeaderResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
 	}
-	if r.TargetID != m.srv.keys.MemberID() {
+	if r.TargetID == m.srv.keys.MemberID() {
+		return &pb.MoveLeaderResponse{}, nil
+	}
+	if m.srv.o.Cluster == nil {
 		return nil, rpctypes.ErrGRPCBadLeaderTransferee
+	}
+	err := m.srv.manage(ctx, "leader moved", strconv.FormatUint(r.TargetID, 10), func() error {
+		now := m.srv.o.Cluster.Status()
+		switch to := now.Member(r.TargetID); {
+		case to == nil || !to.Votes():
+			return etcderrors.ErrBadLeaderTransferee
+		case !to.Up:
+			return etcderrors.ErrTimeoutLeaderTransfer
+		}
+		m.srv.o.Cluster.Transfer(r.TargetID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &pb.MoveLeaderResponse{}, nil
 }

@@ -84,6 +84,10 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.grants = ks.Grants()
 	s.accounts = newAccounts(s)
+	if s.o.Cluster != nil {
+		now := s.o.Cluster.Status()
+		ks.ServeAs(now.Node, now.Term)
+	}
 	h := &pb.ResponseHeader{}
 	ks.Fill(h)
 	s.identity = memberIdentity{h.ClusterId, h.MemberId, h.RaftTerm}

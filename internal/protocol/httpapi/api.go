@@ -109,8 +109,8 @@ func New(b *broker.Broker, o Options) *API {
 	a.backups()
 	attempts.Register(a.API, o.Node.Name)
 	page.Register(a.API)
-	access.Register(a.API, access.Options{Monitor: o.Node.Monitor, Node: o.Node.Name})
-	topology.Register(a.API, topology.Options{Monitor: o.Node.Monitor, Clients: o.Node.Clients, Node: o.Node.Name, Shovels: o.Shovels})
+	access.Register(a.API, access.Options{Node: &o.Node})
+	topology.Register(a.API, topology.Options{Node: &o.Node, Shovels: o.Shovels})
 	definitions.Register(a.API, definitions.Options{Product: o.Node.Product, Version: o.Node.ProductVersion(), RabbitMQ: o.Node.RabbitMQ, CheckPolicy: policy.Check})
 	openapi.Register(a.API, o.Node.Version)
 	return a

@@ -1,6 +1,7 @@
 import { hasTag, query, session } from "../api.js";
 import { Card, Chip, Command, Empty, Go, Head, Tile, Trouble } from "../components/basics.js";
 import { Chart } from "../components/chart.js";
+import { Rows } from "../components/table.js";
 import { bytes, count, duration, millis, rate, short } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
@@ -16,7 +17,7 @@ export function Overview() {
   const nodes = useLive(monitors ? `nodes${query(pastOf(span, "node_stats"))}` : null);
   const of = overview.data;
   if (!of) return html`<${Head} title="Overview" />${overview.loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${overview.error} what="The overview" />`}`;
-  const node = nodes.data?.[0];
+  const node = nodes.data?.find((n) => n.name === of.node);
   return html`
     <${Head} title="Overview">
       <span class="soft small">${of.product_name ?? "Fiveways"} ${of.fiveways_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
@@ -26,6 +27,7 @@ export function Overview() {
     <//>
     <div class="stack">
       <${Trouble} error=${overview.error} what="The overview" />
+      <${Cluster} nodes=${nodes.data?.filter((n) => n.cluster_member) ?? []} />
       <${Totals} of=${of} />
       ${of.object_totals?.queues === 0 && html`<${FirstSteps} />`}
       <${Charts} of=${of} age=${node?.uptime} />
@@ -50,6 +52,28 @@ function Totals({ of }) {
       <${Tile} name="Channels" value=${count(objects.channels)} to=${["channels"]} />
       <${Tile} name="Consumers" value=${count(objects.consumers)} />
     </div>`;
+}
+
+const nodeColumns = [
+  { title: "Node", class: "name", show: (n) => html`${n.name} ${n.cluster_member.here && html`<${Chip}>you are here<//>`}` },
+  { title: "Role", show: (n) => (n.running ? html`<${Chip} kind=${n.cluster_member.role === "leader" ? "good" : ""}>${n.cluster_member.role}<//>` : html`<${Chip} kind="bad">down<//>`) },
+  { title: "Lag in entries", number: true, show: (n) => count(n.cluster_member.lag ?? NaN) },
+  { title: "Clock", number: true, show: (n) => (n.running ? millis(n.cluster_member.clock_skew_ms) : "–") },
+  { title: "Disk free", number: true, show: (n) => bytes(n.disk_free) },
+  { title: "Term", number: true, wide: true, show: (n) => count(n.cluster_member.term) },
+  { title: "Version", wide: true, show: (n) => n.cluster_member.version ?? "–" },
+  { title: "Address", wide: true, show: (n) => n.cluster_member.address },
+];
+
+function Cluster({ nodes }) {
+  if (nodes.length === 0) return null;
+  const voters = nodes.filter((n) => n.cluster_member.role !== "learner");
+  const critical = voters.filter((n) => n.running).length <= Math.floor(voters.length / 2) + 1;
+  return html`
+    <${Card} title="Cluster" flush>
+      ${critical && html`<div class="body"><div class="note warn">If one more node stops, nothing can be written: the others would be no majority.</div></div>`}
+      <${Rows} columns=${nodeColumns} rows=${nodes} label="Nodes of the cluster" />
+    <//>`;
 }
 
 const FirstSteps = () => html`
@@ -90,7 +114,7 @@ function NodeCharts({ node, data }) {
       <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "p50", points: remembered.fsync }, { label: "p99", points: remembered.fsync99 }]} />
       <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "p50", points: remembered.confirm }, { label: "p99", points: remembered.confirm99 }]} />
     </div>
-    <p class="soft small">Up for ${duration(node.uptime ?? 0)}, ${count(node.proc_used)} goroutines, ${count(node.fd_used)} of ${count(node.fd_total)} files open.</p>`;
+    <p class="soft small">${node.cluster_member && `These charts are of ${node.name}, which leads. `}Up for ${duration(node.uptime ?? 0)}, ${count(node.proc_used)} goroutines, ${count(node.fd_used)} of ${count(node.fd_total)} files open.</p>`;
 }
 
 function Listeners() {

@@ -13,7 +13,7 @@ import (
 
 func apiOf(b *broker.Broker, log *slog.Logger) *rest.API {
 	a := rest.New(b, rest.Options{Log: log, LoginDelay: -1})
-	Register(a, Options{Monitor: monitor.New(b, monitor.Options{}), Node: "fiveways@here"})
+	Register(a, Options{Node: &rest.Node{Name: "fiveways@here", Monitor: monitor.New(b, monitor.Options{})}})
 	return a
 }
 

@@ -10,20 +10,19 @@ import (
 
 // Options are what the paths show beside what the engine knows. All are needed.
 type Options struct {
-	Monitor *monitor.Monitor // what virtual hosts hold
-	Node    string           // name of the node
+	Node *rest.Node // this one
 }
 
 // api serves the paths.
 type api struct {
 	*rest.API
 	monitor *monitor.Monitor
-	node    string
+	node    *rest.Node
 }
 
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
-	p := &api{a, o.Monitor, o.Node}
+	p := &api{a, o.Node.Monitor, o.Node}
 	a.Describe(about)
 	p.userPaths()
 	p.vhostPaths()

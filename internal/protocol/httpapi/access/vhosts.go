@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"net/http"
+	"slices"
 
 	"fiveways/internal/core/access"
 	"fiveways/internal/core/catalog"
@@ -69,7 +70,7 @@ func (a *api) startVHost(r *http.Request) (rest.Answer, error) {
 	if _, err := a.Broker.VHost(rest.Name(r, "vhost")); err != nil {
 		return rest.Answer{}, rest.ErrNotThere
 	}
-	if node := rest.Name(r, "node"); node != a.node {
+	if node := rest.Name(r, "node"); !slices.Contains(a.node.Running(), node) {
 		return rest.Answer{}, rest.BadRequest("Request to node " + node + " failed with nodedown")
 	}
 	return rest.Answer{Status: http.StatusNoContent}, nil
@@ -77,9 +78,13 @@ func (a *api) startVHost(r *http.Request) (rest.Answer, error) {
 
 func (a *api) vhost(v catalog.VHostInfo, r *http.Request) VHost {
 	sum := a.monitor.VHost(v.Name, monitor.ParseQuery(r.URL.Query()))
+	state := map[string]string{}
+	for _, node := range a.node.Running() {
+		state[node] = "running"
+	}
 	return VHost{
 		Name: v.Name, Description: v.Description, Tags: v.Tags, DefaultQueueType: cmp.Or(v.DefaultQueueType, "undefined"),
-		Metadata: Metadata{v.Description, v.Tags, v.DefaultQueueType}, Tracing: v.Tapped, ClusterState: map[string]string{a.node: "running"},
+		Metadata: Metadata{v.Description, v.Tags, v.DefaultQueueType}, Tracing: v.Tapped, ClusterState: state,
 		Limits: limits(v.Limits), Lengths: sum.Lengths, Stats: sum.Stats,
 	}
 }

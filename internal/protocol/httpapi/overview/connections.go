@@ -174,7 +174,7 @@ func (p *api) showConnection(c *protocol.Client, q monitor.Query) connection {
 	l := c.Login()
 	f := p.o.Monitor.ConnectionStats(c.ID, c.In.Load(), c.Out.Load(), q)
 	out := connection{
-		Name: c.Name(), Node: p.o.Name, Type: "network", Protocol: l.Version, State: c.State(), User: l.User, PerformedBy: l.User, VHost: l.VHost,
+		Name: c.Name(), Node: p.nodeOf(c), Type: "network", Protocol: l.Version, State: c.State(), User: l.User, PerformedBy: l.User, VHost: l.VHost,
 		Connected: c.Opened.UnixMilli(), Client: rest.Table(l.Properties), Mechanism: l.Mechanism, Given: given(l),
 		Channels: len(c.Channels()), ChannelMax: l.ChannelMax, FrameMax: l.FrameMax, Timeout: int(l.Heartbeat.Seconds()),
 		Received: f[0].Value, ReceivedDetails: f[0].Details, Sent: f[1].Value, SentDetails: f[1].Details,
@@ -183,6 +183,18 @@ func (p *api) showConnection(c *protocol.Client, q monitor.Query) connection {
 	out.PeerHost, out.PeerPort = rest.HostPort(c.Peer)
 	out.showTLS(c)
 	return out
+}
+
+// nodeOf is the node that a client has connected to.
+func (p *api) nodeOf(c *protocol.Client) string {
+	if c.Node == 0 {
+		return p.o.Name
+	}
+	s := p.o.Membership.Status()
+	if m := s.Member(c.Node); m != nil {
+		return m.Name()
+	}
+	return protocol.NodeName(c.Node) // it was removed
 }
 
 // given is the name that the client gave its connection.

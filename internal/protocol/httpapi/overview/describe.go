@@ -19,8 +19,8 @@ func checked(summary string) rest.About {
 var about = map[string]rest.About{
 	"GET /api/overview":            {Summary: "What the broker is and does, as far as the caller may see it", Out: object{}, Query: rest.Histories},
 	"GET /api/listeners":           {Summary: "Which protocols listen where, with a command to try each", Out: []way{}},
-	"GET /api/nodes":               {Summary: "The node, which is the only one", Out: []object{}, Query: rest.Histories},
-	"GET /api/nodes/{node}":        {Summary: "The node", Out: object{}, Query: rest.Histories},
+	"GET /api/nodes":               {Summary: "The nodes of the cluster, by number; one that is alone is the only one", Out: []object{}, Query: rest.Histories},
+	"GET /api/nodes/{node}":        {Summary: "One node", Out: object{}, Query: rest.Histories},
 	"GET /api/nodes/{node}/memory": {Summary: "What the node has memory for", Out: object{}},
 
 	"GET /api/connections":                    {Summary: "The connections that the caller may see", Out: connection{}, Listing: true, Query: rest.Histories},
@@ -44,8 +44,8 @@ var about = map[string]rest.About{
 	"GET /api/health/checks/port-listener/{port}":                   checked("Whether something listens on a port"),
 	"GET /api/health/checks/protocol-listener/{protocol...}":        checked("Whether a protocol is served"),
 	"GET /api/health/checks/virtual-hosts":                          checked("Whether all virtual hosts run"),
-	"GET /api/health/checks/node-is-mirror-sync-critical":           checked("Whether the node can be stopped: there is only one"),
-	"GET /api/health/checks/node-is-quorum-critical":                checked("The same for quorum queues"),
+	"GET /api/health/checks/node-is-mirror-sync-critical":           checked("Whether the node can be stopped: no queue is mirrored"),
+	"GET /api/health/checks/node-is-quorum-critical":                checked("Whether the node can be stopped, and the others are still a majority"),
 	"GET /api/health/checks/ready-to-serve-clients":                 checked("Whether the log takes what is written"),
 	"GET /api/health/checks/below-node-connection-limit":            checked("Whether there is room for another connection"),
 	"GET /api/health/checks/is-in-service":                          checked("The same as ready-to-serve-clients"),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/broker"
+	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -32,22 +33,19 @@ func (p *api) check(path string, fn func(r *http.Request) (well, trouble object,
 
 func (p *api) healthPaths() {
 	fine := func(*http.Request) (well, trouble object, err error) { return nil, nil, nil }
-	alone := func(*http.Request) (well, trouble object, err error) {
-		return object{"reason": "single node cluster"}, nil, nil
-	}
 	p.check("alarms", p.alarms("There are alarms in effect in the cluster"))
 	p.check("local-alarms", p.alarms("There are alarms in effect on the node"))
 	p.check("certificate-expiration/{within}/{unit}", p.expiration)
 	p.check("port-listener/{port}", p.portListener)
 	p.check("protocol-listener/{protocol...}", p.protocolListener)
 	p.check("virtual-hosts", fine)
-	p.check("node-is-mirror-sync-critical", alone)
-	p.check("node-is-quorum-critical", alone)
+	p.check("node-is-mirror-sync-critical", p.mirrorCritical)
+	p.check("node-is-quorum-critical", p.quorumCritical)
 	p.check("ready-to-serve-clients", p.ready)
 	p.check("below-node-connection-limit", p.belowLimit)
 	p.check("is-in-service", p.ready)
-	p.Get(rest.Management, "/api/healthchecks/node", p.nodeHealth)
-	p.Get(rest.Management, "/api/healthchecks/node/{node}", p.ofNode(p.nodeHealth))
+	p.Get(rest.Management, "/api/healthchecks/node", func(*http.Request) (any, error) { return p.nodeHealth(), nil })
+	p.Get(rest.Management, "/api/healthchecks/node/{node}", p.ofNode(p.memberHealth))
 }
 
 // resources are what RabbitMQ calls what is short.
@@ -137,11 +135,19 @@ func (p *api) protocolListener(r *http.Request) (well, trouble object, err error
 }
 
 // nodeHealth is what older clients of RabbitMQ ask for.
-func (p *api) nodeHealth(*http.Request) (any, error) {
+func (p *api) nodeHealth() object {
 	if a := p.Broker.Alarm(); a != nil {
-		return object{"status": "failed", "reason": "resource alarm in effect: " + a.Reason}, nil
+		return object{"status": "failed", "reason": "resource alarm in effect: " + a.Reason}
 	}
-	return object{"status": "ok"}, nil
+	return object{"status": "ok"}
+}
+
+// memberHealth is nodeHealth of a node by its name.
+func (p *api) memberHealth(_ *http.Request, m *protocol.Member) any {
+	if !m.Up {
+		return object{"status": "failed", "reason": "nodedown"}
+	}
+	return p.nodeHealth()
 }
 
 // ready looks whether clients can be served: the log takes what is written.

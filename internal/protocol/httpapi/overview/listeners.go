@@ -2,6 +2,7 @@ package overview
 
 import (
 	"net"
+	"net/http"
 	"strconv"
 
 	"fiveways/internal/protocol"
@@ -19,18 +20,32 @@ type listener struct {
 // encrypted are RabbitMQ's or the usual names of the protocols over TLS.
 var encrypted = map[string]string{"amqp": "amqp/ssl", "http": "https"}
 
-// shownListeners are all addresses. One that takes TLS, too, is there a second time.
-func (p *api) shownListeners() []listener {
+// shownListeners are the addresses of this node.
+func (p *api) shownListeners() []listener { return listenersOf(p.o.Name, p.o.Served()) }
+
+// allListeners are the addresses of all nodes that are up.
+func (p *api) allListeners() []listener {
+	out := p.shownListeners()
+	for _, m := range p.o.Members() {
+		if m.Name() != p.o.Name && m.Up && m.About != nil {
+			out = append(out, listenersOf(m.Name(), m.About.Endpoints)...)
+		}
+	}
+	return out
+}
+
+// listenersOf shows the addresses of a node. One that takes TLS, too, is there a second time.
+func listenersOf(node string, served []protocol.Endpoint) []listener {
 	out := []listener{}
-	for _, e := range p.o.Served() {
+	for _, e := range served {
 		host, port := place(&e)
-		out = append(out, listener{p.o.Name, e.Protocol, host, port, object{}})
+		out = append(out, listener{node, e.Protocol, host, port, object{}})
 		if e.TLS {
 			name := encrypted[e.Protocol]
 			if name == "" {
 				name = e.Protocol + "/ssl"
 			}
-			out = append(out, listener{p.o.Name, name, host, port, object{}})
+			out = append(out, listener{node, name, host, port, object{}})
 		}
 	}
 	return out
@@ -69,9 +84,17 @@ type way struct {
 	Command  string `json:"command"` // shows the protocol at work, from this machine
 }
 
-func (p *api) listeners() []way {
+// listeners are the addresses of the node that the client has connected to.
+func (p *api) listeners(r *http.Request) []way {
+	served := p.o.Served()
+	if p.o.Membership != nil {
+		s := p.o.Membership.Status()
+		if m := s.Member(reached(r, &s)); m != nil && m.Node != s.Node && m.About != nil {
+			served = m.About.Endpoints
+		}
+	}
 	out := []way{}
-	for _, e := range p.o.Served() {
+	for _, e := range served {
 		host, port := place(&e)
 		out = append(out, way{e.Protocol, host, port, e.TLS, e.Try()})
 	}

@@ -12,6 +12,8 @@ import (
 	"fiveways/internal/broker"
 	"fiveways/internal/broker/inspect"
 	"fiveways/internal/monitor"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/httpapi/rest"
 )
 
 // mechanisms are the ways to log in to AMQP.
@@ -20,7 +22,26 @@ var mechanisms = []named{
 	{"PLAIN", "SASL PLAIN authentication mechanism", true},
 }
 
-// node tells of this node, which is the only one.
+func (p *api) nodePaths() {
+	p.Get(rest.Monitoring, "/api/nodes", func(r *http.Request) (any, error) {
+		return rest.List(p.o.Members(), func(m protocol.Member) object { return p.member(r, &m) }), nil
+	})
+	p.Get(rest.Monitoring, "/api/nodes/{node}", p.ofNode(func(r *http.Request, m *protocol.Member) any { return p.member(r, m) }))
+	p.Get(rest.Monitoring, "/api/nodes/{node}/memory", p.ofNode(p.memberMemory))
+}
+
+// ofNode answers for the node of the path.
+func (p *api) ofNode(show func(r *http.Request, m *protocol.Member) any) func(r *http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		m := p.o.Member(rest.Name(r, "node"))
+		if m == nil {
+			return nil, rest.ErrNotThere
+		}
+		return show(r, m), nil
+	}
+}
+
+// node tells of this node.
 func (p *api) node(r *http.Request) object {
 	q := query(r)
 	res := p.Broker.Resources()
@@ -35,7 +56,7 @@ func (p *api) node(r *http.Request) object {
 		"disk_free_limit": res.DiskFreeLimit, "disk_free_alarm": res.Alarm == broker.LowOnDisk,
 		"exchange_types": exchangeTypes, "auth_mechanisms": mechanisms, "contexts": p.contexts(), "log_files": []string{"<stderr>"}, "db_dir": res.Dir,
 		"config_files": []string{}, "enabled_plugins": []string{}, "net_ticktime": 0,
-		"applications": p.applications(),
+		"applications": p.applications(p.o.Version),
 		"latency":      p.o.Monitor.Latency(),
 	}
 	f := p.o.Monitor.Node(q)
@@ -68,11 +89,11 @@ func average(sum, n int64) float64 {
 	return math.Round(float64(sum)*1000/float64(n)) / 1000
 }
 
-// applications are the parts of the node. RabbitMQ has one for each of its plugins; tools look for
-// the version of "rabbit".
-func (p *api) applications() []object {
+// applications are the parts of a node of a version. RabbitMQ has one for each of its plugins;
+// tools look for the version of "rabbit".
+func (p *api) applications(version string) []object {
 	return []object{
-		{"name": "fiveways", "description": p.o.Product, "version": p.o.Version},
+		{"name": "fiveways", "description": p.o.Product, "version": version},
 		{"name": "rabbit", "description": "the RabbitMQ that clients are told", "version": p.o.RabbitMQ},
 	}
 }

@@ -57,7 +57,7 @@ func (p *api) overview(r *http.Request) (any, error) {
 		"alarms": p.short(),
 	}
 	if all {
-		out["churn_rates"], out["node"], out["listeners"], out["contexts"] = p.o.Monitor.Churn(q), p.o.Name, p.shownListeners(), p.contexts()
+		out["churn_rates"], out["node"], out["listeners"], out["contexts"] = p.o.Monitor.Churn(q), p.o.Name, p.allListeners(), p.contexts()
 	}
 	return out, nil
 }

@@ -109,6 +109,20 @@ func (n *node) use(name string) {
 	}
 }
 
+// declareQuorum declares a queue of the type quorum.
+func (n *node) declareQuorum(name string) {
+	n.t.Helper()
+	s, err := n.b.Operate("/")
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer s.Close()
+	spec := catalog.QueueSpec{Name: name, Durable: true, Args: message.Table{{Name: "x-queue-type", Value: rest.Quorum}}, Policy: catalog.DefaultQueuePolicy()}
+	if _, err := s.DeclareQueue(spec); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
 // sink takes deliveries and does nothing with them.
 type sink struct{}
 

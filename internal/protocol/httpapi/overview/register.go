@@ -19,24 +19,12 @@ func Register(a *rest.API, o rest.Node) {
 	p := &api{a, o}
 	a.Describe(about)
 	p.Get(rest.Management, "/api/overview", p.overview)
-	p.Get(rest.Management, "/api/listeners", func(*http.Request) (any, error) { return p.listeners(), nil })
-	p.Get(rest.Monitoring, "/api/nodes", func(r *http.Request) (any, error) { return []any{p.node(r)}, nil })
-	p.Get(rest.Monitoring, "/api/nodes/{node}", p.ofNode(func(r *http.Request) (any, error) { return p.node(r), nil }))
-	p.Get(rest.Monitoring, "/api/nodes/{node}/memory", p.ofNode(func(*http.Request) (any, error) { return p.memory(), nil }))
+	p.Get(rest.Management, "/api/listeners", func(r *http.Request) (any, error) { return p.listeners(r), nil })
+	p.nodePaths()
 	p.connectionPaths()
 	p.channelPaths()
 	p.consumerPaths()
 	p.healthPaths()
-}
-
-// ofNode answers for this node, and knows no other.
-func (p *api) ofNode(show func(r *http.Request) (any, error)) func(r *http.Request) (any, error) {
-	return func(r *http.Request) (any, error) {
-		if rest.Name(r, "node") != p.o.Name {
-			return nil, rest.ErrNotThere
-		}
-		return show(r)
-	}
 }
 
 // query is which histories the request asks for.

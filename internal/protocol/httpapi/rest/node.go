@@ -3,6 +3,7 @@ package rest
 import (
 	"crypto/x509"
 	"regexp"
+	"slices"
 
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
@@ -24,6 +25,7 @@ type Node struct {
 	Certificate func() *x509.Certificate   // that TLS shows
 	MemoryLimit func() int64               // bytes that the process should stay below
 	KeyBytes    func() int64               // bytes of the keys of etcd's API
+	Membership  protocol.Cluster           // nil: the node is alone
 }
 
 // release is what a version begins with that was given a number.
@@ -77,4 +79,32 @@ func (n *Node) MostMemory() int64 {
 		return 0
 	}
 	return n.MemoryLimit()
+}
+
+// Members are the nodes of the cluster, by number; only this one when it is alone.
+func (n *Node) Members() []protocol.Member {
+	if n.Membership == nil {
+		return []protocol.Member{{Role: protocol.RoleLeader, Up: true, About: &protocol.About{Name: n.Name, Version: n.Version}}}
+	}
+	return n.Membership.Status().Members
+}
+
+// Member is the node of a name; nil: there is none.
+func (n *Node) Member(name string) *protocol.Member {
+	members := n.Members()
+	if i := slices.IndexFunc(members, func(m protocol.Member) bool { return m.Name() == name }); i >= 0 {
+		return &members[i]
+	}
+	return nil
+}
+
+// Running are the names of the nodes that are up.
+func (n *Node) Running() (names []string) {
+	members := n.Members()
+	for i := range members {
+		if members[i].Up {
+			names = append(names, members[i].Name())
+		}
+	}
+	return names
 }

@@ -58,3 +58,14 @@ func showFloat(f float64) any {
 	}
 	return f
 }
+
+// Quorum is the type of queues that RabbitMQ replicates.
+const Quorum = "quorum"
+
+// QueueType is the type of a queue that was declared with these arguments.
+func QueueType(args message.Table) string {
+	if kind, ok := args.Get("x-queue-type"); ok && kind == Quorum {
+		return Quorum
+	}
+	return "classic"
+}

@@ -27,7 +27,7 @@ func TestSecondDelete(t *testing.T) {
 					}
 				})
 				a := rest.New(b, rest.Options{Log: resttest.Quiet})
-				Register(a, Options{Node: "fiveways@here"})
+				Register(a, Options{Node: &rest.Node{Name: "fiveways@here"}})
 				resttest.Play(t, a, []resttest.Step{
 					{`PUT /api/queues/%2F/q {"durable":true}`, 201, ""},
 					{`PUT /api/exchanges/%2F/x {"type":"fanout","durable":true}`, 201, ""},

@@ -15,7 +15,7 @@ import (
 // global is the component of parameters of no virtual host.
 const global = "global"
 
-// clusterName is the parameter that names the cluster, which is the node here.
+// clusterName is the parameter that names the cluster.
 const clusterName = "cluster_name"
 
 // globalParameter is a parameter of the whole broker.
@@ -72,7 +72,7 @@ type name struct {
 // clusterPaths serves the name of the cluster, and what some versions of RabbitMQ can and others
 // cannot.
 func (t *topology) clusterPaths() {
-	t.Get(rest.Management, "/api/cluster-name", func(*http.Request) (any, error) { return name{ClusterName(t.Broker, t.node)}, nil })
+	t.Get(rest.Management, "/api/cluster-name", func(*http.Request) (any, error) { return name{t.node.Cluster()}, nil })
 	t.Handle(rest.Administration, "PUT /api/cluster-name", func(r *http.Request) (rest.Answer, error) {
 		var in name
 		if err := rest.DecodeOptional(r, &in); err != nil {

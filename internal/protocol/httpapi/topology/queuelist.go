@@ -29,12 +29,12 @@ func (t *topology) listQueues(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	extent := extentOf(r)
+	extent := t.extentOf(r)
 	c := rest.Collection[place, any]{
 		Name: func(p place) string { return p.name },
 		Sort: t.sortQueues,
 		Show: func(some []place) ([]any, error) {
-			return inPlaces(t, some, func(st *inspect.QueueStatus, vhost string) any { return t.queueObject(st, vhost, &extent) })
+			return inPlaces(t, some, func(st *inspect.QueueStatus, vhost string) any { return t.queueObject(st, vhost, extent) })
 		},
 	}
 	return rest.Listing(r, places, c)

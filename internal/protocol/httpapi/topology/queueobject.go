@@ -71,19 +71,27 @@ type queueDetails struct {
 
 // extent is how much of each queue of a list a request asks for.
 type extent struct {
-	stats, totals bool // without stats, totals may be asked for
-	histories     monitor.Query
+	stats, totals   bool // without stats, totals may be asked for
+	histories       monitor.Query
+	members, online []string // nodes that have the queues, and those of them that are up
 }
 
-func extentOf(r *http.Request) extent {
+func (t *topology) extentOf(r *http.Request) *extent {
 	q := r.URL.Query()
-	return extent{q.Get("disable_stats") != "true", q.Get("enable_queue_totals") == "true", monitor.ParseQuery(q)}
+	e := &extent{stats: q.Get("disable_stats") != "true", totals: q.Get("enable_queue_totals") == "true", histories: monitor.ParseQuery(q)}
+	for _, m := range t.node.Members() {
+		e.members = append(e.members, m.Name())
+		if m.Up {
+			e.online = append(e.online, m.Name())
+		}
+	}
+	return e
 }
 
 // queueObject shows a queue in a list.
 func (t *topology) queueObject(st *inspect.QueueStatus, vhost string, e *extent) any {
 	if e.stats {
-		return t.queueState(st, vhost, e.histories)
+		return t.queueState(st, vhost, e)
 	}
 	if !e.totals {
 		return t.queueName(st, vhost)
@@ -92,21 +100,17 @@ func (t *topology) queueObject(st *inspect.QueueStatus, vhost string, e *extent)
 }
 
 func (t *topology) queueName(st *inspect.QueueStatus, vhost string) queueName {
-	kind := "classic"
-	if text, ok := st.Args.Get("x-queue-type"); ok && text == "quorum" {
-		kind = "quorum"
-	}
-	return queueName{rest.Table(st.Args), st.AutoDelete, st.Declared, st.Exclusive, st.Name, t.node, kind, vhost}
+	return queueName{rest.Table(st.Args), st.AutoDelete, st.Declared, st.Exclusive, st.Name, t.node.Name, rest.QueueType(st.Args), vhost}
 }
 
 // stateOf is the state of a queue: that nothing happens with it is told by idle_since.
 func stateOf(*inspect.QueueStatus) string { return "running" }
 
-func (t *topology) queueState(st *inspect.QueueStatus, vhost string, query monitor.Query) *queueState {
+func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) *queueState {
 	o := &queueState{
 		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: effective(st.Definition), Memory: st.Memory,
 		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
-		Lengths: t.monitor.QueueLengths(st, query), Stats: t.monitor.QueueStats(st, query), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st),
+		Lengths: t.monitor.QueueLengths(st, e.histories), Stats: t.monitor.QueueStats(st, e.histories), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st),
 	}
 	if st.Consumers > 0 && st.Ready == 0 {
 		o.Capacity, o.Utilisation = 1, 1 // whatever comes goes at once
@@ -124,8 +128,8 @@ func (t *topology) queueState(st *inspect.QueueStatus, vhost string, query monit
 	if st.Exclusive {
 		o.Owner = map[string]string{"name": st.Owner}
 	}
-	if o.Type == "quorum" {
-		o.Leader, o.Members, o.Online = t.node, []string{t.node}, []string{t.node}
+	if o.Type == rest.Quorum {
+		o.Leader, o.Members, o.Online = t.node.Name, e.members, e.online
 	}
 	return o
 }
@@ -148,12 +152,12 @@ func named(policy string) *string {
 
 // queueDetails shows one queue.
 func (t *topology) queueDetails(s *broker.Session, st *inspect.QueueStatus, r *http.Request) any {
-	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), monitor.ParseQuery(r.URL.Query())), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
+	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), t.extentOf(r)), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
 	found, err := inspect.QueueConsumers(s, st.Name)
 	if err != nil {
 		return o // it has gone meanwhile, and they with it
 	}
-	o.ConsumerDetails = rest.Consumers(found, t.clients, t.node)
+	o.ConsumerDetails = rest.Consumers(found, t.clients, t.node.Name)
 	if st.ExclusiveConsumer && len(found) > 0 {
 		o.ExclusiveTag = &found[0].Tag
 	}

@@ -8,12 +8,10 @@ import (
 	"fiveways/internal/shovel/dynamic"
 )
 
-// Options are what the paths show beside what the engine knows. All but Shovels are needed.
+// Options are what the paths show beside what the engine knows.
 type Options struct {
-	Monitor *monitor.Monitor  // rates and histories
-	Clients *protocol.Clients // the clients of consumers
-	Node    string            // name of the node
-	Shovels *dynamic.Manager  // nil: shovels are kept and do not run
+	Node    *rest.Node       // this one
+	Shovels *dynamic.Manager // nil: shovels are kept and do not run
 }
 
 // topology serves the paths of one API.
@@ -21,13 +19,13 @@ type topology struct {
 	*rest.API
 	monitor *monitor.Monitor
 	clients *protocol.Clients
-	node    string
+	node    *rest.Node
 	shovels *dynamic.Manager
 }
 
 // Register adds the paths to an API.
 func Register(a *rest.API, o Options) {
-	t := &topology{a, o.Monitor, o.Clients, o.Node, o.Shovels}
+	t := &topology{a, o.Node.Monitor, o.Node.Clients, o.Node, o.Shovels}
 	a.Describe(about)
 	t.queuePaths()
 	t.exchangePaths()

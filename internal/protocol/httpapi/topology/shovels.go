@@ -81,7 +81,7 @@ const protocolOfShovels = "amqp091"
 
 func (t *topology) newShovel(s dynamic.Status) shovel {
 	shown := shovel{
-		Node: t.node, Since: s.Since.Format(time.DateTime), Name: s.Name, VHost: s.VHost, Type: "dynamic", State: s.State, Reason: s.Reason, Moved: s.Moved,
+		Node: t.node.Name, Since: s.Since.Format(time.DateTime), Name: s.Name, VHost: s.VHost, Type: "dynamic", State: s.State, Reason: s.Reason, Moved: s.Moved,
 	}
 	if s.State == dynamic.Running {
 		shown.Source, shown.Target, shown.SourceProtocol, shown.TargetProtocol = s.Source, s.Target, protocolOfShovels, protocolOfShovels

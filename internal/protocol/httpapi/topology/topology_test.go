@@ -16,6 +16,7 @@ import (
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi/rest"
 	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways/internal/protocol/protocoltest"
 )
 
 func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
@@ -35,7 +36,9 @@ func openSampled(t testing.TB) (*broker.Broker, *monitor.Monitor, *rest.API) {
 		now = now.Add(5 * time.Second)
 		return now
 	}})
-	Register(a, Options{Monitor: m, Clients: protocol.NewClients(), Node: "fiveways@here"})
+	n := &rest.Node{Name: "fiveways@here", Monitor: m, Clients: protocol.NewClients()}
+	n.ClusterName = func() string { return ClusterName(b, n.Name) }
+	Register(a, Options{Node: n})
 	return b, m, a
 }
 
@@ -257,4 +260,18 @@ func BenchmarkPageOfQueues(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestMembers: a queue is on all nodes of the cluster, and those that are up have it online.
+func TestMembers(t *testing.T) {
+	b := resttest.OpenBroker(t)
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
+	Register(a, Options{Node: &rest.Node{Name: "n1", Monitor: monitor.New(b, monitor.Options{}), Clients: protocol.NewClients(), Membership: protocoltest.ThreeNodes()}})
+	const nodes = `{"leader":"n1","members":["n1","n2","fiveways-3"],"node":"n1","online":["n1","n2"],"type":"quorum"}`
+	resttest.Play(t, a, []resttest.Step{
+		{`PUT /api/queues/%2F/q {"durable":true,"arguments":{"x-queue-type":"quorum"}}`, 201, ""},
+		{`PUT /api/queues/%2F/c {"durable":true}`, 201, ""},
+		{"GET /api/queues/%2F/q?columns=node,leader,members,online,type", 200, nodes},
+		{"GET /api/queues?columns=node,leader,members,online,type", 200, `[{"node":"n1","type":"classic"},` + nodes + `]`},
+	})
 }

@@ -1,0 +1,81 @@
+package control
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"fiveways/internal/cluster"
+	"fiveways/internal/replica"
+	"fiveways/internal/replica/transport"
+)
+
+// told is what the first node of four tells, which leads. The third is down, and the fourth has no
+// vote.
+func told(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	writeMetrics(&out, &cluster.Status{
+		Status: replica.Status{
+			Node: 1, Leader: 1, Term: 7, Last: 100, Committed: 99, Applied: 98, Voters: []uint64{1, 2, 3}, Learners: []uint64{4},
+			Match: map[uint64]uint64{1: 100, 2: 97, 3: 0, 4: 40},
+		},
+		Peers: map[uint64]transport.PeerStatus{
+			2: {Connected: true, RTT: time.Millisecond, Skew: -20 * time.Millisecond}, 3: {Dropped: 5}, 4: {Connected: true, RTT: 2 * time.Millisecond},
+		},
+	})
+	return out.String()
+}
+
+// TestFigures: what is known is told, in the form that Prometheus wants.
+func TestFigures(t *testing.T) {
+	text := told(t)
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if !strings.HasSuffix(p.Metric, "_index") { // it only grows, like what Prometheus wants to be called a total
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "fiveways_cluster_")))
+		}
+	}
+	const want = `leader 1, has_leader 1, term 7, voters 3, voters_connected 2, last_index 100, committed_index 99, applied_index 98, ` +
+		`peer_connected{node="2"} 1, peer_connected{node="3"} 0, peer_connected{node="4"} 1, peer_rtt_seconds{node="2"} 0.001, peer_rtt_seconds{node="4"} 0.002, ` +
+		`peer_clock_skew_seconds{node="2"} -0.02, peer_clock_skew_seconds{node="4"} 0, ` +
+		`peer_messages_dropped_total{node="2"} 0, peer_messages_dropped_total{node="3"} 5, peer_messages_dropped_total{node="4"} 0, ` +
+		`peer_lag_entries{node="2"} 3, peer_lag_entries{node="4"} 60`
+	if got := strings.Join(lines, ", "); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestBoardAndAlerts: the board and the alerts speak of nothing that is not told.
+func TestBoardAndAlerts(t *testing.T) {
+	text := told(t)
+	for file, atLeast := range map[string]int{"grafana/fiveways.json": 4, "prometheus/alerts.yml": 6} {
+		b, err := os.ReadFile("../../../deploy/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, name := range regexp.MustCompile(`\bfiveways_cluster_\w+`).FindAllString(string(b), -1) {
+			seen[name] = true
+			if !strings.Contains(text, "# TYPE "+name+" ") {
+				t.Errorf("%s speaks of %s, which is not told", file, name)
+			}
+		}
+		if len(seen) < atLeast {
+			t.Errorf("%s speaks of %d metrics", file, len(seen))
+		}
+	}
+}
