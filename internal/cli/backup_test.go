@@ -85,3 +85,28 @@ func TestBackup(t *testing.T) {
 		t.Errorf("%+v, %v", q, err)
 	}
 }
+
+// TestBackupWithoutSpace: a backup for which the disk has no room leaves no file, and a restore
+// nothing that counts as data.
+func TestBackupWithoutSpace(t *testing.T) {
+	sh := newShell(t)
+	if out, err := sh.run(`set -e
+fiveways queue add orders
+fiveways message publish orders "$(head -c 60000 /dev/zero | tr '\0' x)"
+fiveways backup there.tar`); err != nil {
+		t.Fatal(err, out)
+	}
+	const full = "ulimit -f 16; "
+	if out, err := sh.run(full + "fiveways backup big.tar"); err == nil || !strings.Contains(out, "backup: write big.tar: file too large") {
+		t.Errorf("%v %s", err, out)
+	}
+	if out, err := sh.run("test ! -e big.tar"); err != nil {
+		t.Errorf("a part of it is left: %s", out)
+	}
+	if out, err := sh.run(full + "fiveways restore there.tar new"); err == nil || !strings.Contains(out, "file too large") {
+		t.Errorf("%v %s", err, out)
+	}
+	if out, err := sh.run("fiveways restore there.tar new && fiveways doctor new"); err != nil || !strings.Contains(out, "1 persistent messages") {
+		t.Errorf("%v %s", err, out)
+	}
+}

@@ -22,19 +22,19 @@ func (h host) Leader() (address string, here bool) {
 }
 
 // Add implements admission.Host.
-func (h host) Add(ctx context.Context, new admission.Newcomer) (uint64, map[uint64]string, error) {
-	ticket := replica.Ticket{ID: new.Token.ID, Until: new.Token.Until, Key: new.Key}
+func (h host) Add(ctx context.Context, newcomer admission.Newcomer) (uint64, map[uint64]string, error) {
+	ticket := replica.Ticket{ID: newcomer.Token.ID, Until: newcomer.Token.Until, Key: newcomer.Key}
 	for {
 		var node uint64
 		var addresses map[uint64]string
 		err := h.n.ask(ctx, func(r *replica.Replica, done func(error)) {
-			r.Join(new.Address, ticket, func(n uint64, all map[uint64]string, err error) {
+			r.Join(newcomer.Address, ticket, func(n uint64, all map[uint64]string, err error) {
 				node, addresses = n, all
 				done(err)
 			})
 		})
 		if err == nil {
-			h.n.o.Log.Info("cluster: a node joins", "node", node, "address", new.Address)
+			h.n.o.Log.Info("cluster: a node joins", "node", node, "address", newcomer.Address)
 			return node, addresses, nil
 		}
 		if !errors.Is(err, replica.ErrBusy) {

@@ -161,7 +161,7 @@ func TestMembershipAfter(t *testing.T) {
 }
 
 // TestTickets: a ticket admits one node, which may ask again, also with another ticket, while it is
-// a member. What has ended is forgotten when a later node comes.
+// a learner. What has ended is forgotten when a later node comes.
 func TestTickets(t *testing.T) {
 	start := time.Unix(1e9, 0)
 	ticket := func(id, key byte, until time.Duration) Ticket {
@@ -200,7 +200,14 @@ func TestTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	voter, err := m.after(&pb.ConfState{Voters: []uint64{1, 2, 3}}, &pb.ConfChangeV2{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := m
+	m = voter
+	asks("one that has a vote", one, 0, ErrTicketUsed)
+	asks("one that has a vote, with a new ticket", ticket(3, 1, time.Hour), 0, nil)
 	m = gone
 	asks("one that was removed", one, 0, ErrTicketUsed)
 	asks("one that was removed, with a new ticket", ticket(3, 1, time.Hour), 0, nil)

@@ -38,10 +38,11 @@ type use struct {
 }
 
 // admitted finds the node that a ticket has made a member, or that has come with another one: it
-// asks again, because the answer was lost. 0 for a new node. Errors: ErrTicketUsed.
+// asks again, because the answer was lost. 0 for a new node, and for one that had a vote: it may
+// have forgotten what it has promised. Errors: ErrTicketUsed.
 func (m *membership) admitted(t Ticket) (node uint64, err error) {
 	for _, u := range m.used {
-		if _, member := m.addresses[u.node]; member && u.key == t.Key {
+		if u.key == t.Key && slices.Contains(m.GetLearners(), u.node) {
 			return u.node, nil
 		}
 		if u.id == t.ID {

@@ -61,6 +61,10 @@ func TestBackupAndRecover(t *testing.T) {
 			c.Kill(i)
 		}
 	}
+	c.Until("no node leads", func() bool { return c.Status(last).Leader == 0 })
+	if out := refused(t, "backup", file+".new", "--data", c.Nodes[last].Dir); !strings.Contains(out, "fiveways cluster status") {
+		t.Errorf("while no node leads: %s", out)
+	}
 	recovered(t, c, last, want)
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"fiveways/internal/cli/display"
@@ -36,6 +37,7 @@ var (
 var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
+	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does while no node leads: `fiveways cluster status` shows that."},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
