@@ -64,6 +64,7 @@ type Node struct {
 	transport *transport.Transport
 	accepting sync.WaitGroup
 	asked     *protocol.Inlet
+	reigns    reigns
 
 	mu  sync.Mutex
 	now *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
@@ -100,6 +101,7 @@ func Start(o NodeOptions) (*Node, error) {
 		}
 	})
 	go n.run(r)
+	go n.watchReigns()
 	return n, nil
 }
 
@@ -259,16 +261,6 @@ func (n *Node) current() *running {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.now
-}
-
-// DialLeader opens a stream to the node that leads, for the connection of a client
-// (NodeOptions.Passed). Errors: ErrNoLeader, those of transport.Transport.Dial.
-func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
-	leader := n.Status().Leader
-	if leader == 0 || leader == n.self {
-		return nil, ErrNoLeader
-	}
-	return n.transport.Dial(ctx, leader, clientStream)
 }
 
 // Dial opens a stream to another node. Errors: those of transport.Transport.Dial.

@@ -58,7 +58,7 @@ func (s *Server) startNode() error {
 	if err != nil {
 		return err
 	}
-	s.proxy = proxy.New(proxy.Options{Log: s.log, Dial: func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) }})
+	s.proxy = proxy.New(proxy.Options{Log: s.log, Dial: func(ctx context.Context) (net.Conn, context.Context, error) { return s.node.DialLeader(ctx) }})
 	ready := make(chan struct{})
 	s.node, err = cluster.Start(cluster.NodeOptions{
 		FS: vfs.OS{}, Dir: s.cfg.Data, Listener: peers, Address: s.cfg.AdvertisedAddress(), Log: s.log,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways/internal/cluster/control"
 	"fiveways/test/brokertest"
@@ -126,8 +127,16 @@ func TestHang(t *testing.T) {
 	if publish(t, ch, "before") {
 		want = append(want, "before")
 	}
-	must(t, c.Nodes[old].Pause())
 	other := (old + 1) % 3
+	conn, err := amqp.Dial(c.Nodes[other].URL())
+	must(t, err)
+	passed := conn.NotifyClose(make(chan *amqp.Error, 1))
+	must(t, c.Nodes[old].Pause())
+	select {
+	case <-passed:
+	case <-time.After(clustertest.Patience):
+		t.Error("the session of a client goes on that another node had passed on to the one that hangs")
+	}
 	meanwhile := dial(t, c, other)
 	if !publish(t, meanwhile, "meanwhile") {
 		t.Fatal("two of three nodes confirm nothing")

@@ -25,9 +25,10 @@ const (
 
 // Options say how a Proxy reaches the leader.
 type Options struct {
-	// Dial opens a stream to the leader, whose Proxy receives it. Errors: there is none, or it is
-	// this node, or it cannot be reached: all may change within a moment.
-	Dial     func(context.Context) (net.Conn, error)
+	// Dial opens a stream to the leader, whose Proxy receives it. It is closed when the reign of
+	// that ends, which may hang. Errors: there is none, or it is this node, or it cannot be
+	// reached: all may change within a moment.
+	Dial     func(context.Context) (to net.Conn, reign context.Context, err error)
 	Patience time.Duration // how long a client waits for a leader [10 s]
 	Log      *slog.Logger  // [slog.Default()]
 }
@@ -106,9 +107,9 @@ func (p *Proxy) place(key string, nc net.Conn) {
 			return
 		}
 		if in == nil {
-			to, err := p.o.Dial(ctx)
+			to, reign, err := p.o.Dial(ctx)
 			if err == nil {
-				p.pass(key, nc, to)
+				p.pass(reign, key, nc, to)
 				return
 			}
 			if ctx.Err() != nil {
@@ -126,11 +127,13 @@ func (p *Proxy) place(key string, nc net.Conn) {
 }
 
 // pass copies between a client and the leader until both have closed, or one has and the other
-// does not in time.
-func (p *Proxy) pass(key string, nc, to net.Conn) {
+// does not in time, or the reign is over.
+func (p *Proxy) pass(reign context.Context, key string, nc, to net.Conn) {
 	defer nc.Close()
 	defer to.Close()
-	defer context.AfterFunc(p.ctx, func() { nc.Close(); to.Close() })()
+	end := func() { nc.Close(); to.Close() }
+	defer context.AfterFunc(p.ctx, end)()
+	defer context.AfterFunc(reign, end)()
 	h := headerOf(key, nc)
 	if _, err := to.Write(h.append(nil)); err != nil {
 		return // the client tries again

@@ -127,14 +127,14 @@ type pair [2]*Proxy
 func newPair(t *testing.T) pair {
 	var p pair
 	for i := range p {
-		p[i] = New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, error) {
+		p[i] = New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, context.Context, error) {
 			other := p[1-i]
 			if in, _ := other.inlet("amqp"); in == nil {
-				return nil, errors.New("the other node does not lead either")
+				return nil, nil, errors.New("the other node does not lead either")
 			}
 			near, far := net.Pipe()
 			go other.Receive(far)
-			return near, nil
+			return near, context.Background(), nil
 		}})
 	}
 	t.Cleanup(func() { p[0].Close(); p[1].Close() })
@@ -246,6 +246,24 @@ func TestLeaderGoes(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		b.Close()
+	})
+}
+
+// TestLeaderHangs: a client whose leader says nothing any more is told when another node leads.
+func TestLeaderHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reign, end := context.WithCancel(t.Context())
+		near, hangs := net.Pipe()
+		go io.Copy(io.Discard, hangs) //nolint:errcheck // it is closed
+		defer hangs.Close()
+		p := New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, context.Context, error) { return near, reign, nil }})
+		defer p.Close()
+		nc := pair{p}.connect(t, 0)
+		synctest.Wait()
+		end()
+		if _, err := nc.Read(make([]byte, 1)); err == nil {
+			t.Error("something was said")
+		}
 	})
 }
 
