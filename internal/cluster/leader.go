@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"net"
+	"time"
 
 	"fiveways/internal/protocol"
 )
@@ -15,9 +16,9 @@ type reached struct {
 }
 
 // DialLeader opens a stream to the node that leads, for the connection of a client
-// (NodeOptions.Passed). It is closed when another leadership begins: the sessions of the one before
-// are no good, and the node may be one that never says so because it hangs. Errors: ErrNoLeader,
-// those of transport.Transport.Dial.
+// (NodeOptions.Passed). It is closed some time after another leadership has begun: the node that
+// has led ends the sessions, but one that hangs does not. Errors: ErrNoLeader, those of
+// transport.Transport.Dial.
 func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 	to := n.reach()
 	if to.leader == 0 || to.leader == n.self {
@@ -33,7 +34,11 @@ func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 	return &leaderStream{nc, context.AfterFunc(to.over, func() { nc.Close() })}, nil
 }
 
-// reach is the newest leadership that this node knows of. It ends the one before.
+// farewell is how long a node that has led may take to end the sessions of clients that another
+// one has passed on.
+const farewell = time.Second
+
+// reach is the newest leadership that this node knows of. The one before ends in a while.
 func (n *Node) reach() *reached {
 	s := n.Status()
 	n.mu.Lock()
@@ -41,7 +46,7 @@ func (n *Node) reach() *reached {
 	if s.Leader == 0 || n.reached.leader == s.Leader && n.reached.term == s.Term {
 		return n.reached
 	}
-	n.reached.end()
+	time.AfterFunc(farewell, n.reached.end)
 	n.reached = newReached(s.Leader, s.Term)
 	return n.reached
 }

@@ -61,6 +61,14 @@ func (c *leased) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// Node implements Passed: 0 when the client has connected to this node.
+func (c *leased) Node() uint64 {
+	if p, ok := c.Conn.(Passed); ok {
+		return p.Node()
+	}
+	return 0
+}
+
 // CloseWrite tells the client that nothing more comes, where that can be told.
 func (c *leased) CloseWrite() error { return CloseWrite(c.Conn) }
 
