@@ -27,14 +27,16 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 	return n
 }
 
-// clusterName is what operators call the broker. The nodes of a cluster agree on it, whatever each
-// is called.
-func clusterName(b *broker.Broker, cfg config.Config) string {
-	name := cfg.NodeName
+// clusterName is what operators call the broker.
+func clusterName(b *broker.Broker, cfg config.Config) string { return httpapi.ClusterName(b, unnamed(cfg)) }
+
+// unnamed is what a broker is called that was given no name as a cluster. The nodes of a cluster
+// agree on it, whatever each is called.
+func unnamed(cfg config.Config) string {
 	if cfg.ClusterListen != config.Off {
-		name = config.Default().NodeName
+		return config.Default().NodeName
 	}
-	return httpapi.ClusterName(b, name)
+	return cfg.NodeName
 }
 
 // about is what this node tells the others of its cluster.

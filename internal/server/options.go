@@ -28,7 +28,7 @@ type common struct {
 func amqpOptions(cfg config.Config, c common) amqp.Options {
 	return amqp.Options{
 		Shared:  c.Shared,
-		Product: cfg.AMQPProduct, Version: cfg.RabbitMQVersion, Build: c.version, NodeName: cfg.NodeName, FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
+		Product: cfg.AMQPProduct, Version: cfg.RabbitMQVersion, Build: c.version, NodeName: unnamed(cfg), FrameMax: uint32(cfg.FrameMax), ChannelMax: uint16(cfg.ChannelMax),
 		ChannelConsumers: cfg.ChannelConsumers,
 		ConsumerTimeout:  cfg.ConsumerTimeout, ConsumerTimeoutCloses: cfg.ConsumerTimeoutAction == config.ConsumerTimeoutClose,
 		Heartbeat: cfg.Heartbeat, MaxMessageSize: cfg.MaxMessageSize,
