@@ -154,7 +154,7 @@ func TestURL(t *testing.T) {
 	do("guest", exitcode.Failure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
 }
 
-// noHTTP is the address of a server that greets as one of AMQP does.
+// noHTTP is the address of a server that answers as one of AMQP does.
 func noHTTP(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -164,6 +164,7 @@ func noHTTP(t *testing.T) string {
 	t.Cleanup(func() { l.Close() }) //nolint:errcheck // nothing is lost
 	go func() {
 		if c, err := l.Accept(); err == nil {
+			c.Read(make([]byte, 4<<10))             //nolint:errcheck // the client sees it
 			c.Write([]byte("AMQP\x00\x00\x09\x01")) //nolint:errcheck // the client sees it
 			c.Close()                               //nolint:errcheck // nothing is lost
 		}
