@@ -165,16 +165,33 @@ func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	}
 	c := &passed{protocol.Lend(nc), h, from}
 	if err == nil {
-		in, _ := p.inlet(h.key)
-		if err = errNotLeading; in != nil {
-			err = in.Give(p.ctx, c)
-		}
+		err = p.receive(c)
 	}
 	if err != nil {
 		p.quiet.Warn("proxy: a connection from another node is refused", "from", from, "err", err)
 		return
 	}
 	<-c.Closed()
+}
+
+// receive gives a connection to the leadership of this node. That may be about to begin: the other
+// node knows of it when it is elected.
+func (p *Proxy) receive(c *passed) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.o.Patience)
+	defer cancel()
+	for {
+		in, changed := p.inlet(c.key)
+		if in != nil {
+			if err := in.Give(ctx, c); !errors.Is(err, net.ErrClosed) {
+				return err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errNotLeading
+		}
+	}
 }
 
 var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")

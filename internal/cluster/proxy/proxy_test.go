@@ -252,6 +252,23 @@ func TestLeaderGoes(t *testing.T) {
 	})
 }
 
+// TestLeadsSoon: a client that comes by another node waits for a leadership that is about to begin.
+func TestLeadsSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		near, far := net.Pipe()
+		defer near.Close()
+		go p[0].Receive(1, far)
+		h := header{key: "amqp", local: here, remote: here}
+		near.Write(h.append(nil)) //nolint:errcheck // the greeting tells
+		synctest.Wait()
+		greeter(p[0], "leader")
+		if b, err := io.ReadAll(io.LimitReader(near, int64(len("leader")))); string(b) != "leader" {
+			t.Errorf("the client reads %q, %v", b, err)
+		}
+	})
+}
+
 // TestBadHeader: what does not say whose connection it is, or says nothing, is closed.
 func TestBadHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
