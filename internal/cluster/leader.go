@@ -20,8 +20,8 @@ type reached struct {
 // has led ends the sessions, but one that hangs does not. Errors: ErrNoLeader, those of
 // transport.Transport.Dial.
 func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
-	to := n.reach()
-	if to.leader == 0 || to.leader == n.self {
+	to, known := n.reach()
+	if !known || to.leader == n.self {
 		return nil, ErrNoLeader
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,17 +38,18 @@ func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 // one has passed on.
 const farewell = time.Second
 
-// reach is the newest leadership that this node knows of. The one before ends in a while.
-func (n *Node) reach() *reached {
+// reach is the newest leadership that this node knew of, and whether there is one now. The one
+// before ends in a while.
+func (n *Node) reach() (newest *reached, known bool) {
 	s := n.Status()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s.Leader == 0 || n.reached.leader == s.Leader && n.reached.term == s.Term {
-		return n.reached
+		return n.reached, s.Leader != 0
 	}
 	time.AfterFunc(farewell, n.reached.end)
 	n.reached = newReached(s.Leader, s.Term)
-	return n.reached
+	return n.reached, true
 }
 
 func newReached(leader, term uint64) *reached {

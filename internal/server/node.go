@@ -28,7 +28,9 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 }
 
 // clusterName is what operators call the broker.
-func clusterName(b *broker.Broker, cfg config.Config) string { return httpapi.ClusterName(b, unnamed(cfg)) }
+func clusterName(b *broker.Broker, cfg config.Config) string {
+	return httpapi.ClusterName(b, unnamed(cfg))
+}
 
 // unnamed is what a broker is called that was given no name as a cluster. The nodes of a cluster
 // agree on it, whatever each is called.

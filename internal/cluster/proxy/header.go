@@ -17,6 +17,10 @@ import (
 // version is that of the header. Nodes of two versions that follow each other understand it.
 const version = 1
 
+// taken is what the leader answers to a header once the connection is served; what the protocol says
+// follows.
+const taken = 1
+
 const (
 	maxHeader = 64 << 10
 	// maxCertificates bounds the chain of a client.

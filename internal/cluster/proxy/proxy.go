@@ -108,7 +108,10 @@ func (p *Proxy) place(key string, nc net.Conn) {
 		if in == nil {
 			to, err := p.o.Dial(ctx)
 			if err == nil {
-				p.pass(key, nc, to)
+				err = p.offer(ctx, key, nc, to)
+			}
+			if err == nil {
+				p.pass(nc, to)
 				return
 			}
 			if ctx.Err() != nil {
@@ -125,16 +128,30 @@ func (p *Proxy) place(key string, nc net.Conn) {
 	}
 }
 
+// offer has the leader take a connection, or closes the stream to it: it may lead no more, or not
+// serve yet.
+func (p *Proxy) offer(ctx context.Context, key string, nc, to net.Conn) error {
+	stop := context.AfterFunc(ctx, func() { to.Close() })
+	h := headerOf(key, nc)
+	_, err := to.Write(h.append(nil))
+	if err == nil {
+		_, err = io.ReadFull(to, make([]byte, 1))
+	}
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		to.Close()
+	}
+	return err
+}
+
 // pass copies between a client and the leader until both have closed, or one has and the other
 // does not in time.
-func (p *Proxy) pass(key string, nc, to net.Conn) {
+func (p *Proxy) pass(nc, to net.Conn) {
 	defer nc.Close()
 	defer to.Close()
 	defer context.AfterFunc(p.ctx, func() { nc.Close(); to.Close() })()
-	h := headerOf(key, nc)
-	if _, err := to.Write(h.append(nil)); err != nil {
-		return // the client tries again
-	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -174,24 +191,16 @@ func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	<-c.Closed()
 }
 
-// receive gives a connection to the leadership of this node. That may be about to begin: the other
-// node knows of it when it is elected.
+// receive gives a connection to the leadership of this node, and says so to the other one.
 func (p *Proxy) receive(c *passed) error {
-	ctx, cancel := context.WithTimeout(p.ctx, p.o.Patience)
-	defer cancel()
-	for {
-		in, changed := p.inlet(c.key)
-		if in != nil {
-			if err := in.Give(ctx, c); !errors.Is(err, net.ErrClosed) {
-				return err
-			}
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return errNotLeading
-		}
+	in, _ := p.inlet(c.key)
+	if in == nil {
+		return errNotLeading
 	}
+	if _, err := c.Write([]byte{taken}); err != nil {
+		return err
+	}
+	return in.Give(p.ctx, c)
 }
 
 var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")

@@ -252,19 +252,25 @@ func TestLeaderGoes(t *testing.T) {
 	})
 }
 
-// TestLeadsSoon: a client that comes by another node waits for a leadership that is about to begin.
+// TestLeadsSoon: a client waits for a leader that does not serve yet, and is asked nothing twice.
 func TestLeadsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
-		near, far := net.Pipe()
-		defer near.Close()
-		go p[0].Receive(1, far)
-		h := header{key: "amqp", local: here, remote: here}
-		near.Write(h.append(nil)) //nolint:errcheck // the greeting tells
-		synctest.Wait()
-		greeter(p[0], "leader")
-		if b, err := io.ReadAll(io.LimitReader(near, int64(len("leader")))); string(b) != "leader" {
-			t.Errorf("the client reads %q, %v", b, err)
+		var leader *Proxy
+		asked := 0
+		p := New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, error) {
+			if asked++; asked == 3 {
+				greeter(leader, "leader")
+			}
+			near, far := net.Pipe()
+			go leader.Receive(1, far)
+			return near, nil
+		}})
+		leader = New(Options{Log: quiet})
+		defer leader.Close()
+		defer p.Close()
+		nc := pair{p}.connect(t, 0)
+		if got := said(t, nc, len("leader")); got != "leader" || asked != 3 {
+			t.Errorf("the client reads %q after %d tries", got, asked)
 		}
 	})
 }
