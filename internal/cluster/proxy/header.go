@@ -17,8 +17,8 @@ import (
 // version is that of the header. Nodes of two versions that follow each other understand it.
 const version = 1
 
-// taken is what the leader answers to a header once the connection is served; what the protocol says
-// follows.
+// taken is what the leader answers to a header when the connection is served. What the protocol
+// says follows.
 const taken = 1
 
 const (
