@@ -275,7 +275,7 @@ func (b *Broker) join() {
 // Hash returns a hash of the durable state. Errors: ErrClosed.
 func (b *Broker) Hash() (sum uint64, err error) {
 	for _, part := range b.Parts() {
-		err = errors.Join(err, b.Sum(part, none, func(here, _ uint64) { sum += here }))
+		err = errors.Join(err, b.Sum(part, none, func(here uint64, _ Place) { sum += here }))
 	}
 	return sum, err
 }
@@ -294,26 +294,34 @@ func (b *Broker) Parts() (parts []uint32) {
 // none is no entry of a part.
 const none = math.MaxUint64
 
-// Sum has fn called with the hash of a part and the last entry in it, before there is another one;
-// not when that is but, nor when the last one is on its way to a state machine. Errors: ErrClosed.
-func (b *Broker) Sum(part uint32, but uint64, fn func(sum, last uint64)) error {
-	if sh := b.set.Of(part); sh != nil {
-		return sh.Call(func() {
-			sh.Log().Propose()
-			sh.Sum(but, fn)
-		})
-	}
-	b.sum(part, but, fn)
-	return nil
+// Place is where a part of the state stands in the log.
+type Place struct {
+	Last        uint64 // entry of the part
+	Definitions uint64 // of a shard: the last entry of those, which say what queues there are
 }
 
-// sum is Sum of what is no shard.
-func (b *Broker) sum(part uint32, but uint64, fn func(sum, last uint64)) {
-	if part == definitions.Shard {
-		b.journal.Sum(but, fn)
-	} else {
-		b.machines.Of(part).Sum(but, fn)
+// Sum has fn called with the hash of a part, before there is another entry in it; not when but is
+// the last one, nor when the state is ahead of the log or behind. Errors: ErrClosed.
+func (b *Broker) Sum(part uint32, but uint64, fn func(sum uint64, at Place)) error {
+	plain := func(sum, last uint64) { fn(sum, Place{last, 0}) }
+	sh := b.set.Of(part)
+	switch {
+	case part == definitions.Shard:
+		b.journal.Sum(but, plain)
+		return nil
+	case sh == nil:
+		b.machines.Of(part).Sum(but, plain)
+		return nil
 	}
+	b.journal.Lock()
+	defer b.journal.Unlock()
+	queues, after := b.set.DurableOn(sh), b.journal.Last()
+	here := func() { sh.Sum(but, queues, func(sum, last uint64) { fn(sum, Place{last, after}) }) }
+	if b.set.Log == nil { // a replica: its shards do not run
+		here()
+		return nil
+	}
+	return sh.Call(here)
 }
 
 // Stats are counters of the engine since its start, for metrics.

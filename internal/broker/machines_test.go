@@ -85,7 +85,7 @@ func (a *tally) Restore(r io.Reader) error {
 	return nil
 }
 
-func (a *tally) Hash() uint64 {
+func (a *tally) Sum() (uint64, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	h := fnv.New64a()
@@ -93,7 +93,7 @@ func (a *tally) Hash() uint64 {
 		fmt.Fprint(h, word, a.counts[word], "\n")
 	}
 	fmt.Fprint(h, a.last)
-	return h.Sum64()
+	return h.Sum64(), true
 }
 
 func (a *tally) entries() []string {

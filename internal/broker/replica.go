@@ -80,25 +80,15 @@ func (r *Replica) apply(e *store.Entry) error {
 
 // Hash is that of a broker (Broker.Hash) with the same durable state.
 func (r *Replica) Hash() (sum uint64) {
-	for _, part := range r.b.Parts() {
-		r.sum(part, func(here, _ uint64) { sum += here })
-	}
+	sum, _ = r.b.Hash() // that of a broker that leads may be closed
 	return sum
 }
 
-// Sum is that of a part of a broker (Broker.Sum) with the same durable state; ok is false when
-// another entry than after is the last of the part, or there is no such part.
-func (r *Replica) Sum(part uint32, after uint64) (sum uint64, ok bool) {
-	r.sum(part, func(here, last uint64) { sum, ok = here, last == after })
-	return sum, ok
-}
-
-func (r *Replica) sum(part uint32, fn func(sum, last uint64)) {
-	if sh := r.b.set.Of(part); sh != nil {
-		sh.Sum(none, fn)
-	} else {
-		r.b.sum(part, none, fn)
-	}
+// Sum is that of a part of a broker (Broker.Sum) with the same durable state; ok is false when the
+// part is not at that place, or there is no such part.
+func (r *Replica) Sum(part uint32, at Place) (sum uint64, ok bool) {
+	err := r.b.Sum(part, none, func(here uint64, now Place) { sum, ok = here, now == at })
+	return sum, ok && err == nil
 }
 
 // Checkpoint takes hold of what was applied since the last checkpoints, where that is enough bytes.

@@ -136,13 +136,13 @@ func (e *Engine) checkpoint(r *broker.Replica) {
 }
 
 // Sum implements replica.Machine.
-func (e *Engine) Sum(part uint32, after uint64) (sum uint64, ok bool) {
+func (e *Engine) Sum(part uint32, place [2]uint64) (sum uint64, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.replica == nil {
 		return 0, false
 	}
-	return e.replica.Sum(part, after)
+	return e.replica.Sum(part, broker.Place{Last: place[0], Definitions: place[1]})
 }
 
 // Lead implements replica.Machine.

@@ -133,8 +133,8 @@ type watched struct {
 	n *node
 }
 
-func (w *watched) Sum(part uint32, after uint64) (uint64, bool) {
-	sum, ok := w.Engine.Sum(part, after)
+func (w *watched) Sum(part uint32, place [2]uint64) (uint64, bool) {
+	sum, ok := w.Engine.Sum(part, place)
 	if ok {
 		w.n.compared[part].Add(1)
 	}

@@ -19,17 +19,14 @@ func (s *Store) HashKV(_ context.Context, upTo int64) (hash mvcc.KeyValueHash, r
 	return s.kv.HashStorage().HashByRev(upTo)
 }
 
-// Hashed is a store whose hash as a state machine is that of the keys and their revisions.
+// Hashed is a store that has a hash as a state machine: that of the keys and their revisions.
 // Store.Hash also depends on how far a compaction has deleted what is compacted.
 type Hashed struct{ *Store }
 
-// Hash is 0 when the keys have none.
-func (h Hashed) Hash() uint64 {
-	sum, _, err := h.HashKV(context.Background(), 0)
-	if err != nil {
-		return 0
-	}
-	return uint64(sum.Hash)<<32 ^ uint64(sum.Revision)<<1 ^ uint64(sum.CompactRevision)
+// Sum is a hash, equal for equal keys; ok is false when they have none.
+func (h Hashed) Sum() (sum uint64, ok bool) {
+	kv, _, err := h.HashKV(context.Background(), 0)
+	return uint64(kv.Hash)<<32 ^ uint64(kv.Revision)<<1 ^ uint64(kv.CompactRevision), err == nil
 }
 
 // Snapshot returns the buckets of now as a database file of etcd, and its length. Close it.

@@ -86,7 +86,7 @@ type counter struct {
 
 func (m *counter) Apply(store.RaftEntry, bool) {}
 
-func (m *counter) Sum(uint32, uint64) (uint64, bool) { return 0, false }
+func (m *counter) Sum(uint32, [2]uint64) (uint64, bool) { return 0, false }
 
 func (m *counter) Lead(log *Log) {
 	m.texts.Lead(log)

@@ -45,8 +45,8 @@ type Machine interface {
 	// their indexes tell.
 	Apply(e store.RaftEntry, own bool)
 	// Sum returns the hash of a part of the state, which is compared with what the leader has given
-	// to Log.Check; ok is false when another entry of the part than after is the last one.
-	Sum(part uint32, after uint64) (sum uint64, ok bool)
+	// to Log.Check; ok is false when the part is not at that place.
+	Sum(part uint32, place [2]uint64) (sum uint64, ok bool)
 	// Lead begins a leadership: all entries before it are applied.
 	Lead(log *Log)
 	// Lose ends it. What is open in the leadership gets store.ErrLost after that. The machine goes

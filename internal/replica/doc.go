@@ -49,9 +49,9 @@
 //
 // # Checks
 //
-// The leader may log what a part of its state hashes to after the last entry of that part
-// (Log.Check). The other nodes compare their own after the same entry; one that differs stops with
-// ErrDiverged, and is to be replaced.
+// The leader may log what a part of its state hashes to, with the place where that part stands: the
+// last entry of it, and of what it depends on (Log.Check). The other nodes compare their own at the
+// same place; one that differs stops with ErrDiverged, and is to be replaced.
 //
 // # Members
 //

@@ -97,11 +97,11 @@ func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	l.put(proposal{log: l, done: done})
 }
 
-// Check has the other nodes compare: sum is what a part of the state hashes to after an entry of
-// it, the last that was appended so far (Machine.Sum). A node with another one stops with
+// Check has the other nodes compare: sum is what a part of the state hashes to where that stands in
+// the log, after all that was appended so far (Machine.Sum). A node with another one stops with
 // ErrDiverged.
-func (l *Log) Check(part uint32, after, sum uint64) {
-	l.put(proposal{log: l, own: encodeCheck(part, after, sum), done: func(error) {}})
+func (l *Log) Check(part uint32, place [2]uint64, sum uint64) {
+	l.put(proposal{log: l, own: encodeCheck(part, place, sum), done: func(error) {}})
 }
 
 // ReadIndex calls done with nil when a quorum has said after the call that this node leads: what it

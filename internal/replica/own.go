@@ -13,7 +13,7 @@ import (
 // batchVersion.
 const (
 	ownKeep  = 2 // the index up to which all replicas let go of the log
-	ownCheck = 3 // what a part of the leader's state hashes to after an entry of it
+	ownCheck = 3 // what a part of the leader's state hashes to at a place of the log
 )
 
 // ErrDiverged says that the state of this node is not that of the leader at the same place of the
@@ -34,9 +34,10 @@ func (c *core) proposeOwn(data []byte, done func(error)) {
 func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
 	number := r.Uvarint()
-	var after, sum uint64
+	var place [2]uint64
+	var sum uint64
 	if e.Data[0] == ownCheck {
-		after, sum = r.Uvarint(), r.Uvarint()
+		place, sum = [2]uint64{r.Uvarint(), r.Uvarint()}, r.Uvarint()
 	}
 	if err := r.End(); err != nil {
 		return fmt.Errorf("replica: entry %d: %w: %w", e.Index, errMalformed, err)
@@ -47,14 +48,14 @@ func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	if mine {
 		return nil
 	}
-	if here, ok := c.machine.Sum(uint32(number), after); ok && here != sum {
-		return fmt.Errorf("%w: part %d after its entry %d: hash %016x, the leader has %016x", ErrDiverged, number, after, here, sum)
+	if here, ok := c.machine.Sum(uint32(number), place); ok && here != sum {
+		return fmt.Errorf("%w: part %d after entry %d: hash %016x, the leader has %016x", ErrDiverged, number, place[0], here, sum)
 	}
 	return nil
 }
 
 func encodeKeep(index uint64) []byte { return binary.AppendUvarint([]byte{ownKeep}, index) }
 
-func encodeCheck(part uint32, after, sum uint64) []byte {
-	return codec.AppendUvarints([]byte{ownCheck}, uint64(part), after, sum)
+func encodeCheck(part uint32, place [2]uint64, sum uint64) []byte {
+	return codec.AppendUvarints([]byte{ownCheck}, uint64(part), place[0], place[1], sum)
 }

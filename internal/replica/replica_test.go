@@ -42,7 +42,7 @@ func (m *texts) Apply(e store.RaftEntry, own bool) {
 	}
 }
 
-func (m *texts) Sum(uint32, uint64) (uint64, bool) {
+func (m *texts) Sum(uint32, [2]uint64) (uint64, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return uint64(len(m.seen)), true
@@ -591,7 +591,7 @@ func TestCheck(t *testing.T) {
 			if err := <-m.put("text"); err != nil {
 				t.Fatal(err)
 			}
-			m.leading().Check(1, 0, checked)
+			m.leading().Check(1, [2]uint64{}, checked)
 			tm.pass(time.Second)
 		}
 		put(1)

@@ -718,8 +718,8 @@ func mix(hash, index uint64, data []byte) uint64 {
 }
 
 // Sum is the hash of a shard, if an entry is the last one in it.
-func (e *engine) Sum(shard uint32, after uint64) (uint64, bool) {
-	return e.hash[shard], e.last[shard] == after
+func (e *engine) Sum(shard uint32, place [2]uint64) (uint64, bool) {
+	return e.hash[shard], e.last[shard] == place[0]
 }
 
 // compare checks that all nodes have the same state after the same entry.
@@ -832,7 +832,7 @@ func (e *engine) propose() {
 		return
 	case 2:
 		shard := s.rng.IntN(simShards)
-		log.Check(uint32(shard), e.ahead[shard], e.sums[shard])
+		log.Check(uint32(shard), [2]uint64{e.ahead[shard]}, e.sums[shard])
 		return
 	case 1:
 		known := make([]int, 0, len(s.acked))

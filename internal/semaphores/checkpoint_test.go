@@ -19,7 +19,7 @@ func (n *node) again(image []byte, log [][]byte) *Manager {
 		m.Apply(0, entry)
 	}
 	n.must(m.broken)
-	n.same("hash", m.Hash(), n.m.Hash())
+	n.same("hash", hashOf(m), hashOf(n.m))
 	n.sound(m)
 	n.same("tasks", m.table.tasks, n.m.table.tasks)
 	n.same("owners", len(m.table.owners), len(n.m.table.owners))

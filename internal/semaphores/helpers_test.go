@@ -184,3 +184,9 @@ func (n *node) fails(err, want error) {
 		n.Errorf("%v, want %v", err, want)
 	}
 }
+
+// hashOf is the hash of semaphores that rest.
+func hashOf(m *Manager) uint64 {
+	sum, _ := m.Sum()
+	return sum
+}

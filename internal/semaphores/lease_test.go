@@ -121,10 +121,10 @@ func TestOwners(t *testing.T) {
 	n.enqueue("one", "d 0") // it has no owner any more
 	n.same("owned", len(n.m.Owned(7, 0)), 3)
 	n.same("owned, bounded", len(n.m.Owned(7, 2)), 2)
-	want := n.m.Hash()
+	want := hashOf(n.m)
 	n.close()
 	n = open(t, n.fs)
-	n.same("hash", n.m.Hash(), want)
+	n.same("hash", hashOf(n.m), want)
 	n.same("owners", len(n.m.Owners()), 2)
 	h := n.watch(WatchOptions{Key: "one"})
 	n.must(n.m.EndOwner(7))

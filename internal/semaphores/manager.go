@@ -99,11 +99,15 @@ func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.watchers.tell(f.events)
 }
 
-// Hash is equal for equal semaphores; Broker.Hash includes it.
-func (m *Manager) Hash() uint64 {
+// Sum is a hash, equal for equal semaphores; ok is false while changes are made that the log does
+// not have yet.
+func (m *Manager) Sum() (sum uint64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.table.hash()
+	if m.flight != nil {
+		return 0, false
+	}
+	return m.table.hash(), true
 }
 
 // Restore implements statemachine.Machine.

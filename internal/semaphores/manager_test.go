@@ -24,7 +24,7 @@ func TestLife(t *testing.T) {
 	n.same("events", h.events, []string{"k c Acquired 1", "k b Acquired 2", "k b TryRelease 3", "k d Acquired 4"})
 	st := n.m.Stats()
 	n.same("counts", fmt.Sprint(st.Semaphores, st.Tasks, st.Waiting, st.Transitions), "1 3 1 map[Acquired:3 Deleted:0 Expired:0 Retained:0 TryRelease:1]")
-	want := n.m.Hash()
+	want := hashOf(n.m)
 	for i := range 4 {
 		if i%2 == 0 {
 			n = n.crash()
@@ -32,7 +32,7 @@ func TestLife(t *testing.T) {
 			n.close()
 			n = open(t, n.fs)
 		}
-		n.same("hash", n.m.Hash(), want)
+		n.same("hash", hashOf(n.m), want)
 		n.shows("k", "d:ACQUIRED", "c:ACQUIRED", "a:WAIT")
 	}
 	n.do(&Delete{Of: Of{Key: "k"}})

@@ -228,14 +228,14 @@ func (w *twins) keptOut() {
 }
 
 func (w *twins) restart(clean bool) {
-	want := w.m.Hash()
+	want := hashOf(w.m)
 	if clean {
 		w.close()
 		w.node = open(w.T, w.fs, smallLog)
 	} else {
 		w.node = w.crash(smallLog)
 	}
-	w.same("hash", w.m.Hash(), want)
+	w.same("hash", hashOf(w.m), want)
 }
 
 // compare compares the tasks of a semaphore.

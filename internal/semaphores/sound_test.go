@@ -141,12 +141,12 @@ func TestCheckpointBesideChanges(t *testing.T) {
 					m.Apply(0, entry)
 				}
 				if i+1 >= end {
-					n.same("hash", m.Hash(), truth.Hash())
+					n.same("hash", hashOf(m), hashOf(truth))
 				}
 			}
 			n.must(m.broken)
 			n.must(truth.broken)
-			n.same("hash", m.Hash(), n.m.Hash())
+			n.same("hash", hashOf(m), hashOf(n.m))
 			n.sound(m)
 			n.sound(truth)
 			mu.Lock()

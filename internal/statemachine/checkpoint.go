@@ -208,15 +208,20 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 }
 
 // Sum calls fn with the hash of the machine and the last entry, before there is another one, unless
-// that is but or not applied yet. h may be nil, and the machine without a hash.
+// that is but or not applied yet, or the machine has no hash at the moment. h may be nil.
 func (h *Host) Sum(but uint64, fn func(sum, last uint64)) {
 	if h == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m, ok := h.machine.(interface{ Hash() uint64 })
-	if ok && h.last != but && h.turn.out.Load() == 0 {
-		h.still(func() { fn(m.Hash(), h.last) })
+	m, ok := h.machine.(interface{ Sum() (uint64, bool) })
+	if !ok || h.last == but || h.turn.out.Load() > 0 {
+		return
 	}
+	h.still(func() {
+		if sum, ok := m.Sum(); ok {
+			fn(sum, h.last)
+		}
+	})
 }

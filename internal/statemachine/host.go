@@ -15,8 +15,8 @@ import (
 )
 
 // Machine is a state machine. Its methods are called one at a time, on any goroutine, and call no
-// method of the broker that waits for an entry. When it has a method Hash() uint64, equal for equal
-// content, nodes of a cluster compare it (Host.Sum).
+// method of the broker that waits for an entry. When it has a method Sum() (sum uint64, ok bool),
+// nodes of a cluster compare the sums, which are equal for equal content (Host.Sum).
 type Machine interface {
 	// Apply does what an entry says. It must not keep the entry. The same entries in the same order
 	// give the same state, at any time.

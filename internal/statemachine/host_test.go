@@ -51,7 +51,7 @@ func (j *journal) Restore(r io.Reader) error {
 	return err
 }
 
-func (j *journal) Hash() uint64 { return j.last }
+func (j *journal) Sum() (uint64, bool) { return j.last, true }
 
 func (j *journal) all() []string {
 	j.mu.Lock()

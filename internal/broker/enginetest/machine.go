@@ -14,8 +14,10 @@ type Machine struct {
 	New func() statemachine.Machine // an empty one, for a replay; closed after it if it is an io.Closer
 }
 
-// Hash is that of the machine. One that has no method of this kind cannot be compared.
-func (m Machine) Hash() uint64 { return m.Machine.(interface{ Hash() uint64 }).Hash() }
+// Sum is that of the machine. One that has no method of this kind cannot be compared.
+func (m Machine) Sum() (uint64, bool) {
+	return m.Machine.(interface{ Sum() (uint64, bool) }).Sum()
+}
 
 // newMachines makes empty machines in place of those of a broker, and the function that ends them.
 func newMachines(t testing.TB, of map[uint32]statemachine.Machine) (all map[uint32]statemachine.Machine, end func()) {

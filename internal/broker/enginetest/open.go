@@ -25,6 +25,7 @@ type origin struct {
 	dir  string
 	opts broker.Options
 	log  *followtest.Log // nil: no replica follows
+	seen *sums           // SumsDuring
 }
 
 // TryOpen opens a broker with two shards, or what change, if it is not nil, makes of the options.
@@ -37,7 +38,7 @@ func tryOpen(fs vfs.FS, dir string, change func(*broker.Options)) (*broker.Broke
 	if change != nil {
 		change(&o)
 	}
-	at := origin{dir: dir, opts: o}
+	at := origin{dir: dir, opts: o, seen: &sums{all: map[place]sum{}}}
 	if mem, ok := fs.(*vfs.Mem); ok && o.WrapLog == nil {
 		o.WrapLog = func(st *store.Store) shardlog.Log {
 			at.log = followtest.New(st, Crashed(mem))
@@ -161,9 +162,12 @@ func (o origin) followed(t testing.TB) (sum uint64) {
 	var r *broker.Replica
 	open := func(st *store.Store, fs vfs.FS) (_ followtest.Replica, err error) {
 		r, err = broker.OpenReplica(st, fs, o.dir, o.opts)
-		return r, err
+		return &checked{t, r, o.seen}, err
 	}
 	Must(t, o.log.Follow(o.dir, open, func(*store.Store) { sum = r.Hash() }))
+	if len(o.seen.all) > 0 && o.seen.compared == 0 {
+		t.Error("no sum of SumsDuring could be compared")
+	}
 	end()
 	return sum
 }

@@ -123,6 +123,17 @@ func (s *Set) Of(number uint32) *Shard {
 	return s.All[number-1]
 }
 
+// DurableOn returns the ids of the durable queues whose home is a shard. The definitions are
+// locked.
+func (s *Set) DurableOn(sh *Shard) (ids []uint64) {
+	s.Catalog.Queues(func(def *catalog.Queue) {
+		if q := QueueOf(def); q.Durable && q.Home() == sh {
+			ids = append(ids, q.ID)
+		}
+	})
+	return ids
+}
+
 // NowMillis returns the broker's time, unix ms.
 func (s *Set) NowMillis() int64 { return s.Now().UnixMilli() }
 

@@ -136,9 +136,12 @@ func (sh *Shard) Stop() {
 func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
 // Sum calls fn with a hash of the durable state and the last entry, at the shard, unless that entry
-// is but. The current entry is empty.
-func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
-	if last := sh.log.Index() - 1; last != but {
+// is but, or the shard has other durable queues than these: one is being made or dropped.
+func (sh *Shard) Sum(but uint64, queues []uint64, fn func(sum, last uint64)) {
+	if sh.log.Log != nil {
+		sh.log.Propose()
+	}
+	if last := sh.log.Index() - 1; last != but && sh.machine.HasJust(queues) {
 		fn(sh.machine.Hash(), last)
 	}
 }

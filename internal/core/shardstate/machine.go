@@ -38,6 +38,16 @@ func (m *Machine) Add(q *Queue) { m.queues[q.ID] = q }
 // Drop forgets a queue with all it holds. Facts about it change nothing from now on.
 func (m *Machine) Drop(id uint64) { delete(m.queues, id) }
 
+// HasJust reports whether the queues are these and no others.
+func (m *Machine) HasJust(ids []uint64) bool {
+	for _, id := range ids {
+		if m.queues[id] == nil {
+			return false
+		}
+	}
+	return len(ids) == len(m.queues)
+}
+
 // Each shows the queues, in no particular order.
 func (m *Machine) Each(fn func(*Queue)) {
 	for _, q := range m.queues {
