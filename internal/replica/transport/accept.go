@@ -210,6 +210,24 @@ func (t *Transport) time(p *peer, kind byte, record []byte) error {
 		return ErrMalformed
 	}
 	p.figures.rtt.Store(int64(rtt))
-	p.figures.skew.Store(theirs - (t.o.Now().UnixNano() - int64(rtt)/2))
+	t.noteSkew(p, time.Duration(theirs-t.o.Now().UnixNano())+rtt/2, rtt)
 	return nil
+}
+
+// maxSkew is how far clocks may be apart: what expires does so by that of the leader.
+const maxSkew = 500 * time.Millisecond
+
+// noteSkew keeps how far the clock of a peer is ahead, and says when that becomes too far, or not
+// any more.
+func (t *Transport) noteSkew(p *peer, skew, rtt time.Duration) {
+	p.figures.skew.Store(int64(skew))
+	apart := skew.Abs() > maxSkew+rtt/2
+	if p.figures.apart.Swap(apart) == apart {
+		return
+	}
+	if apart {
+		t.o.Log.Warn("cluster: the clock of a node differs; when the lead changes, messages, leases and keys expire early or late by that", "node", p.id, "ahead", skew)
+	} else {
+		t.o.Log.Info("cluster: the clock of a node agrees again", "node", p.id)
+	}
 }

@@ -19,6 +19,7 @@ type peer struct {
 type figures struct {
 	sent, dropped atomic.Uint64
 	rtt, skew     atomic.Int64 // ns
+	apart         atomic.Bool  // skew is too much
 	heard         atomic.Int64 // ns since Transport.start; 0: never
 }
 
