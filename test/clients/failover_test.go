@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/cluster/control"
+	"fiveways/internal/protocol"
 	"fiveways/test/clustertest"
 )
 
@@ -97,7 +97,7 @@ func TestFailover(t *testing.T) {
 			c.Kill(leader)
 			goOn(t)
 			c.Up(leader)
-			c.Until("the node follows", func() bool { return c.Count(control.Follower) == 2 })
+			c.Until("the node follows", func() bool { return c.Count(protocol.RoleFollower) == 2 })
 		})
 	}
 	for name, w := range busy {

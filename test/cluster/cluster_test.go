@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"fiveways/internal/cluster/admission"
-	"fiveways/internal/cluster/control"
+	"fiveways/internal/protocol"
 	"fiveways/test/brokertest"
 	"fiveways/test/clustertest"
 
@@ -205,11 +205,11 @@ func TestMembers(t *testing.T) {
 	c.Add()
 	askTwice(t, token, c.Nodes[3])
 	c.Up(3, "--cluster-join", token)
-	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 3 })
+	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 3 })
 	c.Kill(0)
 	c.Until("another node leads", func() bool { return c.Leader() != 0 })
 	clustertest.Command(t, "cluster", "remove", "1", "--data", c.Nodes[1].Dir)
-	if got := c.Count(control.Follower); got != 2 {
+	if got := c.Count(protocol.RoleFollower); got != 2 {
 		t.Errorf("%d nodes follow", got)
 	}
 	clustertest.Command(t, "cluster", "transfer", "4", "--data", c.Nodes[1].Dir)
@@ -258,7 +258,7 @@ func TestFoundedByItself(t *testing.T) {
 	clustertest.Command(t, "cluster", "token", "--count", "2", "--data", c.Nodes[0].Dir, "--file", token)
 	c.Up(1)
 	c.Up(2)
-	c.Until("all nodes have a vote", func() bool { return c.Count(control.Follower) == 2 })
+	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 2 })
 	c.Kill(0)
 	c.Leader()
 	must(t, os.RemoveAll(c.Nodes[0].Dir))

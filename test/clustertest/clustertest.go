@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/cluster/control"
+	"fiveways/internal/protocol"
 	"fiveways/test/brokertest"
 	"fiveways/test/daemon"
 )
@@ -52,7 +52,7 @@ func Found(t testing.TB, dir string, flags ...string) *Cluster {
 		c.Up(i, "--cluster-join", Command(t, "cluster", "token", "--data", first.Dir))
 	}
 	c.Until("all nodes have a vote", func() bool {
-		return c.Count(control.Learner) == 0 && c.Count(control.Follower) == 2
+		return c.Count(protocol.RoleLearner) == 0 && c.Count(protocol.RoleFollower) == 2
 	})
 	return c
 }
@@ -101,7 +101,7 @@ func (c *Cluster) Kill(i int) {
 }
 
 // Status is the cluster as a node knows it.
-func (c *Cluster) Status(i int) (s control.Status) {
+func (c *Cluster) Status(i int) (s protocol.ClusterStatus) {
 	c.t.Helper()
 	must(c.t, json.Unmarshal([]byte(Command(c.t, "cluster", "status", "-o", "json", "--data", c.Nodes[i].Dir)), &s))
 	return s
@@ -135,7 +135,7 @@ func (c *Cluster) Leader() (i int) {
 	c.Until("a node leads", func() bool {
 		s := c.Status(c.AnyUp())
 		for _, m := range s.Members {
-			if m.Role != control.Leader {
+			if m.Role != protocol.RoleLeader {
 				continue
 			}
 			for at, n := range c.Nodes {

@@ -21,6 +21,7 @@ import (
 	"fiveways/internal/cluster"
 	"fiveways/internal/cluster/control"
 	"fiveways/internal/config"
+	"fiveways/internal/protocol"
 	"fiveways/internal/server"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -121,7 +122,7 @@ func statusCommand() *cobra.Command {
 	watch := cmd.Flags().Bool("watch", false, "show it again every second until Ctrl-C")
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
 		for {
-			var s control.Status
+			var s protocol.ClusterStatus
 			if err := n.do(cmd.Context(), http.MethodGet, "/status", &s); err != nil {
 				return err
 			}
@@ -137,7 +138,7 @@ func statusCommand() *cobra.Command {
 	})
 }
 
-func show(w io.Writer, output string, s *control.Status) error {
+func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 	if output == display.FormJSON {
 		return display.PrintJSON(w, s)
 	}
@@ -149,7 +150,7 @@ func show(w io.Writer, output string, s *control.Status) error {
 	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
-			lag, free, about := "?", "?", control.About{Name: "does not answer", DiskFree: -1}
+			lag, free, about := "?", "?", protocol.About{Name: "does not answer", DiskFree: -1}
 			if entries, known := s.Lag(m); known {
 				lag = strconv.FormatUint(entries, 10)
 			}

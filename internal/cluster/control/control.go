@@ -33,20 +33,6 @@ const (
 	maxToken = 30 * 24 * time.Hour
 )
 
-// The roles of a node.
-const (
-	Leader   = protocol.RoleLeader
-	Follower = protocol.RoleFollower
-	Learner  = protocol.RoleLearner
-)
-
-// What a node is asked for.
-type (
-	Status = protocol.ClusterStatus
-	Member = protocol.Member
-	About  = protocol.About
-)
-
 // Token lets nodes join.
 type Token struct {
 	Token string    `json:"token"`
@@ -56,19 +42,19 @@ type Token struct {
 // Control answers.
 type Control struct {
 	node  *cluster.Node
-	about func() About // without Applied
+	about func() protocol.About // without Applied
 	mux   *http.ServeMux
 	audit *protocol.Audit
 
 	mu   sync.Mutex
-	said map[uint64]About // guarded by mu: by node, what it has said last
+	said map[uint64]protocol.About // guarded by mu: by node, what it has said last
 }
 
 var _ protocol.Cluster = (*Control)(nil)
 
 // New returns what answers for a node. about is what the node says of itself; Applied is filled in.
-func New(n *cluster.Node, about func() About, audit *protocol.Audit) *Control {
-	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, said: map[uint64]About{}}
+func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit) *Control {
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, said: map[uint64]protocol.About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
@@ -82,30 +68,30 @@ func New(n *cluster.Node, about func() About, audit *protocol.Audit) *Control {
 // ServeHTTP implements http.Handler.
 func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
 
-func (c *Control) self() About {
+func (c *Control) self() protocol.About {
 	a := c.about()
 	a.Applied = c.node.Status().Applied
 	return a
 }
 
-func (c *Control) remember(node uint64, a About) {
+func (c *Control) remember(node uint64, a protocol.About) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said[node] = a
 }
 
 // Status implements protocol.Cluster. What nodes say of themselves is up to askInterval old.
-func (c *Control) Status() Status {
+func (c *Control) Status() protocol.ClusterStatus {
 	s := c.node.Status()
-	out := Status{
+	out := protocol.ClusterStatus{
 		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed,
-		Members: make([]Member, 0, len(s.Addresses)),
+		Members: make([]protocol.Member, 0, len(s.Addresses)),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, address := range s.Addresses {
 		peer := s.Peers[id]
-		m := Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew}
+		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew}
 		if match, known := s.Match[id]; known {
 			m.Match = &match
 		}
@@ -117,16 +103,16 @@ func (c *Control) Status() Status {
 		}
 		out.Members = append(out.Members, m)
 	}
-	slices.SortFunc(out.Members, func(a, b Member) int { return cmp.Compare(a.Node, b.Node) })
+	slices.SortFunc(out.Members, func(a, b protocol.Member) int { return cmp.Compare(a.Node, b.Node) })
 	return out
 }
 
 // status is that of the leader, which knows most; of this node when that does not answer. All nodes
 // are asked.
-func (c *Control) status(ctx context.Context) Status {
+func (c *Control) status(ctx context.Context) protocol.ClusterStatus {
 	out := c.Status()
 	if out.Leader != 0 && out.Leader != out.Node {
-		var theirs Status
+		var theirs protocol.ClusterStatus
 		if err := c.ask(ctx, out.Leader, "/status", &theirs); err == nil {
 			return theirs
 		}
@@ -137,13 +123,13 @@ func (c *Control) status(ctx context.Context) Status {
 
 // askAll asks members what they say of themselves now, and remembers it. Of those that do not
 // answer nothing is left.
-func (c *Control) askAll(ctx context.Context, members []Member) {
+func (c *Control) askAll(ctx context.Context, members []protocol.Member) {
 	self := c.node.Status().Node
 	var asked sync.WaitGroup
 	for i := range members {
 		m := &members[i]
 		asked.Go(func() {
-			var a About
+			var a protocol.About
 			var err error
 			if m.Node == self {
 				a = c.self()
@@ -176,11 +162,11 @@ func (c *Control) watch(ctx context.Context) {
 func role(s *cluster.Status, node uint64) string {
 	switch {
 	case node == s.Leader:
-		return Leader
+		return protocol.RoleLeader
 	case slices.Contains(s.Voters, node):
-		return Follower
+		return protocol.RoleFollower
 	}
-	return Learner
+	return protocol.RoleLearner
 }
 
 // ask reads what another node says.
@@ -250,7 +236,7 @@ func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 // transfer gives the lead to another node: node=N.
 func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 	node, err := c.member(r)
-	if err == nil && role(new(c.node.Status()), node) == Learner {
+	if err == nil && role(new(c.node.Status()), node) == protocol.RoleLearner {
 		err = fmt.Errorf("node %d has no vote yet", node)
 	}
 	if err != nil {
