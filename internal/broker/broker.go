@@ -137,7 +137,11 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	b, err := r.Lead(o.toLog(st))
+	var log shardlog.Log = st
+	if o.WrapLog != nil {
+		log = o.WrapLog(st)
+	}
+	b, err := r.Lead(log)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -275,7 +279,7 @@ func (b *Broker) join() {
 // Hash returns a hash of the durable state. Errors: ErrClosed.
 func (b *Broker) Hash() (sum uint64, err error) {
 	for _, part := range b.Parts() {
-		err = errors.Join(err, b.Sum(part, none, func(here uint64, _ Place) { sum += here }))
+		err = errors.Join(err, b.sum(part, none, false, func(here uint64, _ Place) { sum += here }))
 	}
 	return sum, err
 }
@@ -291,32 +295,38 @@ func (b *Broker) Parts() (parts []uint32) {
 	return append(parts, definitions.Shard)
 }
 
-// none is no entry of a part.
-const none = math.MaxUint64
+const none = math.MaxUint64 // no entry of a part
 
 // Place is where a part of the state stands in the log.
 type Place struct {
-	Last        uint64 // entry of the part
-	Definitions uint64 // of a shard: the last entry of those, which say what queues there are
+	Last, Definitions uint64 // entries: of the part; of what says what queues a shard has
 }
 
 // Sum has fn called with the hash of a part, before there is another entry in it; not when but is
 // the last one, nor when the state is ahead of the log or behind. Errors: ErrClosed.
 func (b *Broker) Sum(part uint32, but uint64, fn func(sum uint64, at Place)) error {
-	plain := func(sum, last uint64) { fn(sum, Place{last, 0}) }
+	return b.sum(part, but, true, fn)
+}
+
+// sum is Sum; without strict also when a shard is making or dropping a queue.
+func (b *Broker) sum(part uint32, but uint64, strict bool, fn func(sum uint64, at Place)) error {
 	sh := b.set.Of(part)
-	switch {
-	case part == definitions.Shard:
-		b.journal.Sum(but, plain)
-		return nil
-	case sh == nil:
-		b.machines.Of(part).Sum(but, plain)
+	if sh == nil {
+		beside := b.machines.Of(part).Sum
+		if part == definitions.Shard {
+			beside = b.journal.Sum
+		}
+		beside(but, func(sum, last uint64) { fn(sum, Place{last, 0}) })
 		return nil
 	}
 	b.journal.Lock()
 	defer b.journal.Unlock()
 	queues, after := b.set.DurableOn(sh), b.journal.Last()
-	here := func() { sh.Sum(but, queues, func(sum, last uint64) { fn(sum, Place{last, after}) }) }
+	here := func() {
+		if !strict || sh.HasJust(queues) {
+			sh.Sum(but, func(sum, last uint64) { fn(sum, Place{last, after}) })
+		}
+	}
 	if b.set.Log == nil { // a replica: its shards do not run
 		here()
 		return nil
@@ -350,12 +360,4 @@ func (b *Broker) Stats() Stats {
 // Go runs fn on a goroutine for which Close waits, after it has closed stop.
 func (b *Broker) Go(fn func(stop <-chan struct{})) {
 	b.housekeeper.Go(func() { fn(b.stop) })
-}
-
-// toLog is the log of a broker on a store.
-func (o *Options) toLog(st *store.Store) shardlog.Log {
-	if o.WrapLog != nil {
-		return o.WrapLog(st)
-	}
-	return st
 }

@@ -136,15 +136,18 @@ func (sh *Shard) Stop() {
 func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
 // Sum calls fn with a hash of the durable state and the last entry, at the shard, unless that entry
-// is but, or the shard has other durable queues than these: one is being made or dropped.
-func (sh *Shard) Sum(but uint64, queues []uint64, fn func(sum, last uint64)) {
+// is but.
+func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
 	if sh.log.Log != nil {
 		sh.log.Propose()
 	}
-	if last := sh.log.Index() - 1; last != but && sh.machine.HasJust(queues) {
+	if last := sh.log.Index() - 1; last != but {
 		fn(sh.machine.Hash(), last)
 	}
 }
+
+// HasJust reports, at the shard, whether these are its durable queues.
+func (sh *Shard) HasJust(ids []uint64) bool { return sh.machine.HasJust(ids) }
 
 // Moving reports, at the shard, whether messages are on their way to other shards.
 func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
