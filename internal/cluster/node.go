@@ -305,31 +305,28 @@ func (n *Node) Close() error {
 	return n.Err()
 }
 
-// GiveAway has another node lead where this one does, if there is one that can, and waits for that,
-// for handOver at most.
+// GiveAway has another node lead where this one does, if a voter is up, and waits for that, for
+// handOver at most.
 func (n *Node) GiveAway() {
 	r := n.current()
-	if r == nil {
+	if r == nil || r.replica.Status().Leader != n.self {
 		return
 	}
-	s := r.replica.Status()
-	to, match := uint64(0), uint64(0)
-	for _, id := range s.Voters {
-		if id != n.self && s.Match[id] > match {
-			to, match = id, s.Match[id]
-		}
-	}
-	if s.Leader != n.self || to == 0 {
-		return
-	}
-	r.replica.Transfer(to)
 	deadline := time.After(handOver)
 	poll := time.NewTicker(replica.TickInterval)
 	defer poll.Stop()
-	for {
+	for asked := uint64(0); ; {
+		to, up := n.successor()
+		if !up {
+			return
+		}
+		if asked == 0 && to != 0 {
+			asked = to
+			r.replica.Transfer(to)
+		}
 		select {
 		case <-deadline:
-			n.o.Log.Warn("cluster: no other node has taken the lead in time", "asked", to)
+			n.o.Log.Warn("cluster: no other node has taken the lead in time", "asked", asked)
 			return
 		case <-r.replica.Done():
 			return
@@ -339,6 +336,23 @@ func (n *Node) GiveAway() {
 			}
 		}
 	}
+}
+
+// successor is the voter that is up and has most of the log, 0 as long as the leader has not heard
+// how much any has. up tells whether there is one.
+func (n *Node) successor() (to uint64, up bool) {
+	s := n.Status()
+	match := uint64(0)
+	for _, id := range s.Voters {
+		if !s.Peers[id].Connected {
+			continue
+		}
+		up = true
+		if s.Match[id] > match {
+			to, match = id, s.Match[id]
+		}
+	}
+	return to, up
 }
 
 // Status is what a node knows of its cluster.
