@@ -4,7 +4,6 @@ each line of that asks to show that they work. NODES are the URLs."""
 import os
 import sys
 import threading
-import time
 
 os.environ["AMQP_URL"] = ";".join(os.environ["NODES"].split())
 os.environ["CELERY_RESULTS"] = "file://"  # results over AMQP are transient: they would not outlive the node
@@ -19,15 +18,17 @@ from tasks import note  # noqa: E402
 
 DONE = os.path.join(FOLDER, "done")
 
+PAUSE_S = 0.05  # between two tasks
+
 asked = 1  # to show that they work; by the driver again after each kill
-over = False
+over = threading.Event()
 
 
 def listen():
-    global asked, over
+    global asked
     for _ in sys.stdin:
         asked += 1
-    over = True
+    over.set()
 
 
 def done():
@@ -50,7 +51,7 @@ def script():
     worker = Worker("tasks", "failover", "-c", "1", "--without-mingle", "--without-gossip")
     threading.Thread(target=listen, daemon=True).start()
     sent, shown, proof = [], 0, None
-    while not over:
+    while not over.wait(PAUSE_S):
         text = str(len(sent))
         if proof is None and shown < asked:
             proof = text
@@ -59,7 +60,6 @@ def script():
         else:
             sent.append(None)
             proof = None
-        time.sleep(0.05)
         if proof in done():
             proof = None
             shown += 1
