@@ -55,9 +55,9 @@ func foundIdentity(dir string) (id uint64, err error) {
 }
 
 // Join makes an empty data folder that of a new node of a cluster, which admits it with a token or
-// with one of several, apart by white space. A folder that is a node's is
-// left as it is. After a failure it may be called again: if the cluster has made the folder's node
-// a member already, it is still that one. Errors: ErrNotEmpty, those of admission.Join.
+// with one of several, apart by white space. A folder that is a node's is left as it is. After a
+// failure it may be called again: if the cluster has made the folder's node a member already, it is
+// still that one. Errors: ErrNotEmpty, those of admission.Join.
 func Join(ctx context.Context, dir, tokens, address string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	switch {
@@ -104,6 +104,7 @@ func checkDiverged(dir string) error {
 
 // joinWithAny joins with the first token of several that admits this node: others may be used.
 func joinWithAny(ctx context.Context, tokens, address, identity string) (w admission.Welcome, err error) {
+	err = admission.ErrToken // there may be none
 	for _, token := range strings.Fields(tokens) {
 		w, err = admission.Join(ctx, token, address, identity)
 		if !errors.Is(err, admission.ErrRefused) && !errors.Is(err, admission.ErrExpired) {

@@ -339,7 +339,7 @@ func (n *Node) GiveAway() {
 }
 
 // successor is the voter that is up and has most of the log, 0 as long as the leader has not heard
-// how much any has. up tells whether there is one.
+// how much any has. up reports whether any other voter is up.
 func (n *Node) successor() (to uint64, up bool) {
 	s := n.Status()
 	match := uint64(0)

@@ -339,6 +339,7 @@ func TestWrongStarts(t *testing.T) {
 		"a node without its cluster":   {[]string{"--data", c.Nodes[0].Dir}, "cluster_listen"},
 		"neither founded nor joining":  {append([]string{"--data", c.Nodes[3].Dir}, c.Nodes[3].Flags...), "fiveways cluster init"},
 		"no fsync":                     {append([]string{"--data", c.Nodes[3].Dir, "--sync", "os"}, c.Nodes[3].Flags...), "other nodes"},
+		"no token":                     {append([]string{"--data", c.Nodes[3].Dir, "--cluster-join", " "}, c.Nodes[3].Flags...), "token"},
 		"a token that is none":         {append([]string{"--data", c.Nodes[3].Dir, "--cluster-join", "x"}, c.Nodes[3].Flags...), "token"},
 		"an address that says nothing": {[]string{"--data", c.Nodes[3].Dir, "--cluster-listen", "0.0.0.0:5680"}, "cluster_advertise"},
 	} {
