@@ -24,7 +24,7 @@ type Cluster interface {
 const (
 	RoleLeader   = "leader"
 	RoleFollower = "follower"
-	RoleLearner  = "learner" // gets the log and has no vote yet
+	RoleLearner  = "learner" // gets the log, and has no vote yet or does not know that it has one
 )
 
 // ClusterStatus is a cluster as one of its nodes knows it.
@@ -55,6 +55,7 @@ type About struct {
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
 	Applied       uint64          `json:"applied"` // index of the last entry that its state has
+	Votes         bool            `json:"votes"`   // it knows that it has a vote
 	Started       time.Time       `json:"started"`
 	PID           int             `json:"pid"`
 	Processors    int             `json:"processors"`

@@ -85,6 +85,16 @@ func (m *membership) lists() []*[]uint64 {
 	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}
 }
 
+// needed are the voters of which a majority is needed. In the middle of a change majorities of
+// both the old and the new voters are: those of before are named, so that nobody relies on a new
+// voter while an old one that fails would stop the cluster.
+func (m *membership) needed() []uint64 {
+	if old := m.GetVotersOutgoing(); len(old) > 0 {
+		return old
+	}
+	return m.GetVoters()
+}
+
 // nodes are the members, ascending.
 func (m *membership) nodes() (nodes []uint64) {
 	for _, list := range m.lists() {

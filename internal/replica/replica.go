@@ -74,8 +74,9 @@ type Status struct {
 	Last         uint64 // index of the last entry in the log
 	Committed    uint64
 	Applied      uint64
-	Voters       []uint64
-	Learners     []uint64
+	// Voters are those of which a majority is needed; in the middle of a change, those of before.
+	Voters   []uint64
+	Learners []uint64
 	// Addresses are host:port of all members, or of those that a node which has not joined yet may
 	// hear from. The map must not be changed.
 	Addresses map[uint64]string
@@ -300,7 +301,7 @@ func (c *core) status() Status {
 	st := Status{
 		Node: c.self, Leader: s.Lead, Term: s.GetTerm(),
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
-		Voters: c.disk.members.GetVoters(), Learners: c.disk.members.GetLearners(),
+		Voters: c.disk.members.needed(), Learners: c.disk.members.GetLearners(),
 		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest,
 	}
 	if c.leadTerm != 0 {

@@ -134,16 +134,25 @@ type team struct {
 	disks    []*disks
 	mu       sync.Mutex
 	cut      map[uint64]bool           // nodes that nothing reaches
+	budget   int                       // how many messages more reach nodes; < 0: all
 	others   map[int]map[uint64]string // what each node was told of the others
 }
 
 func newTeam(t *testing.T, size int) *team {
-	tm := &team{t: t, cut: map[uint64]bool{}, others: map[int]map[uint64]string{}}
+	states := make([]store.RaftState, size)
+	for id := range states {
+		states[id] = FoundingWith(1, uint64(id+1), testAddresses(size))
+	}
+	return newTeamOf(t, states)
+}
+
+func newTeamOf(t *testing.T, states []store.RaftState) *team {
+	tm := &team{t: t, cut: map[uint64]bool{}, budget: -1, others: map[int]map[uint64]string{}}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	for id := range size {
+	for _, state := range states {
 		fs := &disks{Errors: vfs.NewErrors(vfs.NewMem())}
 		tm.disks = append(tm.disks, fs)
-		if err := store.FoundReplica(fs, "/data", FoundingWith(1, uint64(id+1), testAddresses(size))); err != nil {
+		if err := store.FoundReplica(fs, "/data", state); err != nil {
 			t.Fatal(err)
 		}
 		st, err := store.Open(fs, "/data", store.Options{SegmentBytes: 4 << 10, Logger: quiet})
@@ -212,6 +221,10 @@ func (tm *team) sender(from uint64) func([]*pb.Message) {
 			tm.mu.Lock()
 			replicas := tm.replicas
 			lost := cut || tm.cut[m.GetTo()] || int(m.GetTo()) > len(replicas) || replicas[m.GetTo()-1] == nil
+			if !lost && tm.budget >= 0 {
+				lost = tm.budget == 0
+				tm.budget = max(0, tm.budget-1)
+			}
 			tm.mu.Unlock()
 			if !lost {
 				replicas[m.GetTo()-1].Step(m)
@@ -224,6 +237,13 @@ func (tm *team) isolate(node int, on bool) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	tm.cut[uint64(node+1)] = on
+}
+
+// limit has only so many messages more reach nodes; < 0: all.
+func (tm *team) limit(messages int) {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	tm.budget = messages
 }
 
 // pass lets time pass in the bubble.

@@ -42,7 +42,7 @@ type Token struct {
 // Control answers.
 type Control struct {
 	node  *cluster.Node
-	about func() protocol.About // without Applied
+	about func() protocol.About // without Applied and Votes
 	mux   *http.ServeMux
 	audit *protocol.Audit
 
@@ -52,7 +52,8 @@ type Control struct {
 
 var _ protocol.Cluster = (*Control)(nil)
 
-// New returns what answers for a node. about is what the node says of itself; Applied is filled in.
+// New returns what answers for a node. about is what the node says of itself; Applied
+// and Votes are filled in.
 func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit) *Control {
 	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, said: map[uint64]protocol.About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
@@ -69,9 +70,15 @@ func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit) *C
 func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.mux.ServeHTTP(w, r) }
 
 func (c *Control) self() protocol.About {
-	a := c.about()
-	a.Applied = c.node.Status().Applied
+	a, s := c.about(), c.node.Status()
+	fill(&a, &s)
 	return a
+}
+
+// fill has a node say what its replica knows.
+func fill(a *protocol.About, s *cluster.Status) {
+	a.Applied = s.Applied
+	a.Votes = slices.Contains(s.Voters, s.Node)
 }
 
 func (c *Control) remember(node uint64, a protocol.About) {
@@ -97,9 +104,9 @@ func (c *Control) Status() protocol.ClusterStatus {
 		}
 		if a, ok := c.said[id]; ok {
 			if id == s.Node {
-				a.Applied = s.Applied
+				fill(&a, &s)
 			}
-			m.About = &a
+			setAbout(&m, a)
 		}
 		out.Members = append(out.Members, m)
 	}
@@ -137,7 +144,7 @@ func (c *Control) askAll(ctx context.Context, members []protocol.Member) {
 				err = c.ask(ctx, m.Node, "/about", &a)
 			}
 			if m.About = nil; err == nil {
-				m.About = &a
+				setAbout(m, a)
 				c.remember(m.Node, a)
 			}
 		})
@@ -156,6 +163,16 @@ func (c *Control) watch(ctx context.Context) {
 			return
 		case <-again.C:
 		}
+	}
+}
+
+// setAbout adds what a member says of itself. The leader knows of a new voter a moment before that
+// voter does, and if the leader fails then, the voter cannot replace it: it is a learner until both
+// know.
+func setAbout(m *protocol.Member, a protocol.About) {
+	m.About = &a
+	if m.Role == protocol.RoleFollower && !a.Votes {
+		m.Role = protocol.RoleLearner
 	}
 }
 
