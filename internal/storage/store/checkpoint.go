@@ -81,6 +81,11 @@ func (s *Store) writeCheckpointFile(path string, c checkpointFile, write func(io
 
 // syncTo makes a shard's entries up to index durable: the engine applies entries before they are.
 func (s *Store) syncTo(shard uint32, index uint64) error {
+	if s.raft != nil {
+		if err := s.raft.awaitAppended(shard, index); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	l := s.shard(shard)
 	durable := index <= l.durable

@@ -284,8 +284,9 @@ func testLostWaits(t *testing.T) {
 	}
 	r.Commit(2)
 	wait := func() chan error {
-		results := make(chan error, 2)
+		results := make(chan error, 3)
 		go func() { results <- s.WriteCheckpoint(1, 2, writeText("2")) }()
+		go func() { results <- s.WriteCheckpoint(2, 1, writeText("not appended")) }()
 		go func() { results <- s.awaitSettled() }()
 		synctest.Wait()
 		return results
@@ -296,7 +297,7 @@ func testLostWaits(t *testing.T) {
 	}
 	r.Lead(false)
 	for _, results := range []chan error{open, wait()} {
-		for range 2 {
+		for range 3 {
 			if err := <-results; !errors.Is(err, ErrLost) {
 				t.Fatalf("the leadership has ended: %v", err)
 			}
@@ -309,6 +310,14 @@ func testLostWaits(t *testing.T) {
 	open = wait()
 	r.Commit(4)
 	if err := errors.Join(<-open, <-open); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, RaftEntry{EntryID: EntryID{5, 2}, Batch: []Entry{entry(2, 1, 20, true)}})
+	if synctest.Wait(); len(open) > 0 {
+		t.Fatalf("a checkpoint of what is not committed: %v", <-open)
+	}
+	r.Commit(5)
+	if err := <-open; err != nil {
 		t.Fatal(err)
 	}
 	if err := s.awaitCommitted(1, 4); !errors.Is(err, ErrRewound) {

@@ -42,7 +42,8 @@ type RaftLog struct {
 	known uint64    // the entries from here on have their terms in terms
 	marks int64     // offset after the last mark, in the last segment
 	waits []commitWait
-	lost  bool // a leadership has ended and no other has begun: nothing waits for a commit
+	grows sync.Cond // by Store.mu: an entry was appended, or none will be (lost, closed)
+	lost  bool      // a leadership has ended and no other has begun: nothing waits for a commit
 }
 
 // tailEntry is an entry that may still be cut.
@@ -175,6 +176,7 @@ func (r *RaftLog) append(e RaftEntry, done func(error), wake bool) {
 	s.enqueue(o, wake, func(seq uint64) {
 		r.tail = append(r.tail, tailEntry{seq: seq, refs: appliedRefs(&e), shards: shardRanges(e.Batch)})
 		r.noteTerm(e.EntryID)
+		r.grows.Broadcast()
 	})
 }
 
@@ -263,6 +265,12 @@ func (r *RaftLog) tellWaits(which func(commitWait) bool, err error) {
 	})
 }
 
+// tellAll has nothing wait any more. Called with mu held.
+func (r *RaftLog) tellAll(err error) {
+	r.tellWaits(func(commitWait) bool { return true }, err)
+	r.grows.Broadcast()
+}
+
 // Lead says that a leadership of this node begins or ends. At the end all that waits for a commit
 // (WriteCheckpoint, Rewrite) gets ErrLost, and so does what would wait until the next one begins:
 // those entries may be committed or cut, and nobody here knows when.
@@ -270,7 +278,7 @@ func (r *RaftLog) Lead(begins bool) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	if r.lost = !begins; r.lost {
-		r.tellWaits(func(commitWait) bool { return true }, ErrLost)
+		r.tellAll(ErrLost)
 	}
 }
 
@@ -430,6 +438,23 @@ func (c *committer) addMark(o *raftOp) {
 		h := wal.Header{Kind: wal.KindMark, Shard: wal.RaftShard, Synced: uint32(c.synced)}
 		c.buf = wal.AppendHeader(c.buf, c.seg.img.salt, &h, nil)
 	}
+}
+
+// awaitAppended returns when an entry of a shard is in the log: a leader applies an entry before
+// the log has it. ErrLost, ErrClosed.
+func (r *RaftLog) awaitAppended(shard uint32, index uint64) error {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	for r.s.shard(shard).last < index {
+		switch {
+		case r.s.closed:
+			return ErrClosed
+		case r.lost:
+			return ErrLost
+		}
+		r.grows.Wait()
+	}
+	return nil
 }
 
 // awaitCommitted returns when the entry of the replicated log that holds a shard's entry is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"fiveways/internal/storage/wal"
 )
@@ -131,7 +132,7 @@ func (s *Store) beginRaft() error {
 	if s.opts.Sync != SyncAlways || s.opts.Scratch {
 		return fmt.Errorf("store: %w, which syncs always: the others rely on what it says that it has", ErrReplica)
 	}
-	s.raft = &RaftLog{s: s, state: *st}
+	s.raft = &RaftLog{s: s, state: *st, grows: sync.Cond{L: &s.mu}}
 	l := s.shard(wal.RaftShard)
 	l.last, l.written, l.durable, l.checkpoint = st.First.Index, st.First.Index, st.First.Index, st.First.Index
 	return nil
@@ -142,7 +143,7 @@ func (s *Store) closeRaft() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.raft != nil {
-		s.raft.tellWaits(func(commitWait) bool { return true }, ErrClosed)
+		s.raft.tellAll(ErrClosed)
 	}
 }
 
