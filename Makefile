@@ -6,6 +6,7 @@ OFFSET    ?= 0
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
 SEEDS        ?= 20000
+FAILOVERS    ?= 100
 ORACLE_OPS   ?= 20000
 ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
@@ -19,7 +20,7 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash oracle compare bench deb clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash failovers oracle compare bench deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +100,10 @@ sim: ## simulate clusters with faults, one for each of SEEDS (20000) seeds
 
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
+
+# FAILOVER_LOAD=messages,sql,jobs,tasks has a million of each of these in the cluster meanwhile.
+failovers: ## kill the leader of a cluster FAILOVERS (100) times and tell how long a client waits
+	FAILOVERS=$(FAILOVERS) FAILOVER_LOAD=$(FAILOVER_LOAD) $(GO) test -count=1 -timeout 0 -v -run TestFailoverTimes ./test/cluster
 
 # A seed of 0 takes one by the clock and tells which. With another one the same scripts come again.
 oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways and compare every reply

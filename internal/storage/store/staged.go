@@ -9,6 +9,10 @@ import (
 	"fiveways/internal/storage/wal"
 )
 
+// stagedSync is how many bytes of a snapshot are written between two syncs: many at once would keep
+// the syncs of the log waiting, where other nodes use the same disk.
+const stagedSync = 2 << 20
+
 // ErrStaging says that a snapshot is on its way already.
 var ErrStaging = errors.New("store: another snapshot is being received")
 
@@ -21,7 +25,8 @@ type Staged struct {
 	dir  string
 	file vfs.File // being written; nil between two
 	at   int64
-	kept bool // what lives may be this snapshot
+	wet  int64 // bytes since the last sync
+	kept bool  // what lives may be this snapshot
 }
 
 // Stage begins to receive a snapshot, one at a time: ErrStaging.
@@ -74,7 +79,11 @@ func (st *Staged) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("%w: a snapshot with bytes of no file", ErrCorrupt)
 	}
 	n, err := st.file.WriteAt(p, st.at)
-	st.at += int64(n)
+	st.at, st.wet = st.at+int64(n), st.wet+int64(n)
+	if err == nil && st.wet >= stagedSync {
+		st.wet = 0
+		err = st.file.Datasync()
+	}
 	return n, err
 }
 
