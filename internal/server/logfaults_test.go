@@ -51,7 +51,7 @@ func startFaulty(t *testing.T, dir string) *faultyNode {
 	s, err := startOn(func(st *store.Store) shardlog.Log {
 		n.log = faultlog.New(st)
 		return n.log
-	}, cfg, "test", slog.New(slog.DiscardHandler))
+	}, func() bool { return n.log.AwaitLead() }, cfg, "test", slog.New(slog.DiscardHandler))
 	n.check(err)
 	n.s = s
 	n.connect(s.Addrs())

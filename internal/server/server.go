@@ -85,11 +85,11 @@ type Server struct {
 // Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse
 // (naming the key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
-	return startOn(nil, cfg, version, log)
+	return startOn(nil, nil, cfg, version, log)
 }
 
-// startOn is Start with something between the engine and its log; nil: nothing.
-func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
+// startOn is Start with something between the engine and its log, and its lease; nil: nothing.
+func startOn(wrap func(*store.Store) shardlog.Log, lease protocol.Lease, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	s, err := open(cfg, version, log)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version st
 	case cfg.ClusterListen != config.Off:
 		err = s.startNode()
 	default:
-		err = s.startAlone(wrap)
+		err = s.startAlone(wrap, lease)
 	}
 	if err != nil {
 		err = errors.Join(err, s.close())
@@ -112,7 +112,7 @@ func startOn(wrap func(*store.Store) shardlog.Log, cfg config.Config, version st
 }
 
 // startAlone starts a node that is no node of a cluster.
-func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log) error {
+func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log, lease protocol.Lease) error {
 	m := newMachines(s.cfg, s.log)
 	s.machines.Store(m)
 	o := s.brokerOptions(m)
@@ -122,7 +122,7 @@ func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log) error {
 		return err
 	}
 	s.openAdmin()
-	if s.lead, err = s.newLeadership(b, m, nil); err != nil {
+	if s.lead, err = s.newLeadership(b, m, lease); err != nil {
 		return errors.Join(err, b.Close())
 	}
 	s.broker = b

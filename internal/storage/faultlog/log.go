@@ -31,6 +31,7 @@ type Log struct {
 	inFlight int    // calls that the store has, of which the dones are to come
 	refused  []call // to be told once none is in flight
 	watchers []func(store.State)
+	told     chan struct{} // closed when watchers have been told of the failure
 	waits    chan struct{}
 }
 
@@ -44,7 +45,9 @@ type call struct {
 }
 
 // New returns a log that has no faults yet.
-func New(st *store.Store) *Log { return &Log{Store: st, waits: make(chan struct{}, 1)} }
+func New(st *store.Store) *Log {
+	return &Log{Store: st, told: make(chan struct{}), waits: make(chan struct{}, 1)}
+}
 
 // Waits is sent to when something is held.
 func (l *Log) Waits() <-chan struct{} { return l.waits }
@@ -134,13 +137,14 @@ func (l *Log) handOver(calls []call) {
 		pass = append(pass, c)
 	}
 	l.inFlight += len(pass)
-	var watchers []func(store.State)
-	if before == nil && l.failed != nil {
-		watchers = l.watchers
-	}
+	fails := before == nil && l.failed != nil
+	watchers := l.watchers
 	l.mu.Unlock()
-	for _, fn := range watchers {
-		fn(l.State())
+	if fails {
+		for _, fn := range watchers {
+			fn(l.State())
+		}
+		close(l.told)
 	}
 	for _, c := range pass {
 		l.pass(c)
@@ -196,6 +200,17 @@ func (l *Log) State() store.State {
 		return store.State{Health: store.Failed, Err: l.failed}
 	}
 	return l.Store.State()
+}
+
+// AwaitLead returns true, or when the leadership was lost and its watchers have been told: false.
+func (l *Log) AwaitLead() bool {
+	l.mu.Lock()
+	ends := l.lost && l.failed != nil
+	l.mu.Unlock()
+	if ends {
+		<-l.told
+	}
+	return !ends
 }
 
 // Watch is store.Store's, with faults.
