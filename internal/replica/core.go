@@ -111,6 +111,8 @@ type core struct {
 	snap     snapshots
 	keep     int64 // bytes of the log that are kept for a follower that is behind
 	sparing  bool  // an entry of spare is proposed
+
+	counts Counts
 }
 
 type begunAppend struct {
@@ -122,7 +124,8 @@ type begunAppend struct {
 // openEntry is an entry of the leadership that is not known to be committed.
 type openEntry struct {
 	data   []byte
-	index  uint64 // 0 until Raft has given it one
+	index  uint64        // 0 until Raft has given it one
+	at     time.Duration // when it was proposed
 	change bool
 	done   []func(error)
 }
@@ -482,6 +485,8 @@ func (c *core) committed() {
 	for len(c.open) > 0 && c.open[0].index != 0 && c.open[0].index <= c.commit {
 		e := c.open[0]
 		c.open = c.open[1:]
+		c.counts.Commits++
+		c.counts.CommitTime += c.now() - e.at
 		tell(e.done, nil)
 	}
 }
@@ -535,6 +540,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 func (c *core) beginLeading() {
 	c.leading = newLog(c.leadTerm, c.st, c.now, c.out.submit)
 	c.log.Lead(true)
+	c.counts.Leaderships++
 	c.machine.Lead(c.leading)
 	c.ask(nil)
 }
@@ -637,6 +643,7 @@ func (c *core) propose() {
 			if err := c.raw.Propose(e.data); err != nil {
 				return // too much is open, or the lead is being given away: it waits
 			}
+			e.at = c.now()
 			c.open = append(c.open, e)
 		}
 		clear(c.waiting[:n])

@@ -109,7 +109,7 @@ func (c *core) change(done func(error), change *pb.ConfChangeV2) {
 		done(ErrBusy)
 		return
 	}
-	c.open = append(c.open, &openEntry{change: true, done: []func(error){done}})
+	c.open = append(c.open, &openEntry{change: true, at: c.now(), done: []func(error){done}})
 }
 
 // changing reports whether a change of the members is not finished.

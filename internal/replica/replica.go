@@ -83,6 +83,16 @@ type Status struct {
 	Highest   uint64 // the highest id that ever was a member's: those up to it are not given again
 	// Match is how far the log of each node is known to be the same; on the leader only.
 	Match map[uint64]uint64
+	Counts
+}
+
+// Counts are of what a replica has done since it started.
+type Counts struct {
+	Leaderships     uint64        // that began
+	Commits         uint64        // of entries that it proposed as leader
+	CommitTime      time.Duration // these took in all, from the proposal to the commit
+	SnapshotsSent   uint64        // and installed there
+	SnapshotsFailed uint64        // that were sent, and did not arrive or were not taken
 }
 
 // Start starts a replica. It belongs to no cluster but that of the store, and speaks when it is
@@ -303,6 +313,7 @@ func (c *core) status() Status {
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
 		Voters: c.disk.members.needed(), Learners: c.disk.members.GetLearners(),
 		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest,
+		Counts: c.counts,
 	}
 	if c.leadTerm != 0 {
 		st.Match = map[uint64]uint64{}

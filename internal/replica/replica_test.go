@@ -286,6 +286,10 @@ func TestReplicas(t *testing.T) {
 		if err := errors.Join(<-passed, <-passed); err != nil {
 			t.Fatal(err)
 		}
+		tm.pass(TickInterval)
+		if n := tm.replicas[first].Status().Counts; n.Leaderships != 1 || n.Commits != 3 {
+			t.Fatalf("%+v", n)
+		}
 		log := m.leading()
 		if n := log.Pending(); n != 0 {
 			t.Fatalf("%d bytes pending", n)
@@ -506,6 +510,9 @@ func TestJoin(t *testing.T) {
 		tm.pass(2 * time.Second)
 		if st := r.Status(); !slices.Equal(st.Voters, []uint64{1, 2, 3, 4}) {
 			t.Fatalf("status %+v", st)
+		}
+		if n := r.Status().Counts; n.SnapshotsSent != 1 || n.SnapshotsFailed != 0 {
+			t.Fatalf("%+v", n)
 		}
 		if got := tm.machines[3].seen; !slices.Equal(got, m.seen) || len(got) != 104 {
 			t.Fatalf("the node that has joined has %q, the leader %q", got, m.seen)

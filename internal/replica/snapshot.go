@@ -291,7 +291,10 @@ func (c *core) sent(to uint64, err error) {
 	status := raft.SnapshotFinish
 	if err != nil {
 		status = raft.SnapshotFailure
+		c.counts.SnapshotsFailed++
 		c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
+	} else {
+		c.counts.SnapshotsSent++
 	}
 	c.raw.ReportSnapshot(to, status)
 }
