@@ -2,9 +2,12 @@
 
 package replica
 
-import "fiveways/internal/core/codec"
+import (
+	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
+)
 
-// ownNote is an entry that says nothing, of a kind that level 1 does not have.
+// ownNote is an entry that says nothing, of a kind that the version before does not have.
 const ownNote = 4
 
 func init() {
@@ -14,7 +17,7 @@ func init() {
 
 // note logs a note now and then, as soon as that is allowed.
 func (c *core) note() {
-	if c.leading != nil && c.disk.members.level > 1 && c.ticks%keepTicks == 0 {
+	if c.leading != nil && c.disk.members.level == level.Supported.Newest && c.ticks%keepTicks == 0 {
 		c.proposeOwn([]byte{ownNote}, func(error) {})
 	}
 }

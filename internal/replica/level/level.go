@@ -14,6 +14,9 @@ import (
 // First is the level of the clusters that were there before levels were.
 const First = 1
 
+// this is the levels that this version supports.
+var this = Range{Oldest: First, Newest: First}
+
 // ErrUnsupported says that a version does not support the level of a log.
 var ErrUnsupported = errors.New("level: not supported")
 

@@ -3,4 +3,4 @@
 package level
 
 // Supported is the levels that this version supports.
-var Supported = Range{Oldest: First, Newest: First}
+var Supported = this

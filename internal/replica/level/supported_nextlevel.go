@@ -3,4 +3,4 @@
 package level
 
 // Supported is the levels of the version that tests take for the next one.
-var Supported = Range{Oldest: First, Newest: First + 1}
+var Supported = Range{Oldest: this.Newest, Newest: this.Newest + 1}
