@@ -100,12 +100,12 @@ func (m *membership) nodes() (nodes []uint64) {
 
 // after is the membership after a change of the log that made Raft's configuration conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
-	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest, level: m.level, used: m.used}
-	if to, err := raised(change); err != nil {
+	to, err := raised(change)
+	if err != nil {
 		return nil, err
-	} else if to != 0 {
-		next.level = max(m.level, to)
-	} else if context := change.GetContext(); len(context) > 0 {
+	}
+	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest, level: max(m.level, to), used: m.used}
+	if context := change.GetContext(); to == 0 && len(context) > 0 {
 		r := codec.NewReader(context)
 		node, address := readAddress(&r)
 		if r.Len() > 0 {
