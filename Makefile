@@ -49,10 +49,11 @@ setup: ## install what the tests with real clients use (pika, amqplib, amqp-clie
 check: lint ## the quick checks, to run while working: vet, lint, and the unit tests without their long rounds
 	$(GO) test -short -vet=off -timeout $(TESTTIMEOUT) ./cmd/... ./internal/... ./semaphore/... ./worker/... ./web/...
 
-# The tag invariants is in no files but those of internal/core/invariants.
+# The tag invariants is in no files but those of internal/core/invariants, nextlevel in those of internal/replica.
 test: setup ## vet and all tests, and the engine once more with its invariants checked
 	$(GO) vet ./...
 	$(GO) vet -tags invariants ./internal/core/invariants
+	$(GO) vet -tags nextlevel ./internal/replica/...
 	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
 	@$(MAKE) --no-print-directory -j 2 packages invariants
 

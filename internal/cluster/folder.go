@@ -102,6 +102,16 @@ func checkDiverged(dir string) error {
 	return fmt.Errorf("%w (%s): %s", ErrDiverged, path, bytes.TrimSpace(why))
 }
 
+// checkLevel finds the folder of a node whose log is at a level that this version does not support,
+// before anything of it is opened. Errors: level.ErrUnsupported, those of store.LookInto.
+func checkLevel(fsys vfs.FS, dir string) error {
+	is, err := store.LookInto(fsys, dir)
+	if err == nil && is.Replica {
+		err = replica.CheckLevel(is.Members)
+	}
+	return err
+}
+
 // joinWithAny joins with the first token of several that admits this node: others may be used.
 func joinWithAny(ctx context.Context, tokens, address, identity string) (w admission.Welcome, err error) {
 	err = admission.ErrToken // there may be none

@@ -23,7 +23,7 @@ func (h host) Leader() (address string, here bool) {
 
 // Add implements admission.Host.
 func (h host) Add(ctx context.Context, newcomer admission.Newcomer) (uint64, map[uint64]string, error) {
-	ticket := replica.Ticket{ID: newcomer.Token.ID, Until: newcomer.Token.Until, Key: newcomer.Key}
+	ticket := replica.Ticket{ID: newcomer.Token.ID, Until: newcomer.Token.Until, Key: newcomer.Key, Levels: newcomer.Levels}
 	for {
 		var node uint64
 		var addresses map[uint64]string

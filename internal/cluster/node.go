@@ -17,6 +17,7 @@ import (
 	"fiveways/internal/cluster/admission"
 	"fiveways/internal/protocol"
 	"fiveways/internal/replica"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/replica/transport"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -86,9 +87,9 @@ type running struct {
 }
 
 // Start starts a node on its data folder. Errors: ErrNotMember, those of store.Open and of
-// broker.OpenReplica, ErrDiverged.
+// broker.OpenReplica, ErrDiverged, level.ErrUnsupported.
 func Start(o NodeOptions) (*Node, error) {
-	if err := checkDiverged(o.Dir); err != nil {
+	if err := errors.Join(checkDiverged(o.Dir), checkLevel(o.FS, o.Dir)); err != nil {
 		return nil, err
 	}
 	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
@@ -136,7 +137,11 @@ func (n *Node) open() (r *running, err error) {
 		return nil, err
 	}
 	r.replica, err = replica.Start(replica.Options{
-		Store: r.st, Machine: r.engine, Send: n.transport.Send, Members: n.transport.SetPeers, Logger: n.o.Log,
+		Store: r.st, Machine: r.engine, Send: n.transport.Send, Members: n.transport.SetPeers, Level: n.transport.SetLevel, Logger: n.o.Log,
+		Newest: func(node uint64) uint64 {
+			peer, _ := n.transport.Status(node)
+			return peer.Levels.Newest
+		},
 		Dial: func(ctx context.Context, node uint64) (net.Conn, error) {
 			return n.transport.Dial(ctx, node, transport.SnapshotStream)
 		},
@@ -153,7 +158,7 @@ func (n *Node) connect(id store.RaftState) error {
 	n.renew()
 	n.cluster, n.self = id.Cluster, id.Node
 	n.transport = transport.New(transport.Options{
-		Cluster: id.Cluster, Self: id.Node, Address: n.o.Address, TLS: n.identity.TLS(), Stream: n.stream, Log: n.o.Log,
+		Cluster: id.Cluster, Self: id.Node, Address: n.o.Address, Levels: level.Supported, TLS: n.identity.TLS(), Stream: n.stream, Log: n.o.Log,
 		Join: func(nc *tls.Conn) error { return admission.Admit(nc, n.identity, host{n}) },
 		Receive: func(m *pb.Message) {
 			if r := n.current(); r != nil {

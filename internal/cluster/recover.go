@@ -21,7 +21,7 @@ type Remains struct {
 }
 
 // Examine looks into the data folder of a node that is stopped. Of the folder it changes only the
-// lock file. Errors: ErrNotMember, vfs.ErrLocked, those of store.Open.
+// lock file. Errors: ErrNotMember, vfs.ErrLocked, those of replica.MembersOf and store.Open.
 func Examine(dir string) (r Remains, err error) {
 	st, err := store.OpenReadOnly(vfs.OS{}, dir, store.Options{})
 	if err != nil {
@@ -38,7 +38,7 @@ func remains(st *store.Store, dir string) (r Remains, err error) {
 	}
 	state := log.State()
 	r = Remains{Cluster: state.Cluster, Node: state.Node, Last: log.Last(), Committed: log.Committed()}
-	r.Members, err = replica.MembersOf(state)
+	r.Members, err = replica.MembersOf(log)
 	return r, err
 }
 

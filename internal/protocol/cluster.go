@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways/internal/monitor"
+	"fiveways/internal/replica/level"
 )
 
 // Cluster is the cluster that a broker serves, as the node that leads knows it. Any goroutine may
@@ -35,6 +36,7 @@ type ClusterStatus struct {
 	Term      uint64   `json:"term"`
 	Last      uint64   `json:"last"` // index of the last entry of its log
 	Committed uint64   `json:"committed"`
+	Level     uint64   `json:"level"`   // of the log: what kinds of entries it may have
 	Members   []Member `json:"members"` // by number
 }
 
@@ -54,6 +56,7 @@ type Member struct {
 type About struct {
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
+	Levels        level.Range     `json:"levels"`  // of the log, that it supports
 	Applied       uint64          `json:"applied"` // index of the last entry that its state has
 	Votes         bool            `json:"votes"`   // it knows that it has a vote
 	Started       time.Time       `json:"started"`

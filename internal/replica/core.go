@@ -11,8 +11,8 @@ import (
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
@@ -69,8 +69,12 @@ type effects struct {
 	prepare func()
 	// stream sends a snapshot to the node that the message is for, closes it, and has sent told.
 	stream func(m *pb.Message, sn *store.RaftSnapshot)
-	// members is told the addresses of the other nodes; nil: nobody is.
+	// members is told the addresses of the other nodes, and level the level of the log; nil: nobody
+	// is.
 	members func(others map[uint64]string, highest uint64)
+	level   func(level uint64)
+	// newest is the newest level that another node supports, 0 as long as that is not known.
+	newest func(node uint64) uint64
 }
 
 // core is a node of a cluster. It has one caller.
@@ -81,6 +85,7 @@ type core struct {
 	disk    *disk
 	raw     *raft.RawNode
 	machine Machine
+	levels  level.Range // that this version supports
 	out     effects
 	now     func() time.Duration
 	logger  *slog.Logger
@@ -137,20 +142,20 @@ type read struct {
 	done []func(error)
 }
 
-func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, logger *slog.Logger) (*core, error) {
+func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Duration, out effects, logger *slog.Logger) (*core, error) {
 	log := st.Raft()
 	if log == nil {
 		return nil, errors.New("replica: the store is that of a single node")
 	}
 	state := log.State()
 	c := &core{
-		self: state.Node, st: st, log: log, machine: m, out: out, now: now, logger: logger,
+		self: state.Node, st: st, log: log, machine: m, levels: levels, out: out, now: now, logger: logger,
 		applied: log.Committed(), commit: log.Committed(), keep: defaultKeep,
 	}
 	if c.out.save == nil {
 		c.out.save = log.Save
 	}
-	members, err := decodeMembership(state.Members)
+	members, changes, err := changesSince(log, levels)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +181,11 @@ func newCore(st *store.Store, m Machine, now func() time.Duration, out effects, 
 	if err != nil {
 		return nil, fmt.Errorf("replica: %w", err)
 	}
-	changes, err := log.Special(state.MembersAt)
-	if err != nil {
-		return nil, err
-	}
-	for i := range changes {
-		if err := c.applyChange(toRaft(&changes[i])); err != nil {
+	for _, e := range changes {
+		if e.GetIndex() > c.commit {
+			break
+		}
+		if err := c.applyChange(e); err != nil {
 			return nil, err
 		}
 	}
@@ -264,12 +268,15 @@ func (c *core) tick() {
 	default: // it does not stand for election
 	}
 	if c.leadTerm != 0 {
-		c.ask(nil)
-		c.promote()
-		c.spare()
+		for _, duty := range duties {
+			duty(c)
+		}
 	}
 	c.dropSnapshot()
 }
+
+// duties is what a node that leads does at every tick.
+var duties = []func(*core){func(c *core) { c.ask(nil) }, (*core).promote, (*core).raise, (*core).spare}
 
 // unfit reports whether the disk, or a machine that is not restored, keeps this node from leading.
 func (c *core) unfit() bool {
@@ -415,6 +422,9 @@ func (c *core) begin(m *pb.Message) error {
 	}
 	c.begun = append(c.begun, begunAppend{m: m, since: c.ticks})
 	for i, e := range entries {
+		if err := checkRaise(e, c.levels); err != nil {
+			return err
+		}
 		se, err := toStore(e)
 		if err != nil {
 			return err
@@ -547,17 +557,9 @@ func (c *core) beginLeading() {
 
 // applyChange changes the members as a committed entry says.
 func (c *core) applyChange(e *pb.Entry) error {
-	var change pb.ConfChangeI
-	var err error
-	if e.GetType() == pb.EntryConfChange {
-		cc := &pb.ConfChange{}
-		err, change = proto.Unmarshal(e.GetData(), cc), cc
-	} else {
-		cc := &pb.ConfChangeV2{}
-		err, change = proto.Unmarshal(e.GetData(), cc), cc
-	}
+	change, err := decodeChange(e)
 	if err != nil {
-		return fmt.Errorf("replica: entry %d: %w: %w", e.GetIndex(), errMalformed, err)
+		return err
 	}
 	members, err := c.disk.members.after(c.raw.ApplyConfChange(change), change.AsV2())
 	if err != nil {

@@ -62,6 +62,14 @@
 // another one when that changes. Each node has the addresses and the highest id that was ever given
 // (membership), by the log or a snapshot. An id up to that one is never given again.
 //
+// # Levels
+//
+// What kinds of entries the log may have is its level (package level), a part of the membership.
+// The leader raises it by a change of the members as soon as all of them support the next one. What
+// logs a new kind of entry asks for the level first. A node refuses to append such a change, and to
+// start or take a snapshot behind one, when it does not support the level: so nothing that it does
+// not know comes into its log, whatever others believe of it.
+//
 // A node that is behind may be led by one that it does not know yet, whose id is above all that it
 // knows: package transport lets such a node in.
 package replica

@@ -59,9 +59,12 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 
 // join has a new node join as a learner, with a number that no other ever had. A node that has
 // joined and asks again gets the one that it has. done gets it, and where the members are; the
-// errors are those of add, and ErrTicketUsed.
+// errors are those of add, ErrTicketUsed, and level.ErrUnsupported.
 func (c *core) join(address string, t Ticket, now time.Time, done func(node uint64, addresses map[uint64]string, err error)) {
 	node, err := c.disk.members.admitted(t)
+	if err == nil {
+		err = t.Levels.Check(c.disk.members.level)
+	}
 	if err != nil {
 		done(0, nil, err)
 		return
@@ -151,6 +154,9 @@ func (c *core) promote() {
 
 // tellMembers tells where the other members are.
 func (c *core) tellMembers() {
+	if c.out.level != nil {
+		c.out.level(c.disk.members.level)
+	}
 	if c.out.members == nil {
 		return
 	}

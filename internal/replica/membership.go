@@ -10,13 +10,15 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
 const (
-	// membershipVersion is the first byte of an encoded membership. Another one is of a newer
-	// version.
+	// membershipVersion is the first byte of an encoded membership at level 1, and leveledVersion
+	// that of one whose level follows. Another one is of a newer version.
 	membershipVersion = 1
+	leveledVersion    = 2
 	// maxAddress bounds the bytes of an address: a DNS name and a port.
 	maxAddress = 253 + len(":65535")
 )
@@ -36,11 +38,12 @@ type membership struct {
 	addresses map[uint64]string
 	// highest is the highest id that ever was a member's.
 	highest uint64
-	used    []use // tickets, those that may still be valid
+	level   uint64 // of the log behind the entry
+	used    []use  // tickets, those that may still be valid
 }
 
 // Founding is the state of the first node of a cluster, its only voter. What its folder holds is
-// what the cluster begins with.
+// what the cluster begins with, so the log is at the newest level that this version supports.
 func Founding(cluster, node uint64, address string) store.RaftState {
 	return FoundingWith(cluster, node, map[uint64]string{node: address})
 }
@@ -49,7 +52,7 @@ func Founding(cluster, node uint64, address string) store.RaftState {
 // the same addresses.
 func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftState {
 	voters := slices.Sorted(maps.Keys(addresses))
-	m := membership{ConfState: &pb.ConfState{Voters: voters}, addresses: addresses, highest: slices.Max(voters)}
+	m := membership{ConfState: &pb.ConfState{Voters: voters}, addresses: addresses, highest: slices.Max(voters), level: level.Supported.Newest}
 	return store.RaftState{
 		Cluster: cluster, Node: node, Term: 1, Commit: 1, First: store.EntryID{Index: 1, Term: 1},
 		Members: m.encode(nil), MembersAt: 1,
@@ -58,9 +61,9 @@ func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftS
 
 // Joining is the state of a node that a leader has added (Replica.Add), for an empty folder. The
 // addresses are those of the other members: it may hear from these, and has all else from the
-// leader.
+// leader. Its level is the oldest that this version supports, as long as it has not.
 func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState {
-	m := membership{ConfState: &pb.ConfState{}, addresses: addresses}
+	m := membership{ConfState: &pb.ConfState{}, addresses: addresses, level: level.Supported.Oldest}
 	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
 }
 
@@ -70,10 +73,11 @@ type Members struct {
 	Addresses        map[uint64]string
 }
 
-// MembersOf returns the members that a state names. The log may have later changes. Errors are
-// about states that no version of this package has written.
-func MembersOf(st store.RaftState) (Members, error) {
-	m, err := decodeMembership(st.Members)
+// MembersOf returns the members that the state of a log names. The log may have later changes.
+// Errors: level.ErrUnsupported, also when one of these raises its level too high, those of the
+// store, and those about states that no version of this package has written.
+func MembersOf(log *store.RaftLog) (Members, error) {
+	m, _, err := changesSince(log, level.Supported)
 	if err != nil {
 		return Members{}, err
 	}
@@ -106,8 +110,12 @@ func (m *membership) nodes() (nodes []uint64) {
 
 // after is the membership after a change of the log that made Raft's configuration conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
-	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest, used: m.used}
-	if context := change.GetContext(); len(context) > 0 {
+	to, err := raised(change)
+	if err != nil {
+		return nil, err
+	}
+	next := &membership{ConfState: conf, addresses: maps.Clone(m.addresses), highest: m.highest, level: max(m.level, to), used: m.used}
+	if context := change.GetContext(); to == 0 && len(context) > 0 {
 		r := codec.NewReader(context)
 		node, address := readAddress(&r)
 		if r.Len() > 0 {
@@ -140,7 +148,12 @@ func (m *membership) check() error {
 
 // encode appends the encoded membership, see docs/format/log.md.
 func (m *membership) encode(dst []byte) []byte {
-	dst = codec.AppendUvarints(append(dst, membershipVersion), m.highest)
+	if m.level == level.First {
+		dst = append(dst, membershipVersion)
+	} else {
+		dst = binary.AppendUvarint(append(dst, leveledVersion), m.level)
+	}
+	dst = binary.AppendUvarint(dst, m.highest)
 	for _, list := range m.lists() {
 		dst = binary.AppendUvarint(dst, uint64(len(*list)))
 		dst = codec.AppendUvarints(dst, *list...)
@@ -156,11 +169,22 @@ func (m *membership) encode(dst []byte) []byte {
 	return m.appendUses(dst)
 }
 
-func decodeMembership(b []byte) (*membership, error) {
-	m := &membership{ConfState: &pb.ConfState{}, addresses: map[uint64]string{}}
+// decodeMembership returns an encoded membership. Errors: errBadMembers; level.ErrUnsupported when
+// the level is not one of supported.
+func decodeMembership(b []byte, supported level.Range) (*membership, error) {
+	m := &membership{ConfState: &pb.ConfState{}, addresses: map[uint64]string{}, level: level.First}
 	r := codec.NewReader(b)
-	if v := r.Uint8(); v != membershipVersion {
+	switch v := r.Uint8(); v {
+	case membershipVersion:
+	case leveledVersion:
+		if m.level = r.Uvarint(); m.level <= level.First {
+			r.Fail(fmt.Errorf("level %d", m.level))
+		}
+	default:
 		r.Fail(fmt.Errorf("version %d", v))
+	}
+	if err := supported.Check(m.level); err != nil && r.Err() == nil {
+		return nil, err // what follows may be different there
 	}
 	m.highest = r.Uvarint()
 	for _, list := range m.lists() {

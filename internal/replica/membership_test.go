@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
@@ -49,27 +50,28 @@ func joint() *membership {
 		},
 		addresses: map[uint64]string{1: "a:1", 2: "b:2", 4: "[::1]:7000", 5: "e:5", 300: strings.Repeat("x", maxAddress)},
 		highest:   1000,
+		level:     2,
 		used:      []use{{300, [16]byte{1, 2}, [32]byte{3, 4}, 5000}, {999, [16]byte{5}, [32]byte{6}, 7000}},
 	}
 }
 
 func (m *membership) String() string {
-	return fmt.Sprintf("%v; addresses %v; highest %d", m.ConfState, m.addresses, m.highest)
+	return fmt.Sprintf("%v; addresses %v; highest %d; level %d", m.ConfState, m.addresses, m.highest, m.level)
 }
 
 func sameMembers(a, b *membership) bool {
-	return a.Equivalent(b.ConfState) == nil && maps.Equal(a.addresses, b.addresses) && a.highest == b.highest && slices.Equal(a.used, b.used)
+	return a.Equivalent(b.ConfState) == nil && maps.Equal(a.addresses, b.addresses) && a.highest == b.highest && a.level == b.level && slices.Equal(a.used, b.used)
 }
 
 func TestMembershipCodec(t *testing.T) {
-	none := &membership{ConfState: &pb.ConfState{}, addresses: testAddresses(2)}
+	none := &membership{ConfState: &pb.ConfState{}, addresses: testAddresses(2), level: 1}
 	for _, m := range []*membership{joint(), none} {
 		b := m.encode(nil)
-		if got, err := decodeMembership(b); err != nil || !sameMembers(got, m) {
+		if got, err := decodeMembership(b, twoLevels); err != nil || !sameMembers(got, m) {
 			t.Fatalf("%v became %v, %v", m, got, err)
 		}
 		for cut := range b {
-			if _, err := decodeMembership(b[:cut]); !errors.Is(err, errBadMembers) {
+			if _, err := decodeMembership(b[:cut], twoLevels); !errors.Is(err, errBadMembers) {
 				t.Fatalf("%d of %d bytes: %v", cut, len(b), err)
 			}
 		}
@@ -80,13 +82,17 @@ func TestMembershipCodec(t *testing.T) {
 func TestMembershipBytes(t *testing.T) {
 	m := &membership{
 		ConfState: &pb.ConfState{Voters: []uint64{1, 200}, Learners: []uint64{3}},
-		addresses: map[uint64]string{1: "a:1", 3: "c:3", 200: "b:2"}, highest: 201,
+		addresses: map[uint64]string{1: "a:1", 3: "c:3", 200: "b:2"}, highest: 201, level: 1,
 		used: []use{{3, [16]byte{0: 'i', 15: 'd'}, [32]byte{0: 'k', 31: 'y'}, 200}},
 	}
-	want := "\x01\xc9\x01" + "\x02\x01\xc8\x01" + "\x01\x03" + "\x00\x00\x00" + "\x03\x01\x03a:1\x03\x03c:3\xc8\x01\x03b:2" +
+	want := "\xc9\x01" + "\x02\x01\xc8\x01" + "\x01\x03" + "\x00\x00\x00" + "\x03\x01\x03a:1\x03\x03c:3\xc8\x01\x03b:2" +
 		"\x01\x03" + "i" + strings.Repeat("\x00", 14) + "d" + "k" + strings.Repeat("\x00", 30) + "y" + "\xc8\x01"
-	if got := m.encode(nil); string(got) != want {
+	if got := m.encode(nil); string(got) != "\x01"+want {
 		t.Fatalf("%q, want %q", got, want)
+	}
+	m.level = 2
+	if got := m.encode(nil); string(got) != "\x02\x02"+want {
+		t.Fatalf("at level 2: %q, want %q", got, want)
 	}
 }
 
@@ -105,19 +111,21 @@ func TestMalformedMembership(t *testing.T) {
 	} {
 		m := joint()
 		spoil(m)
-		if _, err := decodeMembership(m.encode(nil)); !errors.Is(err, errBadMembers) {
+		if _, err := decodeMembership(m.encode(nil), twoLevels); !errors.Is(err, errBadMembers) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	whole := joint().encode(nil)
 	for name, b := range map[string][]byte{
-		"a newer version": append([]byte{membershipVersion + 1}, whole[1:]...),
+		"a newer version": append([]byte{leveledVersion + 1}, whole[1:]...),
+		"level 1, said":   append([]byte{leveledVersion, 1}, whole[2:]...),
+		"level 0":         append([]byte{leveledVersion, 0}, whole[2:]...),
 		"bytes left":      append(slices.Clone(whole), 0),
 		"another flag":    bytes.Replace(whole, []byte("\x01\x05\x01\x03a:1"), []byte("\x02\x05\x01\x03a:1"), 1),
 		"an address twice": append([]byte{membershipVersion, 0, 0, 0, 0, 0, 0, 2},
 			appendAddress(appendAddress(nil, 1, "a:1"), 1, "b:1")...),
 	} {
-		if _, err := decodeMembership(b); !errors.Is(err, errBadMembers) {
+		if _, err := decodeMembership(b, twoLevels); !errors.Is(err, errBadMembers) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -127,11 +135,11 @@ func FuzzDecodeMembership(f *testing.F) {
 	f.Add(joint().encode(nil))
 	f.Add(Joining(1, 4, testAddresses(3)).Members)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := decodeMembership(b)
+		m, err := decodeMembership(b, twoLevels)
 		if err != nil {
 			return
 		}
-		if again, err := decodeMembership(m.encode(nil)); err != nil || !sameMembers(again, m) {
+		if again, err := decodeMembership(m.encode(nil), twoLevels); err != nil || !sameMembers(again, m) {
 			t.Fatalf("%v became %v, %v", m, again, err)
 		}
 	})
@@ -141,7 +149,7 @@ func TestMembershipAfter(t *testing.T) {
 	m := joint()
 	conf := &pb.ConfState{Voters: []uint64{1, 2, 5}, Learners: []uint64{4, 1001}}
 	next, err := m.after(conf, &pb.ConfChangeV2{Context: appendAddress(nil, 1001, "new:1")})
-	if err != nil || next.highest != 1001 {
+	if err != nil || next.highest != 1001 || next.level != 2 {
 		t.Fatalf("%v, %v", next, err)
 	}
 	if want := map[uint64]string{1: "a:1", 2: "b:2", 4: "[::1]:7000", 5: "e:5", 1001: "new:1"}; !maps.Equal(next.addresses, want) {
@@ -165,9 +173,9 @@ func TestMembershipAfter(t *testing.T) {
 func TestTickets(t *testing.T) {
 	start := time.Unix(1e9, 0)
 	ticket := func(id, key byte, until time.Duration) Ticket {
-		return Ticket{ID: [16]byte{id}, Key: [32]byte{key}, Until: start.Add(until)}
+		return Ticket{ID: [16]byte{id}, Key: [32]byte{key}, Until: start.Add(until), Levels: twoLevels}
 	}
-	m := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1}
+	m := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1, level: 1}
 	joins := func(tk Ticket, at time.Duration) {
 		t.Helper()
 		node := m.highest + 1
@@ -227,7 +235,7 @@ func TestTickets(t *testing.T) {
 func TestSnapshotMembers(t *testing.T) {
 	m := joint()
 	first := codec.AppendUvarints(nil, 1, 1)
-	other := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1}
+	other := &membership{ConfState: &pb.ConfState{Voters: []uint64{1}}, addresses: testAddresses(1), highest: 1, level: 1}
 	for name, data := range map[string][]byte{
 		"nothing": nil, "no members": first, "cut off": m.encode(first)[:20], "others than Raft's": other.encode(first),
 	} {
@@ -238,7 +246,7 @@ func TestSnapshotMembers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := &incoming{from: 1, self: 2}
+		in := &incoming{from: 1, self: 2, levels: twoLevels}
 		if err := in.begin(payload); !errors.Is(err, errBadChunk) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -247,7 +255,7 @@ func TestSnapshotMembers(t *testing.T) {
 
 func TestFounding(t *testing.T) {
 	st := Founding(7, 5, "e:5")
-	m, err := decodeMembership(st.Members)
+	m, err := decodeMembership(st.Members, level.Supported)
 	if err != nil || m.highest != 5 || !slices.Equal(m.GetVoters(), []uint64{5}) || m.addresses[5] != "e:5" {
 		t.Fatalf("%v, %v", m, err)
 	}
@@ -344,7 +352,7 @@ func TestTicketOfTwo(t *testing.T) {
 		}
 		join := func(address string, key byte) chan answer {
 			a := make(chan answer, 1)
-			r.Join(address, Ticket{ID: [16]byte{1}, Key: [32]byte{key}, Until: time.Now().Add(time.Hour)}, func(node uint64, addresses map[uint64]string, err error) {
+			r.Join(address, Ticket{ID: [16]byte{1}, Key: [32]byte{key}, Until: time.Now().Add(time.Hour), Levels: level.Supported}, func(node uint64, addresses map[uint64]string, err error) {
 				a <- answer{node, addresses, err}
 			})
 			return a

@@ -20,8 +20,11 @@ const (
 // log. Its folder is to be replaced: a node with an empty one joins.
 var ErrDiverged = errors.New("replica: the state of this node differs from that of the leader")
 
+// own has what a committed entry of each kind does. mine says that this leadership has proposed it.
+var own = map[byte]func(c *core, r *codec.Reader, mine bool) error{ownKeep: (*core).applyKeep, ownCheck: (*core).applyCheck}
+
 // isOwn reports whether the data of an entry is the replica's own.
-func isOwn(data []byte) bool { return len(data) > 0 && (data[0] == ownKeep || data[0] == ownCheck) }
+func isOwn(data []byte) bool { return len(data) > 0 && own[data[0]] != nil }
 
 // proposeOwn proposes an entry of the replica's own, behind what waits. done is called when it is
 // committed, and when that will not be known.
@@ -29,27 +32,33 @@ func (c *core) proposeOwn(data []byte, done func(error)) {
 	c.waiting = append(c.waiting, proposal{log: c.leading, own: data, done: done})
 }
 
-// applyOwn does what a committed entry of the replica's own says. mine says that this leadership
-// has proposed it.
+// applyOwn does what a committed entry of the replica's own says.
 func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
-	number := r.Uvarint()
-	var place [2]uint64
-	var sum uint64
-	if e.Data[0] == ownCheck {
-		place, sum = [2]uint64{r.Uvarint(), r.Uvarint()}, r.Uvarint()
+	if err := own[e.Data[0]](c, &r, mine); err != nil {
+		return fmt.Errorf("entry %d: %w", e.Index, err)
 	}
+	return nil
+}
+
+func (c *core) applyKeep(r *codec.Reader, _ bool) error {
+	index := r.Uvarint()
 	if err := r.End(); err != nil {
-		return fmt.Errorf("replica: entry %d: %w: %w", e.Index, errMalformed, err)
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	if e.Data[0] == ownKeep {
-		return c.letGo(number)
+	return c.letGo(index)
+}
+
+func (c *core) applyCheck(r *codec.Reader, mine bool) error {
+	part, place, sum := r.Uvarint(), [2]uint64{r.Uvarint(), r.Uvarint()}, r.Uvarint()
+	if err := r.End(); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	if mine {
 		return nil
 	}
-	if here, ok := c.machine.Sum(uint32(number), place); ok && here != sum {
-		return fmt.Errorf("%w: part %d after entry %d: hash %016x, the leader has %016x", ErrDiverged, number, place[0], here, sum)
+	if here, ok := c.machine.Sum(uint32(part), place); ok && here != sum {
+		return fmt.Errorf("%w: part %d after entry %d: hash %016x, the leader has %016x", ErrDiverged, part, place[0], here, sum)
 	}
 	return nil
 }

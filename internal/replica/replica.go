@@ -11,6 +11,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
@@ -32,6 +33,11 @@ type Options struct {
 	// the highest number that this node knows of. It does not wait, and it may keep the map. nil:
 	// not told.
 	Members func(addresses map[uint64]string, highest uint64)
+	// Level is told the level of the log, when Members is. nil: not told.
+	Level func(level uint64)
+	// Newest returns the newest level that another node supports, by what it says while it is
+	// connected; 0: not known. It does not wait. nil: of none is anything known.
+	Newest func(node uint64) uint64
 	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
 	SnapshotRate int64
 	// KeepLog is how many bytes of the log all replicas keep, at most, for one that is up and
@@ -81,6 +87,7 @@ type Status struct {
 	// hear from. The map must not be changed.
 	Addresses map[uint64]string
 	Highest   uint64 // the highest id that ever was a member's: those up to it are not given again
+	Level     uint64 // of the log: what kinds of entries it may have
 	// Match is how far the log of each node is known to be the same; on the leader only.
 	Match map[uint64]uint64
 	Counts
@@ -104,6 +111,9 @@ func Start(o Options) (*Replica, error) {
 	if o.SnapshotRate == 0 {
 		o.SnapshotRate = 200e6
 	}
+	if o.Newest == nil {
+		o.Newest = func(uint64) uint64 { return 0 }
+	}
 	r := &Replica{
 		o:       o,
 		start:   time.Now(),
@@ -115,9 +125,9 @@ func Start(o Options) (*Replica, error) {
 		send: o.Send, append: o.Store.Raft().Append, later: func(fn func(*core)) { r.later(fn) }, submit: r.submit,
 		prepare: func() { go r.prepare(o.Store.Raft()) },
 		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { go r.stream(m, sn) },
-		members: o.Members,
+		members: o.Members, level: o.Level, newest: o.Newest,
 	}
-	c, err := newCore(o.Store, o.Machine, func() time.Duration { return time.Since(r.start) }, out, o.Logger)
+	c, err := newCore(o.Store, o.Machine, level.Supported, func() time.Duration { return time.Since(r.start) }, out, o.Logger)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +193,8 @@ func (r *Replica) Add(node uint64, address string, done func(error)) {
 
 // Join is Add for a new node with a ticket. done gets the number that it has from now on, which no
 // other ever had, and where the members are; a node that asks again gets the same number.
-// ErrTicketUsed when another node has joined with the ticket.
+// ErrTicketUsed when another node has joined with the ticket, level.ErrUnsupported when the node
+// does not support the level of the log.
 func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresses map[uint64]string, err error)) {
 	if !r.later(func(c *core) { c.join(address, t, time.Now(), done) }) {
 		done(0, nil, ErrStopped)
@@ -312,7 +323,7 @@ func (c *core) status() Status {
 		Node: c.self, Leader: s.Lead, Term: s.GetTerm(),
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
 		Voters: c.disk.members.needed(), Learners: c.disk.members.GetLearners(),
-		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest,
+		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest, Level: c.disk.members.level,
 		Counts: c.counts,
 	}
 	if c.leadTerm != 0 {

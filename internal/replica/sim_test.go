@@ -19,6 +19,8 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
+	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/replica/transport"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -42,6 +44,8 @@ const (
 	snapshotTruncated    bug = "a truncated snapshot is accepted"
 	snapshotTooOld       bug = "a snapshot's entry is taken before its checkpoints are"
 	learnerVotes         bug = "a snapshot makes voters of learners"
+
+	levelIgnored bug = "a node takes all levels for its own"
 )
 
 const (
@@ -51,20 +55,29 @@ const (
 	simFounder = 3 // voters at the start, or 1
 	simNodes   = 6 // with those that join
 	simChunk   = 2 << 10
+	simNote    = 99 // the first byte of an entry that level 1 does not have
 )
+
+func init() {
+	own[simNote] = func(_ *core, r *codec.Reader, _ bool) error { return r.End() }
+}
 
 // sim is a cluster whose every event is chosen by a seed, and what must hold in it.
 type sim struct {
-	bug    bug
-	rng    *rand.Rand
-	now    time.Duration
-	nodes  []*simNode // node i has id i+1
-	net    []delivery
-	cut    map[[2]int]bool // links that carry nothing, one way
-	ways   []*simStream    // snapshots on their way
-	calm   bool            // no faults any more
-	orders time.Duration   // how long an order to stand for election takes; 0: as other messages
-	keep   int64           // bytes of the log for nodes that are behind
+	bug bug
+	rng *rand.Rand
+	// versions chooses those that are installed; nil: all nodes keep one of level 1.
+	versions *rand.Rand
+	now      time.Duration
+	nodes    []*simNode // node i has id i+1
+	net      []delivery
+	cut      map[[2]int]bool // links that carry nothing, one way
+	ways     []*simStream    // snapshots on their way
+	calm     bool            // no faults any more
+	orders   time.Duration   // how long an order to stand for election takes; 0: as other messages
+	keep     int64           // bytes of the log for nodes that are behind
+	// believed is the newest level that a node is taken to support; nil: mostly what it does.
+	believed func(*simNode) uint64
 
 	// What was seen, of all nodes.
 	entries map[uint64]string // committed entries by index
@@ -79,6 +92,7 @@ type sim struct {
 	moves   int               // addresses that were asked for
 	joined  int               // nodes that may be members
 	arrived int               // snapshots that were installed
+	noted   int               // entries that level 1 does not have, by node
 	wrong   error
 }
 
@@ -99,6 +113,8 @@ type delivery struct {
 type simNode struct {
 	s         *sim
 	id        int
+	levels    level.Range // of the version that is installed
+	refused   error       // why that does not start, or has stopped; another one was installed then
 	mem       *vfs.Mem
 	fs        *vfs.Errors
 	st        *store.Store
@@ -146,9 +162,12 @@ func newSim(seed uint64, b bug) *sim {
 	if seed%4 == 0 {
 		s.joined = 1
 	}
+	if seed%2 == 0 {
+		s.versions = rand.New(rand.NewPCG(seed, 2))
+	}
 	s.keep = []int64{0, 8 << 10, 32 << 10}[seed%3]
 	for i := range simNodes {
-		n := &simNode{s: s, id: i + 1, mem: vfs.NewMem()}
+		n := &simNode{s: s, id: i + 1, mem: vfs.NewMem(), levels: s.version()}
 		st := Joining(1, uint64(n.id), testAddresses(simNodes))
 		if n.id <= s.joined {
 			st = FoundingWith(1, uint64(n.id), testAddresses(s.joined))
@@ -185,8 +204,13 @@ func (n *simNode) start() {
 	n.events, n.restored, n.stalled, n.full, n.prepareAt = nil, nil, 0, 0, 0
 	n.engine.restore()
 	out := effects{
-		send:   func(ms []*pb.Message) { s.send(n, ms) },
-		append: log.AppendInline,
+		send: func(ms []*pb.Message) { s.send(n, ms) },
+		append: func(e store.RaftEntry, done func(error)) {
+			if isNote(&e) && n.levels.Newest == 1 {
+				s.fail("the log of node %d, at level 1, gets entry %d", n.id, e.Index)
+			}
+			log.AppendInline(e, done)
+		},
 		save: func(st store.RaftState) error {
 			if s.now < n.full {
 				return store.ErrNoSpace
@@ -200,7 +224,9 @@ func (n *simNode) start() {
 		},
 		stream:  func(m *pb.Message, sn *store.RaftSnapshot) { s.stream(n, m, sn) },
 		members: func(addresses map[uint64]string, _ uint64) { n.peers = addresses },
+		newest:  func(node uint64) uint64 { return s.newest(n, s.nodes[node-1]) },
 	}
+	levels := n.levels
 	switch s.bug {
 	case answerBeforeSync:
 		out.append = func(e store.RaftEntry, done func(error)) {
@@ -212,8 +238,15 @@ func (n *simNode) start() {
 			st.Vote = 0
 			return log.Save(st)
 		}
+	case levelIgnored:
+		levels = twoLevels
 	}
-	c, err := newCore(n.st, n.engine, func() time.Duration { return s.now }, out, quiet)
+	c, err := newCore(n.st, n.engine, levels, func() time.Duration { return s.now }, out, quiet)
+	if errors.Is(err, level.ErrUnsupported) {
+		n.st.Close()
+		n.upgrade(err)
+		return
+	}
 	if err != nil {
 		s.fail("node %d does not start: %v", n.id, err)
 		return
@@ -225,6 +258,35 @@ func (n *simNode) start() {
 	c.work()
 	n.work()
 }
+
+// version is one of the two, by chance.
+func (s *sim) version() level.Range {
+	if s.versions != nil && s.versions.IntN(2) == 0 {
+		return twoLevels
+	}
+	return oneLevel
+}
+
+// upgrade installs a version that goes on where another one cannot.
+func (n *simNode) upgrade(why error) {
+	n.refused, n.levels = why, twoLevels
+	n.upAt = n.s.now + time.Second
+}
+
+// newest is the newest level that a node takes another one to support. That may be over.
+func (s *sim) newest(n, of *simNode) uint64 {
+	switch {
+	case s.believed != nil:
+		return s.believed(of)
+	case !s.calm && s.versions != nil && s.versions.IntN(50) == 0:
+		return twoLevels.Newest
+	case of.core == nil || s.cut[[2]int{of.id, n.id}]:
+		return 0
+	}
+	return of.levels.Newest
+}
+
+func isNote(e *store.RaftEntry) bool { return len(e.Data) > 0 && e.Data[0] == simNote }
 
 // prepare opens the snapshot that was asked for.
 func (n *simNode) prepare() {
@@ -246,7 +308,7 @@ func (s *sim) stream(from *simNode, m *pb.Message, sn *store.RaftSnapshot) {
 	to := s.nodes[m.GetTo()-1]
 	w := &simStream{from: from, to: to, sender: from.core, receiver: to.core, out: newOutgoing(m, sn, simChunk)}
 	if to.core != nil {
-		w.in = &incoming{from: uint64(from.id), self: uint64(to.id), log: to.core.log}
+		w.in = &incoming{from: uint64(from.id), self: uint64(to.id), levels: to.core.levels, log: to.core.log}
 	}
 	s.ways = append(s.ways, w)
 }
@@ -497,7 +559,10 @@ func (n *simNode) pass() {
 		n.start()
 		return
 	}
-	if err := n.core.failed; err != nil {
+	if err := n.core.failed; errors.Is(err, level.ErrUnsupported) {
+		n.crash(0)
+		n.upgrade(err)
+	} else if err != nil {
 		if !errors.Is(err, store.ErrFailed) && !n.fs.Crashed() {
 			s.fail("node %d: %v", n.id, err)
 		}
@@ -553,6 +618,10 @@ func (s *sim) fault() {
 		n.clean()
 	case 32, 33:
 		n.powerCut()
+	case 38, 39:
+		if s.versions != nil {
+			n.install(s.version())
+		}
 	}
 }
 
@@ -665,6 +734,12 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 		s.fail("node %d: entry %d after %d", e.n.id, entry.Index, e.at)
 	}
 	e.at = entry.Index
+	if isNote(&entry) {
+		s.noted++
+		if e.n.levels.Newest == 1 {
+			s.fail("node %d, at level 1, is told of entry %d", e.n.id, e.at)
+		}
+	}
 	s.checkMembers(e.n, entry.Index)
 	for _, b := range entry.Batch {
 		e.take(b.Shard, b.Index, b.Data)
@@ -679,7 +754,7 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 // given twice.
 func (s *sim) checkMembers(n *simNode, index uint64) {
 	m := n.core.disk.members
-	text := fmt.Sprint(m.GetVoters(), m.GetVotersOutgoing(), m.GetLearners(), m.addresses, m.highest)
+	text := fmt.Sprint(m.GetVoters(), m.GetVotersOutgoing(), m.GetLearners(), m.addresses, m.highest, m.level)
 	if known, ok := s.members[index]; ok && known != text {
 		s.fail("node %d has members %s after entry %d, another one %s", n.id, text, index, known)
 	}
@@ -830,6 +905,11 @@ func (e *engine) propose() {
 			}
 		})
 		return
+	case 3:
+		if c := e.n.core; c.disk.members.level > 1 {
+			c.proposeOwn([]byte{simNote}, func(error) {})
+			return
+		}
 	case 2:
 		shard := s.rng.IntN(simShards)
 		log.Check(uint32(shard), [2]uint64{e.ahead[shard]}, e.sums[shard])
@@ -888,6 +968,9 @@ func (s *sim) finish() {
 		if n.fs != nil {
 			n.fs.FailSync(nil)
 		}
+		if s.versions != nil && n.levels != twoLevels {
+			n.install(twoLevels)
+		}
 	}
 	before := len(s.acked)
 	for range 2000 {
@@ -899,7 +982,7 @@ func (s *sim) finish() {
 			continue
 		}
 		members := n.core.disk.members
-		same := true
+		same := s.versions == nil || members.level == twoLevels.Newest
 		for _, id := range append(slices.Clone(members.GetVoters()), members.GetLearners()...) {
 			m := s.nodes[id-1]
 			same = same && m.core != nil && m.engine.at+20 > n.engine.at && m.knows(members.addresses)
@@ -1052,7 +1135,7 @@ func TestSimulation(t *testing.T) {
 		count = 30
 	}
 	from, to := seeds(t, count)
-	acked, terms, snapshots := 0, 0, 0
+	acked, terms, snapshots, notes := 0, 0, 0, 0
 	for seed := from; seed < to; seed++ {
 		s, err := simulate(t, seed, noBug)
 		if err != nil {
@@ -1061,15 +1144,16 @@ func TestSimulation(t *testing.T) {
 		acked += len(s.acked)
 		terms += len(s.leaders)
 		snapshots += s.arrived
+		notes += s.noted
 	}
-	t.Logf("%d seeds: %d acknowledged, %d leaders, %d snapshots", to-from, acked, terms, snapshots)
+	t.Logf("%d seeds: %d acknowledged, %d leaders, %d snapshots, %d entries of level 2", to-from, acked, terms, snapshots, notes)
 }
 
 // TestPlantedBugs checks that the simulation finds mistakes.
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range []bug{
 		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum, stateDiffers,
-		snapshotWithoutIndex, snapshotTruncated, snapshotTooOld, learnerVotes,
+		snapshotWithoutIndex, snapshotTruncated, snapshotTooOld, learnerVotes, levelIgnored,
 	} {
 		t.Run(string(b), func(t *testing.T) {
 			for seed := uint64(1); seed <= 300; seed++ {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
@@ -114,6 +115,7 @@ func (o *outgoing) nextFile() {
 // incoming puts the chunks of a snapshot into the folder of the store, next to what it has.
 type incoming struct {
 	from, self uint64
+	levels     level.Range // that this version supports
 	log        *store.RaftLog
 	number     uint32
 	m          *pb.Message
@@ -159,7 +161,7 @@ func (in *incoming) begin(payload []byte) (err error) {
 	id := in.m.GetSnapshot().GetMetadata()
 	r := codec.NewReader(in.m.GetSnapshot().GetData())
 	in.first = store.EntryID{Index: r.Uvarint(), Term: r.Uvarint()}
-	if in.members, err = decodeMembership(r.Rest()); err == nil {
+	if in.members, err = decodeMembership(r.Rest(), in.levels); err == nil {
 		err = in.members.Equivalent(id.GetConfState())
 	}
 	if err != nil {

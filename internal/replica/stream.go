@@ -13,6 +13,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"golang.org/x/time/rate"
 
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/store"
 )
 
@@ -96,7 +97,7 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	r.mu.Unlock()
 	defer r.receivers.Done()
 	defer context.AfterFunc(r.ctx, func() { nc.Close() })()
-	in := &incoming{from: from, self: r.self, log: r.o.Store.Raft()}
+	in := &incoming{from: from, self: r.self, levels: level.Supported, log: r.o.Store.Raft()}
 	err := r.receive(in, nc)
 	if err != nil {
 		in.drop()

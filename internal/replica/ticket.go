@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 )
 
 // ErrTicketUsed says that another node has joined with a ticket.
@@ -24,9 +25,10 @@ const (
 
 // Ticket is what a node joins with. One node can do so.
 type Ticket struct {
-	ID    [16]byte
-	Until time.Time         // to the second: nobody takes it for valid after that
-	Key   [sha256.Size]byte // hash of the node's public key: one with the same key is the same node
+	ID     [16]byte
+	Until  time.Time         // to the second: nobody takes it for valid after that
+	Key    [sha256.Size]byte // hash of the node's public key: one with the same key is the same node
+	Levels level.Range       // that the node supports
 }
 
 // use says which node a ticket made a member.

@@ -10,6 +10,7 @@ import (
 	"fiveways/internal/monitor"
 	"fiveways/internal/protocol"
 	"fiveways/internal/protocol/httpapi"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/storage/vfs"
 )
 
@@ -44,7 +45,7 @@ func unnamed(cfg config.Config) string {
 // about is what this node tells the others of its cluster.
 func (s *Server) about() protocol.About {
 	a := protocol.About{
-		Name: s.name, Version: s.version, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
+		Name: s.name, Version: s.version, Levels: level.Supported, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
 		MemoryLimit: HeapLimit(s.cfg, s.Kept()), DiskFree: -1, DiskFreeLimit: s.cfg.DiskFreeLimit,
 	}
 	if free, err := (vfs.OS{}).Free(s.cfg.Data); err == nil {

@@ -56,12 +56,30 @@ func binary() (string, error) {
 		return "", build.err
 	}
 	path := filepath.Join(build.dir, "fiveways")
-	if out, err := exec.Command("go", "build", "-o", path, "fiveways/cmd/fiveways").CombinedOutput(); err != nil {
-		build.err = fmt.Errorf("brokertest: build: %w\n%s", err, out)
+	if build.err = compile(path, ""); build.err != nil {
 		return "", build.err
 	}
 	build.path = path
 	return path, nil
+}
+
+// compile builds the broker with build tags.
+func compile(path, tags string) error {
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways/cmd/fiveways").CombinedOutput(); err != nil {
+		return fmt.Errorf("brokertest: build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Next returns the path of a binary that stands for the next version of fiveways: it supports a
+// level of the log that this one does not (package level).
+func Next(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fiveways-next")
+	if err := compile(path, "nextlevel"); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // noteSources has `go test` know that the tests depend on the broker, which they do not import: it

@@ -47,6 +47,11 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
+	return StartBinary(ctx, path, dir, args...)
+}
+
+// StartBinary is Start with another binary than that of this version.
+func StartBinary(ctx context.Context, path, dir string, args ...string) (*Broker, error) {
 	flags := []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}
 	b := &Broker{cmd: exec.Command(path, append(flags, args...)...), exited: make(chan struct{})}
 	b.cmd.Stderr = &b.log

@@ -24,6 +24,7 @@ type Node struct {
 	*brokertest.Broker // nil: it is down
 	Dir, Address       string
 	Flags              []string // of `fiveways serve`, beside the data folder
+	Binary             string   // "": that of this version
 }
 
 // Cluster is three nodes in processes of their own.
@@ -89,9 +90,19 @@ func (c *Cluster) Add() {
 func (c *Cluster) Up(i int, flags ...string) {
 	c.t.Helper()
 	n := c.Nodes[i]
-	b, err := brokertest.Start(c.t.Context(), n.Dir, append(n.Flags, flags...)...)
+	if n.Binary == "" {
+		n.Binary = brokertest.Binary(c.t)
+	}
+	b, err := brokertest.StartBinary(c.t.Context(), n.Binary, n.Dir, append(n.Flags, flags...)...)
 	must(c.t, err)
 	n.Broker = b
+}
+
+// Stop ends a node as an operator does.
+func (c *Cluster) Stop(i int) {
+	c.t.Helper()
+	must(c.t, c.Nodes[i].Stop())
+	c.Nodes[i].Broker = nil
 }
 
 // Kill ends a node at once.

@@ -22,6 +22,7 @@ import (
 	"fiveways/internal/cluster/control"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/server"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
@@ -42,6 +43,7 @@ var Verdicts = []exitcode.Verdict{
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
+	{Err: level.ErrUnsupported, Code: exitcode.Failure, Hint: "Nothing was changed in the folder. `fiveways cluster status` on another node shows its version; docs/cluster.md has a section about upgrades."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
 }
 
@@ -146,21 +148,21 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 	if s.Leader != 0 {
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
-	fmt.Fprintf(w, "cluster %s, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, leader, s.Term, s.Last, s.Committed, s.Node)
-	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION", func(row func(...any)) {
+	fmt.Fprintf(w, "cluster %s at level %d, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, s.Level, leader, s.Term, s.Last, s.Committed, s.Node)
+	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION\tSUPPORTS", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
-			lag, free, about := "?", "?", protocol.About{Name: "does not answer", DiskFree: -1}
+			lag, free, supports, about := "?", "?", "", protocol.About{Name: "does not answer", DiskFree: -1}
 			if entries, known := s.Lag(m); known {
 				lag = strconv.FormatUint(entries, 10)
 			}
 			if m.About != nil {
-				about = *m.About
+				about, supports = *m.About, m.About.Levels.String()
 			}
 			if about.DiskFree >= 0 {
 				free = fmt.Sprintf("%.1f GiB", float64(about.DiskFree)/(1<<30))
 			}
-			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version)
+			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version, supports)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"fiveways/internal/replica/level"
 	"fiveways/internal/replica/transport"
 )
 
@@ -25,6 +26,7 @@ type Newcomer struct {
 	Address string // host and port
 	Token   Token
 	Key     [sha256.Size]byte // hash of its public key, which it has shown to have
+	Levels  level.Range       // that it supports
 }
 
 // Host is a node that is asked to admit others.
@@ -34,7 +36,8 @@ type Host interface {
 	Leader() (address string, here bool)
 	// Add makes a newcomer a member of the cluster and returns its number, and where the members
 	// are. One with the same key that asks again gets the same number; one with another key is
-	// refused when the token was used. It gives up when ctx ends.
+	// refused when the token was used, and one that does not support the level of the log. It gives
+	// up when ctx ends.
 	Add(ctx context.Context, n Newcomer) (node uint64, addresses map[uint64]string, err error)
 }
 
@@ -100,7 +103,7 @@ func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, 
 		cancel()
 	}()
 	a = answer{outcome: admitted, cluster: id.cluster, authority: id.authority.Pair()}
-	if a.node, a.addresses, err = h.Add(ctx, Newcomer{q.address, t, hash}); err != nil {
+	if a.node, a.addresses, err = h.Add(ctx, Newcomer{q.address, t, hash, q.levels}); err != nil {
 		return a, err
 	}
 	now := time.Now()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fiveways/internal/authority"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/replica/transport"
 	"fiveways/internal/storage/vfs"
 )
@@ -63,7 +64,7 @@ func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err err
 	if err != nil {
 		return w, err
 	}
-	a, err := t.askLeader(ctx, &request{token: token, address: advertise, csr: csr})
+	a, err := t.askLeader(ctx, &request{token: token, address: advertise, csr: csr, levels: level.Supported})
 	if err != nil {
 		return w, err
 	}

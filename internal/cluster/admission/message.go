@@ -13,6 +13,7 @@ import (
 
 	"fiveways/internal/authority"
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 )
 
 const (
@@ -27,8 +28,9 @@ var ErrMalformed = errors.New("admission: malformed message")
 // request is what a newcomer sends.
 type request struct {
 	token   string
-	address string // at which other nodes are to dial it
-	csr     []byte // for its public key, in DER form
+	address string      // at which other nodes are to dial it
+	csr     []byte      // for its public key, in DER form
+	levels  level.Range // that it supports
 }
 
 // outcome is the kind of an answer.
@@ -90,7 +92,7 @@ func begin(payload []byte) (r codec.Reader, err error) {
 func (q *request) append(dst []byte) []byte {
 	dst = codec.AppendPrefixed(append(dst, version), q.token)
 	dst = codec.AppendPrefixed(dst, q.address)
-	return codec.AppendPrefixed(dst, q.csr)
+	return q.levels.Append(codec.AppendPrefixed(dst, q.csr))
 }
 
 func decodeRequest(payload []byte) (q request, err error) {
@@ -98,7 +100,7 @@ func decodeRequest(payload []byte) (q request, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.token, q.address, q.csr = r.String(), r.String(), r.Prefixed()
+	q.token, q.address, q.csr, q.levels = r.String(), r.String(), r.Prefixed(), level.Read(&r)
 	if err := r.End(); err != nil {
 		return q, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}

@@ -91,7 +91,7 @@ func (c *Control) remember(node uint64, a protocol.About) {
 func (c *Control) Status() protocol.ClusterStatus {
 	s := c.node.Status()
 	out := protocol.ClusterStatus{
-		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed,
+		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed, Level: s.Level,
 		Members: make([]protocol.Member, 0, len(s.Addresses)),
 	}
 	c.mu.Lock()

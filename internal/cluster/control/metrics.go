@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fiveways/internal/cluster"
+	"fiveways/internal/replica/level"
 )
 
 // figure is a metric of a node, or of each other node as it knows them.
@@ -34,6 +35,12 @@ var figures = []figure{
 	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
 	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
 	{name: "applied_index", kind: "counter", help: "Index of the last entry that the state of the node has.", node: func(s *cluster.Status) float64 { return float64(s.Applied) }},
+	{name: "level", kind: "gauge", help: "Level of the log: what kinds of entries it may have.", node: func(s *cluster.Status) float64 { return float64(s.Level) }},
+	{name: "newest_level", kind: "gauge", help: "Newest level of the log that the node supports.", node: func(*cluster.Status) float64 { return float64(level.Supported.Newest) }},
+	{name: "peer_newest_level", kind: "gauge", help: "Newest level of the log that the other node supports.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
+		newest := s.Peers[id].Levels.Newest // 0: not known
+		return float64(newest), newest > 0
+	}},
 	{name: "peer_connected", kind: "gauge", help: "1 while the node has both connections to the other one.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return number(s.Peers[id].Connected), true }},
 	{name: "peer_rtt_seconds", kind: "gauge", help: "Round trip of the last ping to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
 		return s.Peers[id].RTT.Seconds(), s.Peers[id].RTT > 0

@@ -11,6 +11,7 @@ import (
 
 	"fiveways/internal/cluster"
 	"fiveways/internal/replica"
+	"fiveways/internal/replica/level"
 	"fiveways/internal/replica/transport"
 )
 
@@ -21,11 +22,11 @@ func told(t *testing.T) string {
 	var out strings.Builder
 	writeMetrics(&out, &cluster.Status{
 		Status: replica.Status{
-			Node: 1, Leader: 1, Term: 7, Last: 100, Committed: 99, Applied: 98, Voters: []uint64{1, 2, 3}, Learners: []uint64{4},
+			Node: 1, Leader: 1, Term: 7, Last: 100, Committed: 99, Applied: 98, Level: 1, Voters: []uint64{1, 2, 3}, Learners: []uint64{4},
 			Match: map[uint64]uint64{1: 100, 2: 97, 3: 0, 4: 40},
 		},
 		Peers: map[uint64]transport.PeerStatus{
-			2: {Connected: true, RTT: time.Millisecond, Skew: -20 * time.Millisecond}, 3: {Dropped: 5}, 4: {Connected: true, RTT: 2 * time.Millisecond},
+			2: {Connected: true, RTT: time.Millisecond, Skew: -20 * time.Millisecond, Levels: level.Range{Oldest: 1, Newest: 2}}, 3: {Dropped: 5}, 4: {Connected: true, RTT: 2 * time.Millisecond},
 		},
 	})
 	return out.String()
@@ -49,7 +50,7 @@ func TestFigures(t *testing.T) {
 			lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "fiveways_cluster_")))
 		}
 	}
-	const want = `leader 1, has_leader 1, term 7, voters 3, voters_connected 2, last_index 100, committed_index 99, applied_index 98, ` +
+	const want = `leader 1, has_leader 1, term 7, voters 3, voters_connected 2, last_index 100, committed_index 99, applied_index 98, level 1, newest_level 1, peer_newest_level{node="2"} 2, ` +
 		`peer_connected{node="2"} 1, peer_connected{node="3"} 0, peer_connected{node="4"} 1, peer_rtt_seconds{node="2"} 0.001, peer_rtt_seconds{node="4"} 0.002, ` +
 		`peer_clock_skew_seconds{node="2"} -0.02, peer_clock_skew_seconds{node="4"} 0, ` +
 		`peer_messages_dropped_total{node="2"} 0, peer_messages_dropped_total{node="3"} 5, peer_messages_dropped_total{node="4"} 0, ` +

@@ -126,6 +126,10 @@ func (t *Transport) acceptPeer(nc *tls.Conn) {
 		t.o.Stream(h.from, h.stream, nc)
 		return
 	}
+	if h.purpose == controlLink {
+		p.levels.Store(&h.levels)
+		defer p.levels.CompareAndSwap(&h.levels, nil)
+	}
 	err = t.receive(nc, p)
 	if t.ctx.Err() == nil {
 		t.complain(p.id, "cluster: a connection of a node has ended", "node", p.id, "from", nc.RemoteAddr(), "err", err)
@@ -143,6 +147,12 @@ func (t *Transport) refusal(nc *tls.Conn, h *hello) error {
 		return fmt.Errorf("it is for node %d, this is node %d", h.to, t.o.Self)
 	case h.purpose == streamLink && t.o.Stream == nil:
 		return errors.New("this node takes no streams")
+	}
+	if err := h.levels.Check(t.level.Load()); err != nil {
+		return fmt.Errorf("node %d: %w", h.from, err)
+	}
+	if err := t.o.Levels.Check(h.level); err != nil {
+		return fmt.Errorf("node %d: %w", h.to, err)
 	}
 	return nil
 }

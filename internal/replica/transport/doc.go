@@ -30,10 +30,16 @@
 // (JoinProtocol), by which they are told from peers before a certificate is asked for; what they
 // say is no matter of this package.
 //
+// # Levels
+//
+// A hello says which levels of the log its node supports, and at which one its log is (package
+// level). A connection between nodes of which one does not support the level of the other is
+// refused by the node that is dialed, in each direction.
+//
 // # Format
 //
 // All data is in frames: a length of 4 bytes, a CRC-32C of 4, both little-endian, and the payload.
 // A frame that is too long, or whose checksum differs, ends the connection. The first frame is the
-// hello of the node that dialed, which the other node answers. Messages follow, or the bytes of the
-// stream.
+// hello of the node that dialed, which the other node answers; what a newer version adds to its end
+// is not read. Messages follow, or the bytes of the stream.
 package transport

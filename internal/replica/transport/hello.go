@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
 )
 
 // magic begins a hello; version is that of the format of this package.
@@ -31,8 +32,10 @@ type hello struct {
 	cluster  uint64
 	from, to uint64 // replica ids
 	purpose  purpose
-	stream   string // what a stream is for
-	address  string // where the node that dials is dialed, for one that does not know it yet
+	stream   string      // what a stream is for
+	address  string      // where the node that dials is dialed, for one that does not know it yet
+	levels   level.Range // that the node supports
+	level    uint64      // of its log
 }
 
 // ErrRefused means that the peer refused the connection; the text is its reason.
@@ -51,6 +54,7 @@ func (h *hello) append(dst []byte) []byte {
 	dst = append(dst, byte(h.purpose))
 	dst = codec.AppendPrefixed(dst, h.stream)
 	dst = codec.AppendPrefixed(dst, h.address)
+	dst = binary.AppendUvarint(h.levels.Append(dst), h.level)
 	endFrame(dst, start)
 	return dst
 }
@@ -72,7 +76,8 @@ func readHello(r io.Reader) (h hello, err error) {
 	}
 	h.cluster, h.from, h.to = c.Uvarint(), c.Uvarint(), c.Uvarint()
 	h.purpose, h.stream, h.address = purpose(c.Uint8()), c.String(), c.String()
-	if err := c.End(); err != nil || h.purpose > streamLink {
+	h.levels, h.level = level.Read(&c), c.Uvarint()
+	if c.Err() != nil || h.purpose > streamLink { // a newer version may say more
 		return h, errForeign
 	}
 	return h, nil

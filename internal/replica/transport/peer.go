@@ -5,6 +5,8 @@ import (
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
+
+	"fiveways/internal/replica/level"
 )
 
 // peer is another node of the cluster.
@@ -12,7 +14,8 @@ type peer struct {
 	id            uint64
 	address       atomic.Pointer[string]
 	control, bulk *link
-	pinged        atomic.Pointer[pinged] // nil until a ping has come
+	pinged        atomic.Pointer[pinged]      // nil until a ping has come
+	levels        atomic.Pointer[level.Range] // nil while it has no control link to this node
 	figures       figures
 }
 
@@ -31,6 +34,7 @@ type PeerStatus struct {
 	Skew          time.Duration // of its wall clock, positive when it is ahead; exact to half of RTT
 	Heard         time.Duration // how long ago something came from it last, -1 = never
 	Sent, Dropped uint64        // messages
+	Levels        level.Range   // that it supports; empty while it is not connected to this node
 }
 
 // link chooses the link of a message. All of MsgApp goes by one, for their order matters: one

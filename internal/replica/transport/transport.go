@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 	"golang.org/x/time/rate"
+
+	"fiveways/internal/replica/level"
 )
 
 const (
@@ -34,8 +37,9 @@ var (
 // Options are the identity of a node and the handlers of what it receives.
 type Options struct {
 	Cluster uint64
-	Self    uint64 // this node's replica id
-	Address string // host:port of this node, as others reach it
+	Self    uint64      // this node's replica id
+	Address string      // host:port of this node, as others reach it
+	Levels  level.Range // that this node supports; a peer whose log is at another one is refused
 	// TLS has the node's certificate (NodeName), and the cluster's authority, and nothing else, as
 	// RootCAs and ClientCAs.
 	TLS *tls.Config
@@ -63,6 +67,7 @@ type Transport struct {
 	start  time.Time
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
+	level  atomic.Uint64 // of the log of this node
 
 	mu        sync.Mutex
 	peers     map[uint64]*peer         // guarded by mu
@@ -121,6 +126,10 @@ func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	}
 }
 
+// SetLevel says which level the log of this node is at. Peers that do not support it are refused
+// when they connect.
+func (t *Transport) SetLevel(level uint64) { t.level.Store(level) }
+
 // add begins the links to a peer. mu is held.
 func (t *Transport) add(id uint64, address string) *peer {
 	p := &peer{id: id}
@@ -177,6 +186,9 @@ func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 	if at := f.heard.Load(); at != 0 {
 		s.Heard = t.elapsed() - time.Duration(at)
 	}
+	if levels := p.levels.Load(); levels != nil {
+		s.Levels = *levels
+	}
 	return s, true
 }
 
@@ -195,6 +207,7 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 		return nil, ErrClosed
 	}
 	h.cluster, h.from, h.to, h.address = t.o.Cluster, t.o.Self, to.id, t.o.Address
+	h.levels, h.level = t.o.Levels, t.level.Load()
 	d := tls.Dialer{
 		NetDialer: &net.Dialer{KeepAliveConfig: keepAlive},
 		Config:    dialing(t.o.TLS, t.o.Cluster, to.id),

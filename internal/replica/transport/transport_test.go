@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways/internal/authority"
+	"fiveways/internal/replica/level"
 	"fiveways/test/daemon"
 )
 
@@ -254,6 +255,74 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLevels: nodes learn from each other's connections which levels they support; one that does
+// not support the level of the other's log is refused, whichever of them dials, and both say so.
+func TestLevels(t *testing.T) {
+	by := newAuthority(t)
+	at := func(id, newest, active uint64, address string) *node {
+		n := listen(t, by, id, address, func(o *Options) {
+			o.Levels = level.Range{Oldest: 1, Newest: newest}
+			o.Stream = func(_ uint64, _ string, nc net.Conn) { nc.Close() }
+		})
+		n.SetLevel(active)
+		return n
+	}
+	newer, older := at(1, 2, 1, "127.0.0.1:0"), at(2, 1, 1, daemon.FreeAddress(t))
+	members := map[uint64]string{1: newer.address, 2: older.address}
+	knows := func(n *node, other, newest uint64) {
+		t.Helper()
+		for end := time.After(patience); ; {
+			if s, _ := n.Status(other); s.Levels.Newest == newest {
+				return
+			}
+			select {
+			case <-time.After(time.Millisecond):
+			case <-end:
+				t.Fatalf("it does not know what node %d supports\n%s", other, n.log)
+			}
+		}
+	}
+	newer.SetPeers(members, 9)
+	older.SetPeers(members, 9)
+	knows(newer, 2, 1)
+	knows(older, 1, 2)
+	newer.SetLevel(2)
+	older.Close()
+	knows(newer, 2, 0)
+	again := at(2, 1, 1, older.address)
+	again.SetPeers(members, 9)
+	const why = "level: not supported: the log of the cluster is at level 2, and the version that is installed supports level 1"
+	for _, n := range []*node{newer, again} {
+		n.log.await(t, `cluster: refused a connection" from=`)
+		n.log.await(t, `cluster: a node refuses the connection" node=`)
+		n.log.await(t, "node 2: "+why)
+	}
+	knows(newer, 2, 0)
+	if nc, err := newer.Dial(t.Context(), 2, "x"); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), why) {
+		t.Errorf("Dial: %v, %v", nc, err)
+	}
+	again.Close()
+	at(2, 2, 1, older.address).SetPeers(members, 9)
+	knows(newer, 2, 2)
+}
+
+// FuzzHello: no frame makes it panic, and what is read of one is what was written.
+func FuzzHello(f *testing.F) {
+	h := hello{cluster: cluster, from: 2, to: 1, purpose: streamLink, stream: "x", address: "n2:7000", levels: level.Range{Oldest: 1, Newest: 2}, level: 2}
+	f.Add(h.append(nil)[frameHeader:])
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		frame := append(beginFrame(nil), payload...)
+		endFrame(frame, 0)
+		h, err := readHello(bytes.NewReader(frame))
+		if err != nil {
+			return
+		}
+		if again, err := readHello(bytes.NewReader(h.append(nil))); err != nil || again != h {
+			t.Fatalf("%+v, %v, want %+v", again, err, h)
+		}
+	})
 }
 
 // TestJoinProtocol is a table of connections without a certificate to a node that others may ask to

@@ -863,7 +863,7 @@ func TestRefound(t *testing.T) {
 	if term, err := r.Term(41); r.Last() != end || r.Committed() != 41 || r.First() != 42 || term != 3 || err != nil {
 		t.Errorf("last %v, committed %d, first %d, term %d, %v", r.Last(), r.Committed(), r.First(), term, err)
 	}
-	if changes, err := r.Special(r.State().MembersAt); err != nil || len(changes) > 0 {
+	if changes, err := r.Special(r.State().MembersAt, r.Committed()); err != nil || len(changes) > 0 {
 		t.Errorf("%v, %v", changes, err)
 	}
 	mustAppend(t, s, raftBatch(42, 4, 41))

@@ -354,10 +354,9 @@ func (r *RaftLog) Entries(lo, hi uint64, maxBytes int64) (out []RaftEntry, err e
 	return out, nil
 }
 
-// Special returns the committed entries after an index that are not of type 0: changes of the
-// members.
-func (r *RaftLog) Special(after uint64) (out []RaftEntry, err error) {
-	last := r.Committed()
+// Special returns the entries after an index, up to last, that are not of type 0: changes of the
+// members. They must be written.
+func (r *RaftLog) Special(after, last uint64) (out []RaftEntry, err error) {
 	c := r.cursor(max(after+1, r.First()), false)
 	for c.index <= last {
 		e, _, err := c.next()

@@ -134,8 +134,9 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 
 // Folder says what a data folder is.
 type Folder struct {
-	Replica bool // of a node of a cluster
-	Empty   bool // no log, and no checkpoint
+	Replica bool   // of a node of a cluster
+	Members []byte // RaftState.Members of it
+	Empty   bool   // no log, and no checkpoint
 }
 
 // LookInto looks into a folder that may be missing, and may be in use. Errors: ErrCorrupt,
@@ -152,6 +153,10 @@ func LookInto(fsys vfs.FS, dir string) (f Folder, err error) {
 	if err != nil {
 		return f, err
 	}
+	if state != nil {
+		f.Replica, f.Members = true, state.Members
+	}
 	l, err := readLayout(fsys, live)
-	return Folder{Replica: state != nil, Empty: len(l.segments)+len(l.checkpoints) == 0}, err
+	f.Empty = len(l.segments)+len(l.checkpoints) == 0
+	return f, err
 }

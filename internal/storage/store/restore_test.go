@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"fiveways/internal/storage/vfs"
@@ -104,7 +105,7 @@ func TestWrongRestore(t *testing.T) {
 		if err := Restore(fs, testDir, wrong.unpack); !errors.Is(err, wrong.err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if is, err := LookInto(fs, testDir); err != nil || is != was {
+		if is, err := LookInto(fs, testDir); err != nil || !reflect.DeepEqual(is, was) {
 			t.Errorf("%s: %+v, %v", name, is, err)
 		}
 	}

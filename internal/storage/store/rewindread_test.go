@@ -108,7 +108,7 @@ var committedReads = map[string]func(*Store) error{
 		return err
 	},
 	"Special": func(s *Store) error {
-		special, err := s.Raft().Special(1)
+		special, err := s.Raft().Special(1, s.Raft().Committed())
 		if err == nil && len(special) > 0 {
 			err = fmt.Errorf("special entries: %v", special)
 		}

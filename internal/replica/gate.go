@@ -1,0 +1,113 @@
+package replica
+
+import (
+	"fmt"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"fiveways/internal/core/codec"
+	"fiveways/internal/replica/level"
+	"fiveways/internal/storage/store"
+)
+
+// The level of the log is a part of the membership, and is raised by a change of the members that
+// changes none. So no node joins while it is raised: Raft refuses a change while an earlier one is
+// not applied.
+
+// encodeRaise is the context of such a change. Its first number is 0, which no node has.
+func encodeRaise(to uint64) []byte { return codec.AppendUvarints(nil, 0, to) }
+
+// raised is the level to which a change of the members raises the log, 0 when it does not.
+func raised(change *pb.ConfChangeV2) (to uint64, err error) {
+	r := codec.NewReader(change.GetContext())
+	if r.Len() == 0 || r.Uvarint() != 0 {
+		return 0, nil
+	}
+	if to = r.Uvarint(); to <= level.First {
+		r.Fail(fmt.Errorf("level %d", to))
+	}
+	if err := r.End(); err != nil {
+		return 0, fmt.Errorf("%w: %w", errBadMembers, err)
+	}
+	return to, nil
+}
+
+// raise raises the level of the log as soon as all members support the next one: after that, older
+// versions are refused.
+func (c *core) raise() {
+	m := c.disk.members
+	if c.leading == nil || c.changing() || m.level >= c.levels.Newest {
+		return
+	}
+	for _, node := range m.nodes() {
+		if node != c.self && c.out.newest(node) <= m.level {
+			return
+		}
+	}
+	to := m.level + 1
+	c.change(func(err error) {
+		if err == nil {
+			c.logger.Info("replica: all nodes support a higher level of the log, which it takes; older versions are refused from now on", "level", to)
+		}
+	}, &pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single(pb.ConfChangeUpdateNode, c.self)}, Context: encodeRaise(to)})
+}
+
+// checkRaise refuses an entry that raises the log to a newer level than those that are supported.
+// Nothing behind it comes into the log of such a node, so it never meets what it does not know,
+// whatever the leader believed of it. A new node may get entries that are older than its version.
+func checkRaise(e *pb.Entry, supported level.Range) error {
+	if e.GetType() == pb.EntryNormal {
+		return nil
+	}
+	change, err := decodeChange(e)
+	if err != nil {
+		return err
+	}
+	to, err := raised(change.AsV2())
+	if err != nil || to <= supported.Newest {
+		return err
+	}
+	return supported.Check(to)
+}
+
+// changesSince returns the members that the state of a log has, and the changes that the log has
+// since then, committed or not. Errors: those of decodeMembership and of the store, and
+// level.ErrUnsupported when one of them raises the log too high.
+func changesSince(log *store.RaftLog, supported level.Range) (m *membership, changes []*pb.Entry, err error) {
+	state := log.State()
+	if m, err = decodeMembership(state.Members, supported); err != nil {
+		return nil, nil, err
+	}
+	special, err := log.Special(state.MembersAt, log.Last().Index)
+	for i := range special {
+		e := toRaft(&special[i])
+		if err := checkRaise(e, supported); err != nil {
+			return nil, nil, err
+		}
+		changes = append(changes, e)
+	}
+	return m, changes, err
+}
+
+// CheckLevel reports whether this version supports the level of the members that RaftState.Members
+// names: nil, or level.ErrUnsupported. The log may have been raised since then; Start finds that.
+func CheckLevel(members []byte) error {
+	_, err := decodeMembership(members, level.Supported)
+	return err
+}
+
+// decodeChange returns the change of the members that an entry has.
+func decodeChange(e *pb.Entry) (change pb.ConfChangeI, err error) {
+	if e.GetType() == pb.EntryConfChange {
+		cc := &pb.ConfChange{}
+		err, change = proto.Unmarshal(e.GetData(), cc), cc
+	} else {
+		cc := &pb.ConfChangeV2{}
+		err, change = proto.Unmarshal(e.GetData(), cc), cc
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replica: entry %d: %w: %w", e.GetIndex(), errMalformed, err)
+	}
+	return change, nil
+}
