@@ -68,9 +68,10 @@ type Node struct {
 	asked     *protocol.Inlet
 
 	mu      sync.Mutex
-	now     *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
-	reached *reached // guarded by mu
-	err     error    // guarded by mu
+	now     *running  // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
+	reached *reached  // guarded by mu
+	led     time.Time // guarded by mu: when a leader was known last, or the node started
+	err     error     // guarded by mu
 
 	stop chan struct{} // closed by Close
 	once sync.Once     // that
@@ -91,7 +92,7 @@ func Start(o NodeOptions) (*Node, error) {
 	if err := checkDiverged(o.Dir); err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), led: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	r, err := n.open()
 	if err != nil {
 		if n.transport != nil {

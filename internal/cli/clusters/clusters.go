@@ -38,7 +38,7 @@ var (
 var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
-	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does while no node leads: `fiveways cluster status` shows that."},
+	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does when the lead changes: run the command again, or see `fiveways cluster status`."},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},

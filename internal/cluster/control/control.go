@@ -202,7 +202,7 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 		case s.Node:
 			fn(w, r)
 		case 0:
-			refuse(w, http.StatusServiceUnavailable, errors.New("no node leads at the moment: a majority of the voters must be up and reach each other"))
+			refuse(w, http.StatusServiceUnavailable, errors.New(protocol.NoLeader))
 		default:
 			t := c.transport(s.Leader)
 			defer t.CloseIdleConnections()
