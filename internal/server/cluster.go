@@ -126,8 +126,8 @@ func (s *Server) openControl() {
 	s.serveMetrics(s.cluster)
 }
 
-// serveMetrics serves the metrics of this node: those of the broker while it leads, and its own at
-// all times.
+// serveMetrics serves the metrics of this node: its own, and before them those of the broker while
+// it leads.
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)

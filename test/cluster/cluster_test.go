@@ -301,7 +301,7 @@ func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 		_, broker := ask(t, n, "/metrics")
 		_, own := ask(t, n, "/metrics/cluster")
 		is := strings.Contains(own, "fiveways_cluster_leader 1\n")
-		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") {
+		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") || !strings.Contains(broker, "fiveways_cluster_voters 3\n") {
 			wrong = append(wrong, fmt.Sprintf("node %d: /leader %d, leads %v, and /metrics of %d bytes", i, code, is, len(broker)))
 		}
 		if got := strings.Count(own, "fiveways_cluster_peer_connected{"); got != 2 {

@@ -21,7 +21,7 @@ func TurnAway(nc net.Conn) {
 		if r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html") {
 			return "text/html; charset=utf-8", noLeaderPage
 		}
-		body, _ := json.Marshal(Refusal{"unavailable", protocol.NoLeader}) // two strings
+		body, _ := json.Marshal(Refusal{Error: "unavailable", Reason: protocol.NoLeader}) // two strings
 		return "application/json", string(body) + "\n"
 	})
 }
