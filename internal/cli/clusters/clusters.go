@@ -147,10 +147,10 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
 	fmt.Fprintf(w, "cluster %s, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, leader, s.Term, s.Last, s.Committed, s.Node)
-	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION", func(row func(...any)) {
+	err := display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
-			lag, free, about := "?", "?", protocol.About{Name: "does not answer", DiskFree: -1}
+			lag, free, about := "?", "?", protocol.About{Name: m.Name() + ", does not answer", DiskFree: -1}
 			if entries, known := s.Lag(m); known {
 				lag = strconv.FormatUint(entries, 10)
 			}
@@ -163,6 +163,14 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version)
 		}
 	})
+	for i := range s.Members {
+		for j := range s.Members[:i] {
+			if m, other := &s.Members[i], &s.Members[j]; m.Name() == other.Name() {
+				fmt.Fprintf(w, "Nodes %d and %d are both called %s: give each a node_name of its own, or remove the one that is gone.\n", other.Node, m.Node, m.Name())
+			}
+		}
+	}
+	return err
 }
 
 func transferCommand() *cobra.Command {

@@ -75,6 +75,7 @@ func (c *Control) self() protocol.About {
 }
 
 func (c *Control) remember(node uint64, a protocol.About) {
+	c.node.NoteName(node, a.Name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said[node] = a
@@ -91,7 +92,7 @@ func (c *Control) Status() protocol.ClusterStatus {
 	defer c.mu.Unlock()
 	for id, address := range s.Addresses {
 		peer := s.Peers[id]
-		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew}
+		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew, Said: c.node.Name(id)}
 		if match, known := s.Match[id]; known {
 			m.Match = &match
 		}

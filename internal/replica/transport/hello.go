@@ -32,7 +32,7 @@ type hello struct {
 	from, to uint64 // replica ids
 	purpose  purpose
 	stream   string // what a stream is for
-	address  string // where the node that dials is dialed, for one that does not know it yet
+	address  string // where the node that dials is dialed
 }
 
 // ErrRefused means that the peer refused the connection; the text is its reason.
