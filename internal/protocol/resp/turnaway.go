@@ -8,9 +8,10 @@ import (
 	"fiveways/internal/protocol/resp/respwire"
 )
 
-// errNoLeader is what Redis Cluster says while it has no majority. Clients that try again do so for
-// CLUSTERDOWN. LOADING more of them know, but nothing is being loaded.
-const errNoLeader command.Error = "CLUSTERDOWN The cluster is down: " + protocol.NoLeader
+// errNoLeader is Redis' answer of a server that cannot serve anybody yet. Redis Cluster says
+// CLUSTERDOWN without a majority, but clients that are not made for that take it for the end of a
+// command, as redis-py does; for LOADING they connect and try again.
+const errNoLeader command.Error = "LOADING " + protocol.NoLeader
 
 // turnedAwayLimits bound what is read of a request. One that is longer ends the connection.
 var turnedAwayLimits = respwire.Limits{Bulk: 16 << 10, Request: 64 << 10}
