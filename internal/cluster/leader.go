@@ -44,12 +44,25 @@ func (n *Node) reach() (newest *reached, known bool) {
 	s := n.Status()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if s.Leader != 0 {
+		n.led = time.Now()
+	}
 	if s.Leader == 0 || n.reached.leader == s.Leader && n.reached.term == s.Term {
 		return n.reached, s.Leader != 0
 	}
 	time.AfterFunc(farewell, n.reached.end)
 	n.reached = newReached(s.Leader, s.Term)
 	return n.reached, true
+}
+
+// Leaderless is for how long this node has known no leader, 0 while it knows one.
+func (n *Node) Leaderless() time.Duration {
+	if _, known := n.reach(); known {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Since(n.led)
 }
 
 func newReached(leader, term uint64) *reached {

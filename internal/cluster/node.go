@@ -67,11 +67,13 @@ type Node struct {
 	transport *transport.Transport
 	accepting sync.WaitGroup
 	asked     *protocol.Inlet
+	names     *names
 
 	mu      sync.Mutex
-	now     *running // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
-	reached *reached // guarded by mu
-	err     error    // guarded by mu
+	now     *running  // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
+	reached *reached  // guarded by mu
+	led     time.Time // guarded by mu: when a leader was known last, or the node started
+	err     error     // guarded by mu
 
 	stop chan struct{} // closed by Close
 	once sync.Once     // that
@@ -92,7 +94,11 @@ func Start(o NodeOptions) (*Node, error) {
 	if err := errors.Join(checkDiverged(o.Dir), checkLevel(o.FS, o.Dir)); err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), led: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	var err error
+	if n.names, err = openNames(o.FS, o.Dir); err != nil {
+		o.Log.Warn("cluster: the names of the nodes are not known until each says its own", "err", err)
+	}
 	r, err := n.open()
 	if err != nil {
 		if n.transport != nil {
@@ -243,6 +249,7 @@ func (n *Node) follow(r *running) (err error) {
 			continue
 		case <-leader.C:
 			n.reach()
+			n.readdress()
 			continue
 		case <-n.stop:
 		case err = <-r.failed:
@@ -256,6 +263,31 @@ func (n *Node) follow(r *running) (err error) {
 		err = errors.Join(err, closing)
 	}
 	return err
+}
+
+// readdress has the log say where a node is that has a new address, if this node leads. Nodes hear
+// of it when that one connects.
+func (n *Node) readdress() {
+	s := n.Status()
+	r := n.current()
+	if r == nil || s.Leader != n.self {
+		return
+	}
+	for id, listed := range s.Addresses {
+		now := s.Peers[id].Address
+		if id == n.self {
+			now = n.o.Address
+		}
+		if now == listed || now == "" {
+			continue
+		}
+		r.replica.Add(id, now, func(err error) {
+			if err == nil {
+				n.o.Log.Info("cluster: a node has a new address", "node", id, "address", now, "before", listed)
+			}
+		})
+		return
+	}
 }
 
 // close ends what was opened.

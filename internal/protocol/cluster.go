@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,6 +48,7 @@ type Member struct {
 	Role    string        `json:"role"`
 	Up      bool          `json:"up"`              // it is connected to the one that says so, or is that
 	About   *About        `json:"about,omitempty"` // what it has said; nil: nothing
+	Said    string        `json:"name,omitempty"`  // the name that it has said last, maybe long ago; "": none
 	Match   *uint64       `json:"match,omitempty"` // index up to which its log is that of the leader; nil: not known
 	RTT     time.Duration `json:"rtt_ns"`
 	Skew    time.Duration `json:"skew_ns"` // of its clock, positive when it is ahead
@@ -74,10 +76,10 @@ func NodeName(node uint64) string { return fmt.Sprintf("fiveways-%d", node) }
 
 // Name is what the node is called; NodeName as long as it has not said that.
 func (m *Member) Name() string {
-	if m.About == nil {
-		return NodeName(m.Node)
+	if m.About != nil {
+		return m.About.Name
 	}
-	return m.About.Name
+	return cmp.Or(m.Said, NodeName(m.Node))
 }
 
 // Votes reports whether the node has a vote.

@@ -3,6 +3,7 @@ package respclient
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,4 +49,13 @@ func FuzzReceive(f *testing.F) {
 			_ = fmt.Sprint(v)
 		}
 	})
+}
+
+// TestIsReply: what a node says that knows no leader is no answer.
+func TestIsReply(t *testing.T) {
+	for err, want := range map[error]bool{Refusal("NOSEM x"): true, Refusal("LOADING no node leads"): false, io.EOF: false, nil: false} {
+		if got := IsReply(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
 }

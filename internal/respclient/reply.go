@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// IsReply says that an error is what the broker answered, not that it could not be asked.
+// IsReply says that an error is what the broker answered, not that it could not be asked. A node
+// that knows no leader (LOADING) has asked nobody.
 func IsReply(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply)
+	return errors.As(err, &reply) && !strings.HasPrefix(reply.Error(), "LOADING ")
 }
 
 // IsNil says that the broker answered with nothing.

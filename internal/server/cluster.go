@@ -16,7 +16,11 @@ import (
 	"fiveways/internal/cluster/proxy"
 	"fiveways/internal/config"
 	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp"
+	"fiveways/internal/protocol/etcd"
+	"fiveways/internal/protocol/httpapi"
 	"fiveways/internal/protocol/pgwire"
+	"fiveways/internal/protocol/resp"
 	"fiveways/internal/storage/store"
 	"fiveways/internal/storage/vfs"
 )
@@ -33,6 +37,11 @@ const (
 	// farewell is how long the sessions of a leadership that is lost may take to end.
 	farewell = 3 * time.Second
 )
+
+// turnAway tells clients that no node leads, by the key of their listener.
+var turnAway = map[string]func(net.Conn){
+	"amqp": amqp.TurnAway, "sql": pgwire.TurnAway, "redis": resp.TurnAway, "etcd": etcd.TurnAway, "http": httpapi.TurnAway, "admin": httpapi.TurnAway,
+}
 
 // checkFolder finds a folder that is started in the wrong way.
 func checkFolder(cfg config.Config) error {
@@ -59,7 +68,12 @@ func (s *Server) startNode() error {
 	if err != nil {
 		return err
 	}
-	s.proxy = proxy.New(proxy.Options{Log: s.log, Dial: func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) }})
+	s.proxy = proxy.New(proxy.Options{
+		Dial:       func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) },
+		Leaderless: func() time.Duration { return s.node.Leaderless() },
+		TurnAway:   func(key string, nc net.Conn) { turnAway[key](nc) },
+		Log:        s.log,
+	})
 	ready := make(chan struct{})
 	s.node, err = cluster.Start(cluster.NodeOptions{
 		FS: vfs.OS{}, Dir: s.cfg.Data, Listener: peers, Address: s.cfg.AdvertisedAddress(), Log: s.log,
@@ -112,8 +126,8 @@ func (s *Server) openControl() {
 	s.serveMetrics(s.cluster)
 }
 
-// serveMetrics serves the metrics of this node: those of the broker while it leads, and its own at
-// all times.
+// serveMetrics serves the metrics of this node: its own, and before them those of the broker while
+// it leads.
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)

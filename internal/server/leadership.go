@@ -33,7 +33,7 @@ type leadership struct {
 	redis    *resp.Server    // nil: off
 	http     *httpapi.Server // nil: off
 	metrics  *httpapi.Server // nil: off, or the node serves counters
-	counters http.Handler    // of the metrics, by whichever server
+	counters http.Handler    // of the metrics, which the node serves; nil: it is alone
 	admin    *httpapi.Server // nil: its socket could not be opened
 	monitor  *monitor.Monitor
 	shovels  *shovels
@@ -65,7 +65,9 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lea
 	l.api = httpapi.New(b, httpapi.Options{
 		Semaphores: l.sems, Keys: l.keys.store(), Node: s.describe(l), Shovels: l.shovels.manager, Spans: counted(s.traces), Logins: l.shared.Logins, Audit: s.audit, Log: s.log,
 	})
-	l.counters = httpapi.MetricsHandler(l.api)
+	if s.cluster != nil {
+		l.counters = httpapi.MetricsHandler(l.api, s.cluster.WriteMetrics)
+	}
 	web := httpapi.ServerOptions{Clients: l.shared.Clients, Connections: l.shared.Connections, Log: s.log}
 	if s.listeners["amqp"] != nil {
 		l.amqp = amqp.New(b, amqpOptions(s.cfg, l.shared))

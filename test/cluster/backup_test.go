@@ -29,7 +29,7 @@ const bulk = 24
 
 // TestBackupAndRecover has something of every protocol in a cluster, and all of it again: in a
 // broker that is alone and was restored from a backup, in a cluster that begins with the backup,
-// and in one that begins with the only node that is left.
+// and in one that begins with the only node that is left. That node tells clients that none leads.
 func TestBackupAndRecover(t *testing.T) {
 	c := clustertest.Start(t, all...)
 	leader := c.Leader()
@@ -65,6 +65,13 @@ func TestBackupAndRecover(t *testing.T) {
 	if out := refused(t, "backup", file+".new", "--data", c.Nodes[last].Dir); !strings.Contains(out, "fiveways cluster status") {
 		t.Errorf("while no node leads: %s", out)
 	}
+	if out := refused(t, "queue", "list", "--data", c.Nodes[last].Dir); !strings.Contains(out, "no node leads") {
+		t.Errorf("while no node leads: %s", out)
+	}
+	t.Run("no node leads", func(t *testing.T) {
+		n := c.Nodes[last]
+		clustertest.TurnedAway(t, map[string]string{"amqp": n.Addr(), "sql": n.SQLAddr(), "redis": n.RedisAddr(), "etcd": n.EtcdAddr(), "http": n.HTTPAddr()}, nil)
+	})
 	recovered(t, c, last, want)
 }
 

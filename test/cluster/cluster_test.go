@@ -175,7 +175,7 @@ func TestAloneBefore(t *testing.T) {
 }
 
 // TestStop stops the node that leads as an operator does: another one leads at once, and what was
-// under way was answered.
+// under way was answered. It starts again at another address, and the others find it there.
 func TestStop(t *testing.T) {
 	c := clustertest.Start(t)
 	old := c.Leader()
@@ -192,7 +192,18 @@ func TestStop(t *testing.T) {
 	if strings.Contains(stopped.Log(), "no other node has taken the lead") {
 		t.Error("the lead was not handed over")
 	}
-	same(t, drained(t, dial(t, c, next)), []string{"before"})
+	c.Move(old)
+	c.Up(old)
+	c.Until("the node is known by its new address", func() bool {
+		s := c.Status(next)
+		m := s.Member(uint64(old + 1))
+		return m.Up && m.Address == c.Nodes[old].Address
+	})
+	c.Kill(3 - old - next) // so that the node is needed
+	if !publish(t, dial(t, c, old), "moved") {
+		t.Fatal("not confirmed")
+	}
+	same(t, drained(t, dial(t, c, c.AnyUp())), []string{"before", "moved"})
 }
 
 // TestMembers removes a node and has a new one take its place.
@@ -255,10 +266,15 @@ func TestFoundedByItself(t *testing.T) {
 	}
 	c.Up(0)
 	c.Until("the first node leads", func() bool { return c.Status(0).Leader == 1 })
+	c.Kill(0)
+	c.Move(0)
+	c.Up(0)
+	c.Until("the only node has a new address", func() bool { return c.Status(0).Members[0].Address == c.Nodes[0].Address })
 	clustertest.Command(t, "cluster", "token", "--count", "2", "--data", c.Nodes[0].Dir, "--file", token)
 	c.Up(1)
 	c.Up(2)
 	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 2 })
+	keepsNames(t, c)
 	c.Kill(0)
 	c.Leader()
 	must(t, os.RemoveAll(c.Nodes[0].Dir))
@@ -272,6 +288,30 @@ func TestFoundedByItself(t *testing.T) {
 		s := c.Status(0)
 		return len(s.Members) == 4 && s.Members[3].Address == c.Nodes[0].Address
 	})
+	c.Until("the name that two nodes have is pointed out", func() bool {
+		out := clustertest.Command(t, "cluster", "status", "--data", c.Nodes[1].Dir)
+		return strings.Contains(out, "Nodes 1 and 4 are both called n0")
+	})
+}
+
+// keepsNames starts a node while all others are down: it knows their names.
+func keepsNames(t *testing.T, c *clustertest.Cluster) {
+	t.Helper()
+	c.Until("a node has heard the names", func() bool {
+		b, err := os.ReadFile(filepath.Join(c.Nodes[1].Dir, "cluster", "names.json"))
+		return err == nil && string(b) == `{"1":"n0","2":"n1","3":"n2"}`
+	})
+	for i := range c.Nodes {
+		c.Kill(i)
+	}
+	c.Up(1)
+	out := clustertest.Command(t, "cluster", "status", "--data", c.Nodes[1].Dir)
+	if !strings.Contains(out, "n0, does not answer") || !strings.Contains(out, "n2, does not answer") {
+		t.Error(out)
+	}
+	c.Up(0)
+	c.Up(2)
+	c.Leader()
 }
 
 // TestMetrics: each node says how it is, and exactly one that it leads.
@@ -301,7 +341,7 @@ func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 		_, broker := ask(t, n, "/metrics")
 		_, own := ask(t, n, "/metrics/cluster")
 		is := strings.Contains(own, "fiveways_cluster_leader 1\n")
-		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") {
+		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") || !strings.Contains(broker, "fiveways_cluster_voters 3\n") {
 			wrong = append(wrong, fmt.Sprintf("node %d: /leader %d, leads %v, and /metrics of %d bytes", i, code, is, len(broker)))
 		}
 		if got := strings.Count(own, "fiveways_cluster_peer_connected{"); got != 2 {

@@ -86,6 +86,16 @@ func (c *Cluster) Add() {
 	})
 }
 
+// Move gives a node that is down another address.
+func (c *Cluster) Move(i int) {
+	c.t.Helper()
+	port, err := daemon.FreePort()
+	must(c.t, err)
+	n := c.Nodes[i]
+	n.Address = fmt.Sprintf("127.0.0.1:%d", port)
+	n.Flags[1] = n.Address
+}
+
 // Up starts a node.
 func (c *Cluster) Up(i int, flags ...string) {
 	c.t.Helper()

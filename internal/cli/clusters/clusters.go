@@ -39,7 +39,7 @@ var (
 var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
-	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does while no node leads: `fiveways cluster status` shows that."},
+	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does when the lead changes: run the command again, or see `fiveways cluster status`."},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
@@ -149,10 +149,10 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
 	fmt.Fprintf(w, "cluster %s at level %d, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, s.Level, leader, s.Term, s.Last, s.Committed, s.Node)
-	return display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION\tSUPPORTS", func(row func(...any)) {
+	err := display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION\tSUPPORTS", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
-			lag, free, supports, about := "?", "?", "", protocol.About{Name: "does not answer", DiskFree: -1}
+			lag, free, supports, about := "?", "?", "", protocol.About{Name: m.Name() + ", does not answer", DiskFree: -1}
 			if entries, known := s.Lag(m); known {
 				lag = strconv.FormatUint(entries, 10)
 			}
@@ -165,6 +165,14 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version, supports)
 		}
 	})
+	for i := range s.Members {
+		for j := range s.Members[:i] {
+			if m, other := &s.Members[i], &s.Members[j]; m.Name() == other.Name() {
+				fmt.Fprintf(w, "Nodes %d and %d are both called %s: give each a node_name of its own, or remove the one that is gone.\n", other.Node, m.Node, m.Name())
+			}
+		}
+	}
+	return err
 }
 
 func transferCommand() *cobra.Command {

@@ -82,6 +82,7 @@ func fill(a *protocol.About, s *cluster.Status) {
 }
 
 func (c *Control) remember(node uint64, a protocol.About) {
+	c.node.NoteName(node, a.Name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said[node] = a
@@ -98,7 +99,7 @@ func (c *Control) Status() protocol.ClusterStatus {
 	defer c.mu.Unlock()
 	for id, address := range s.Addresses {
 		peer := s.Peers[id]
-		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew}
+		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew, Said: c.node.Name(id)}
 		if match, known := s.Match[id]; known {
 			m.Match = &match
 		}
@@ -219,7 +220,7 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 		case s.Node:
 			fn(w, r)
 		case 0:
-			refuse(w, http.StatusServiceUnavailable, errors.New("no node leads at the moment: a majority of the voters must be up and reach each other"))
+			refuse(w, http.StatusServiceUnavailable, errors.New(protocol.NoLeader))
 		default:
 			t := c.transport(s.Leader)
 			defer t.CloseIdleConnections()

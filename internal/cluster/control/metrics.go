@@ -65,6 +65,11 @@ func number(is bool) float64 {
 // Metrics serves the metrics of the node as a part of its cluster, for Prometheus.
 func (c *Control) Metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	c.WriteMetrics(w)
+}
+
+// WriteMetrics writes them.
+func (c *Control) WriteMetrics(w io.Writer) {
 	now := c.node.Status()
 	writeMetrics(w, &now)
 }

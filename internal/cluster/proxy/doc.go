@@ -15,6 +15,8 @@
 //
 // # When there is no leader
 //
-// A client waits for one, as in a backlog, for Options.Patience at most. When the leadership ends,
-// its servers close the connections, and with them go those that other nodes pass on.
+// A client waits for one, as in a backlog, until there has been none for Options.Patience; one that
+// comes later waits only for a moment. Then the client is told so, in the words of its protocol
+// (Options.TurnAway). When the leadership ends, its servers close the connections, and with them go
+// those that other nodes pass on.
 package proxy

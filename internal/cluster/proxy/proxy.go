@@ -15,21 +15,28 @@ import (
 
 const (
 	defaultPatience = 10 * time.Second
+	// leastPatience is how long a client waits for a leader however long there was none.
+	leastPatience = time.Second
 	// leaderPoll is how often a client that waits for a leader is tried again.
 	leaderPoll = 100 * time.Millisecond
 	// headerPatience is how long another node may take to say whose connection a stream is.
 	headerPatience = 5 * time.Second
 	// closingPatience is how long one end of a connection may stay when the other is closed.
 	closingPatience = 5 * time.Second
+	// turningAway is how long it may take to turn a client away.
+	turningAway = 3 * time.Second
 )
 
 // Options say how a Proxy reaches the leader.
 type Options struct {
 	// Dial opens a stream to the leader, whose Proxy receives it. Errors: there is none, or it is
 	// this node, or it cannot be reached: all may change within a moment.
-	Dial     func(context.Context) (net.Conn, error)
-	Patience time.Duration // how long a client waits for a leader [10 s]
-	Log      *slog.Logger  // [slog.Default()]
+	Dial func(context.Context) (net.Conn, error)
+	// TurnAway tells the client of a key that no node leads. The connection has a deadline.
+	TurnAway   func(key string, nc net.Conn)
+	Leaderless func() time.Duration // for how long no leader is known; 0: one is
+	Patience   time.Duration        // how long there may be no leader before clients are turned away [10 s]
+	Log        *slog.Logger         // [slog.Default()]
 }
 
 // Proxy passes the connections of clients to the leader. Any goroutine may call its methods.
@@ -98,7 +105,7 @@ func (p *Proxy) Serve(key string, ln net.Listener) error {
 
 // place has a client served, here or by the leader.
 func (p *Proxy) place(key string, nc net.Conn) {
-	ctx, cancel := context.WithTimeout(p.ctx, p.o.Patience)
+	ctx, cancel := context.WithTimeout(p.ctx, max(p.o.Patience-p.o.Leaderless(), leastPatience))
 	defer cancel()
 	for {
 		in, changed := p.inlet(key)
@@ -114,17 +121,26 @@ func (p *Proxy) place(key string, nc net.Conn) {
 				p.pass(nc, to)
 				return
 			}
-			if ctx.Err() != nil {
-				p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr(), "err", err)
-			}
 		}
 		select {
 		case <-ctx.Done():
-			nc.Close()
+			p.turnAway(key, nc)
 			return
 		case <-changed:
 		case <-time.After(leaderPoll):
 		}
+	}
+}
+
+// turnAway ends the connection of a client for which there is no leader.
+func (p *Proxy) turnAway(key string, nc net.Conn) {
+	defer nc.Close()
+	defer context.AfterFunc(p.ctx, func() { nc.Close() })()
+	p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
+	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // a socket that is closed is at its end
+	p.o.TurnAway(key, nc)
+	if protocol.CloseWrite(nc) == nil {
+		io.Copy(io.Discard, nc) //nolint:errcheck // what is unread when a socket is closed takes back what was sent
 	}
 }
 

@@ -122,13 +122,21 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
+// leaderless is for how long there has been no leader (Options.Leaderless).
+func leaderless(since time.Time) func() time.Duration {
+	return func() time.Duration { return time.Since(since) }
+}
+
+// sorry turns a client away.
+func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // what is read tells
+
 // pair is two nodes, of which any may lead.
 type pair [2]*Proxy
 
 func newPair(t *testing.T) pair {
 	var p pair
 	for i := range p {
-		p[i] = New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, error) {
+		p[i] = New(Options{Log: quiet, Leaderless: leaderless(time.Now()), TurnAway: sorry, Dial: func(context.Context) (net.Conn, error) {
 			other := p[1-i]
 			if in, _ := other.inlet("amqp"); in == nil {
 				return nil, errors.New("the other node does not lead either")
@@ -211,17 +219,35 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestNoLeader: a client does not wait for ever.
+// TestNoLeader: a client does not wait for ever, and for a moment only when there has been no
+// leader for long. It is told why.
 func TestNoLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
-		start := time.Now()
-		nc := p.connect(t, 0)
-		if _, err := nc.Read(make([]byte, 1)); err == nil {
-			t.Error("something was said")
+		for _, want := range []time.Duration{defaultPatience, leastPatience} {
+			start := time.Now()
+			nc := p.connect(t, 0)
+			if got, err := io.ReadAll(nc); string(got) != "sorry, no amqp" || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			if took := time.Since(start); took != want {
+				t.Errorf("it was told after %v, want %v", took, want)
+			}
 		}
-		if took := time.Since(start); took != defaultPatience {
-			t.Errorf("it was told after %v", took)
+	})
+}
+
+// TestClosedWhileTurnedAway: a node that stops waits for no client that does not read.
+func TestClosedWhileTurnedAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.connect(t, 0)
+		<-time.After(defaultPatience)
+		synctest.Wait() // it is being told
+		start := time.Now()
+		p[0].Close()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v", took)
 		}
 	})
 }
@@ -257,7 +283,7 @@ func TestLeadsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var leader *Proxy
 		asked := 0
-		p := New(Options{Log: quiet, Dial: func(context.Context) (net.Conn, error) {
+		p := New(Options{Log: quiet, Leaderless: leaderless(time.Now()), Dial: func(context.Context) (net.Conn, error) {
 			if asked++; asked == 3 {
 				greeter(leader, "leader")
 			}

@@ -66,22 +66,30 @@ func (c *connection) hand(session protocol.Session) bool {
 	return true
 }
 
-// firstBytes reads until the connection cannot be HTTP/2 any more, or has said that it is; at most
-// as long as Options.FirstBytes.
+// firstBytes reads the first bytes, for at most as long as Options.FirstBytes.
 func (c *connection) firstBytes() ([]byte, error) {
 	if err := c.nc.SetReadDeadline(time.Now().Add(c.srv.o.FirstBytes)); err != nil {
 		return nil, err
 	}
+	head, err := firstBytes(c.nc)
+	if err != nil {
+		return nil, err
+	}
+	return head, c.nc.SetReadDeadline(time.Time{})
+}
+
+// firstBytes reads until a connection cannot be HTTP/2 any more, or has said that it is.
+func firstBytes(nc net.Conn) ([]byte, error) {
 	head := make([]byte, len(preface))
 	n := 0
 	for n < len(head) && bytes.Equal(head[:n], preface[:n]) {
-		m, err := c.nc.Read(head[n:])
+		m, err := nc.Read(head[n:])
 		if err != nil {
 			return nil, err
 		}
 		n += m
 	}
-	return head[:n], c.nc.SetReadDeadline(time.Time{})
+	return head[:n], nil
 }
 
 // Drain closes a connection that has not said anything; the others are drained by their sessions.

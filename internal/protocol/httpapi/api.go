@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -66,15 +67,17 @@ func NewServer(a *API, o ServerOptions) *Server { return rest.NewServer(a.API, o
 // NewMetricsServer returns a server for only the metrics of an API, without a login.
 func NewMetricsServer(a *API, o ServerOptions) *Server {
 	o.Protocol = "metrics"
-	return rest.NewServer(metricsOf(a), o)
+	return rest.NewServer(metricsOf(a, nil), o)
 }
 
-// MetricsHandler answers requests as NewMetricsServer does.
-func MetricsHandler(a *API) http.Handler { return metricsOf(a) }
+// MetricsHandler answers requests as NewMetricsServer does. At /metrics follows what more writes.
+func MetricsHandler(a *API, more func(io.Writer)) http.Handler { return metricsOf(a, more) }
 
-func metricsOf(a *API) *rest.API {
+func metricsOf(a *API, more func(io.Writer)) *rest.API {
 	m := rest.New(a.Broker, rest.Options{Logins: a.Logins, Log: a.Log})
-	metrics.Register(m, rest.Anyone, a.counters)
+	o := a.counters
+	o.More = more
+	metrics.Register(m, rest.Anyone, o)
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"net"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ const (
 // startUp takes the connection to where statements may come; false means that it is over. Then
 // everything the client is to know has been said.
 func (c *conn) startUp() bool {
-	packet, ok := c.firstPacket()
+	packet, ok := firstPacket(c.nc, c.srv.conns.cancel)
 	if !ok {
 		return false
 	}
@@ -50,11 +51,11 @@ func (c *conn) startUp() bool {
 
 // firstPacket reads start-up packets up to the one with the version of the protocol. A cancel
 // request ends the connection, as does any invalid packet, silently.
-func (c *conn) firstPacket() (packet []byte, ok bool) {
+func firstPacket(nc net.Conn, cancel func(pid uint32, key []byte)) (packet []byte, ok bool) {
 	asked := map[uint32]bool{}
 	for {
 		var size [4]byte
-		if _, err := io.ReadFull(c.nc, size[:]); err != nil {
+		if _, err := io.ReadFull(nc, size[:]); err != nil {
 			return nil, false
 		}
 		n := int64(binary.BigEndian.Uint32(size[:])) - 4
@@ -62,19 +63,19 @@ func (c *conn) firstPacket() (packet []byte, ok bool) {
 			return nil, false
 		}
 		packet = make([]byte, n)
-		if _, err := io.ReadFull(c.nc, packet); err != nil {
+		if _, err := io.ReadFull(nc, packet); err != nil {
 			return nil, false
 		}
 		code := binary.BigEndian.Uint32(packet)
 		switch {
 		case code == askCancel:
 			if len(packet) == 8+keyBytes {
-				c.srv.conns.cancel(binary.BigEndian.Uint32(packet[4:]), packet[8:])
+				cancel(binary.BigEndian.Uint32(packet[4:]), packet[8:])
 			}
 			return nil, false
 		case (code == askSSL || code == askGSS) && !asked[code]:
 			asked[code] = true
-			if _, err := c.nc.Write([]byte{'N'}); err != nil {
+			if _, err := nc.Write([]byte{'N'}); err != nil {
 				return nil, false
 			}
 		default:

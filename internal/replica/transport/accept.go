@@ -70,8 +70,8 @@ func (t *Transport) leave(nc net.Conn) {
 	delete(t.accepted, nc)
 }
 
-// recognize notes whose connection it is; nil when that node is no peer. One that is newer than all
-// that this node knows of becomes a peer.
+// recognize notes whose connection it is, and where that node is now; nil when it is no peer. One
+// that is newer than all that this node knows of becomes a peer.
 func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,6 +81,9 @@ func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 		p = t.add(node, h.address)
 	}
 	if p != nil {
+		if address := h.address; address != "" {
+			p.address.Store(&address)
+		}
 		t.accepted[nc] = node
 		t.strangers--
 	}

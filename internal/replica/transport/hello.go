@@ -33,7 +33,7 @@ type hello struct {
 	from, to uint64 // replica ids
 	purpose  purpose
 	stream   string      // what a stream is for
-	address  string      // where the node that dials is dialed, for one that does not know it yet
+	address  string      // where the node that dials is dialed
 	levels   level.Range // that the node supports
 	level    uint64      // of its log
 }

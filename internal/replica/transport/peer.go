@@ -13,6 +13,7 @@ import (
 type peer struct {
 	id            uint64
 	address       atomic.Pointer[string]
+	listed        string // guarded by Transport.mu: its address by SetPeers
 	control, bulk *link
 	pinged        atomic.Pointer[pinged]      // nil until a ping has come
 	levels        atomic.Pointer[level.Range] // nil while it has no control link to this node

@@ -100,7 +100,8 @@ func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
 
 // SetPeers says which nodes there are beside this one, and where: host and port. Connections of
 // those that are gone are closed. Only peers are let in, and nodes with a number above highest, the
-// highest that this node knows of: they were added while it was behind, and may lead it by now.
+// highest that this node knows of: they were added while it was behind, and may lead it by now. A
+// peer that has said another address since (PeerStatus.Address) keeps that until this one changes.
 func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,7 +121,8 @@ func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 		if p == nil && id != t.o.Self {
 			p = t.add(id, address)
 		}
-		if p != nil {
+		if p != nil && p.listed != address {
+			p.listed = address
 			p.address.Store(&address)
 		}
 	}

@@ -630,6 +630,31 @@ func TestNewerPeer(t *testing.T) {
 	newer.log.await(t, "node 2 is no member")
 }
 
+// TestMovedPeer: a node that has another address than the members say is dialed there once it has
+// connected, until the members say yet another one.
+func TestMovedPeer(t *testing.T) {
+	by := newAuthority(t)
+	a, moved := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
+	moved.o.Address = moved.address
+	before := map[uint64]string{2: daemon.FreeAddress(t)}
+	a.SetPeers(before, 9)
+	moved.SetPeers(map[uint64]string{1: a.address}, 9)
+	hello := from1(pb.MsgHeartbeat, 1)
+	hello.From, hello.To = hello.To, hello.From
+	moved.Send([]*pb.Message{hello})
+	a.next()
+	a.SetPeers(before, 9) // of another change
+	a.Send([]*pb.Message{from1(pb.MsgHeartbeatResp, 2)})
+	moved.next()
+	if s, _ := a.Status(2); s.Address != moved.address {
+		t.Errorf("it is at %s, not %s", moved.address, s.Address)
+	}
+	a.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
+	if s, _ := a.Status(2); s.Address != "127.0.0.1:1" {
+		t.Errorf("the members say 127.0.0.1:1, not %s", s.Address)
+	}
+}
+
 // TestStreams: a stream carries bytes both ways, and names its sender and its purpose.
 func TestStreams(t *testing.T) {
 	a, b := two(t, func(o *Options) {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"compress/gzip"
+	"io"
 	"net/http"
 	"strings"
 
@@ -20,6 +21,7 @@ type Options struct {
 	Semaphores *semaphores.Manager     // nil: there are none
 	Shovels    func() []dynamic.Status // nil: there are none
 	Spans      func() traces.Stats     // nil: none are sent
+	More       func(io.Writer)         // writes what follows at /metrics; nil: nothing does
 }
 
 // source is where everything comes from.
@@ -32,12 +34,12 @@ type source struct {
 func Register(a *rest.API, need rest.Need, o Options) {
 	s := &source{a.Broker, o}
 	a.Describe(about)
-	a.Open(need, "GET /metrics", serve(func(*http.Request) collect { return s.aggregated }))
-	a.Open(need, "GET /metrics/per-object", serve(func(*http.Request) collect { return s.perObject }))
+	a.Open(need, "GET /metrics", serve(func(*http.Request) collect { return s.aggregated }, o.More))
+	a.Open(need, "GET /metrics/per-object", serve(func(*http.Request) collect { return s.perObject }, nil))
 	a.Open(need, "GET /metrics/detailed", serve(func(r *http.Request) collect {
 		q := r.URL.Query()
 		return s.detailed(q["family"], q["vhost"])
-	}))
+	}, nil))
 }
 
 // collect gives metrics.
@@ -46,20 +48,24 @@ type collect func(out *sink)
 // contentType is that of the text format.
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// serve answers with what is collected for a request, compressed if the client accepts that.
-func serve(of func(r *http.Request) collect) http.HandlerFunc {
+// serve answers with what is collected for a request, and more behind it, compressed if the client
+// accepts that.
+func serve(of func(r *http.Request) collect, more func(io.Writer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		out := &sink{all: &[]*family{}}
 		of(r)(out)
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Vary", "Accept-Encoding")
-		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			out.writeTo(w) //nolint:errcheck // the client has gone
-			return
+		to := io.Writer(w)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
+			defer z.Close()                                //nolint:errcheck // the client has gone
+			to = z
 		}
-		w.Header().Set("Content-Encoding", "gzip")
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
-		out.writeTo(z)                                 //nolint:errcheck // the client has gone
-		z.Close()                                      //nolint:errcheck // as above
+		out.writeTo(to) //nolint:errcheck // as above
+		if more != nil {
+			more(to)
+		}
 	}
 }

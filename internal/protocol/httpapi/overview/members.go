@@ -16,7 +16,7 @@ import (
 func (p *api) member(r *http.Request, m *protocol.Member) object {
 	var out object
 	switch {
-	case m.Name() == p.o.Name:
+	case m.Name() == p.o.Name && m.Up: // one that is down may have had the name of this one
 		out = p.node(r)
 	case m.Up && m.About != nil:
 		out = p.other(m.About)
@@ -80,7 +80,7 @@ func reached(r *http.Request, s *protocol.ClusterStatus) uint64 {
 
 func (p *api) memberMemory(_ *http.Request, m *protocol.Member) any {
 	switch {
-	case m.Name() == p.o.Name:
+	case m.Name() == p.o.Name && m.Up: // one that is down may have had the name of this one
 		return p.memory()
 	case m.Up && m.About != nil:
 		return object{"memory": object{"strategy": "rss", "total": object{"rss": m.About.Process.Memory}}}

@@ -1,0 +1,58 @@
+package amqp
+
+import (
+	"io"
+	"net"
+
+	"fiveways/internal/amqpcode"
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// TurnAway tells a client that no node of the cluster leads: connection.close 320, as of a broker
+// that stops. It answers connection.open, whatever the login is: clients take an end before that
+// for a refused login. nc stays open.
+func TurnAway(nc net.Conn) {
+	header := make([]byte, len(amqpwire.ProtocolHeader))
+	if _, err := io.ReadFull(nc, header); err != nil {
+		return
+	}
+	if h := string(header); h != amqpwire.ProtocolHeader && h != headerAMQP09 {
+		io.WriteString(nc, amqpwire.ProtocolHeader) //nolint:errcheck // it is only polite
+		return
+	}
+	var in protocol.Input
+	in.Init(nc)
+	defer in.Release()
+	start := &amqpwire.ConnectionStart{VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN " + external, Locales: "en_US"}
+	tune := &amqpwire.ConnectionTune{ChannelMax: 1, FrameMax: handshakeFrameMax}
+	if say(nc, start) && hear(&in, amqpwire.IDConnectionStartOk) && say(nc, tune) && hear(&in, amqpwire.IDConnectionOpen) {
+		say(nc, closeOf(faultf(amqpcode.ConnectionForced, "%s", protocol.NoLeader)))
+	}
+}
+
+// say sends a method, and reports whether it could.
+func say(nc net.Conn, m amqpwire.Method) bool {
+	_, err := nc.Write(amqpwire.AppendMethodFrame(nil, 0, m))
+	return err == nil
+}
+
+// hear reads until a method has come, and reports whether it has.
+func hear(in *protocol.Input, id amqpwire.MethodID) bool {
+	for {
+		f, n, err := amqpwire.ParseFrame(in.Pending(), handshakeFrameMax)
+		if err == nil && n == 0 {
+			err = in.Fill(frameSize(in.Pending()))
+		}
+		if err != nil {
+			return false
+		}
+		if n == 0 {
+			continue
+		}
+		in.Consume(n)
+		if is, _, err := amqpwire.SplitMethod(f.Payload); err == nil && f.Type == amqpwire.FrameMethod && is == id {
+			return true
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
+	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"fiveways/internal/protocol"
+	"fiveways/internal/protocol/grpcwire"
+)
+
+const (
+	// turnedAway is how long calls of a client are refused before it has to connect again: a node
+	// may lead by then.
+	turnedAway = time.Second
+	// turnedAwayEnd is how long it may take to go.
+	turnedAwayEnd = 3 * time.Second
+)
+
+// leaderless refuses all calls as etcd does while it has no leader.
+var leaderless = sync.OnceValue(func() *grpcwire.Server {
+	s := grpcwire.New(grpcwire.Options{
+		Unary: func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+			return nil, rpctypes.ErrGRPCNoLeader
+		},
+		Stream: func(any, grpc.ServerStream, *grpc.StreamServerInfo, grpc.StreamHandler) error {
+			return rpctypes.ErrGRPCNoLeader
+		},
+	})
+	(&services{
+		kv: &pb.UnimplementedKVServer{}, leases: &pb.UnimplementedLeaseServer{}, watch: &pb.UnimplementedWatchServer{},
+		maintenance: &pb.UnimplementedMaintenanceServer{}, cluster: &pb.UnimplementedClusterServer{}, auth: &pb.UnimplementedAuthServer{},
+		lock: &v3lockpb.UnimplementedLockServer{}, election: &v3electionpb.UnimplementedElectionServer{}, health: &healthpb.UnimplementedHealthServer{},
+	}).register(s)
+	return s
+})
+
+// TurnAway tells a client that no node of the cluster leads.
+func TurnAway(nc net.Conn) {
+	head, err := firstBytes(nc)
+	switch {
+	case err != nil:
+	case bytes.Equal(head, preface):
+		s := leaderless().Session(nc, 0, head)
+		defer time.AfterFunc(turnedAway, s.Drain).Stop()
+		defer time.AfterFunc(turnedAwayEnd, s.Kill).Stop()
+		s.Serve()
+	default:
+		protocol.TurnAwayHTTP(protocol.Unread(nc, head), func(r *http.Request) (mediaType, text string) {
+			if r.URL.Path == "/health" {
+				return "application/json", `{"health":"false","reason":"RAFT NO LEADER"}`
+			}
+			return "application/json", `{"code":14,"message":"` + rpctypes.ErrorDesc(rpctypes.ErrGRPCNoLeader) + `"}`
+		})
+	}
+}

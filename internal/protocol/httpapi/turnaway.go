@@ -1,0 +1,27 @@
+package httpapi
+
+import (
+	_ "embed"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+
+	"fiveways/internal/protocol"
+)
+
+// noLeaderPage takes the place of the web page. It asks for that again and again.
+//
+//go:embed noleader.html
+var noLeaderPage string
+
+// TurnAway tells a client that no node of the cluster leads. nc stays open.
+func TurnAway(nc net.Conn) {
+	protocol.TurnAwayHTTP(nc, func(r *http.Request) (mediaType, text string) {
+		if r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			return "text/html; charset=utf-8", noLeaderPage
+		}
+		body, _ := json.Marshal(Refusal{Error: "unavailable", Reason: protocol.NoLeader}) // two strings
+		return "application/json", string(body) + "\n"
+	})
+}

@@ -1,0 +1,30 @@
+package protocol
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// NoLeader is why a node of a cluster serves nobody, and what to do about it.
+const NoLeader = "no node leads: a majority of the voters must be up and reach each other; see `fiveways cluster status`"
+
+// maxTurnedAway bounds what is read of a client that is turned away, in bytes.
+const maxTurnedAway = 64 << 10
+
+// TurnAwayHTTP answers one request of HTTP/1 with 503. The body depends on it. nc stays open.
+func TurnAwayHTTP(nc net.Conn, body func(*http.Request) (mediaType, text string)) {
+	r, err := http.ReadRequest(bufio.NewReader(io.LimitReader(nc, maxTurnedAway)))
+	if err != nil {
+		return
+	}
+	mediaType, text := body(r)
+	w := http.Response{
+		StatusCode: http.StatusServiceUnavailable, ProtoMajor: 1, ProtoMinor: 1, Request: r, Close: true,
+		Header:        http.Header{"Content-Type": {mediaType}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"}},
+		ContentLength: int64(len(text)), Body: io.NopCloser(strings.NewReader(text)),
+	}
+	w.Write(nc) //nolint:errcheck // a client that is gone needs no answer
+}
