@@ -35,6 +35,11 @@ var figures = []figure{
 	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
 	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
 	{name: "applied_index", kind: "counter", help: "Index of the last entry that the state of the node has.", node: func(s *cluster.Status) float64 { return float64(s.Applied) }},
+	{name: "leaderships_total", kind: "counter", help: "Leaderships of the node that began.", node: func(s *cluster.Status) float64 { return float64(s.Leaderships) }},
+	{name: "commits_total", kind: "counter", help: "Entries that the node proposed as leader and that were committed.", node: func(s *cluster.Status) float64 { return float64(s.Commits) }},
+	{name: "commit_seconds_total", kind: "counter", help: "Time that these took in all, from the proposal to the commit.", node: func(s *cluster.Status) float64 { return s.CommitTime.Seconds() }},
+	{name: "snapshots_sent_total", kind: "counter", help: "Snapshots that the node sent and others installed.", node: func(s *cluster.Status) float64 { return float64(s.SnapshotsSent) }},
+	{name: "snapshots_failed_total", kind: "counter", help: "Snapshots that the node sent and that did not arrive or were not taken.", node: func(s *cluster.Status) float64 { return float64(s.SnapshotsFailed) }},
 	{name: "level", kind: "gauge", help: "Level of the log: what kinds of entries it may have.", node: func(s *cluster.Status) float64 { return float64(s.Level) }},
 	{name: "newest_level", kind: "gauge", help: "Newest level of the log that the node supports.", node: func(*cluster.Status) float64 { return float64(level.Supported.Newest) }},
 	{name: "peer_newest_level", kind: "gauge", help: "Newest level of the log that the other node supports.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
