@@ -64,6 +64,7 @@ type Replica struct {
 	err    error
 
 	receivers sync.WaitGroup // snapshots that are coming; added to with mu held
+	receiving *reception     // guarded by mu: the one that has begun last
 }
 
 // mailbox is what others have for the goroutine.

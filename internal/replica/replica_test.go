@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -604,6 +605,27 @@ func TestReceiveGarbage(t *testing.T) {
 		}
 		if err := <-tm.machines[0].put("goes on"); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// A snapshot does not wait for one whose sender says nothing any more.
+func TestReceiveAnother(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		begun := time.Now()
+		first, second := make(chan error, 1), make(chan error, 1)
+		for _, result := range []chan error{first, second} {
+			here, there := net.Pipe()
+			defer here.Close()
+			go func() { result <- tm.replicas[0].Receive(2, there) }()
+			synctest.Wait()
+		}
+		if err := <-first; !errors.Is(err, io.ErrClosedPipe) || time.Since(begun) >= chunkPatience {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		if err := <-second; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the second one: %v", err)
 		}
 	})
 }

@@ -84,8 +84,15 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 	return err
 }
 
+// reception is a snapshot that is coming.
+type reception struct {
+	nc   net.Conn
+	done chan struct{} // closed when nothing of it is left
+}
+
 // Receive takes a snapshot that another node sends over a connection (Options.Dial of that one),
-// and closes it. When it was installed, Err is ErrInstalled.
+// and closes it. When it was installed, Err is ErrInstalled. One that is coming already is given
+// up: its sender hangs or is cut off, and leads no more.
 func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	defer nc.Close()
 	r.mu.Lock()
@@ -94,9 +101,16 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 		return ErrStopped
 	}
 	r.receivers.Add(1)
+	before, this := r.receiving, &reception{nc, make(chan struct{})}
+	r.receiving = this
 	r.mu.Unlock()
 	defer r.receivers.Done()
+	defer close(this.done)
 	defer context.AfterFunc(r.ctx, func() { nc.Close() })()
+	if before != nil {
+		before.nc.Close()
+		<-before.done
+	}
 	in := &incoming{from: from, self: r.self, levels: level.Supported, log: r.o.Store.Raft()}
 	err := r.receive(in, nc)
 	if err != nil {

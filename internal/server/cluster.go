@@ -94,7 +94,7 @@ func (s *Server) startNode() error {
 	if number := s.node.Status().Node; s.name == config.Default().NodeName {
 		s.name = protocol.NodeName(number)
 	}
-	s.cluster = control.New(s.node, s.about, s.audit)
+	s.cluster = control.New(s.node, s.about, s.audit, s.log)
 	s.openAdmin()
 	close(ready)
 	s.openControl()

@@ -3,9 +3,14 @@ package brokertest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
+
+	"fiveways/internal/storage/vfs"
 )
 
 // ErrNoMount says that the user may not mount file systems.
@@ -15,11 +20,29 @@ var ErrNoMount = errors.New("brokertest: needs the right to mount a file system"
 // ends. Errors: ErrNoMount.
 func SmallDisk(t testing.TB, size string) (dir string, err error) {
 	t.Helper()
+	return mount(t, "-t", "tmpfs", "-o", "size="+size, "tmpfs")
+}
+
+// FreezableDisk is a SmallDisk that Freeze works on. Errors: ErrNoMount.
+func FreezableDisk(t testing.TB, size string) (dir string, err error) {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "image")
+	for _, args := range [][]string{{"truncate", "--size", size, image}, {"mkfs.ext4", "-q", "-m", "0", image}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s: %v %s", ErrNoMount, args[0], err, out)
+		}
+	}
+	return mount(t, "-o", "loop", image)
+}
+
+// mount mounts a file system on a new folder until the test ends.
+func mount(t testing.TB, args ...string) (dir string, err error) {
+	t.Helper()
 	if dir, err = os.MkdirTemp("", "disk-"); err != nil { // short: it holds sockets
 		return "", err
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %v %s", ErrNoMount, err, out)
 	}
 	t.Cleanup(func() {
@@ -28,4 +51,39 @@ func SmallDisk(t testing.TB, size string) (dir string, err error) {
 		}
 	})
 	return dir, nil
+}
+
+// Freeze has a FreezableDisk answer no writes, until thaw is called or the test ends.
+func Freeze(t testing.TB, dir string) (thaw func()) {
+	t.Helper()
+	freeze := func(flag string) {
+		if out, err := exec.Command("fsfreeze", flag, dir).CombinedOutput(); err != nil {
+			t.Errorf("fsfreeze %s: %v %s", flag, err, out)
+		}
+	}
+	freeze("--freeze")
+	thaw = sync.OnceFunc(func() { freeze("--unfreeze") })
+	t.Cleanup(thaw)
+	return thaw
+}
+
+// Fill has a file take all that is left of a disk.
+func Fill(t testing.TB, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if free, err := (vfs.OS{}).Free(filepath.Dir(path)); err == nil { // most of it need not be written
+		exec.Command("fallocate", "--length", fmt.Sprint(free-free/64), path).Run() //nolint:errcheck // what follows fills it anyway
+	}
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	for block := make([]byte, 1<<20); len(block) > 0; {
+		if _, err := f.Write(block); err != nil {
+			block = block[:len(block)/2]
+		}
+	}
 }

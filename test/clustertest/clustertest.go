@@ -3,6 +3,7 @@ package clustertest
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,9 +30,10 @@ type Node struct {
 
 // Cluster is three nodes in processes of their own.
 type Cluster struct {
-	t     testing.TB
-	flags []string // of every node
-	Nodes []*Node
+	t       testing.TB
+	flags   []string // of every node
+	Nodes   []*Node
+	Network *Network // between the nodes; nil: they connect to each other directly
 }
 
 // Start founds a cluster of three nodes, and returns when all have a vote.
@@ -44,18 +46,43 @@ func Start(t testing.TB, flags ...string) *Cluster {
 func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	t.Helper()
 	c := Down(t, flags...)
+	c.Nodes[0].Dir = dir
+	c.found()
+	return c
+}
+
+// Linked is Start with a Network between the nodes. dirs are the data folders of the first ones;
+// the others have temporary ones. It skips the test where the system does not say whose a
+// connection is.
+func Linked(t testing.TB, dirs []string, flags ...string) *Cluster {
+	t.Helper()
+	if _, err := os.Stat("/proc/net/tcp"); err != nil {
+		t.Skip("a network that can be cut needs Linux: ", err)
+	}
+	c := &Cluster{t: t, flags: flags, Network: newNetwork(t.Context())}
+	for range 3 {
+		c.Add()
+	}
+	for i, dir := range dirs {
+		c.Nodes[i].Dir = dir
+	}
+	c.found()
+	return c
+}
+
+// found starts three nodes that are down as a cluster.
+func (c *Cluster) found() {
+	c.t.Helper()
 	first := c.Nodes[0]
-	first.Dir = dir
-	Command(t, "cluster", "init", "--data", first.Dir, "--address", first.Address)
+	Command(c.t, "cluster", "init", "--data", first.Dir, "--address", first.Address)
 	c.Up(0)
 	c.Until("the first node leads", func() bool { return c.Status(0).Leader == 1 })
 	for i := 1; i < len(c.Nodes); i++ {
-		c.Up(i, "--cluster-join", Command(t, "cluster", "token", "--data", first.Dir))
+		c.Up(i, "--cluster-join", Command(c.t, "cluster", "token", "--data", first.Dir))
 	}
 	c.Until("all nodes have a vote", func() bool {
 		return c.Count(protocol.RoleLearner) == 0 && c.Count(protocol.RoleFollower) == 2
 	})
-	return c
 }
 
 // Down is three nodes that are down and have no data.
@@ -71,10 +98,14 @@ func Down(t testing.TB, flags ...string) *Cluster {
 // Add has one node more, which is down.
 func (c *Cluster) Add() {
 	c.t.Helper()
-	port, err := daemon.FreePort()
-	must(c.t, err)
-	n := &Node{Dir: c.t.TempDir(), Address: fmt.Sprintf("127.0.0.1:%d", port)}
+	n := &Node{Dir: c.t.TempDir(), Address: freeAddress(c.t)}
 	n.Flags = append([]string{"--cluster-listen", n.Address}, c.flags...)
+	if c.Network != nil {
+		n.Flags[1] = freeAddress(c.t)
+		place := len(c.Nodes)
+		n.Flags = append(n.Flags, "--cluster-advertise", n.Address, nameFlag, fmt.Sprintf(namePattern, place))
+		c.Network.open(c.t, n.Address, n.Flags[1], place)
+	}
 	c.Nodes = append(c.Nodes, n)
 	c.t.Cleanup(func() {
 		if n.Broker != nil {
@@ -89,11 +120,17 @@ func (c *Cluster) Add() {
 // Move gives a node that is down another address.
 func (c *Cluster) Move(i int) {
 	c.t.Helper()
-	port, err := daemon.FreePort()
-	must(c.t, err)
 	n := c.Nodes[i]
-	n.Address = fmt.Sprintf("127.0.0.1:%d", port)
+	n.Address = freeAddress(c.t)
 	n.Flags[1] = n.Address
+}
+
+// freeAddress is an address on which nothing listens.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := daemon.FreePort()
+	must(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // Up starts a node.
@@ -184,14 +221,22 @@ func (c *Cluster) Until(what string, ok func() bool) {
 // Command runs the program and returns what it prints.
 func Command(t testing.TB, args ...string) string {
 	t.Helper()
+	out, err := Ask(t, args...)
+	must(t, err)
+	return out
+}
+
+// Ask is Command for what may fail.
+func Ask(t testing.TB, args ...string) (string, error) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), brokertest.Binary(t), args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("fiveways %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+		return "", fmt.Errorf("fiveways %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)), nil
 }
 
 func must(t testing.TB, err error) {

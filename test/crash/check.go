@@ -22,7 +22,7 @@ var Plain = Promises{rules: []func(*run) []string{
 func (p Promises) Check(events []Event) []string {
 	r := index(events)
 	r.doubles = p.doubles
-	var breaches []string
+	breaches := checkIsolated(r)
 	for _, rule := range p.rules {
 		breaches = append(breaches, rule(r)...)
 	}

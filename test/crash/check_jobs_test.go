@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/anishathalye/porcupine"
 )
 
 // jobScript makes events of the job "m" from lines such as "10..12 taken token=1 attempt=1
@@ -64,8 +66,8 @@ func TestCheckJobsAccepts(t *testing.T) {
 			0..1 enqueued
 			2..3 taken token=1 attempt=1 ms=100
 			5..6 retried token=1 ms=50 ?
-			8..9 taken token=2 attempt=2 ms=100
-			10..11 done token=2 ?`,
+			58..59 taken token=2 attempt=2 ms=100
+			60..61 done token=2 ?`,
 		"all in one millisecond": `
 			0..0 enqueued
 			0..0 taken token=1 attempt=1 ms=100
@@ -102,8 +104,12 @@ func TestCheckJobsAccepts(t *testing.T) {
 			1010..1011 probed`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, breach := range CheckJobs(jobScript(t, lines)) {
+			events := jobScript(t, lines)
+			for _, breach := range CheckJobs(events) {
 				t.Error(breach)
+			}
+			if !porcupine.CheckOperations(jobModel, jobOperations(events)) {
+				t.Error("no order was found")
 			}
 		})
 	}
@@ -211,5 +217,47 @@ func TestCheckJobsFinds(t *testing.T) {
 				t.Errorf("got %q", breaches)
 			}
 		})
+	}
+}
+
+// TestJobOrders: there is no order of requests in which a job is taken or done when it cannot be.
+func TestJobOrders(t *testing.T) {
+	const taken = `
+		0..1 enqueued
+		2..3 taken token=1 attempt=1 ms=100
+		`
+	for name, lines := range map[string]string{
+		"done twice": taken + `
+			4..5 done token=1
+			6..7 done token=1`,
+		"done by two workers": taken + `
+			110..111 taken token=2 attempt=2 ms=100
+			112..113 done token=1
+			114..115 done token=2`,
+		"taken while it is locked": taken + `
+			50..51 taken token=2 attempt=2 ms=100`,
+		"taken after it was done": taken + `
+			4..5 done token=1
+			110..111 taken token=2 attempt=2 ms=100`,
+		"taken before it was there": `
+			0..1 taken token=1 attempt=1 ms=100
+			2..3 enqueued`,
+		"taken in its backoff": taken + `
+			4..5 retried token=1 ms=100
+			50..51 taken token=2 attempt=2 ms=100`,
+		"refused while the lock held": taken + `
+			4..5 done token=1 stale`,
+		"forgotten when it was done": taken + `
+			4..5 done token=1 ms=1000
+			6..7 probed`,
+		"done without an answer, and done again": taken + `
+			4..5 retried token=1 ?
+			6..7 taken token=2 attempt=2 ms=100
+			8..9 done token=1
+			10..11 done token=2`,
+	} {
+		if porcupine.CheckOperations(jobModel, jobOperations(jobScript(t, lines))) {
+			t.Errorf("%s: an order was found", name)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -89,5 +90,33 @@ func TestKeyRevisionsAndEvents(t *testing.T) {
 		if breaches := CheckKeyEvents(all, c.events); (len(breaches) == 0) != c.good {
 			t.Errorf("%s: %q", name, breaches)
 		}
+	}
+}
+
+// TestSettle: what is known of requests without an answer leaves the orders as they are.
+func TestSettle(t *testing.T) {
+	put := func(from int64, value string) porcupine.Operation {
+		return op(from, math.MaxInt64, KeyAsked{Act: KeyPut, Value: value}, KeyTold{Unknown: true})
+	}
+	read := func(from, to int64, value string, rev int64) porcupine.Operation {
+		return op(from, to, KeyAsked{Act: KeyRead}, KeyTold{Held: true, Rev: rev, Values: [2]string{value}})
+	}
+	gone := op(3, math.MaxInt64, KeyAsked{Act: KeyDelete}, KeyTold{Unknown: true})
+	events := []KeyEvent{{Value: "a", Rev: 5}, {Rev: 6}, {Value: "b", Rev: 7}}
+	all := []porcupine.Operation{put(1, "a"), put(2, "never"), put(3, "b"), gone, gone, read(4, 5, "a", 5), read(6, 7, "b", 7)}
+	settled := Settle(all, events)
+	var ends []int64
+	for _, op := range settled {
+		ends = append(ends, op.Return)
+	}
+	if want := []int64{5, 7, 5, 7, 7}; !slices.Equal(ends, want) {
+		t.Errorf("they end at %d", ends)
+	}
+	if !porcupine.CheckOperations(keyModel, settled) {
+		t.Error("no order was found")
+	}
+	stale := Settle(append(all, read(8, 9, "a", 7)), events)
+	if porcupine.CheckOperations(keyModel, stale) {
+		t.Error("an order was found for an old value")
 	}
 }

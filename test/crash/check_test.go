@@ -14,7 +14,7 @@ func script(t *testing.T, lines string) []Event {
 	t.Helper()
 	kinds := map[string]Kind{
 		"sent": Sent, "confirmed": Confirmed, "delivered": Delivered, "acked": Acked, "requeued": Requeued,
-		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "synced": Synced, "named": Named, "crash": Crashed,
+		"commit": CommitSent, "committed": Committed, "rollback": RolledBack, "synced": Synced, "named": Named, "isolated": Isolated, "crash": Crashed,
 	}
 	var events []Event
 	for line := range strings.Lines(lines) {

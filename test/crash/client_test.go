@@ -77,7 +77,7 @@ func (c *client) run(url string) error {
 	}
 	select {
 	case reason := <-closed:
-		if reason != nil && reason.Server {
+		if reason != nil && reason.Server && reason.Code != amqp.ConnectionForced { // which is what a node says that gives its lead away
 			return fmt.Errorf("%s: refused by the broker: %w", c.name, reason)
 		}
 	default:

@@ -17,7 +17,7 @@ func TestCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := clustertest.Start(t, "--shards", "3")
 			round := 0
-			s.runOn(t, rounds, seed, s.elsewhere, func() broker {
+			s.runOn(t, rounds, seed, s.elsewhere, func(*History) broker {
 				round++
 				return begin(t, c, round)
 			})
@@ -48,8 +48,11 @@ func (n *nodes) URL() string { return n.Nodes[n.client].URL() }
 
 func (n *nodes) Exited() <-chan struct{} { return n.Nodes[n.leader].Exited() }
 
-func (n *nodes) Log() (all string) {
-	for _, one := range n.Nodes {
+func (n *nodes) Log() string { return logOf(n.Cluster) }
+
+// logOf is what all nodes have logged.
+func logOf(c *clustertest.Cluster) (all string) {
+	for _, one := range c.Nodes {
 		if one.Broker != nil {
 			all += one.Address + ":\n" + one.Log()
 		}

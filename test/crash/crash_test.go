@@ -52,7 +52,7 @@ func TestCrash(t *testing.T) {
 
 func (s *scenario) run(t *testing.T, rounds, seed int, promises Promises, flags ...string) {
 	dir := t.TempDir()
-	s.runOn(t, rounds, seed, promises, func() broker { return start(t, dir, flags) })
+	s.runOn(t, rounds, seed, promises, func(*History) broker { return start(t, dir, flags) })
 }
 
 // broker is what a run kills.
@@ -64,15 +64,15 @@ type broker interface {
 	Stop() error
 }
 
-// runOn is run on what up starts, each time with what there was before.
-func (s *scenario) runOn(t *testing.T, rounds, seed int, promises Promises, up func() broker) {
+// runOn is run on what up starts, each time with what there was before. up may note what happens.
+func (s *scenario) runOn(t *testing.T, rounds, seed int, promises Promises, up func(*History) broker) {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	history := &History{}
 	clients := s.newClients(history, seed)
 	for n := 0; n < rounds || n < 3*rounds && !s.covered(history.Events()); n++ { // short rounds may show little
-		s.crash(t, up(), history, clients, 1+rng.IntN(maxEvents))
+		s.crash(t, up(history), history, clients, 1+rng.IntN(maxEvents))
 	}
-	s.finish(t, up(), history)
+	s.finish(t, up(history), history)
 
 	events := history.Events()
 	s.logSummary(t, events)
@@ -130,16 +130,22 @@ func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*cl
 	for n, c := range clients {
 		working.Go(func() { errs[n] = c.run(b.URL()) })
 	}
+	idle := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(idle)
+	}()
 	stuck := false
 	select {
 	case <-enough:
+	case <-idle: // a node has lost its lead by itself
 	case <-b.Exited():
 		t.Errorf("the broker died by itself:\n%s", b.Log())
 	case <-time.After(patience):
 		stuck = true
 	}
 	b.Kill()
-	working.Wait()
+	<-idle
 	history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
 	for _, err := range errs {
 		if err != nil {

@@ -18,12 +18,13 @@ const (
 	RolledBack                 // before: tx.rollback of Tx
 	Synced                     // after: the broker has confirmed a message for Queue that was published behind all that its consumer did before
 	Named                      // after: the broker has given Msg the name Key
+	Isolated                   // after: the node that the clients are connected to is cut off from the others, until the next Crashed
 	Crashed                    // after: the broker is gone; what follows belongs to the next round
 )
 
 var kindNames = [...]string{
 	Sent: "sent", Confirmed: "confirmed", Delivered: "delivered", Acked: "acked", Requeued: "requeued",
-	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Synced: "synced", Named: "named", Crashed: "crashed",
+	CommitSent: "commit sent", Committed: "committed", RolledBack: "rolled back", Synced: "synced", Named: "named", Isolated: "isolated", Crashed: "crashed",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -46,7 +47,7 @@ type Event struct {
 	Key         string  // Sent, Delivered: what the queue groups or de-duplicates messages by, or in SQL the message's name
 	Consumer    string  // Delivered: whose it is
 	Count       int     // Delivered: how often it had come back, as the broker says
-	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Crashed: now
+	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Isolated, Crashed: now
 	ByName      bool    // Delivered: asked for by its name, as take does, which overlooks what it waits for
 	After       []MsgID // Sent: not to be delivered while any of these is in any queue
 	Copy        bool    // Sent: a trigger made it of the message: it has a name of its own, and no message waits for it

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	amqp "github.com/rabbitmq/amqp091-go"
-
-	"fiveways/test/brokertest"
 )
 
 const (
@@ -29,23 +28,38 @@ func TestCrashJobs(t *testing.T) {
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
 	for _, shards := range []string{"1", "3"} {
 		t.Run("shards "+shards, func(t *testing.T) {
-			r := &jobCrashes{t: t, dir: t.TempDir(), flags: []string{"--redis", "127.0.0.1:0", "--shards", shards}, history: &JobHistory{}}
-			r.newClients(seed)
-			rng := rand.New(rand.NewPCG(uint64(seed), 0))
-			for n := 0; n < rounds || n < 5*rounds && len(r.missing()) > 0; n++ { // short rounds may show little
-				r.crash(1 + rng.IntN(maxJobEvents))
-			}
-			r.finish()
-			r.judge()
+			dir := t.TempDir()
+			flags := []string{"--redis", "127.0.0.1:0", "--shards", shards}
+			crashJobs(t, rounds, seed, false, func() redisBroker { return start(t, dir, flags) })
 		})
 	}
+}
+
+// redisBroker is a broker with the Redis protocol.
+type redisBroker interface {
+	broker
+	RedisAddr() string
+}
+
+// crashJobs does so with what up starts, each time with what there was before. Workers that again
+// is set for go on when their connection ends before the round does.
+func crashJobs(t *testing.T, rounds, seed int, again bool, up func() redisBroker) {
+	t.Helper()
+	r := &jobCrashes{t: t, up: up, again: again, history: &JobHistory{}}
+	r.newClients(seed)
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	for n := 0; n < rounds || n < 5*rounds && len(r.missing()) > 0; n++ { // short rounds may show little
+		r.crash(1 + rng.IntN(maxJobEvents))
+	}
+	r.finish()
+	r.judge()
 }
 
 // jobCrashes is one sequence of kills.
 type jobCrashes struct {
 	t       *testing.T
-	dir     string
-	flags   []string
+	up      func() redisBroker
+	again   bool
 	history *JobHistory
 	clients []*jobClient // the first enqueues
 }
@@ -61,9 +75,9 @@ func (r *jobCrashes) newClients(seed int) {
 
 // start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first
 // start on.
-func (r *jobCrashes) start() *brokertest.Broker {
+func (r *jobCrashes) start() redisBroker {
 	r.t.Helper()
-	b := start(r.t, r.dir, r.flags)
+	b := r.up()
 	ch := channel(r.t, b)
 	for name, args := range map[string]amqp.Table{
 		jobQueue: {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}, deadJobs: nil,
@@ -79,7 +93,8 @@ func (r *jobCrashes) start() *brokertest.Broker {
 func (r *jobCrashes) crash(events int) {
 	b := r.start()
 	enough := r.history.Grown(events)
-	var killed atomic.Bool
+	var killed, over atomic.Bool
+	killed.Store(r.again) // a node may lose its lead before
 	errs := make([]error, len(r.clients))
 	var working sync.WaitGroup
 	for n, c := range r.clients {
@@ -87,7 +102,12 @@ func (r *jobCrashes) crash(events int) {
 		if n == 0 {
 			step = c.enqueue
 		}
-		working.Go(func() { errs[n] = c.work(b.RedisAddr(), &killed, step) })
+		working.Go(func() {
+			errs[n] = c.work(b.RedisAddr(), &killed, step)
+			for r.again && errs[n] == nil && !over.Load() {
+				errs[n] = c.work(b.RedisAddr(), &killed, step)
+			}
+		})
 	}
 	stuck := false
 	select {
@@ -99,6 +119,7 @@ func (r *jobCrashes) crash(events int) {
 	}
 	killed.Store(true)
 	b.Kill()
+	over.Store(true)
 	r.history.Add(JobEvent{Kind: JobKilled, From: now(), Answer: Good})
 	working.Wait()
 	for _, err := range errs {
@@ -193,11 +214,30 @@ func (r *jobCrashes) missing() (kinds []string) {
 	return kinds
 }
 
+// prolong has requests without an answer happen after the end of their connection, too: another
+// node may have passed them on.
+func prolong(events []JobEvent) {
+	for n := range events {
+		if e := &events[n]; e.Answer == Unknown || e.Kind == JobLost {
+			e.To += patience.Milliseconds()
+		}
+	}
+}
+
 // judge checks the history.
 func (r *jobCrashes) judge() {
 	events := r.history.Events()
 	r.t.Log(countJobs(events))
+	if r.again {
+		prolong(events)
+	}
 	breaches := CheckJobs(events)
+	switch porcupine.CheckOperationsTimeout(jobModel, jobOperations(events), judgeWithin) {
+	case porcupine.Illegal:
+		breaches = append(breaches, "there is no order in which all of this can have happened")
+	case porcupine.Unknown:
+		breaches = append(breaches, fmt.Sprintf("no order was found in %s", judgeWithin))
+	}
 	for n, breach := range breaches {
 		if n == 20 {
 			r.t.Errorf("and %d more", len(breaches)-n)

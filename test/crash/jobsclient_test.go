@@ -82,6 +82,8 @@ func (c *jobClient) ask(e JobEvent, words ...any) (reply any, err error) {
 	case !errors.As(err, &refused):
 	case strings.HasPrefix(refused.Error(), "STALE "):
 		e.Answer, err = Stale, nil
+	case strings.HasPrefix(refused.Error(), "MISCONF ") && strings.HasSuffix(refused.Error(), "No space left on device"):
+		return nil, err // nothing was done
 	case strings.HasPrefix(refused.Error(), "BACKOFF ") && e.Kind == JobProbed:
 		e.Answer, err = Remembered, nil
 	default:
@@ -118,8 +120,11 @@ func (r refusal) Error() string { return string(r) }
 func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.connect(addr)
 	defer c.redis.Close()
+	err := c.redis.Ping(context.Background()).Err() // what follows reaches a broker
 	for {
-		err := step()
+		if err == nil {
+			err = step()
+		}
 		var refused refusal
 		switch {
 		case err == nil:
@@ -211,7 +216,7 @@ func (c *jobClient) handle(job JobEvent) error {
 	case n < 35:
 		return c.report(JobFailed, job, 0)
 	case n < 50:
-		return c.report(JobDone, job, 60_000)
+		return c.report(JobDone, job, 600_000)
 	}
 	return c.report(JobDone, job, 0)
 }

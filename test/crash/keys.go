@@ -173,6 +173,52 @@ func CheckKeyEvents(all []porcupine.Operation, events []KeyEvent) (breaches []st
 	return breaches
 }
 
+// Settle puts what a watch has told in place of requests without an answer, when it has told all:
+// what changed nothing is left out, and what changed something did so before any answer with its
+// revision or a later one. Without that it takes too long to find an order.
+func Settle(all []porcupine.Operation, events []KeyEvent) (settled []porcupine.Operation) {
+	asked := map[KeyEvent]porcupine.Operation{} // without revisions: the first that may have made such an event
+	answered := map[KeyEvent]bool{}
+	for _, op := range all {
+		told := op.Output.(KeyTold)
+		if !told.Unknown {
+			settled = append(settled, op)
+		}
+		for _, e := range eventsOf(op) {
+			if first, ok := asked[e]; told.Unknown && (!ok || op.Call < first.Call) {
+				asked[e] = op
+			}
+			if e.Rev = told.Rev; changes(op) {
+				answered[e] = true
+			}
+		}
+	}
+	made := map[int64]bool{}
+	for _, e := range events {
+		rev := e.Rev
+		e.Rev = 0
+		op, ok := asked[e]
+		if e.Rev = rev; !ok || answered[e] || made[rev] {
+			continue
+		}
+		made[rev] = true // a transaction has two events
+		op.Output, op.Return = KeyTold{Held: true, Rev: rev}, firstTold(all, rev)
+		settled = append(settled, op)
+	}
+	return settled
+}
+
+// firstTold is the time of the first answer with a revision or a later one.
+func firstTold(all []porcupine.Operation, rev int64) int64 {
+	first := int64(math.MaxInt64)
+	for _, op := range all {
+		if told := op.Output.(KeyTold); !told.Unknown && told.Rev >= rev {
+			first = min(first, op.Return)
+		}
+	}
+	return first
+}
+
 // eventsOf are the events that a request makes when it changes something, without their revision.
 func eventsOf(op porcupine.Operation) (events []KeyEvent) {
 	asked := op.Input.(KeyAsked)

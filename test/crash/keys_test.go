@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-
-	"fiveways/test/brokertest"
 )
 
 const (
@@ -24,7 +22,21 @@ const (
 func TestCrashKeys(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	r := &keyCrashes{t: t, dir: t.TempDir(), history: NewKeyHistory(), watcher: &keyWatcher{next: 1}}
+	dir := t.TempDir()
+	crashKeys(t, rounds, seed, false, func() etcdBroker { return start(t, dir, []string{"--etcd", "127.0.0.1:0"}) })
+}
+
+// etcdBroker is a broker with etcd's API.
+type etcdBroker interface {
+	broker
+	EtcdAddr() string
+}
+
+// crashKeys does so with what up starts, each time with what there was before. Clients that again
+// is set for go on when their connection ends before the round does.
+func crashKeys(t *testing.T, rounds, seed int, again bool, up func() etcdBroker) {
+	t.Helper()
+	r := &keyCrashes{t: t, up: up, again: again, history: NewKeyHistory(), watcher: &keyWatcher{next: 1}}
 	for n := range keyClients {
 		r.clients = append(r.clients, &keyClient{history: r.history, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), n: n})
 	}
@@ -39,35 +51,26 @@ func TestCrashKeys(t *testing.T) {
 // keyCrashes is one sequence of kills.
 type keyCrashes struct {
 	t       *testing.T
-	dir     string
+	up      func() etcdBroker
+	again   bool
 	history *KeyHistory
 	clients []*keyClient
 	watcher *keyWatcher
 }
 
-func (r *keyCrashes) start() *brokertest.Broker {
-	r.t.Helper()
-	b, err := brokertest.Start(r.t.Context(), r.dir, "--etcd", "127.0.0.1:0")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(b.Kill)
-	return b
-}
-
 // crash lets the clients work until they have noted this many answers, and kills the broker.
 func (r *keyCrashes) crash(acts int) {
-	b := r.start()
+	b := r.up()
 	enough := r.history.Grown(acts)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
 	early := make(chan error, len(r.clients)+1)
 	var working sync.WaitGroup
 	for _, c := range r.clients {
-		working.Go(func() { early <- c.work(ctx, b.EtcdAddr()) })
+		working.Go(func() { early <- r.untilOver(ctx, b, c.work) })
 	}
 	working.Go(func() {
-		if err := r.watcher.follow(ctx, b.EtcdAddr()); err != nil {
+		if err := r.untilOver(ctx, b, r.watcher.follow); err != nil {
 			early <- err
 		}
 	})
@@ -88,9 +91,19 @@ func (r *keyCrashes) crash(acts int) {
 	}
 }
 
+// untilOver has a client work until ctx ends, or its connection does and it does not go on.
+func (r *keyCrashes) untilOver(ctx context.Context, b etcdBroker, work func(context.Context, string) error) error {
+	for {
+		err := work(ctx, b.EtcdAddr())
+		if !r.again || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
 // finish reads all keys a last time, and lets the watch tell all.
 func (r *keyCrashes) finish() {
-	b := r.start()
+	b := r.up()
 	c := r.clients[0]
 	var err error
 	if c.etcd, err = dialEtcd(b.EtcdAddr()); err != nil {
@@ -143,7 +156,7 @@ func (r *keyCrashes) judge() {
 		}
 		r.t.Error(breach)
 	}
-	switch porcupine.CheckOperationsTimeout(keyModel, all, judgeWithin) {
+	switch porcupine.CheckOperationsTimeout(keyModel, Settle(all, r.watcher.events), judgeWithin) {
 	case porcupine.Illegal:
 		r.t.Error("there is no order in which all of this can have happened")
 	case porcupine.Unknown:

@@ -33,6 +33,9 @@ func (c *keyClient) work(ctx context.Context, addr string) error {
 		return err
 	}
 	defer c.etcd.Close()
+	if _, err := c.etcd.Get(ctx, "served"); err != nil {
+		return err
+	}
 	for {
 		asked := c.compose()
 		called := c.history.Now()

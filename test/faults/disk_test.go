@@ -18,21 +18,6 @@ const patience = 60 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// fill takes all that is left of the disk.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for block := make([]byte, 1<<20); len(block) > 0; {
-		if _, err := f.Write(block); err != nil {
-			block = block[:len(block)/2]
-		}
-	}
-}
-
 // TestDiskFull: when the disk is full a publisher is told connection.blocked and its confirms wait,
 // a consumer goes on, and when there is room again the confirms come and publishing goes on, all by
 // itself. Nothing confirmed is lost by a SIGKILL after it.
@@ -57,7 +42,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal("nacked before the disk was full")
 		}
 	}
-	fill(t, filler)
+	brokertest.Fill(t, filler)
 
 	var late []*amqp.DeferredConfirmation
 	for deadline := time.After(patience); ; {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -45,6 +46,7 @@ type Control struct {
 	about func() protocol.About // without Applied and Votes
 	mux   *http.ServeMux
 	audit *protocol.Audit
+	log   *slog.Logger
 
 	mu   sync.Mutex
 	said map[uint64]protocol.About // guarded by mu: by node, what it has said last
@@ -52,10 +54,10 @@ type Control struct {
 
 var _ protocol.Cluster = (*Control)(nil)
 
-// New returns what answers for a node. about is what the node says of itself; Applied
-// and Votes are filled in.
-func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit) *Control {
-	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, said: map[uint64]protocol.About{}}
+// New returns what answers for a node. about is what the node says of itself; Applied and Votes are
+// filled in.
+func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit, log *slog.Logger) *Control {
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, log: log, said: map[uint64]protocol.About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
@@ -158,7 +160,9 @@ func (c *Control) watch(ctx context.Context) {
 	again := time.NewTicker(askInterval)
 	defer again.Stop()
 	for {
-		c.askAll(ctx, c.Status().Members)
+		members := c.Status().Members
+		c.askAll(ctx, members)
+		c.relieve(members)
 		select {
 		case <-ctx.Done():
 			return

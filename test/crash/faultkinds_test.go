@@ -1,0 +1,125 @@
+package crash
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fiveways/test/brokertest"
+	"fiveways/test/clustertest"
+)
+
+// fault is something that happens to a cluster.
+type fault struct {
+	name     string
+	leader   bool // it strikes the node that leads, else one that follows
+	all      bool // and all others
+	deposes  bool // another node must lead
+	isolates bool // the node must tell its clients nothing any more
+	disk     bool // it is one of the node's disk
+	hold     time.Duration
+	strike   func(*faulty)
+}
+
+const (
+	// outage is longer than it takes until another node leads, and than a node that is cut off may
+	// go on with deliveries.
+	outage = 3 * time.Second
+	// slowness is how long each part of what a slow connection carries is late.
+	slowness = 50 * time.Millisecond
+)
+
+var faults = []fault{
+	{name: "the leader is killed", leader: true, deposes: true, strike: kill},
+	{name: "a follower is killed", strike: kill},
+	{name: "all are killed", leader: true, all: true, strike: killAll},
+	{name: "the leader hangs", leader: true, deposes: true, isolates: true, hold: outage, strike: hang},
+	{name: "a follower hangs", hold: outage, strike: hang},
+	{name: "the leader gives its lead away", leader: true, deposes: true, strike: giveAway},
+	{name: "the leader is cut off", leader: true, deposes: true, isolates: true, hold: outage, strike: cut(toIt, fromIt)},
+	{name: "a follower is cut off", hold: outage, strike: cut(toIt, fromIt)},
+	{name: "the leader hears nobody", leader: true, deposes: true, isolates: true, hold: outage, strike: cut(toIt)},
+	{name: "a follower hears nobody", hold: outage, strike: cut(toIt)},
+	{name: "nobody hears the leader", leader: true, deposes: true, isolates: true, hold: outage, strike: cut(fromIt)},
+	{name: "nobody hears a follower", hold: outage, strike: cut(fromIt)},
+	{name: "one follower does not hear the leader", leader: true, hold: outage, strike: cut(fromItToNext)},
+	{name: "the leader does not hear one follower", leader: true, hold: outage, strike: cut(toItFromNext)},
+	{name: "the leader's connections break", leader: true, strike: breakConnections},
+	{name: "the leader's connections are slow", leader: true, hold: time.Second, strike: slow},
+	{name: "the leader's disk is full", leader: true, deposes: true, disk: true, hold: time.Second, strike: fill},
+	{name: "a follower's disk is full", disk: true, hold: time.Second, strike: fill},
+	{name: "the leader's disk does not answer", leader: true, deposes: true, disk: true, hold: time.Second, strike: freeze},
+	{name: "a follower's disk does not answer", disk: true, hold: outage, strike: freeze},
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kill(f *faulty) { f.Cluster.Kill(f.hit) }
+
+// killAll kills the node that leads first: else it would see the clients of the others go, and
+// count what these had as given back.
+func killAll(f *faulty) {
+	for i := range f.Nodes {
+		f.Cluster.Kill((f.hit + i) % 3)
+	}
+}
+
+func hang(f *faulty) {
+	n := f.Nodes[f.hit]
+	must(f.t, n.Pause())
+	f.mend = func() { must(f.t, n.Continue()) }
+}
+
+func giveAway(f *faulty) {
+	clustertest.Command(f.t, "cluster", "transfer", "--data", f.Nodes[f.hit].Dir)
+}
+
+// way is a direction of what a node sends or gets.
+type way func(hit, other int) (w clustertest.Way, ok bool)
+
+func toIt(hit, other int) (clustertest.Way, bool) { return clustertest.Way{From: other, To: hit}, true }
+
+func fromIt(hit, other int) (clustertest.Way, bool) {
+	return clustertest.Way{From: hit, To: other}, true
+}
+
+func toItFromNext(hit, other int) (clustertest.Way, bool) {
+	return clustertest.Way{From: other, To: hit}, other == (hit+1)%3
+}
+
+func fromItToNext(hit, other int) (clustertest.Way, bool) {
+	return clustertest.Way{From: hit, To: other}, other == (hit+1)%3
+}
+
+func cut(ways ...way) func(*faulty) {
+	return func(f *faulty) { f.Network.Cut(f.ways(ways...)...) }
+}
+
+func (f *faulty) ways(ways ...way) (all []clustertest.Way) {
+	for other := range f.Nodes {
+		for _, of := range ways {
+			if w, ok := of(f.hit, other); ok && other != f.hit {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+func breakConnections(f *faulty) { f.Network.Drop(f.hit) }
+
+func slow(f *faulty) { f.Network.Slow(slowness, f.ways(toIt, fromIt)...) }
+
+func fill(f *faulty) {
+	filler := filepath.Join(f.disks[f.hit], "filler")
+	brokertest.Fill(f.t, filler)
+	f.mend = func() { must(f.t, os.Remove(filler)) }
+}
+
+func freeze(f *faulty) { f.mend = brokertest.Freeze(f.t, f.disks[f.hit]) }

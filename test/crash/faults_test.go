@@ -1,0 +1,291 @@
+package crash
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways/test/brokertest"
+	"fiveways/test/clustertest"
+)
+
+// TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
+// three nodes, while clients work with messages, keys and jobs. Each of FAULT_SEEDS (1) seeds from
+// FAULT_SEED on (drawn itself when unset) has a cluster of its own, and FAULT_ROUNDS (3) faults for
+// each kind of clients.
+func TestClusterFaults(t *testing.T) {
+	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
+	rounds := setting(t, "FAULT_ROUNDS", 3)
+	t.Logf("FAULT_SEEDS=%d FAULT_SEED=%d FAULT_ROUNDS=%d", seeds, first, rounds)
+	total := map[string]int{}
+	for seed := first; seed < first+seeds; seed++ {
+		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
+			c := newTrouble(t, seed)
+			messages := []scenario{plain, grouped, once, delayed}[seed%4]
+			defer func() {
+				for name, n := range c.struck {
+					total[name] += n
+				}
+			}()
+			messages.runOn(t, rounds, seed, messages.elsewhere, func(h *History) broker {
+				return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
+			})
+			if !t.Failed() {
+				crashKeys(t, rounds, seed, true, func() etcdBroker { return c.next(nil) })
+			}
+			if !t.Failed() {
+				crashJobs(t, rounds, seed, true, func() redisBroker { return c.next(nil) })
+			}
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(total)) {
+		t.Logf("%3d times: %s", total[name], name)
+	}
+}
+
+// trouble is a cluster to which things happen.
+type trouble struct {
+	t *testing.T
+	*clustertest.Cluster
+	disks  []string // of the nodes; none: they cannot be filled or frozen
+	rng    *rand.Rand
+	kinds  []fault
+	drawn  []fault // that are still to come before any comes again
+	struck map[string]int
+}
+
+func newTrouble(t *testing.T, seed int) *trouble {
+	t.Helper()
+	c := &trouble{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 1)), kinds: slices.Clone(faults), struck: map[string]int{}}
+	var folders []string
+	for range 3 {
+		disk, err := brokertest.FreezableDisk(t, "1G") // a node may need two copies of all it has
+		if errors.Is(err, brokertest.ErrNoMount) {
+			t.Logf("no faults of disks: %v", err)
+			c.disks, folders = nil, nil
+			break
+		}
+		must(t, err)
+		c.disks, folders = append(c.disks, disk), append(folders, filepath.Join(disk, "data"))
+	}
+	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil })
+	c.Cluster = clustertest.Linked(t, folders, "--shards", "3", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--disk-free-limit", "1MiB")
+	return c
+}
+
+// next draws the next fault. isolated is told when it has begun, if clients must be told nothing
+// from then on.
+func (c *trouble) next(isolated func()) *faulty {
+	c.t.Helper()
+	if len(c.drawn) == 0 {
+		c.drawn = slices.Clone(c.kinds)
+		c.rng.Shuffle(len(c.drawn), func(i, j int) { c.drawn[i], c.drawn[j] = c.drawn[j], c.drawn[i] })
+	}
+	f := &faulty{trouble: c, fault: c.drawn[0], hit: c.Leader(), isolated: isolated}
+	c.drawn = c.drawn[1:]
+	if !f.leader {
+		f.hit = (f.hit + 1 + c.rng.IntN(2)) % 3
+	}
+	f.client = f.hit
+	if c.rng.IntN(3) == 0 {
+		f.client = c.rng.IntN(3)
+	}
+	for i := range c.Nodes {
+		n := c.Nodes[(f.client+i)%3]
+		f.amqp = append(f.amqp, c.Network.Open(c.t, n.Addr()))
+		f.redis = append(f.redis, c.Network.Open(c.t, n.RedisAddr()))
+		f.etcd = append(f.etcd, c.Network.Open(c.t, n.EtcdAddr()))
+	}
+	return f
+}
+
+// faulty is a cluster that works until it is killed: then a fault strikes it, and is mended.
+type faulty struct {
+	*trouble
+	fault
+	hit, client       int                 // places: which node it strikes, and where clients connect
+	amqp, redis, etcd []*clustertest.Door // of the nodes, that of client first
+	isolated          func()
+	mend              func()
+	once              sync.Once
+
+	mu    sync.Mutex
+	turns int // guarded by mu
+}
+
+func (f *faulty) URL() string { return "amqp://guest:guest@" + f.amqp[0].Addr() + "/%2f" }
+
+// RedisAddr is that of another node each time, as EtcdAddr is: so some clients go on while one that
+// is struck keeps the others.
+func (f *faulty) RedisAddr() string { return f.redis[f.turn()].Addr() }
+
+func (f *faulty) EtcdAddr() string { return f.etcd[f.turn()].Addr() }
+
+func (f *faulty) turn() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turns++
+	return f.turns % 3
+}
+
+// Exited implements broker. Nodes that end by themselves are found when the fault is over.
+func (f *faulty) Exited() <-chan struct{} { return nil }
+
+func (f *faulty) Log() string { return logOf(f.Cluster) }
+
+// Kill has the fault strike. When it returns, it is mended, all nodes have the same state, and no
+// client is connected.
+func (f *faulty) Kill() {
+	f.once.Do(func() {
+		f.t.Logf("%s (node %d, clients at node %d)", f.name, f.hit, f.client)
+		f.struck[f.name]++
+		begun := time.Now()
+		silences := f.isolates && f.isolated != nil && f.client == f.hit && f.leads(f.hit)
+		f.strike(f)
+		if silences {
+			f.isolated()
+		}
+		f.served(begun)
+		<-time.After(time.Until(begun.Add(f.hold)))
+		f.recover()
+	})
+}
+
+// recover ends the fault, and all connections.
+func (f *faulty) recover() {
+	if f.mend != nil {
+		f.mend()
+	}
+	f.Network.Heal()
+	if f.isolates { // it may still tell its clients something
+		f.Until("the node does not lead any more", func() bool { return !f.leads(f.hit) })
+	}
+	f.closeDoors()
+	for i, n := range f.Nodes {
+		switch {
+		case n.Broker == nil:
+			f.Up(i)
+		case ended(n.Broker):
+			f.t.Fatalf("node %d has ended by itself:\n%s", i, n.Log())
+		}
+	}
+	f.converge()
+}
+
+func ended(b *brokertest.Broker) bool {
+	select {
+	case <-b.Exited():
+		return true
+	default:
+		return false
+	}
+}
+
+func (f *faulty) closeDoors() {
+	for _, d := range slices.Concat(f.amqp, f.redis, f.etcd) {
+		d.Close()
+	}
+}
+
+// Stop ends a round without the fault, which comes next then.
+func (f *faulty) Stop() error {
+	f.once.Do(func() {
+		f.drawn = slices.Insert(f.drawn, 0, f.fault)
+		f.closeDoors()
+		f.converge()
+	})
+	return nil
+}
+
+// served waits until another node serves clients, and one leads if it must. Where the fault is
+// between two nodes, it is the third.
+func (f *faulty) served(since time.Time) {
+	f.t.Helper()
+	if f.all {
+		return
+	}
+	next, third := (f.hit+1)%3, (f.hit+2)%3
+	f.Until(fmt.Sprintf("%s: node %d serves", f.name, third), func() bool {
+		return f.probe(third) == nil && (!f.deposes || f.leads(next) || f.leads(third))
+	})
+	f.t.Logf("served after %.1f s", time.Since(since).Seconds())
+}
+
+// leads reports whether a node says that it leads.
+func (f *faulty) leads(node int) bool {
+	resp, err := http.Get("http://" + f.Nodes[node].MetricsAddr() + "/leader")
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// probe has a node confirm a message.
+func (f *faulty) probe(node int) error {
+	conn, err := amqp.DialConfig(f.Nodes[node].URL(), amqp.Config{Dial: amqp.DefaultDial(probePatience)})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	time.AfterFunc(probePatience, func() { conn.Close() })
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	if err := ch.Confirm(false); err != nil {
+		return err
+	}
+	if _, err := ch.QueueDeclare("probe", true, false, false, false, amqp.Table{"x-max-length": 1}); err != nil {
+		return err
+	}
+	sent, err := ch.PublishWithDeferredConfirm("", "probe", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
+	if err != nil {
+		return err
+	}
+	if confirmed, err := sent.WaitContext(f.t.Context()); err != nil || !confirmed {
+		return errors.New("not confirmed")
+	}
+	return nil
+}
+
+// probePatience is how long a node may take to confirm until it is asked anew.
+const probePatience = 5 * time.Second
+
+// converge waits until no client is connected and all nodes have applied the same entries. None may
+// have found its state to differ.
+func (f *faulty) converge() {
+	f.t.Helper()
+	var applied []uint64
+	f.Until("all nodes have the same state", func() bool {
+		applied = nil
+		for i := range f.Nodes {
+			s := f.Status(i)
+			for _, m := range s.Members {
+				if m.Node == s.Node && m.About != nil && s.Leader != 0 && s.Last == m.About.Applied {
+					applied = append(applied, m.About.Applied)
+				}
+			}
+		}
+		return len(applied) == 3 && len(slices.Compact(applied)) == 1
+	})
+	f.Until("no client is connected", func() bool {
+		connections, err := clustertest.Ask(f.t, "connection", "list", "-o", "json", "--data", f.Nodes[0].Dir)
+		return err == nil && connections == "[]"
+	})
+	for _, n := range f.Nodes {
+		if why, err := os.ReadFile(filepath.Join(n.Dir, "cluster", "diverged")); err == nil {
+			f.t.Fatalf("the state of the node at %s was not the leader's: %s", n.Address, why)
+		}
+	}
+}
