@@ -31,6 +31,7 @@ const bulk = 24
 // broker that is alone and was restored from a backup, in a cluster that begins with the backup,
 // and in one that begins with the only node that is left. That node tells clients that none leads.
 func TestBackupAndRecover(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t, all...)
 	leader := c.Leader()
 	follower, other := (leader+1)%3, (leader+2)%3

@@ -88,6 +88,7 @@ func same(t *testing.T, got, want []string) {
 // TestFailover kills the leader again and again while messages come by every node: what was
 // confirmed is there, in order.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t)
 	ch := dial(t, c, c.Leader())
 	_, err := ch.QueueDeclare("q", true, false, false, false, nil)
@@ -118,6 +119,7 @@ func TestFailover(t *testing.T) {
 // TestHang stops the process that leads: another node leads, and the one that did follows when it
 // goes on. It confirms nothing that the others do not have.
 func TestHang(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t)
 	old := c.Leader()
 	ch := dial(t, c, old)
@@ -150,6 +152,7 @@ func TestHang(t *testing.T) {
 
 // TestAloneBefore makes a cluster of a broker that has messages: they are on all nodes.
 func TestAloneBefore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir)
 	must(t, err)
@@ -177,6 +180,7 @@ func TestAloneBefore(t *testing.T) {
 // TestStop stops the node that leads as an operator does: another one leads at once, and what was
 // under way was answered. It starts again at another address, and the others find it there.
 func TestStop(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t)
 	old := c.Leader()
 	ch := dial(t, c, old)
@@ -208,6 +212,7 @@ func TestStop(t *testing.T) {
 
 // TestMembers removes a node and has a new one take its place.
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t)
 	if out := refused(t, "cluster", "remove", "2", "--data", c.Nodes[0].Dir); !strings.Contains(out, "add a node first") {
 		t.Errorf("a node of three: %s", out)
@@ -259,6 +264,7 @@ func askTwice(t *testing.T, token string, n *clustertest.Node) {
 // TestFoundedByItself: a node founds a cluster once. When it has lost its data it does not, because
 // there is a token, and joins with one of another node.
 func TestFoundedByItself(t *testing.T) {
+	t.Parallel()
 	token := filepath.Join(t.TempDir(), "token")
 	c := clustertest.Down(t, "--cluster-join-file", token, "--cluster-found", "n0")
 	for i, n := range c.Nodes {
@@ -316,6 +322,7 @@ func keepsNames(t *testing.T, c *clustertest.Cluster) {
 
 // TestMetrics: each node says how it is, and exactly one that it leads.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t, "--metrics", "127.0.0.1:0")
 	var wrong []string
 	defer func() {

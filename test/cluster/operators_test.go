@@ -16,6 +16,7 @@ import (
 
 // TestOperators: what operators ask of any node is about all of them.
 func TestOperators(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t, "--http", "127.0.0.1:0", "--etcd", "127.0.0.1:0")
 	ch := dial(t, c, c.Leader())
 	_, err := ch.QueueDeclare("q", true, false, false, false, map[string]any{"x-queue-type": "quorum"})

@@ -13,6 +13,7 @@ import (
 
 // TestEveryProtocol uses every protocol by every node: all of them see the same queues and keys.
 func TestEveryProtocol(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0")
 	ch := dial(t, c, c.Leader())
 	_, err := ch.QueueDeclare("q", true, false, false, false, nil)

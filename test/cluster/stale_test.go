@@ -44,6 +44,7 @@ func httpBody(r *bufio.Reader) (string, error) {
 // TestStaleReads: questions that reach a leader while it stands still are not answered with what it
 // knew, after another node has led on.
 func TestStaleReads(t *testing.T) {
+	t.Parallel()
 	c := clustertest.Start(t, "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0")
 	old := c.Leader()
 	changeAll(t, c.Nodes[old], "old")

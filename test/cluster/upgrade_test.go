@@ -162,6 +162,7 @@ func (u *upgrade) at(level uint64) bool {
 // have that, not before; after that this version is refused, on every way into the cluster. Nothing
 // that was confirmed is lost.
 func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	next := brokertest.Next(t)
 	c := clustertest.Start(t, "--metrics", "127.0.0.1:0")
 	this := c.Nodes[0].Binary
