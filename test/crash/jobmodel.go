@@ -29,17 +29,7 @@ type jobState struct {
 // without an answer have no operation: they take only what may be taken, which holds afterwards,
 // too.
 var jobModel = porcupine.Model{
-	Partition: func(all []porcupine.Operation) (parts [][]porcupine.Operation) {
-		byJob := map[string][]porcupine.Operation{}
-		for _, op := range all {
-			mid := op.Input.(JobEvent).MID
-			byJob[mid] = append(byJob[mid], op)
-		}
-		for _, part := range byJob {
-			parts = append(parts, part)
-		}
-		return parts
-	},
+	Partition:         partitionBy(func(op porcupine.Operation) string { return op.Input.(JobEvent).MID }),
 	Init:              func() any { return jobState{} },
 	Step:              func(state, input, _ any) (bool, any) { return jobStep(state.(jobState), input.(JobEvent)) },
 	DescribeOperation: func(input, _ any) string { return fmt.Sprint(input) },

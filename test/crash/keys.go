@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -58,22 +59,23 @@ func (h *KeyHistory) Add(client int, asked KeyAsked, called int64, told KeyTold)
 	h.record.Add(porcupine.Operation{ClientId: client, Input: asked, Call: called, Output: told, Return: returned})
 }
 
+// partitionBy splits a history into those of what key names, each of which is checked alone.
+func partitionBy[K comparable](key func(porcupine.Operation) K) func([]porcupine.Operation) [][]porcupine.Operation {
+	return func(all []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[K][]porcupine.Operation{}
+		for _, op := range all {
+			parts[key(op)] = append(parts[key(op)], op)
+		}
+		return slices.Collect(maps.Values(parts))
+	}
+}
+
 // keyModel is a pair of keys as it should behave: every request happens at one moment between its
 // sending and its answer. A request without an answer is one whose answer is still to come: it may
 // happen after everything else, which is as good as never.
 var keyModel = porcupine.Model{
-	Partition: func(all []porcupine.Operation) (parts [][]porcupine.Operation) {
-		byPair := map[int][]porcupine.Operation{}
-		for _, op := range all {
-			pair := op.Input.(KeyAsked).Pair
-			byPair[pair] = append(byPair[pair], op)
-		}
-		for _, part := range byPair {
-			parts = append(parts, part)
-		}
-		return parts
-	},
-	Init: func() any { return [2]string{} },
+	Partition: partitionBy(func(op porcupine.Operation) int { return op.Input.(KeyAsked).Pair }),
+	Init:      func() any { return [2]string{} },
 	Step: func(state, input, output any) (bool, any) {
 		return keyStep(state.([2]string), input.(KeyAsked), output.(KeyTold))
 	},
