@@ -22,13 +22,13 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench deb clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench deb rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/fiveways, one static file
-	$(GO) build -trimpath -ldflags '-s -w -X fiveways/internal/cli.version=$(VERSION)' -o bin/fiveways ./cmd/fiveways
+	$(GO) build -trimpath -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o bin/fiveways ./cmd/fiveways
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
@@ -129,6 +129,11 @@ bench: build ## measure against other brokers; BENCHFLAGS are passed on
 
 deb: build ## build the Debian package bin/fiveways_VERSION_ARCH.deb
 	@deploy/deb/build bin/fiveways $(VERSION) bin
+
+# The path is in go.mod, in the import lines and in the docs.
+rename: ## give the module the path MODULE, for whoever hosts it elsewhere
+	@test -n "$(MODULE)" || { echo "rename: say which path: make rename MODULE=example.com/fiveways"; exit 2; }
+	@old=$$($(GO) list -m) && git grep -lzF "$$old" | xargs -0 sed -i "s#$$old#$(MODULE)#g" && gofmt -w . && echo "rename: $$old is $(MODULE) now"
 
 clean: ## remove what was built
 	rm -rf bin

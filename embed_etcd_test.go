@@ -7,7 +7,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways"
+	"fiveways.dev/fiveways"
 )
 
 // TestEtcdInProcess: an embedded broker serves the etcd API when it is told where, and not

@@ -6,7 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways"
+	"fiveways.dev/fiveways"
 )
 
 // TestRedisInProcess: an embedded broker serves the Redis protocol when it is told where, and not

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fiveways"
+	"fiveways.dev/fiveways"
 )
 
 // TestSQLInProcess: an embedded broker serves SQL when it is told where.

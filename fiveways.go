@@ -13,11 +13,11 @@ import (
 	"io"
 	"log/slog"
 
-	"fiveways/internal/config"
-	"fiveways/internal/inprocess"
-	"fiveways/internal/server"
-	"fiveways/semaphore"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/inprocess"
+	"fiveways.dev/fiveways/internal/server"
+	"fiveways.dev/fiveways/semaphore"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Options say where the broker keeps its data and what it serves.

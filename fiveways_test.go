@@ -7,7 +7,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways"
+	"fiveways.dev/fiveways"
 )
 
 func Example() {

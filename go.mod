@@ -1,4 +1,4 @@
-module fiveways
+module fiveways.dev/fiveways
 
 go 1.26.0
 

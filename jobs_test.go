@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"fiveways"
-	"fiveways/worker"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/worker"
 )
 
 // A broker and a worker in one program.

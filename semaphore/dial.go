@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/core/glob"
-	"fiveways/internal/respclient"
+	"fiveways.dev/fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/respclient"
 )
 
 // callTimeout is how long an answer may take: it comes when what it tells is on disk, and a disk

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways"
-	"fiveways/semaphore"
-	"fiveways/semaphore/semaphoretest"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore/semaphoretest"
 )
 
 func serve(t *testing.T, o fiveways.Options) *fiveways.Broker {

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/semaphore"
-	"fiveways/semaphore/semaphoretest"
+	"fiveways.dev/fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore/semaphoretest"
 )
 
 // flaky is a backend that cannot be reached at times, and may lose what it should tell.

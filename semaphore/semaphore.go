@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/core/glob"
 )
 
 // Semaphore is one semaphore of a Manager. It is a handle: nothing is asked before a method is

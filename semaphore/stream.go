@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/respclient"
+	"fiveways.dev/fiveways/internal/respclient"
 )
 
 // stream is the watches of one connection, which is made when there is one to begin and made again

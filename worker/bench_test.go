@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways"
-	"fiveways/worker"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/worker"
 )
 
 // BenchmarkWorker: jobs that are enqueued, handled by nothing, and reported, per job.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/respclient"
+	"fiveways.dev/fiveways/internal/respclient"
 )
 
 // Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called

@@ -15,10 +15,10 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways"
-	"fiveways/test/daemon"
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 // serve starts a broker that speaks the Redis protocol.

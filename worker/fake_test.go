@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // fake serves connections on which commands are answered as reply says, and returns its address.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 var errBroken = errors.New("connection broken")

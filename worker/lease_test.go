@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // wait is a handler that waits for this long, or for its context's end, which it returns.

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 // slow is a handler that takes a second, and counts.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 func nothing(context.Context, worker.Message[[]byte]) error { return nil }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/respclient"
+	"fiveways.dev/fiveways/internal/respclient"
 )
 
 // ClientOptions are what go-redis needs to reach a broker at an address as Dial takes it, for what

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/respclient"
+	"fiveways.dev/fiveways/internal/respclient"
 )
 
 var errReply = errors.New("worker: unexpected answer")

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 // TestWhatHandlersSay: each thing a handler can end with, what becomes of its job, and how it is

@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"fiveways/internal/cli"
+	"fiveways.dev/fiveways/internal/cli"
 )
 
 func main() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Resource is RabbitMQ's way to name a thing in an error text.

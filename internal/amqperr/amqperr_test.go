@@ -3,7 +3,7 @@ package amqperr
 import (
 	"testing"
 
-	"fiveways/internal/amqperr/amqperrtest"
+	"fiveways.dev/fiveways/internal/amqperr/amqperrtest"
 )
 
 // A sentinel that is exported and has no row here would reach clients as an internal error.

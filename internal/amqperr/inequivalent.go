@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // inequivalentText tells how two declarations differ. The engine's differences

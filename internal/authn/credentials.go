@@ -4,7 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 
-	"fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/access"
 )
 
 // Credentials is how a user can prove who it is where passwords are not sent in clear text.

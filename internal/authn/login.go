@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 const (

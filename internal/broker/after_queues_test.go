@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // ask publishes a message with an id, which is its body too, that waits for others.

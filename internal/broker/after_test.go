@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // step publishes a persistent message with an id that waits for others.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestOrderTwin compares three queues of one virtual host with a naive model, after each of many

@@ -3,7 +3,7 @@ package broker
 import (
 	"time"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Alarm is the reason why publishers are blocked. There is at most one at a time.

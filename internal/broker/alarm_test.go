@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // scarce is a file system whose free bytes a test sets.

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"fiveways/internal/authn"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/authn"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // Names of core/catalog and authn that this package uses often. Other packages import the

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Names of core/catalog and core/failure that only tests of this package use.

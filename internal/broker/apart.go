@@ -3,9 +3,9 @@ package broker
 import (
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Onward is the target of a binding that copies: an exchange or, when Exchange is "", a queue.

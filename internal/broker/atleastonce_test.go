@@ -7,11 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // insisting makes a queue dead-letter at least once.

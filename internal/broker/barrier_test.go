@@ -5,11 +5,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // faulty opens a broker on a log that injects faults, and a client.

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // onceOnly declares an exchange that passes each key once.

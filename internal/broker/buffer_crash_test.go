@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // bufferRun is a small life of a broker with a delayed exchange whose queues lie

@@ -4,13 +4,13 @@ import (
 	"hash/fnv"
 	"sync"
 
-	"fiveways/internal/authn"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/forward"
-	"fiveways/internal/definitions"
-	"fiveways/internal/throttle"
+	"fiveways.dev/fiveways/internal/authn"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/definitions"
+	"fiveways.dev/fiveways/internal/throttle"
 )
 
 // newDefinitions gives the broker the definitions of an empty data folder.

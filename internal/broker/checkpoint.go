@@ -3,10 +3,10 @@ package broker
 import (
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/definitions"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/definitions"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // maxLive is the part of live references up to which a segment is rewritten without the dead ones.

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Close may come during a rewrite of segments: shards that have stopped cannot say which bodies are

@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/broker/shard"
+import "fiveways.dev/fiveways/internal/broker/shard"
 
 // Clear removes the ready messages of a queue. A stream is an empty queue afterwards.
 type Clear struct {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // A returned message is delivered again until it expires, and then dead-lettered: with a TTL of 0

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // comeBackTwin models a queue with a delivery limit and retries, as a slice in the order of

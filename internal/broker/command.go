@@ -3,9 +3,9 @@ package broker
 import (
 	"errors"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Command is an operation of a session on one queue, with its arguments and results. Types that

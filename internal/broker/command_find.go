@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // writable finds a queue that the session may publish to. With create, a missing one is declared:

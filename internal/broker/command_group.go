@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // spanning is a command about other queues, too. When one is on another shard, all their shards

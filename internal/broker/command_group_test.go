@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // twoShards opens a broker and names two queues on different shards.

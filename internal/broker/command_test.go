@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Commands about several queues on several shards are one trip to each; one that fails does not

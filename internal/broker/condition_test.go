@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // holds is a condition of tests: the body contains the text.

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // AckConfirmed is Ack with a confirm: Confirmed is called for seq once the end of the n deliveries

@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/broker/shard"
+import "fiveways.dev/fiveways/internal/broker/shard"
 
 // Consume registers a consumer. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
 // ErrExclusiveConsumer, ErrClosed.

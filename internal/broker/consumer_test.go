@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A thousand consumers with a limit share the work evenly, also when most of them have reached it.

@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/broker/shard"
+import "fiveways.dev/fiveways/internal/broker/shard"
 
 // Source appends the next deliveries for c to out; more is false when there were none left. They
 // have no Queue, for there is nothing to settle.

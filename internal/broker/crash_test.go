@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // crashRun records the short life of a broker: what was promised, and what may have happened

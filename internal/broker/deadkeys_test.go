@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Dead letters with a key each are a row each. The end of one must not look at all of them: eight

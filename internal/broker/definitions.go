@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Definitions are changes of the definitions of a virtual host, in an order in which each can build

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // makeTopic declares a queue and an exchange of its name, together.

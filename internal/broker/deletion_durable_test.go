@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // A second deletion that finds nothing is answered when the first is durable: it promises that the

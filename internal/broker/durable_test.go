@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // lateRun records what a late consumer and a reader with AwaitDurable were told before the crash.

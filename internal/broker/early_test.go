@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // byType takes the place of a message from its property type.

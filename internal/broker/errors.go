@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/core/failure"
+import "fiveways.dev/fiveways/internal/core/failure"
 
 // Errors of the engine that this package uses. Other packages import core/failure.
 var (

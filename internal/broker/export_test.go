@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/broker/shard"
+import "fiveways.dev/fiveways/internal/broker/shard"
 
 // RemoveIdle removes the queues that commands made and that are idle, whatever their time.
 func (b *Broker) RemoveIdle() error {

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Finder is a session as packages above this one use it to find queues. It is for the session's

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A letter that must arrive is on its way while its queue is deleted: it is kept, for it did not

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // The log does not grow with what is settled, though one shard alone is busy and the others log

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkPublishPermission is what the permission costs each publish, for a user who may write

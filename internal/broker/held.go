@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // OnDelivery is what commands about one delivery embed. The session that was given it may end it:

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func TestHistoryIsShownToNewQueues(t *testing.T) {

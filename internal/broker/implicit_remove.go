@@ -3,9 +3,9 @@ package broker
 import (
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // removals are the queues that their shards let go and that are still in the definitions.

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // probe is a command that runs a function at its queue's shard.

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // settled waits until all shards have seen to what follows from the last operations.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/idindex"
 )
 
 // The actions of permissions.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // WhenLost has fn called, once, when this node loses its leadership: the state of the broker may

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // The loss of leadership is told of once, before the promises that are open fail, and to what asks

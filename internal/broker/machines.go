@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // newMachines makes the hosts of the state machines beside the queues.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // machineRun is a small life of a state machine: what was answered, and what was attempted.

@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // tally is a toy state machine: it counts words, and notes all entries in their order. Its fields

@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // mailbox is a consumer without a queue: what is posted to it is delivered at once or lost. It

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkManyConsumers measures a queue of which some consumers acknowledge what they get and the

@@ -1,10 +1,10 @@
 package broker
 
 import (
-	"fiveways/internal/broker/routecache"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/routecache"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // namedTargets caches the queues that a session sent to by name, until the definitions or the

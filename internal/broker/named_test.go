@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // An acknowledgement that was confirmed is there after a crash, and one of a message that is gone

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // What was published before another op of the same round is with the consumers that waited for it

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A reader that remembers definitions by their version never keeps what was changed.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // pickyState runs fn on the shard of a queue.

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // PiggybackedEntry adds an entry of a state machine to the group of the log that Session.DoAll or

@@ -1,8 +1,8 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // demanding is a command that may be required: a DoAll does none of its commands unless the

@@ -4,10 +4,10 @@ import (
 	"iter"
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // EachQueue runs fn for each queue, by its ID, at its shard. Errors: ErrClosed.

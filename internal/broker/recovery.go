@@ -3,9 +3,9 @@ package broker
 import (
 	"fmt"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // restore takes up what the log has: the definitions first, then each shard and each state machine,

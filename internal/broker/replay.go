@@ -3,9 +3,9 @@ package broker
 import (
 	"errors"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Replayed is a broker as recovery made it, which has not started. It belongs to one goroutine.

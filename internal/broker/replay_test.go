@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker/followtest"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/followtest"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // openedIn has the file system and the options of brokers that tests opened.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/followtest"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/followtest"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // followed runs use on a broker, and then fn on a replica that has followed it to its end.

@@ -3,8 +3,8 @@ package broker
 import (
 	"time"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/throttle"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/throttle"
 )
 
 // Reservation is the place of a session's publish in the queues of the rate limits: of the user,

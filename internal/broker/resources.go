@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/core/histogram"
+import "fiveways.dev/fiveways/internal/core/histogram"
 
 // Resources are the limits of the broker on its machine, and what it uses.
 type Resources struct {

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkTopicRoute routes through 100,000 bindings with keys too many for

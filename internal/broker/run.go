@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/broker/shard"
+import "fiveways.dev/fiveways/internal/broker/shard"
 
 // lone is the command that Session.Run has at a shard.
 type lone struct {

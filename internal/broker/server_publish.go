@@ -1,10 +1,10 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // ServerPublish publishes a message of the server itself as part of the atomic group that

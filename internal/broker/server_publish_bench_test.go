@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkEmit measures groups of a note and messages of the server to a topic exchange, bound to

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // emitRun is a small life of two state machines, where what the one notes is told to two queues on

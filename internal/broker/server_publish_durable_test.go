@@ -4,11 +4,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // heldServerPublish calls fn while the log keeps back the group of a message "e" of the server to

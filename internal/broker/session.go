@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker/routecache"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/throttle"
+	"fiveways.dev/fiveways/internal/broker/routecache"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/throttle"
 )
 
 // Session is one client connection as the engine sees it. Its methods are for the connection's

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	stored "fiveways/internal/broker/bodies"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	stored "fiveways.dev/fiveways/internal/broker/bodies"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no

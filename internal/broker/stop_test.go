@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A stop in order doubles nothing that is on its way from a shard to another.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Each queue's confirms wait for what the queue says, whatever the broker's mode; a message for

@@ -1,9 +1,9 @@
 package broker
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // SetTapped starts or stops the tap of a virtual host. While it is tapped, Options.Tap makes a

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns when it

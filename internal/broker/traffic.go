@@ -1,6 +1,6 @@
 package broker
 
-import "fiveways/internal/core/routing"
+import "fiveways.dev/fiveways/internal/core/routing"
 
 // routed counts what a session has routed since it last added to the shared counters: those are
 // touched once for many messages, not for each.

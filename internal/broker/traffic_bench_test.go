@@ -3,8 +3,8 @@ package broker
 import (
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // The cost of counting what a session routes, in reads of 64 messages.

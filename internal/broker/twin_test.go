@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // naive is the twin: a queue as a slice in publish order.

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Tx is a set of publishes and settles that happen together or not at all, over any number of

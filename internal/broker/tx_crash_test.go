@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // transfers move messages from queue a to the queues b and c, each in a transaction, from several

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // What a transaction dead-letters is part of its group, so it is bounded too.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // awaitable is a command that Await can wait for.

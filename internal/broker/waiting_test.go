@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // awaiting is one Await on a session of its own.

@@ -3,7 +3,7 @@ package broker
 import (
 	"errors"
 
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // Look finds out the version of a queue, which need not be there.

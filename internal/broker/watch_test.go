@@ -3,7 +3,7 @@ package broker
 import (
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestUnchanged: commands behind a condition are done only while its queue is as it was, whatever

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 // Commands that speak a protocol find the broker that others find by the same words, not one that

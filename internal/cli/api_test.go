@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 // fakeAPI answers every request from answer, and keeps the last one that changes something as

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	benchetcd "fiveways/internal/bench/etcd"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/test/etcdd"
+	benchetcd "fiveways.dev/fiveways/internal/bench/etcd"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 func TestBenchEtcd(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	benchjobs "fiveways/internal/bench/jobs"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/test/redisd"
+	benchjobs "fiveways.dev/fiveways/internal/bench/jobs"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 func TestBenchJobs(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/bench/semaphore"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/bench/semaphore"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 func TestBenchSemaphore(t *testing.T) {

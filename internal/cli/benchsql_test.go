@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"fiveways/internal/bench/sql"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/bench/sql"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 func TestBenchSQL(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // jobServers are those that the job commands work with.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // command runs Main and returns what it printed and its exit code.

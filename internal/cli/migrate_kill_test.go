@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/redisd"
-	"fiveways/worker"
-	"fiveways/worker/carmine"
+	"fiveways.dev/fiveways/test/redisd"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/carmine"
 )
 
 // TestKilledMigration kills the program again and again while it moves a queue: in the end

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 // withoutRoot runs fn with the file access of an ordinary user, on a thread that ends with it.

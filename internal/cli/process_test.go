@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

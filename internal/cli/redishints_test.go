@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // TestWrongServers: whatever is wrong with the server or the way to it, the error says what to do.

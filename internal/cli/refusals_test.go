@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 // TestRefusals: what a broker does not do is told with a way out, and by the exit code.

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"fiveways"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // semaphoreBroker starts a broker and returns its folder and the URL of its HTTP API.

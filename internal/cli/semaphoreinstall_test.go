@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 func TestSemaphoreInstall(t *testing.T) {

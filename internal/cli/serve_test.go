@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 // startServe runs serve with AMQP on a free port until the test ends, and returns the address that

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // brokers are stand-ins for brokers, which note that they were called and do nothing else.

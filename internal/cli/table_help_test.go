@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

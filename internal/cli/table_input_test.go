@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/spf13/pflag"
 )

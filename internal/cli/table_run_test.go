@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/rabbitmq/amqp091-go"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
 func TestSelfSigned(t *testing.T) {

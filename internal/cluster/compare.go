@@ -4,9 +4,9 @@ import (
 	"log/slog"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/replica"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/cluster/admission"
-	"fiveways/internal/replica"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/cluster/admission"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // identityDir is the folder of a node's certificate, in its data folder.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"fiveways/internal/cluster/admission"
-	"fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/cluster/admission"
+	"fiveways.dev/fiveways/internal/replica"
 )
 
 // Token returns a token with which nodes can join the cluster until a time.

@@ -5,7 +5,7 @@ import (
 	"net"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // reached is a leadership of another node, as the connections of clients reach it.

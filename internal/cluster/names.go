@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestNames: names outlive the process, and a name that is given twice is seen when it is new.

@@ -13,14 +13,14 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/cluster/admission"
-	"fiveways/internal/protocol"
-	"fiveways/internal/replica"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/replica/transport"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/cluster/admission"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Errors of a Node.

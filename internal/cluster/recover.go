@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/replica"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // ErrNothing says that a node has nothing that a cluster could begin with.

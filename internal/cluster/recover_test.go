@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/cluster/admission"
-	"fiveways/internal/replica"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/cluster/admission"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func TestRecover(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // NotBeforeName is the header with the time before which a message is not delivered.

@@ -3,8 +3,8 @@ package declareargs
 import (
 	"fmt"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Queue reads the arguments of a queue. Those that mean nothing here are kept and ignored, as

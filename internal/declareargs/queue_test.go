@@ -3,8 +3,8 @@ package declareargs
 import (
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 const resource = "queue 'q' in vhost '/'"

@@ -3,7 +3,7 @@ package declareargs
 import (
 	"fmt"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Refusal says why an argument is refused.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // maxTimer bounds times in ms, so that their sums stay in range: 140,000 years.

@@ -3,8 +3,8 @@ package declareargs
 import (
 	"fmt"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // count reads a number that is not negative.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // hashOfP is a cheap hash of the password "p" for tests, made by RabbitMQ's rule.

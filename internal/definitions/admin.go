@@ -3,8 +3,8 @@ package definitions
 import (
 	"sync"
 
-	"fiveways/internal/authn"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/authn"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // Admin is what administrators do with users, virtual hosts, permissions, limits and parameters.

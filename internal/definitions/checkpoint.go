@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // readFacts calls fn for each length-prefixed fact of a checkpoint.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestCredentials: how each kind of user proves who it is, before and after a restart.

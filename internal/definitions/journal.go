@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Shard is the number that the definitions have in the log.

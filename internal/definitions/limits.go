@@ -3,8 +3,8 @@ package definitions
 import (
 	"slices"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 var (

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/authn"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/authn"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // node is definitions on a data folder, with nothing that they mean anything to.

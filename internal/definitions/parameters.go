@@ -3,7 +3,7 @@ package definitions
 import (
 	"sync"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // Parameters are the parameters of a component in a virtual host, by name; none in a virtual host

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func parameterList(b *node, vhost, component string) (list []string) {

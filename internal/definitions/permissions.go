@@ -1,9 +1,9 @@
 package definitions
 
 import (
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Permissions are the permissions of a user in a virtual host, in order of user and virtual host;

@@ -3,7 +3,7 @@ package definitions
 import (
 	"sync"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // sequences give numbers, each once for ever. What may be given is reserved in the log of the

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Many at once get numbers that nobody else gets, over many blocks, and a second run goes on behind

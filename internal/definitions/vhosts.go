@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // VHosts are all virtual hosts, by name.

@@ -3,7 +3,7 @@ package definitions
 import (
 	"sync"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // watchers are told of changes.

@@ -3,9 +3,9 @@ package firehose
 import (
 	"math"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Of returns the broker.Options.Tap of a node of that name.

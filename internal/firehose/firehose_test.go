@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 func told(t *testing.T, of *shard.Tapped) (key string, headers message.Table, body string) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Jobs implements worker.Jobs.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 func open(t *testing.T) *broker.Broker {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/message"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Take implements worker.Jobs.

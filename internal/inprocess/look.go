@@ -3,11 +3,11 @@ package inprocess
 import (
 	"context"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/job"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/worker"
 )
 
 // look does a command that changes nothing; found is false when the queue is not there.

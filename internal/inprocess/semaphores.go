@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/glob"
-	core "fiveways/internal/core/semaphore"
-	"fiveways/internal/semaphores"
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/glob"
+	core "fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 // Semaphores implements semaphore.Backend.

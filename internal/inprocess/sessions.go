@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // sessions are those of calls into the engine: one call has one at a time.

@@ -13,10 +13,10 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/txn"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
 // proposed records a change and returns its answer.

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/server/v3/lease"
 	"go.uber.org/zap"
 
-	"fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
 // revokesAtOnce is how many expired leases are revoked at one time, as in etcd.

@@ -20,7 +20,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
 
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 // snapshotFile saves a snapshot as `etcdctl snapshot save` does: the database, then its check sum.

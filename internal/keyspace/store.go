@@ -19,8 +19,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
 
-	"fiveways/internal/keyspace/backend"
-	"fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/keyspace/backend"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
 // Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take

@@ -6,7 +6,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/auth"
 
-	"fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
 type whoKey struct{}

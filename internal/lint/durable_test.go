@@ -230,12 +230,12 @@ func TestOneApply(t *testing.T) {
 		}
 	}
 	engineTyped(t, changesDurable, `package broker
-		import "fiveways/internal/core/queue"
+		import "fiveways.dev/fiveways/internal/core/queue"
 		func f(s *queue.State) { s.Next(0); s.Purge(nil, nil) }`, "State.Purge")
 	engineTyped(t, changesDurable, `package broker
-		import "fiveways/internal/core/shardstate"
+		import "fiveways.dev/fiveways/internal/core/shardstate"
 		func f(q *shardstate.Queue) { s := q.Stream; q.Stream = nil; _ = s }`, "Queue.Stream is durable")
 	engineTyped(t, changesDurable, `package broker
-		import "fiveways/internal/core/job"
+		import "fiveways.dev/fiveways/internal/core/job"
 		func f(l *job.Lease) { l.Ended = true; l.Until++ }`, "Lease.Until is durable")
 }

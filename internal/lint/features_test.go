@@ -42,10 +42,10 @@ func commandsAreClosed(s source) (complaints []string) {
 func TestCommandsAreClosed(t *testing.T) {
 	everywhere(t, commandsAreClosed)
 	catches(t, commandsAreClosed, []planted{
-		{"a feature", "internal/broker/jobs/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Context) {}`, false},
-		{"the command's name only", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; var c broker.Command`, false},
-		{"a protocol that looks into a session", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker"; func f(s *broker.Session) { s.Finder() }`, true},
-		{"a protocol's delivery", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Delivery) {}`, false},
-		{"a protocol", "internal/protocol/resp/a.go", `package a; import "fiveways/internal/broker/shard"; func f(shard.Context) {}`, true},
+		{"a feature", "internal/broker/jobs/a.go", `package a; import "fiveways.dev/fiveways/internal/broker/shard"; func f(shard.Context) {}`, false},
+		{"the command's name only", "internal/protocol/resp/a.go", `package a; import "fiveways.dev/fiveways/internal/broker"; var c broker.Command`, false},
+		{"a protocol that looks into a session", "internal/protocol/resp/a.go", `package a; import "fiveways.dev/fiveways/internal/broker"; func f(s *broker.Session) { s.Finder() }`, true},
+		{"a protocol's delivery", "internal/protocol/resp/a.go", `package a; import "fiveways.dev/fiveways/internal/broker/shard"; func f(shard.Delivery) {}`, false},
+		{"a protocol", "internal/protocol/resp/a.go", `package a; import "fiveways.dev/fiveways/internal/broker/shard"; func f(shard.Context) {}`, true},
 	})
 }

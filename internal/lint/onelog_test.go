@@ -30,7 +30,7 @@ func pastTheLog(fset *token.FileSet, info typed) (complaints []string) {
 // TestOneLog finds entries that come to the log past the interface behind which a cluster stands.
 func TestOneLog(t *testing.T) {
 	engineTyped(t, pastTheLog, `package broker
-		import "fiveways/internal/storage/store"
+		import "fiveways.dev/fiveways/internal/storage/store"
 		type b struct { Scratch, store *store.Store }
 		func f(b *b) { b.Scratch.Append(nil, nil); b.store.Append(nil, nil) }`, "Append of a store")
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const self = "fiveways"
+const self = "fiveways.dev/fiveways"
 
 // ranks orders the layers of docs/architecture.md: a package imports only lower ranks, and its own
 // layer. The longest prefix counts.
@@ -165,19 +165,19 @@ func ownProtocol(s source) (complaints []string) {
 func TestImportRanks(t *testing.T) {
 	everywhere(t, importRank)
 	catches(t, importRank, []planted{
-		{"downwards", "internal/server/a.go", `package a; import _ "fiveways/internal/core/queue"`, false},
-		{"commands on what they share", "internal/cli/queues/a.go", `package a; import _ "fiveways/internal/cli/display"`, false},
-		{"one kind of command on another", "internal/cli/queues/a.go", `package a; import _ "fiveways/internal/cli/jobs"`, true},
-		{"what commands share on a command", "internal/cli/display/a.go", `package a; import _ "fiveways/internal/cli/jobs"`, true},
-		{"a family of Redis commands on what they share", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp/command"`, false},
-		{"one family of Redis commands on another", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp/semaphores"`, true},
-		{"a family of Redis commands on the connection", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways/internal/protocol/resp"`, true},
-		{"own layer", "internal/storage/store/a.go", `package a; import _ "fiveways/internal/storage/wal"`, false},
+		{"downwards", "internal/server/a.go", `package a; import _ "fiveways.dev/fiveways/internal/core/queue"`, false},
+		{"commands on what they share", "internal/cli/queues/a.go", `package a; import _ "fiveways.dev/fiveways/internal/cli/display"`, false},
+		{"one kind of command on another", "internal/cli/queues/a.go", `package a; import _ "fiveways.dev/fiveways/internal/cli/jobs"`, true},
+		{"what commands share on a command", "internal/cli/display/a.go", `package a; import _ "fiveways.dev/fiveways/internal/cli/jobs"`, true},
+		{"a family of Redis commands on what they share", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/resp/command"`, false},
+		{"one family of Redis commands on another", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/resp/semaphores"`, true},
+		{"a family of Redis commands on the connection", "internal/protocol/resp/streams/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/resp"`, true},
+		{"own layer", "internal/storage/store/a.go", `package a; import _ "fiveways.dev/fiveways/internal/storage/wal"`, false},
 		{"others' packages", "internal/core/queue/a.go", `package a; import _ "example.org/x"`, false},
-		{"a test looks up", "internal/core/queue/a_test.go", `package a; import _ "fiveways/internal/broker"`, false},
-		{"upwards", "internal/core/queue/a.go", `package a; import _ "fiveways/internal/broker"`, true},
-		{"sideways", "internal/bench/amqp/a.go", `package a; import _ "fiveways/internal/config"`, true},
-		{"the embedding package from below", "internal/server/a.go", `package a; import _ "fiveways"`, true},
+		{"a test looks up", "internal/core/queue/a_test.go", `package a; import _ "fiveways.dev/fiveways/internal/broker"`, false},
+		{"upwards", "internal/core/queue/a.go", `package a; import _ "fiveways.dev/fiveways/internal/broker"`, true},
+		{"sideways", "internal/bench/amqp/a.go", `package a; import _ "fiveways.dev/fiveways/internal/config"`, true},
+		{"the embedding package from below", "internal/server/a.go", `package a; import _ "fiveways.dev/fiveways"`, true},
 		{"a layer nobody ranked", "internal/util/a.go", `package a`, true},
 	})
 }
@@ -185,13 +185,13 @@ func TestImportRanks(t *testing.T) {
 func TestProtocolsAreApart(t *testing.T) {
 	everywhere(t, ownProtocol)
 	catches(t, ownProtocol, []planted{
-		{"its own wire", "internal/protocol/amqp/a.go", `package a; import _ "fiveways/internal/protocol/amqp/amqpwire"`, false},
-		{"the benchmark", "internal/bench/amqp/a.go", `package a; import _ "fiveways/internal/protocol/amqp/amqpwire"`, false},
-		{"composition", "internal/server/a.go", `package a; import _ "fiveways/internal/protocol/amqp"`, false},
-		{"the shared part", "internal/protocol/resp/a.go", `package a; import _ "fiveways/internal/protocol"`, false},
-		{"the shared transport", "internal/protocol/etcd/a.go", `package a; import _ "fiveways/internal/protocol/grpcwire"`, false},
-		{"another protocol", "internal/protocol/resp/a.go", `package a; import _ "fiveways/internal/protocol/amqp"`, true},
-		{"a protocol's wire from above", "internal/server/a.go", `package a; import _ "fiveways/internal/protocol/amqp/amqpwire"`, true},
-		{"a protocol's wire in the engine", "internal/broker/a_test.go", `package a; import _ "fiveways/internal/protocol/amqp/amqpwire"`, true},
+		{"its own wire", "internal/protocol/amqp/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"`, false},
+		{"the benchmark", "internal/bench/amqp/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"`, false},
+		{"composition", "internal/server/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp"`, false},
+		{"the shared part", "internal/protocol/resp/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol"`, false},
+		{"the shared transport", "internal/protocol/etcd/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/grpcwire"`, false},
+		{"another protocol", "internal/protocol/resp/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp"`, true},
+		{"a protocol's wire from above", "internal/server/a.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"`, true},
+		{"a protocol's wire in the engine", "internal/broker/a_test.go", `package a; import _ "fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"`, true},
 	})
 }

@@ -29,7 +29,7 @@ func (s source) at(n ast.Node) string {
 	return s.name + ":" + strconv.Itoa(s.fset.Position(n.Pos()).Line)
 }
 
-// imports gives the path of each import; the module's own start with "fiveways/".
+// imports gives the path of each import; the module's own start with self.
 func (s source) imports() map[string]*ast.ImportSpec {
 	all := map[string]*ast.ImportSpec{}
 	for _, spec := range s.file.Imports {

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/lists"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/lists"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // What one sample costs. The shards stand still for the part of it that the engine takes, in steps.

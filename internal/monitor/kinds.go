@@ -1,7 +1,7 @@
 package monitor
 
 import (
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 	"slices"
 	"time"
 )

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Options configure a Monitor. A zero value means the default in brackets.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // At a steady rate every rate is that rate, however the times of samples jitter and whatever steps

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/histogram"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/histogram"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Lengths are numbers of messages. It is meant to be embedded in what is shown of a queue.

@@ -3,7 +3,7 @@ package policies
 import (
 	"slices"
 
-	"fiveways/internal/core/pattern"
+	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
 // oneUpstream checks the settings of federation.

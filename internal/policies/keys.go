@@ -1,7 +1,7 @@
 package policies
 
 import (
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // key is a setting that a policy may have.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/pattern"
+	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
 // Components of the parameters that are policies, as RabbitMQ calls them.

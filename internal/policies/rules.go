@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Engine is the catalog.Policies of RabbitMQ's policies.

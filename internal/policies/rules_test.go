@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 var declaredNothing = catalog.DefaultQueuePolicy()

@@ -1,7 +1,7 @@
 package policies
 
 import (
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // ruling makes a valid setting count for a queue. declared tells that the queue's own arguments say

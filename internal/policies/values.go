@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Bounds of what numbers mean here; RabbitMQ's have none.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/monitor"
 )
 
 // The states of a connection, in RabbitMQ's words.

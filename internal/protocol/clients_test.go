@@ -4,7 +4,7 @@ import (
 	"net"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // part is a Part that remembers why it was ended.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"fiveways/internal/monitor"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // Cluster is the cluster that a broker serves, as the node that leads knows it. Any goroutine may

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // Attempt is an attempt to log in.

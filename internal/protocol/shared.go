@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Shared is what the options of every server of one broker have in common. A zero value means the

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/authority"
 )
 
 // certificates are files in memory.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 func TestTry(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with a folder of

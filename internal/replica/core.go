@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // batchVersion is the first byte of what an entry for shards holds. Another one is of a newer

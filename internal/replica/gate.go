@@ -6,9 +6,9 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // The level of the log is a part of the membership, and is raised by a change of the members that

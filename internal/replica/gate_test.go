@@ -8,8 +8,8 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // The levels of two versions, as tests have them.

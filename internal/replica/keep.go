@@ -6,7 +6,7 @@ import (
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/tracker"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 const (

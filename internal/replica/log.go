@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 var (

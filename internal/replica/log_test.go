@@ -1,6 +1,6 @@
 package replica
 
-import "fiveways/internal/broker/shardlog"
+import "fiveways.dev/fiveways/internal/broker/shardlog"
 
 // A leadership's log is one that an engine can append to.
 var _ shardlog.Log = (*Log)(nil)

@@ -13,9 +13,9 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // testAddress is where a node is in a test.

@@ -3,8 +3,8 @@
 package replica
 
 import (
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // ownNote is an entry that says nothing, of a kind that the version before does not have.

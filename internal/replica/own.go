@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // The first byte of an entry that is the replica's own says what it is, where one for shards has

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // TestFoundersFailure loses the first node of a cluster after every message by which two others

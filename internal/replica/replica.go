@@ -11,8 +11,8 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // maxMessages bounds the messages that wait for the replica. More are lost, as they may be on the

@@ -19,11 +19,11 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/replica/transport"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A bug is planted where a node meets its disk and its clock; the checks have to find it.

@@ -13,8 +13,8 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"golang.org/x/time/rate"
 
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // ErrTicketUsed says that another node has joined with a ticket.

@@ -3,8 +3,8 @@ package semaphores
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // Exchange receives the events, in each virtual host with semaphores. It is a durable topic

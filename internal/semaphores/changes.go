@@ -3,9 +3,9 @@ package semaphores
 import (
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // The permissions that changes need, as in catalog.Session.May.

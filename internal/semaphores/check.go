@@ -7,9 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // maxNumber bounds active and try_release, like PostgreSQL's int.

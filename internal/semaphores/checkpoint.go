@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // checkpointStep is how many tasks or semaphores a checkpoint encodes before it releases the lock.

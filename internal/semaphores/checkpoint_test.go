@@ -6,8 +6,8 @@ import (
 	"io"
 	"testing"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // again rebuilds a manager from a checkpoint and the log behind it.

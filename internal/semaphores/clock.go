@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // clock starts rounds that no caller asked for: a lease ended, or a batch had no room for all

@@ -3,7 +3,7 @@ package semaphores
 import (
 	"sync"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // combiner queues requests. One caller leads: it executes all waiting requests in one round, then

@@ -3,9 +3,9 @@ package semaphores
 import (
 	"sync/atomic"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 func (g *Group) empty() bool { return g.Tx == nil && len(g.Commands) == 0 }

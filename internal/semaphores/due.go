@@ -1,6 +1,6 @@
 package semaphores
 
-import "fiveways/internal/core/semaphore"
+import "fiveways.dev/fiveways/internal/core/semaphore"
 
 // changed marks a semaphore whose tasks or settings were changed, so that decide applies its rule.
 func (r *round) changed(s *sem) {

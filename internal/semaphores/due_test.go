@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const many = 20_000

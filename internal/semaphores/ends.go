@@ -3,7 +3,7 @@ package semaphores
 import (
 	"math"
 
-	"fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/core/heap"
 )
 
 // noEnd is later than any end of a lease, in unix ms.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // The facts of a log entry; docs/format/semaphores.md describes them. Never renumber.

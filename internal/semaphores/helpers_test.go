@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // node is a broker with semaphores, and a session that may do everything.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A look shows nothing that may still be lost: it waits for the batch in flight, and looks again if

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func (n *node) createWithLease(key string, active int, lease time.Duration) {

@@ -3,7 +3,7 @@ package semaphores
 import (
 	"strings"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // List describes the semaphores of the session's virtual host that it may read and whose key

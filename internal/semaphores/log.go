@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // logLine is a log line that is written when the round is durable.

@@ -3,8 +3,8 @@ package semaphores
 import (
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // The page size of one look, by default and at most.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // Options configure a Manager. The zero value of a field is its default.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // envelope returns the message of a transition, as docs/features/semaphores.md describes it.

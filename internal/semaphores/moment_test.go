@@ -3,7 +3,7 @@ package semaphores
 import (
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // An atomic request applies the rule once; the same changes made one by one apply it after each.

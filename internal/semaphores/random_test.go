@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/lists"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/lists"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // model is the expected behaviour of the manager: the rule applied after each change, without log,

@@ -3,10 +3,10 @@ package semaphores
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // recordAlone makes the round durable, with its events. It is exempt from publisher flow control:

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 var errUnsupported = store.ErrUnsupportedFormat

@@ -1,6 +1,6 @@
 package semaphores
 
-import "fiveways/internal/core/semaphore"
+import "fiveways.dev/fiveways/internal/core/semaphore"
 
 // rollbackEntry says how to revert one step of a round.
 type rollbackEntry struct {

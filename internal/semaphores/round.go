@@ -1,7 +1,7 @@
 package semaphores
 
 import (
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // A batch of the log takes at most this much; what is left is done in the next round.

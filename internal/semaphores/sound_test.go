@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // sound checks the table's counts against its contents.

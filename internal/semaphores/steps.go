@@ -1,6 +1,6 @@
 package semaphores
 
-import "fiveways/internal/core/semaphore"
+import "fiveways.dev/fiveways/internal/core/semaphore"
 
 // The single steps of a round. Each adds to the rollback log, to the log's facts and to the events.
 

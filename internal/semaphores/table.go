@@ -7,8 +7,8 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // sem is one semaphore.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Many concurrent callers each get their own answer, and never more tasks run than allowed.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // target is what a watcher watches: a task, a semaphore (without task), or many of a virtual host

@@ -3,7 +3,7 @@ package semaphores
 import (
 	"fmt"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Other callers wait while the changes of one are made or looked up, so one round takes at most

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A large call of one caller is split into rounds, between which others are served.

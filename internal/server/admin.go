@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // AdminSocket is the Unix socket on which a broker with this configuration serves the HTTP API to

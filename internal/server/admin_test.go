@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // A client that does not send all of its request is let go, so that it cannot hold up a stop.

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"os"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
 )
 
 // loadDefinitions imports a definitions file before the broker accepts connections.

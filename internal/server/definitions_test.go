@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // The file is taken in at every start, and one that cannot be ends it.

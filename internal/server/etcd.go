@@ -6,11 +6,11 @@ import (
 	"net"
 	"path/filepath"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/protocol/etcd"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/protocol/etcd"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's

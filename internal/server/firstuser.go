@@ -6,10 +6,10 @@ import (
 	"os"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 const (

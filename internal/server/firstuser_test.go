@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // begin starts a node that only has AMQP, runs fn and stops it.

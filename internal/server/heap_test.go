@@ -8,7 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // The collector's limit grows with the index of the keys, which is on the heap beside what

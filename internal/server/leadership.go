@@ -8,15 +8,15 @@ import (
 	"net/http"
 	"sync"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/protocol/pgwire"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // leadership is what serves a broker: the protocols, and what runs beside them. It lasts as long as

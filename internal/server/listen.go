@@ -7,8 +7,8 @@ import (
 	"net"
 	"syscall"
 
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Endpoint is an address at which a protocol is served.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // taken is an address that another program has.

@@ -19,10 +19,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/config"
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // faultyNode is a node on a log with faults, with a client of each protocol that is there before

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // When leadership is lost, connections that only wait end in the words of their protocols, idle

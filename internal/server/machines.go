@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"log/slog"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/firehose"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/policies"
-	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/firehose"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/protocol/pgwire"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // machines are what a broker keeps in its log beside definitions and queues. They are filled when

@@ -5,13 +5,13 @@ import (
 	"os"
 	"runtime"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // describe says what the HTTP API tells of this node.

@@ -22,8 +22,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/internal/config"
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 var (

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp"
+	"fiveways.dev/fiveways/internal/protocol/pgwire"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 var syncModes = map[string]store.SyncMode{

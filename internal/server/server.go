@@ -20,17 +20,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/cluster"
-	"fiveways/internal/cluster/control"
-	"fiveways/internal/cluster/proxy"
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/traces"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/cluster/control"
+	"fiveways.dev/fiveways/internal/cluster/proxy"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/traces"
 )
 
 // ErrAddrInUse and ErrLocked tell that a listen address or the data folder

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // shovels run inside the broker. They connect to it as ordinary AMQP clients, over private pipes,

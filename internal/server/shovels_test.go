@@ -15,10 +15,10 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/config"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/shovel/dynamic"
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const shovelPatience = 20 * time.Second

@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 
-	"fiveways/internal/config"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp"
-	"fiveways/internal/protocol/etcd"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/protocol/pgwire"
-	"fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp"
+	"fiveways.dev/fiveways/internal/protocol/etcd"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/protocol/pgwire"
+	"fiveways.dev/fiveways/internal/protocol/resp"
 )
 
 // tlsModes are how the protocols take TLS on their ports.

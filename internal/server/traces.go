@@ -3,9 +3,9 @@ package server
 import (
 	"log/slog"
 
-	"fiveways/internal/config"
-	"fiveways/internal/core/tracing"
-	"fiveways/internal/traces"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/core/tracing"
+	"fiveways.dev/fiveways/internal/traces"
 )
 
 // newTraces returns the exporter of message spans, nil if that is off.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

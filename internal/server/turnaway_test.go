@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/cluster/proxy"
-	"fiveways/internal/protocol"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/cluster/proxy"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // TestTurnAway: while no node leads, clients are told so in the words of their protocols, with and

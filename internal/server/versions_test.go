@@ -11,7 +11,7 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // get reads a page of the HTTP API or of the metrics as guest.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // node is a broker on a folder and an address of its own that is killed and started again.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
 )

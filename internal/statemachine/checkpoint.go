@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // version is the first byte of a checkpoint of a machine. No version of a shard's checkpoint is

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // With are the hosts of entries, in the order of their locks.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Machine is a state machine. Its methods are called one at a time, on any goroutine, and call no

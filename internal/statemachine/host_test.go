@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // journal is a machine that keeps its entries. Its fields are guarded by mu only because tests look

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/core/tracing"
+	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
 // Options configure an Exporter. A zero value means the default in brackets.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/core/tracing"
+	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

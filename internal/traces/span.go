@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/tracing"
+	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
 // The names below are those of OTLP in JSON, version 1.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 // acquired is what came of an acquire.

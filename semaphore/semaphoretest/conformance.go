@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 // patience is how long what must come is waited for.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/core/glob"
-	core "fiveways/internal/core/semaphore"
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/internal/core/glob"
+	core "fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 // Memory is semaphores in memory, by the rule of the broker: what a test gives semaphore.New. Time

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 func TestMemory(t *testing.T) {

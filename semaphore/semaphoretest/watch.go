@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"fiveways/internal/core/glob"
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 // happen does something of all kinds to a semaphore, and returns what is told of it: what is a

@@ -18,7 +18,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

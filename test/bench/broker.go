@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // How long a broker may take to answer a handshake (a restart on millions of messages included) and

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"fiveways/internal/bench/etcd"
-	"fiveways/test/daemon"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/internal/bench/etcd"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 // etcdServer is a server of etcd's API, started on an empty folder for one run of one case.

@@ -6,9 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"fiveways/internal/bench/jobs"
-	"fiveways/test/daemon"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/internal/bench/jobs"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // jobsServer is a server of the Redis protocol, started on an empty folder for one run of one case.

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/test/etcdd"
-	"fiveways/test/postgres"
-	"fiveways/test/rabbitmq"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // caseLimit is what one run of one case may take, a backlog of millions included.

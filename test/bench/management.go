@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // management is a broker with a management API, started on an empty folder for one run of one case.

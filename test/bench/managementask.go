@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // question is something that is asked for again and again.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // The names of the brokers in tables.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // pgbench is PostgreSQL's own load generator with one of our scripts.

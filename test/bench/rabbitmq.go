@@ -4,7 +4,7 @@ import (
 	"os"
 	"os/exec"
 
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // rabbitPeer is RabbitMQ, installed when that is asked for. The error is rabbitmq.ErrNone where

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"fiveways/internal/bench/semaphore"
-	"fiveways/internal/sqlschema"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/bench/semaphore"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
 )

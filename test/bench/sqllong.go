@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/sql"
+	"fiveways.dev/fiveways/internal/bench/sql"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/daemon"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
 )

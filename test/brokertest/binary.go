@@ -65,7 +65,7 @@ func binary() (string, error) {
 
 // compile builds the broker with build tags.
 func compile(path, tags string) error {
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways/cmd/fiveways").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways.dev/fiveways/cmd/fiveways").CombinedOutput(); err != nil {
 		return fmt.Errorf("brokertest: build: %w\n%s", err, out)
 	}
 	return nil
@@ -85,7 +85,7 @@ func Next(t testing.TB) string {
 // noteSources has `go test` know that the tests depend on the broker, which they do not import: it
 // takes the results of a test from its cache while all that the test has looked at is the same.
 func noteSources() error {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "fiveways").Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "fiveways.dev/fiveways").Output()
 	if err != nil {
 		return fmt.Errorf("brokertest: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // ErrNoMount says that the user may not mount file systems.

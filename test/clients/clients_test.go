@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // scriptPatience bounds a script that hangs; the slowest takes about ten seconds.

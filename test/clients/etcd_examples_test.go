@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // summed is what every program of examples/etcd prints.

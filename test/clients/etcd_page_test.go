@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdctl prints into the sessions of docs/protocols/etcd*.md")

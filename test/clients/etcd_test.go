@@ -6,8 +6,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 // etcdAddr is where a broker of the test's own serves etcd's API. With ETCD_PEER it is that server,

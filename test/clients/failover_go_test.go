@@ -17,8 +17,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/semaphore"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/semaphore"
+	"fiveways.dev/fiveways/worker"
 )
 
 const (

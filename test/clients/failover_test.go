@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // atWork is a client that works on a cluster until it is told to finish.

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // TestHTTPExamples runs the programs of examples/http, each twice on one broker, so that they stay

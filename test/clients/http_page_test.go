@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the sessions of docs/protocols/http.md and docs/features/browsing.md")

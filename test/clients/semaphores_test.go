@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // TestSemaphoreExamples runs the programs of examples/semaphores, each twice on one broker, so that

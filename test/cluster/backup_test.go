@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/clustertest"
 
 	"github.com/jackc/pgx/v5"
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/cluster/admission"
-	"fiveways/internal/protocol"
-	"fiveways/test/brokertest"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/internal/cluster/admission"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/clustertest"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // TestOperators: what operators ask of any node is about all of them.

@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 	"fmt"
 	"net/http"
 	"testing"

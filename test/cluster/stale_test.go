@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // asker is a client that asks the same question again and again.

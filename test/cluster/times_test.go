@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 
 	"github.com/jackc/pgx/v5"
 	amqp "github.com/rabbitmq/amqp091-go"

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol"
-	"fiveways/test/brokertest"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/clustertest"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )

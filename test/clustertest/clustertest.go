@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol"
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const (

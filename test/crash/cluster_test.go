@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // TestCluster is TestCrash for a cluster of three nodes, of which the one that leads is killed, or

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // fault is something that happens to a cluster.

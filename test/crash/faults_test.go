@@ -15,8 +15,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have

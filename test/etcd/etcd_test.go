@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/etcd/duel"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/etcd/duel"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

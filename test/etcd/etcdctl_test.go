@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 // TestEtcdctlAuth plays commands of etcdctl about users, roles and access control to a real etcd

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/etcd/duel"
+	"fiveways.dev/fiveways/test/etcd/duel"
 )
 
 // A sequence is this many operations; sequences are how many are usual.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // ErrNone says that no etcd is installed.

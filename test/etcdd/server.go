@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // Server is a running etcd.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/broker"
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 // node is a broker in this process whose clock the script moves, as a client of the Redis protocol

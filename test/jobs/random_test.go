@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 // generator makes up steps. It knows what was taken, so that most reports come from the job's

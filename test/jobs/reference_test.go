@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/bench/jobs/lua"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/internal/bench/jobs/lua"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // defaultLock is the lock time of a take that names none, ms.

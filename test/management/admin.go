@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // admin runs the rabbitmqadmin of a line, which has spaces between arguments only. The answer is

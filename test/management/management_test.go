@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 var record = flag.Bool("record", false, "play the scripts to an installed RabbitMQ 3.10 and write its answers down")

@@ -9,7 +9,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var amqpProtocol = protocol{name: "amqp", typed: true, plain: true, marks: true, volatile: true, dial: dialAMQP}

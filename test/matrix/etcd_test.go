@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var etcdProtocol = protocol{name: "etcd", plain: true, marks: true, blind: true, said: saidByEtcd, shown: shownByEtcd, dial: dialEtcd}

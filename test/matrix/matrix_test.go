@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

@@ -15,8 +15,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/semaphore"
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/semaphore"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var (

@@ -13,9 +13,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // The messages that are there before the migration, and those that come during it.

@@ -17,9 +17,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

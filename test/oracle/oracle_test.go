@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "record the answers of RabbitMQ anew")

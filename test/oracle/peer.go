@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // patience is how long an answer may take. The slowest honest ones are the three seconds after a

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/test/daemon"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // recordedVersion is the RabbitMQ that the recordings are of.

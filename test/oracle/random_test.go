@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var (

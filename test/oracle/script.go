@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // A line of a script is

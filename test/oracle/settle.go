@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // How a script waits until a broker has done all that a line caused, without knowing what that is

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // field is one word of a script's line: name=value, or name alone, which is true.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 const chart = "../../deploy/kubernetes/fiveways"

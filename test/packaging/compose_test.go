@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // builtTool builds a program in a module of its own. Without what that needs the test is skipped,

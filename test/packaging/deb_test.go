@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // build makes the Debian package and returns its path. It is packed loosely: nobody downloads it.

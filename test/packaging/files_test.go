@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // instructions are the instructions of a Dockerfile, each on one line, without comments.

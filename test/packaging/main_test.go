@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

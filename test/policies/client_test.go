@@ -12,9 +12,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 var onRabbitMQ = flag.Bool("rabbitmq", false, "ask an installed RabbitMQ")

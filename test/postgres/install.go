@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // OldestVersion is the oldest major version that is used.

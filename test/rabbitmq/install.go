@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // debianScript is the start script itself: the one in /usr/sbin changes the user and keeps a shell

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const startPatience = 90 * time.Second

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // Options say what a Node is. A zero value means the default in brackets.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 func both(t *testing.T) []*duel.Duel {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os/exec"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const program = "redis-server"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 // Options say what server is wanted.

@@ -3,7 +3,7 @@ package semaphore
 import (
 	"testing"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 func TestCore(t *testing.T) { playAll(t, func(*testing.T) side { return newCore() }) }

@@ -7,8 +7,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/semaphores"
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // TestSQL plays the scripts to the SQL protocol of a broker.

@@ -3,7 +3,7 @@ package semaphore
 import (
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

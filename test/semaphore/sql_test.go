@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/sqlschema"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // TestPostgreSQL plays the scripts to the functions in a real PostgreSQL.

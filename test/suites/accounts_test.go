@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 func TestAccountsOnFiveways(t *testing.T) {

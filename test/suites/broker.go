@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/oracle"
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/oracle"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // ownPort is the port that suites have in their sources.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // needAlarms are the test classes of amqp-client that need a resource alarm.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // TestH2spec runs the conformance suite of HTTP/2 against the etcd API. RabbitMQ has none.

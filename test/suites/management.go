@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/rabbitmq"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
 // managementPort is where suites of clients of the management API look for it.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // inOurWords maps commands of rabbitmqctl to those of fiveways. $1 is the first argument, $* stands

@@ -17,7 +17,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // secret stands wherever a client or an operator may put one.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/clustertest"
 )
 
 // nodeRow is the text of the row of a node in JavaScript.

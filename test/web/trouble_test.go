@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // When the broker is gone the page says so, and keeps what it had.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/daemon"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/daemon"
+	"fiveways.dev/fiveways/worker"
 )
 
 const (

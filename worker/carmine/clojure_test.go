@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // clojure is a worker and a producer of one generation of Carmine, as far as the keys go: written

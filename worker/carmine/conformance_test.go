@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/redisd"
-	"fiveways/worker"
-	"fiveways/worker/workertest"
+	"fiveways.dev/fiveways/test/redisd"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/workertest"
 )
 
 // TestConformance: Carmine's queues are jobs as the interface has them, whatever the oldest

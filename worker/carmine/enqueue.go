@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Enqueue implements worker.Jobs. Carmine has no priorities, no expiry and no headers; of these

@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/internal/respclient"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/respclient"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Jobs is Carmine's queues on a Redis. It may be used by several goroutines.

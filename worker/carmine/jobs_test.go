@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // TestPayloads: what Clojure put there comes out as what it is, and what Go puts there Clojure can

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // left remembers which unreadable jobs the caller has been told of, so that each is told once in a

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"fiveways/worker/carmine/nippy"
+	"fiveways.dev/fiveways/worker/carmine/nippy"
 )
 
 // The content types of bodies, in the header ContentTypeHeader of a job that is taken or enqueued.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/test/redisd"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/test/redisd"
+	"fiveways.dev/fiveways/worker"
 )
 
 const q = "mail"

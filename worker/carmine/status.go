@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Status implements worker.Jobs.

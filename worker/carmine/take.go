@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // stepsAtOnce is how many messages one script examines, and maxTaken how many it takes: while it

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // twin is the life cycle of jobs in the plainest way: one queue, no order.

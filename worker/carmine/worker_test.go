@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // TestWorkerBesideClojure: a worker of package worker handles what Clojure enqueued, while a

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Suite is what Conformance checks.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Status implements worker.Jobs.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Memory is queues of jobs in memory: the states, times and errors of a broker, nothing on disk,

@@ -3,7 +3,7 @@ package workertest
 import (
 	"testing"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 func TestMemory(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 func inOrder(_ *testing.T, b bench) {

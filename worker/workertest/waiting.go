@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 func severalQueues(t *testing.T, b bench) {

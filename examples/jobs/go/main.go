@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"fiveways/worker"
+	"fiveways.dev/fiveways/worker"
 )
 
 // Mail is the payload of a job; JSON in its body.

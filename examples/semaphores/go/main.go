@@ -12,7 +12,7 @@ import (
 	"os"
 	"strconv"
 
-	"fiveways/semaphore"
+	"fiveways.dev/fiveways/semaphore"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // toyBroker knows just enough AMQP for a run: it hands each message to the first consumer of its

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/internal/bench/latency"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // consumer is one consuming connection.

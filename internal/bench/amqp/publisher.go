@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // publisher is one publishing connection.

@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"fiveways/internal/bench/latency"
-	"fiveways/internal/bench/process"
+	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/process"
 )
 
 // Result is what a run measured. Its JSON names are kept stable for scripts.

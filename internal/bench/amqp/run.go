@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/bench/process"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/bench/process"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // run is what the connections of one Run share.

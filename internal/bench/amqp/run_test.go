@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/bench/process"
+	"fiveways.dev/fiveways/internal/bench/process"
 )
 
 // options is a short run against b that ends by count.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // window holds the messages of one publisher that wait for a confirm. With a limit of 0 there are

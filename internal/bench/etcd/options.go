@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"fiveways/internal/bench/option"
+	"fiveways.dev/fiveways/internal/bench/option"
 )
 
 // Options say what load Run puts on a server. DefaultOptions is a valid start; the zero value is

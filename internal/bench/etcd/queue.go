@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/bench/latency"
-	"fiveways/internal/bench/process"
+	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/process"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"

@@ -8,7 +8,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 func TestRunOnPlainKeys(t *testing.T) {

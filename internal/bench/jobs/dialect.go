@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/bench/jobs/lua"
+	"fiveways.dev/fiveways/internal/bench/jobs/lua"
 )
 
 // job is what a report needs of a job that was taken.

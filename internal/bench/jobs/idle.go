@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/latency"
-	"fiveways/internal/bench/option"
-	"fiveways/internal/bench/process"
+	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/option"
+	"fiveways.dev/fiveways/internal/bench/process"
 )
 
 // IdleOptions say how Idle leaves a broker alone, and how it wakes it.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // serveBroker is the address of a broker in this process.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // load is what a client does again and again.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // Result is what a run measured. Its JSON names are kept stable for scripts.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // Run puts the loads on the servers, each on a queue of its own that is removed afterwards. done is

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 func quick(address string) Options {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // changes lets each client release a running task and enqueue another at the end of the line, again

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // places pairs releases with the tasks that are acquired after them: the place that was free first

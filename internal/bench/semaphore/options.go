@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"time"
 
-	"fiveways/internal/bench/option"
+	"fiveways.dev/fiveways/internal/bench/option"
 )
 
 // Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value

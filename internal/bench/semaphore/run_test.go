@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 func quick(url string) Options {

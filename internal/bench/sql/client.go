@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
 // client is one connection with what it has measured.

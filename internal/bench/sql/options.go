@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"fiveways/internal/bench/option"
+	"fiveways.dev/fiveways/internal/bench/option"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 func quick(dsn string) Options {

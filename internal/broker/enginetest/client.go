@@ -5,10 +5,10 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Client is a session with a sink that records.

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // DueIn is how long the deadlines of Deadlines are away, and DueMS the same in ms.

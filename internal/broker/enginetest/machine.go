@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // Machine is a state machine whose hash is compared when its broker closes.

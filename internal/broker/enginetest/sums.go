@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // place is an entry of a part of the state.

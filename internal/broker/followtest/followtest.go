@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Replica is the part of broker.Replica that is compared.

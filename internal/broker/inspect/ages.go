@@ -3,8 +3,8 @@ package inspect
 import (
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // ages estimates how long the oldest ready message of a queue has been there. Messages carry no

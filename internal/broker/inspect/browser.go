@@ -1,13 +1,13 @@
 package inspect
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Message is a message as it stands in its queue.

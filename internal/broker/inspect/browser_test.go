@@ -10,15 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // rest is what a browser still shows, n at a time: bodies, what is happening to the messages, and

@@ -6,14 +6,14 @@ import (
 	"log/slog"
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Description is what a broker would have after starting on a data folder.

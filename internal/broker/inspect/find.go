@@ -1,9 +1,9 @@
 package inspect
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Find looks for a message of a queue by its message-id, whatever is happening to it; "" asks for

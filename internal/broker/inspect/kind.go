@@ -1,8 +1,8 @@
 package inspect
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // Kind is what a queue is among lists and streams.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func TestLists(t *testing.T) {

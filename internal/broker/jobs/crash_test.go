@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/job"
 )
 
 // jobLife is a small life of a queue of jobs, and for each id what it may be in after a crash: one

@@ -4,11 +4,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // directory is what a queue that is used for jobs, or whose messages are leased, keeps beside its

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 const dueMS = enginetest.DueMS

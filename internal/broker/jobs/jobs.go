@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"strconv"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Headers of jobs.

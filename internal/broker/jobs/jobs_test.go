@@ -4,12 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/job"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // openBroker opens a broker whose queues know their jobs.

@@ -3,8 +3,8 @@ package jobs
 import (
 	"strconv"
 
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // known is what is known of an id.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // plain takes messages of the queue, which are no jobs by that.

@@ -3,11 +3,11 @@ package jobs
 import (
 	"bytes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Find implements catalog.Command.

@@ -3,10 +3,10 @@ package jobs
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // takeBytes is how much one Take leases at most, in bytes of messages: the shard stands still for

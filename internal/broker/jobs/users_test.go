@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/schedule"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/broker/schedule"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func steppedJobs(t *testing.T, change func(*catalog.QueueSpec)) (jobClient, *enginetest.Clock) {

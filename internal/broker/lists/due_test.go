@@ -3,8 +3,8 @@ package lists
 import (
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // expiring puts a message that expires.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Both ends of any queue can be pushed to and popped from, whatever it has seen before, and over

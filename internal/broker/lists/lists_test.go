@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func texts(bodies [][]byte) (out []string) {

@@ -3,9 +3,9 @@ package lists
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Pop takes ready messages off a queue for good: those that would be delivered first, with Back

@@ -1,9 +1,9 @@
 package lists
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Push puts messages into a queue, one behind the other; with Front each before the head. Errors:

@@ -3,7 +3,7 @@ package loans
 import (
 	"context"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // Claim is the right to be the only session that publishes a message of some name, until it is

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 func TestDue(t *testing.T) {

@@ -3,9 +3,9 @@ package loans
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // One command lends at most this many messages, or bytes of them: the shard stands still for it.

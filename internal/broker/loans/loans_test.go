@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // client lends messages.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // request asks for one message, and waits while it is lent. It is a command of broker.Session.Run.

@@ -3,11 +3,11 @@ package loans
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // A sweep looks at firstPage messages first: often one of them is enough. Pages grow to maxPage.

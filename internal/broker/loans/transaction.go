@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/deadlock"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/deadlock"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Manager knows which names are claimed, and what transactions wait for while they hold something.

@@ -3,8 +3,8 @@
 package routecache
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Size bounds the cache of one session.

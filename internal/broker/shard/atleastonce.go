@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // deadStep is the most attempts in one round.

@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Limit bounds the unacked deliveries of several consumers together (the global prefetch of a

@@ -4,14 +4,14 @@ import (
 	"math"
 	"slices"
 
-	"fiveways/internal/broker/bodies"
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/broker/bodies"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // MaxSpan bounds the durations that clients give, ms, so that sums with times do not overflow.

@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/tracing"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
 // published counts a message that was taken in.

@@ -3,8 +3,8 @@ package shard
 import (
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // The cost of counting for a message at its queue: taken in, handed out and acknowledged, in reads

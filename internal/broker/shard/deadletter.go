@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // deadLetter ends an unacked message of q that died: it is sent to the dead-letter exchange if q

@@ -1,6 +1,6 @@
 package shard
 
-import "fiveways/internal/storage/store"
+import "fiveways.dev/fiveways/internal/storage/store"
 
 // Debug shows the inside of a shard to tests of the packages above. Its methods run at the shard.
 type Debug struct{ *Shard }

@@ -3,9 +3,9 @@ package shard
 import (
 	"math"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/dedup"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // A queue or an exchange buffer with Policy.Deduplicate takes one message per key. The key is the

@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // dispatch delivers ready messages to consumers that may get them.

@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // goEarly gives a message its place. Queues with groups or selectors keep the order of arrival.

@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // publish puts a message into its queues on this shard, records it when it is persistent and one of

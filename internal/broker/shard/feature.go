@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Feature is what a package above this one keeps beside the messages of one queue. A queue has at

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 const (

@@ -3,7 +3,7 @@ package shard
 import (
 	"sync/atomic"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // handover is a message on its way from one queue to others: it is dead, or its time in an exchange

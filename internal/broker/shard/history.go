@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // noStoreHeader set to true keeps a message out of the history of a recent-history exchange.

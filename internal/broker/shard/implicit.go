@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"fiveways/internal/core/list"
+	"fiveways.dev/fiveways/internal/core/list"
 	"time"
 )
 

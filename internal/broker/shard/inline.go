@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"fiveways/internal/broker/inbox"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker/inbox"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // A shard runs on its own goroutine, or inline on the goroutine of a session that waits for the

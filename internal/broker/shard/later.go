@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // Later is the messages that a command answers with and that are only on disk: they are read on the

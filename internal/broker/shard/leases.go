@@ -3,9 +3,9 @@ package shard
 import (
 	"math/rand/v2"
 
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // A leased message returns to its queue when the lease ends. The leases are in the ledger of the

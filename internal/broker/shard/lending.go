@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/dependency"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/dependency"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // LoanWaiters are what waits until messages of one queue that are lent are back or gone, as a

@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // A queue keeps the messages near its head in memory. Deeper ones are packed to a few bytes each,

@@ -3,11 +3,11 @@ package shard
 import (
 	"math"
 
-	"fiveways/internal/core/dependency"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/dependency"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // orderedQueue is a queue of QueuePolicy.ConsumeAfter as the graph of its virtual host knows it.

@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Publish is one message on its way in.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Restore takes up what the log has of the shard's queues, which are known by then.

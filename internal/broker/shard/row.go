@@ -1,6 +1,6 @@
 package shard
 
-import "fiveways/internal/core/list"
+import "fiveways.dev/fiveways/internal/core/list"
 
 // Waiting is a call that waits at a queue until there is something for it. The methods run on the
 // goroutine of the queue's shard.

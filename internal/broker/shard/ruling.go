@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/throttle"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/throttle"
 )
 
 // Policy is what is in force for the queue now: its declaration, changed by policies. Any goroutine

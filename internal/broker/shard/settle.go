@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // ack settles n contiguous deliveries.

@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Sink is where a session's deliveries go. Its methods run on the goroutine of a shard, of a

@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // syncWait is what a publisher confirm waits for when the broker has this mode.

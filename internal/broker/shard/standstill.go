@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Transactions and command groups that need several shards stop each of them, change the state, and

@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // A stream is a queue whose messages are entries: each has an id from the moment it comes,

@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Tapped is a message of a tapped virtual host (SetTapped) that was published or handed out.

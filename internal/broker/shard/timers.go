@@ -3,8 +3,8 @@ package shard
 import (
 	"math"
 
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/heap"
 )
 
 // timers orders the queues of a shard by the time of their next event: a message expires or becomes

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/deadletter"
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/throttle"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/deadletter"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/throttle"
 )
 
 // Rate limits what sessions publish in the virtual host.

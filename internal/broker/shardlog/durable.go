@@ -3,7 +3,7 @@ package shardlog
 import (
 	"sync/atomic"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // durable is how far a shard's entries are durable, and the functions that wait for more. On most

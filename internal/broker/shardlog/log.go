@@ -1,6 +1,6 @@
 package shardlog
 
-import "fiveways/internal/storage/store"
+import "fiveways.dev/fiveways/internal/storage/store"
 
 // Log is what the engine appends to: the only way into the log for the entries of shards, for
 // definitions, and for the state machines (keys and semaphores). *store.Store implements it.

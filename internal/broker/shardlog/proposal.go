@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // proposal is one entry on its way to the log, with the promises that depend on it: confirms and

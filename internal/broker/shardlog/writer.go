@@ -1,9 +1,9 @@
 package shardlog
 
 import (
-	"fiveways/internal/core/histogram"
-	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/histogram"
+	"fiveways.dev/fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Shared is what the writers of one broker share.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/shardstate"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // heldLog keeps what it is given until the test lets it go.

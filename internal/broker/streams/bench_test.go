@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkStream adds entries, 64 with one wait, and gives them to a group, with acknowledgements.

@@ -1,9 +1,9 @@
 package streams
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // GroupClaim makes pending entries those of another consumer, which is made when there is none of

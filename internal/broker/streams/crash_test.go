@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // groupRun is a small life of a stream with a group: what was promised, and what may or may not

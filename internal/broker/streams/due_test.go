@@ -3,8 +3,8 @@ package streams
 import (
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // pending has an entry pending for a consumer.

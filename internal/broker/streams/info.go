@@ -1,10 +1,10 @@
 package streams
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // Info describes a stream.

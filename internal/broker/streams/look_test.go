@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestLooksAreBounded: what a command gives out at once fits into the memory, however much is on

@@ -1,8 +1,8 @@
 package streams
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
 // GroupReads gives entries of several streams to a consumer: when one of the groups is not there,

@@ -3,10 +3,10 @@ package streams
 import (
 	"errors"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // OnStream is what all commands about streams embed: their queue, and that it must be a stream.

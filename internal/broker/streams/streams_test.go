@@ -7,14 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/lists"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/lists"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func onStream(name string) OnStream { return OnStream{OnQueue: enginetest.On(name)} }

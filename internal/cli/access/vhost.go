@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/listing"
-	"fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
 
 	"github.com/spf13/cobra"
 )

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"fiveways/internal/bench/amqp"
+	"fiveways.dev/fiveways/internal/bench/amqp"
 
 	"github.com/spf13/cobra"
 )

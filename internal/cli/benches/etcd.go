@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	benchetcd "fiveways/internal/bench/etcd"
+	benchetcd "fiveways.dev/fiveways/internal/bench/etcd"
 
 	"github.com/spf13/cobra"
 )

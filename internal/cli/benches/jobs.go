@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	benchjobs "fiveways/internal/bench/jobs"
-	"fiveways/internal/cli/brokeraddr"
+	benchjobs "fiveways.dev/fiveways/internal/bench/jobs"
+	"fiveways.dev/fiveways/internal/cli/brokeraddr"
 
 	"github.com/spf13/cobra"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/bench/semaphore"
+	"fiveways.dev/fiveways/internal/bench/semaphore"
 
 	"github.com/spf13/cobra"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/bench/sql"
+	"fiveways.dev/fiveways/internal/bench/sql"
 
 	"github.com/spf13/cobra"
 )

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strconv"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // addressOf is where the broker of the configuration serves a protocol, "" when it does not. The

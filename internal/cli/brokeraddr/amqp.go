@@ -3,8 +3,8 @@ package brokeraddr
 import (
 	"net/url"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 
 	"github.com/spf13/cobra"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 )

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/display"
 )
 
 // RabbitMQ's API shows values in the notation of Erlang in some of its refusals, and its clients

@@ -10,9 +10,9 @@ import (
 	"net/url"
 	"os"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/input"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 )

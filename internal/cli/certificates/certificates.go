@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/spf13/cobra"
 )

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cluster"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 )

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
 
 	"github.com/spf13/cobra"
 )

@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 
 	"github.com/spf13/cobra"
 )

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/input"
-	"fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/cli/listing"
 
 	"github.com/spf13/cobra"
 )

@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"fiveways/internal/cli/serving"
-	"fiveways/internal/config"
-	"fiveways/internal/server"
+	"fiveways.dev/fiveways/internal/cli/serving"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/server"
 
 	"github.com/rabbitmq/amqp091-go"
 	"github.com/spf13/cobra"

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"

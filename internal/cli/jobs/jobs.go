@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/internal/cli/brokeraddr"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/worker"
-	"fiveways/worker/carmine"
+	"fiveways.dev/fiveways/internal/cli/brokeraddr"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/carmine"
 
 	"github.com/spf13/cobra"
 )

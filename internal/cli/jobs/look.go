@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/worker"
 
 	"github.com/spf13/cobra"
 )

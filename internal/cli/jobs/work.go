@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/worker"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/worker"
 
 	"github.com/spf13/cobra"
 )

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/listing"
 
 	"github.com/spf13/cobra"
 )

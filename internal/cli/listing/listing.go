@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
 
 	"github.com/spf13/cobra"
 )

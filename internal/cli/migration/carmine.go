@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/internal/cli/brokeraddr"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/worker/carmine"
-	"fiveways/worker/carmine/migrate"
+	"fiveways.dev/fiveways/internal/cli/brokeraddr"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/worker/carmine"
+	"fiveways.dev/fiveways/worker/carmine/migrate"
 
 	"github.com/spf13/cobra"
 )

@@ -13,13 +13,13 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/internal/cli/brokeraddr"
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/input"
-	"fiveways/internal/config"
-	"fiveways/internal/shovel/migrate"
+	"fiveways.dev/fiveways/internal/cli/brokeraddr"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/shovel/migrate"
 
 	"github.com/spf13/cobra"
 )

@@ -9,12 +9,12 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/internal/cli/brokeraddr"
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/listing"
-	"fiveways/internal/config"
-	"fiveways/internal/shovel"
+	"fiveways.dev/fiveways/internal/cli/brokeraddr"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/shovel"
 
 	"github.com/spf13/cobra"
 )

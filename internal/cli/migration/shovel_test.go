@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/shovel"
+	"fiveways.dev/fiveways/internal/shovel"
 )
 
 func TestShovelProgress(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
 
 	"github.com/spf13/cobra"
 )

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/input"
-	"fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/cli/listing"
 
 	"github.com/spf13/cobra"
 )

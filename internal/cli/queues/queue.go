@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/cli/input"
-	"fiveways/internal/cli/listing"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
+	"fiveways.dev/fiveways/internal/cli/listing"
 
 	"github.com/spf13/cobra"
 )

@@ -3,7 +3,7 @@ package semaphores
 import (
 	"fmt"
 
-	"fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/internal/sqlschema"
 
 	"github.com/spf13/cobra"
 )

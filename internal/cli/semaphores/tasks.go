@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/protocol/httpapi"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/protocol/httpapi"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 
 	"github.com/spf13/cobra"
 )

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"fiveways/internal/cli/brokerapi"
-	"fiveways/internal/cli/display"
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 
 	"github.com/spf13/cobra"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"fiveways/internal/cli/display"
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 )

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/config"
-	"fiveways/internal/server"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/server"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/config"
-	"fiveways/internal/server"
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/server"
 )
 
 func TestBannerIsHonest(t *testing.T) {

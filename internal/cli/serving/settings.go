@@ -3,7 +3,7 @@ package serving
 import (
 	"os"
 
-	"fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/config"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -3,8 +3,8 @@ package sqlinstall
 import (
 	"fmt"
 
-	"fiveways/internal/cli/exitcode"
-	"fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/sqlschema"
 
 	"github.com/spf13/cobra"
 )

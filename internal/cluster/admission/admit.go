@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"time"
 
-	"fiveways/internal/replica/level"
-	"fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
 const (

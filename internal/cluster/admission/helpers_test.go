@@ -16,8 +16,8 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/transport"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestFiles: an identity is private, is kept, is the node's alone, and is not replaced by another.

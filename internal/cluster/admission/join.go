@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/replica/transport"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/transport"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // soon is when the tokens of tests expire.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strconv"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 const (

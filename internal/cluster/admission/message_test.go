@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // samples are an answer of each kind.

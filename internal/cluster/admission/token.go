@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 const (

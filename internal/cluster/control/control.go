@@ -18,9 +18,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/cluster"
-	"fiveways/internal/protocol"
-	"fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/replica"
 )
 
 const (

@@ -3,7 +3,7 @@ package control
 import (
 	"testing"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // A voter that does not know yet that it is one is shown as what it takes itself for.

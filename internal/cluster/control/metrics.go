@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/cluster"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // figure is a metric of a node, or of each other node as it knows them.

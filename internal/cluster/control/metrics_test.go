@@ -9,10 +9,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"fiveways/internal/cluster"
-	"fiveways/internal/replica"
-	"fiveways/internal/replica/level"
-	"fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
 // told is what the first node of four tells, which leads. The third is down, and the fourth has no

@@ -1,6 +1,6 @@
 package control
 
-import "fiveways/internal/protocol"
+import "fiveways.dev/fiveways/internal/protocol"
 
 // relieve gives the lead away when this node has it and is low on disk: it takes no messages, and
 // another one may.

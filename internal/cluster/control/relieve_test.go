@@ -3,7 +3,7 @@ package control
 import (
 	"testing"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 func TestRoomier(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"net"
 	"net/netip"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // version is that of the header. Nodes of two versions that follow each other understand it.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"fiveways/internal/core/pattern"
+	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
 // ErrPattern tells that a text is no regular expression that can be used here.

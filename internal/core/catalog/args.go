@@ -3,7 +3,7 @@ package catalog
 import (
 	"reflect"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // firstDifference compares the named arguments of two declarations. Integers

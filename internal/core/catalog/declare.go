@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // DeclareQueue adds a queue, which must be the same if it is there. A passive declaration asks

@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Edit is a change of the definitions of a virtual host. It works on a routing table that is not

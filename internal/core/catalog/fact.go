@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // The types of facts in the log of the definitions. The payload of each is a JSON object, so that

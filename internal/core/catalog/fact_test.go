@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // noEngine does nothing when definitions change.

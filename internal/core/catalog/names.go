@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // maxNameBytes is what a protocol can carry as a name.

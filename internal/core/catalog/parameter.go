@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Parameter is something that a component above the engine wants to be kept with a virtual host and

@@ -3,9 +3,9 @@ package catalog
 import (
 	"sync/atomic"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Queue is the definition of a queue, which does not change but for Implicit. The engine embeds it

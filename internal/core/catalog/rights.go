@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // What a permission is about.

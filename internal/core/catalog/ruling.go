@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Policies make rules for queues and exchanges of the parameters of their virtual host. What a rule

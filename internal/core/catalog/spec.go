@@ -1,6 +1,6 @@
 package catalog
 
-import "fiveways/internal/core/message"
+import "fiveways.dev/fiveways/internal/core/message"
 
 // QueueSpec declares a queue. Args are kept as the client gave them: they are
 // compared at a second declaration and shown back; Policy is what they mean.

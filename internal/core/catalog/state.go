@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/core/routing"
-	"fiveways/internal/core/shardstate"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
 // Engine is what the definitions need of the engine around them. Its methods are called while a

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // users are users and permissions. Readers take mu; they remember answers together with the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // VHost is one virtual host: a name space of exchanges and queues. The engine embeds it in what it

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // VHostID says which virtual host the rights are in. It may have been deleted.

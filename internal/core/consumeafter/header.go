@@ -3,7 +3,7 @@ package consumeafter
 import (
 	"strings"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // header is the name of the header.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 func TestIDs(t *testing.T) {

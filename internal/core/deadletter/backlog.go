@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // due takes out what is due, at most this many, as "handle" or "handle?" when the key is not known.

@@ -3,8 +3,8 @@ package deadletter
 import (
 	"slices"
 
-	"fiveways/internal/core/forward"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/forward"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // From is the queue where a message died, and where the queue sends what dies.

@@ -3,7 +3,7 @@ package dedup
 import (
 	"fmt"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ttlHeader is how long the message's key is remembered, ms, in place of what the queue says.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // ErrCorrupt is returned by Restore for bytes that AppendTo did not write.

@@ -3,10 +3,10 @@ package dependency
 import (
 	"slices"
 
-	"fiveways/internal/core/consumeafter"
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/consumeafter"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Arrival is what the order asks of a message on its way in, the same for all its queues of one

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/idindex"
 )
 
 // circles are the ids of a graph that name each other in a circle: an id names another one when a

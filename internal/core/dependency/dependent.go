@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // dependent is a message that names others. Edges are kept whatever is happening to it: while it is

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/invariants"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/invariants"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Graph is the order that messages ask for in the queues of a virtual host, as far as these lie on

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/idindex"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/idindex"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // room is a queue in a graph.

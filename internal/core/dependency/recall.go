@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // recalled is a message of the log in a queue.

@@ -1,8 +1,8 @@
 package dispatch
 
 import (
-	"fiveways/internal/core/heap"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // places is a heap. What is added in order stays where it is.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/core/selector"
 )
 
 // Consumer gets messages of one queue, as far as dispatch knows it. The fields above the

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"fiveways/internal/core/heap"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Place is a place in the order of a queue: by At, then by Tie. The protocol gives them a meaning.

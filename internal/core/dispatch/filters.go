@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
 )
 
 // filter is what one or several consumers of a queue ask for.

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"strconv"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // group is the messages with one value of the queue's group header. While some of them are out,

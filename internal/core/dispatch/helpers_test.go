@@ -3,9 +3,9 @@ package dispatch
 import (
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/selector"
 )
 
 // room is a queue with consumers, on a loop of its own or with others.

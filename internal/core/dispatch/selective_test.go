@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // twinMessage is a message of the naive model, which looks at all of them for each delivery.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // delayHeader holds the ms that a delayed exchange keeps a message. Consumers

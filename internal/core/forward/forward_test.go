@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // envelope is a message with these headers, and with an expiration when that is not "".

@@ -3,8 +3,8 @@ package forward
 import (
 	"strconv"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // Message is a message on its way, and what routing wants to know of it.

@@ -3,7 +3,7 @@ package job
 import (
 	"math"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Never is the time of what does not come, in unix ms.

@@ -7,8 +7,8 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Ledger is the leases of a queue and the ids that it remembers.

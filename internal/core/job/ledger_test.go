@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // twin is a ledger as two lists.

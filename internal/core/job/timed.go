@@ -1,6 +1,6 @@
 package job
 
-import "fiveways/internal/core/heap"
+import "fiveways.dev/fiveways/internal/core/heap"
 
 // timed is a lease or a remembered id.
 type timed interface {

@@ -1,6 +1,6 @@
 package message
 
-import "fiveways/internal/core/codec"
+import "fiveways.dev/fiveways/internal/core/codec"
 
 // Reader reads the primitive types of AMQP 0-9-1 (section 4.2): the integers of a codec.Reader, and
 // what follows here. Slices it returns alias the input.

@@ -3,7 +3,7 @@ package queue
 import (
 	"unsafe"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // seqBits is the width of the sequence number in a Handle; the priority stands above it.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // A packed chunk is its messages in order of slot. Each starts with a byte that says which fields

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // ErrCorrupt is returned by Restore for bytes that AppendTo did not write.

@@ -1,6 +1,6 @@
 package queue
 
-import "fiveways/internal/core/invariants"
+import "fiveways.dev/fiveways/internal/core/invariants"
 
 // State is the live messages of one queue. The zero value is an empty queue. Its own methods change
 // what a log records: which messages there are, their times, their counts of returns.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // wideTopic binds n patterns of the shape device.<n>.temp to 1000 queues.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // QueueID names a queue for ever; a queue declared again under an old name gets a new one.

@@ -3,7 +3,7 @@ package routing
 import (
 	"fmt"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Buffer is an exchange buffer: a queue that belongs to an exchange, where messages wait or are

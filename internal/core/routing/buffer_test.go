@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Exchange a holds messages, b copies them; both lead to queues and a also to b. The buffers are

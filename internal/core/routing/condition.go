@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
 )
 
 // Condition is what a binding asks of a message on top of what the exchange's type asks for. It is

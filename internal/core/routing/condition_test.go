@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // bodies is a language for tests: a message passes whose body begins with the text.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // The exchange types.

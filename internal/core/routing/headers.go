@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // headers matches the message's headers against the arguments of each binding; keys do not matter.

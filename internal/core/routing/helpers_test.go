@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // New is a table without conditions.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 func TestDirect(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Message is what routing looks at. Slices may alias a read buffer; nothing is kept after Route

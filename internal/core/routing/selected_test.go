@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // only is the argument list of a binding with a selector.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 func TestNewHasTheStandardExchanges(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // twin is routing done the dumb way: a slice of bindings, looked through for every message.

@@ -3,7 +3,7 @@ package routing
 import (
 	"math"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // exact is a value that only an equal value of the same type equals: a table, an array, or what has

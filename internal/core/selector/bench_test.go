@@ -3,7 +3,7 @@ package selector
 import (
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 var typical = map[string]string{

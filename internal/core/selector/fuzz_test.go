@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // printed writes a parsed condition with parentheses around everything. Names of fields come from

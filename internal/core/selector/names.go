@@ -1,6 +1,6 @@
 package selector
 
-import "fiveways/internal/core/message"
+import "fiveways.dev/fiveways/internal/core/message"
 
 // field is what a name stands for, other than a header.
 type field uint8

@@ -3,7 +3,7 @@ package selector
 import (
 	"unsafe"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Limits of a selector.

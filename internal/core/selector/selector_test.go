@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // order is the message that most tests look at.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // expr is a condition or operand as text, and how a naive evaluator finds its value in decoded

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // view reads a message while a condition is tested.

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // idKinds are ids as users have them.

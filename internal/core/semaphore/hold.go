@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/core/heap"
 )
 
 // hold is what only some tasks have: a lease of their own, an end, an owner.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/core/invariants"
+	"fiveways.dev/fiveways/internal/core/invariants"
 )
 
 // Load begins a load, until Settle: tasks may be put, changed and removed, looked up and counted,

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // duel does the same with a State, its twin, and a replica that is told only what came out, as a

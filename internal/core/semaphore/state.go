@@ -8,7 +8,7 @@ import (
 	"maps"
 	"math"
 
-	"fiveways/internal/core/invariants"
+	"fiveways.dev/fiveways/internal/core/invariants"
 )
 
 // ErrOrder is returned when the order is to change while there are tasks.

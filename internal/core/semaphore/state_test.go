@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // settle does what the rule wants until it wants nothing, and tells it.

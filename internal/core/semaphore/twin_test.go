@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
 // twin does what a semaphore is said to do, in the words of its description: whenever something

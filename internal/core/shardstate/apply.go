@@ -1,10 +1,10 @@
 package shardstate
 
 import (
-	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/dedup"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // This file is the only code that changes the state of a queue. A function named gone gets each

@@ -3,8 +3,8 @@ package shardstate
 import (
 	"testing"
 
-	"fiveways/internal/core/queue"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // uncounted takes no note of references.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // The checkpoint of a shard: version, flags, then (queue id, length, content) for each queue with

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // The types of facts. A fact is a record of the log: a type byte and a payload, whose integers are

@@ -3,8 +3,8 @@ package shardstate
 import (
 	"fmt"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Machine is the durable state of one shard.

@@ -1,10 +1,10 @@
 package shardstate
 
 import (
-	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/dedup"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // Queue is what a shard holds of one queue. What it holds is read through its fields and changed

@@ -1,9 +1,9 @@
 package shardstate
 
 import (
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Recorder makes changes and gathers their facts in the entry in the making. Each of its methods

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/core/dedup"
-	"fiveways/internal/core/job"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/dedup"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // world is a machine that is changed through a Recorder, and one that replays what was recorded.

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
 )
 
 // What a fact of a stream says, behind the id of the queue and this number. Ids and names are as in

@@ -3,7 +3,7 @@ package stream
 import (
 	"encoding/binary"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // AppendID appends an id as it stands in a row behind another one that is not greater; the first of

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // blockEntries is how many entries a block takes in all: as many as a node of Redis' streams, so

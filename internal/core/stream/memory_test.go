@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // heap is what lives on the heap of this test's process, in which nothing runs beside it. A second

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // ErrCorrupt is returned by Restore for bytes that AppendTo did not write.

@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Stream is the entries of a queue and the groups that read them. The zero value is empty and has

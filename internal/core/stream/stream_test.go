@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // naive is the entries as a plain slice.

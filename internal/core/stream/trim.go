@@ -3,7 +3,7 @@ package stream
 import (
 	"math"
 
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Trim says which entries are too many: the first ones until MaxLen are left, or those before

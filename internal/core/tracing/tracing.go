@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // Parent is the header that says to which trace a message belongs, in the form of W3C Trace

@@ -14,7 +14,7 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // These bytes are on disk; docs/format/keyspace.md describes them.

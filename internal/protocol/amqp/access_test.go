@@ -12,10 +12,10 @@ import (
 
 	"github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // user makes a user whose password is its name, with a permission in "/".

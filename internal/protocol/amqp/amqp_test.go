@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 var persistent = message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}

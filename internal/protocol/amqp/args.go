@@ -1,10 +1,10 @@
 package amqp
 
 import (
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // consumerPriority reads x-priority of basic.consume.

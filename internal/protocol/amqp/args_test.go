@@ -3,7 +3,7 @@ package amqp
 import (
 	"testing"
 
-	"fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 func TestExpiration(t *testing.T) {

@@ -1,9 +1,9 @@
 package amqp
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // unlessAlarm blocks the connection during an alarm. It follows each frame of a content, with what

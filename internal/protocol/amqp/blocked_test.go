@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // raiseAlarm has a durable message find the disk full, and returns once publishers are blocked.

@@ -1,10 +1,10 @@
 package amqp
 
 import (
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // stateHeader tells in copies of messages what is happening to the original.

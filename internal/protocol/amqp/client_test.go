@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // answerTimeout ends a test whose server does not answer.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/routing"
 )
 
 // endsWith is a condition for tests: the body ends so.

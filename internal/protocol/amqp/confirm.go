@@ -1,7 +1,7 @@
 package amqp
 
 import (
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // confirms follows the publishes of one channel in confirm mode and answers

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // answers decodes confirm frames into the answer per publish, as a client that

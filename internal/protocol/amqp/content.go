@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // contentStage is what a channel expects of a publish that has begun.

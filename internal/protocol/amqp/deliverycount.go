@@ -1,8 +1,8 @@
 package amqp
 
 import (
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // envelope is the message as the consumer gets it. Queues that count deliveries

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/amqperr"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/amqperr"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // fault is a failure as the client is told about it. Its code decides the scope

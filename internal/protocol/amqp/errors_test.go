@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/amqperr/amqperrtest"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/amqperr/amqperrtest"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // A sentinel that is exported and has no row here would reach clients as an internal error.

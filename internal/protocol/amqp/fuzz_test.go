@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // FuzzConnection sends arbitrary bytes after a login: the server may close the

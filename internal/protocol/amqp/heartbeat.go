@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // idleTick is how often a connection without heartbeats is looked at.

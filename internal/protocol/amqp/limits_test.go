@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // A client that cannot take connection.blocked waits without a word, and goes on.

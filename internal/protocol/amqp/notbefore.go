@@ -1,9 +1,9 @@
 package amqp
 
 import (
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // notBefore reads the time before which a message is not delivered, in unix ms.

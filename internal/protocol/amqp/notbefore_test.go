@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 func encoded(fields ...message.Field) []byte { return message.AppendTable(nil, fields)[4:] }

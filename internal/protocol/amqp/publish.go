@@ -3,9 +3,9 @@ package amqp
 import (
 	"encoding/binary"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // arenaChunk is how much memory is taken at a time for the envelopes of one

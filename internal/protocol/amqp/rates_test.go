@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // A publish that has to wait for days holds up what comes behind it on its connection only, and is

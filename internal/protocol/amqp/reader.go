@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // readLoop reads until the connection is over.

@@ -3,10 +3,10 @@ package amqp
 import (
 	"strings"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // Direct replies (RabbitMQ's direct reply-to): a client consumes replyQueue and publishes requests

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // BenchmarkSemaphoreRequests is a request and its answer on one connection, many on their way at a

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // Limits of a request to semaphores.

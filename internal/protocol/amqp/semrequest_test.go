@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // TestReadRequest looks at what the manager is asked to do.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/amqperr"
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/amqperr"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 const (

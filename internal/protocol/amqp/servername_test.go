@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 func TestServerNames(t *testing.T) {

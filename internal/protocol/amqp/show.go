@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // roster is the open channels of a connection, for others than its reader.

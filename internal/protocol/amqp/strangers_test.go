@@ -3,9 +3,9 @@ package amqp
 import (
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 )
 
 func TestStrangers(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // beat is the interval of heartbeats here. A client that sends them and does not read is ended by

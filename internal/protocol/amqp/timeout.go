@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // tick is the unit in which the age of deliveries is kept. In 32 bits fit 497

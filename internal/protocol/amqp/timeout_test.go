@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/amqp/amqpwire"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // bubble starts a broker in memory and returns a function that connects a client by a pipe. It is

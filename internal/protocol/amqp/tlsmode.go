@@ -1,8 +1,8 @@
 package amqp
 
 import (
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // TLSMode is how AMQP takes TLS: clients begin with it. A client that may not connect without

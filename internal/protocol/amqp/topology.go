@@ -2,16 +2,16 @@ package amqp
 
 import (
 	"cmp"
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/amqperr"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/amqperr"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"strings"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/declareargs"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // reservedPrefix begins names that clients cannot declare.

@@ -4,9 +4,9 @@ import (
 	"io"
 	"net"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/amqp/amqpwire"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
 // TurnAway tells a client that no node of the cluster leads: connection.close 320, as of a broker

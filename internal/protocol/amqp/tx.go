@@ -1,11 +1,11 @@
 package amqp
 
 import (
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // transaction is what a channel in tx mode has gathered since its last commit

@@ -3,8 +3,8 @@ package amqp
 import (
 	"slices"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // delivery is one unsettled delivery of a channel.

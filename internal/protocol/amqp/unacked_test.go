@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // TestUnackedTwin runs random settles against a sorted slice of tags.

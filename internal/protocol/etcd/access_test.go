@@ -24,10 +24,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/keyspace/grants"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 // controlled is a node that controls access, with root, carol without a role, reader and writer of

@@ -13,11 +13,11 @@ import (
 	"go.etcd.io/etcd/server/v3/auth"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/keyspace/grants"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // accounts are the users: the broker's users, whose passwords the broker keeps, with the roles that

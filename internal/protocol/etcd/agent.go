@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/keyspace/grants"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // agent is what is kept of a client for as long as its connection lasts: the sessions of the engine

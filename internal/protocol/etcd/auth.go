@@ -8,7 +8,7 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // authService is the service Auth: the users of the broker, and the roles that they have here.

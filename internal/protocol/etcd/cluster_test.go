@@ -9,9 +9,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/protocoltest"
-	"fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/replica"
 )
 
 // passing is a listener to which another member passes on what it accepts.

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/replica"
 )
 
 // replies are the errors of the layers below and what clients get for them. Errors of packages of

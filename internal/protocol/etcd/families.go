@@ -6,7 +6,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // family is a kind of virtual keys: of queues, or of semaphores. The methods return errors that are

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST

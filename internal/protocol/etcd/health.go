@@ -12,7 +12,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // health is the answer of /health.

@@ -9,7 +9,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/keyspace"
 )
 
 // directLog applies what is recorded at once.

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/internal/protocol/etcd/inproc"
+	"fiveways.dev/fiveways/internal/protocol/etcd/inproc"
 )
 
 // inside calls the services of this server without a network between: Lock and Election are recipes

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 // errPanic is all that a client gets for a defect; the log has the rest.

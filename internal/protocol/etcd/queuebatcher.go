@@ -8,9 +8,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/etcd/queues"
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/etcd/queues"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 // queueBatcher handles the most frequent calls about queues on the reader of a connection: puts of

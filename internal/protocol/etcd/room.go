@@ -4,7 +4,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // room refuses what adds keys while the disk is short, as etcd does beyond its quota. Deletions and

@@ -7,8 +7,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace"
 )
 
 // While the disk is short nothing is added; what frees space goes on, and so do reads.

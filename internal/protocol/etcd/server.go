@@ -11,11 +11,11 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/keyspace/grants"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/etcd/inproc"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/etcd/inproc"
 )
 
 // Options configure a Server. A zero value means the default in brackets.

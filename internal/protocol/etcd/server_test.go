@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // A drain ends streams with an error after which clients come again, and lets calls end.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // preface is how a connection of HTTP/2 begins.

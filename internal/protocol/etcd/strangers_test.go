@@ -12,8 +12,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 )
 
 func TestStrangers(t *testing.T) {

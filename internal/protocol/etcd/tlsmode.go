@@ -1,6 +1,6 @@
 package etcd
 
-import "fiveways/internal/protocol"
+import "fiveways.dev/fiveways/internal/protocol"
 
 // TLSMode is how etcd's API takes TLS: clients begin with it. Clients that can speak
 // both versions of HTTP are those of the JSON paths, which are served by HTTP/1;

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 const (

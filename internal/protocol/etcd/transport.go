@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 // transport carries the calls of gRPC over connections. It knows nothing of etcd.

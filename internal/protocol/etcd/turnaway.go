@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 const (

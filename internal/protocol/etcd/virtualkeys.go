@@ -8,9 +8,9 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/protocol/etcd/queues"
-	"fiveways/internal/protocol/etcd/semkeys"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/queues"
+	"fiveways.dev/fiveways/internal/protocol/etcd/semkeys"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // virtualCloseWait is how long what is left of virtual keys may take to end when the server does:

@@ -5,7 +5,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // virtualWatches opens watches of virtual keys, on the streams that also watch ordinary keys.

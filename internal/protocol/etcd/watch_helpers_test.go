@@ -16,9 +16,9 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.uber.org/zap"
 
-	"fiveways/internal/protocol/etcd/inproc"
-	"fiveways/internal/protocol/etcd/qkey"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/inproc"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 const patience = 20 * time.Second

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // maxVirtualResponseBytes is where a response with events of virtual keys is full: the rest leaves

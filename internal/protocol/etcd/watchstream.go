@@ -11,8 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/protocol/grpcwire"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
 // watchStream is one stream of watches. One goroutine does everything on it, requests and

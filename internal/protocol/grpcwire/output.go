@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 const (

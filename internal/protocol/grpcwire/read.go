@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // readLoop reads until the connection is over.

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Server serves gRPC. It is a grpc.ServiceRegistrar.

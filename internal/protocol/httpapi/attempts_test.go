@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
 // Logins are counted as RabbitMQ counts them, also those that fail, and can be forgotten.

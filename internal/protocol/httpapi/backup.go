@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // backups serves copies of the data folder.

@@ -3,8 +3,8 @@ package httpapi
 import (
 	"net/http"
 
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // What queries of semaphores may ask for.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 const (

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/protocol/protocoltest"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // openAll opens a broker with semaphores and keys, and its API.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"fiveways/internal/protocol/httpapi/openapi"
-	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/openapi"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
 // The document is one of OpenAPI, and tells of each route that there is and of no other.

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"net/http/pprof"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // profiles serves Go's profiles: where CPU and memory go.

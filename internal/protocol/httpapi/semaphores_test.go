@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/protocol/protocoltest"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // openSemaphores opens a broker with semaphores.

@@ -15,13 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 )
 
 // node is an API served over the network.

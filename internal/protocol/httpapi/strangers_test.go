@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 )
 
 func TestStrangers(t *testing.T) {

@@ -1,6 +1,6 @@
 package httpapi
 
-import "fiveways/internal/protocol"
+import "fiveways.dev/fiveways/internal/protocol"
 
 // MetricsTLSMode is TLSMode for the listener of the metrics.
 var MetricsTLSMode = protocol.TLSMode{Protocol: "metrics", ALPN: []string{"http/1.1"}}

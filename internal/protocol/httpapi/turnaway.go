@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // noLeaderPage takes the place of the web page. It asks for that again and again.

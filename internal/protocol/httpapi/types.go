@@ -1,10 +1,10 @@
 package httpapi
 
 import (
-	"fiveways/internal/protocol/httpapi/access"
-	"fiveways/internal/protocol/httpapi/messages"
-	"fiveways/internal/protocol/httpapi/policy"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/access"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/messages"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/policy"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // What the paths of package access show and take.

@@ -13,12 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // crowded is a node with a semaphore k that has one place, which task a has; task b waits.

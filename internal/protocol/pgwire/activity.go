@@ -5,8 +5,8 @@ import (
 	"net"
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql/catalog"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // activity is the sessions that a user may see: its own, or with everything all.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // body reads the fields of a message. Errors are those of PostgreSQL's pqformat.c, in its words.

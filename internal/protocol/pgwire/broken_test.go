@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // frame is a message with a length that fits its body.

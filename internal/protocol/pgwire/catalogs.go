@@ -3,10 +3,10 @@ package pgwire
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/mbus"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/catalog"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 const administrator = "administrator" // the tag of users who see all users and virtual hosts

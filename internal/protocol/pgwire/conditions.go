@@ -1,10 +1,10 @@
 package pgwire
 
 import (
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 )
 
 // Conditions are the languages of SQL that conditions of bindings may be in:

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // The limits of how long a connection takes to end.

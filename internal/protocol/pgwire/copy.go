@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // errLeft ends a COPY whose client is not there any more, or is not to be served on.

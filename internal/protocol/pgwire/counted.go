@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync/atomic"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // countedReader counts the bytes that are read.

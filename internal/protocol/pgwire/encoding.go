@@ -1,8 +1,8 @@
 package pgwire
 
 import (
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 const clientEncoding = "client_encoding"

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // errShutdown is what sessions are told when the server stops.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // fake is a session with a small language, for what the wire does around statements. Words are cut

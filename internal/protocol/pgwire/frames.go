@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // What a connection reads into: at first, and what is kept once a larger message is done with.

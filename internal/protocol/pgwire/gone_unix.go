@@ -6,7 +6,7 @@ import (
 	"net"
 	"syscall"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // isGone reports whether the client has closed the connection, without reading from it; false when

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 var userSpec = catalog.UserSpec{Name: "u", Password: "secret"}

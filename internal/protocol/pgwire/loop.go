@@ -3,7 +3,7 @@ package pgwire
 import (
 	"errors"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // loop handles messages until the connection is over.

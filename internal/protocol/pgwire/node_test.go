@@ -15,13 +15,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/pgwire/sql"
-	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
-	"fiveways/internal/protocol/protocoltest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	sqlparse "fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // patience bounds what a test waits for.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // receive waits for the next message; false means that the connection is over.

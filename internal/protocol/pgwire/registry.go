@@ -5,7 +5,7 @@ import (
 	"crypto/subtle"
 	"sync"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // keyBytes is the size of a secret key in protocol 3.0.

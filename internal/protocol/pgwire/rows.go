@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // The format codes of values.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // TestCatalogOfDemoted: a user who was an administrator when the session began sees no more of

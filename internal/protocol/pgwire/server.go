@@ -7,10 +7,10 @@ import (
 	"net"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/loans"
-	"fiveways/internal/protocol"
-	sqlparse "fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/loans"
+	"fiveways.dev/fiveways/internal/protocol"
+	sqlparse "fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 )
 
 // Options configure a Server. A zero value means the default in brackets.

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/pgwire/mbus"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/semaphoresql"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/semaphoresql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // session is what a connection asks of a sql.Session; tests have others.

@@ -3,7 +3,7 @@ package pgwire
 import (
 	"context"
 
-	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 )
 
 // query runs the statements of a simple query.

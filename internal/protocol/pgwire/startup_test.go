@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 const welcome = "R ok / S server_version=15.0 / S client_encoding=UTF8 / S standard_conforming_strings=on / K / Z I"

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // TLSMode is how PostgreSQL's protocol takes TLS: clients ask for it first, or, since

@@ -3,8 +3,8 @@ package pgwire
 import (
 	"net"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // errNoLeader is how PostgreSQL refuses a client while it cannot serve any.

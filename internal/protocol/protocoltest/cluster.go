@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Cluster is one whose status a test makes up.

@@ -3,10 +3,10 @@ package protocoltest
 import (
 	"log/slog"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // Machines are the state machines of a broker that enginetest opens; each may be nil.

@@ -10,15 +10,15 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/statemachine"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/statemachine"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestSumsUnderLoad: what the parts of a broker's state hash to at any moment of much work is what

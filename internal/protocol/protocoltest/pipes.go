@@ -3,7 +3,7 @@ package protocoltest
 import (
 	"net"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // NewPipes returns a listener whose connections are pipes in memory, of clients on this machine. A

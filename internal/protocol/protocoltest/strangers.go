@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // patience is how long a server may take to do what these tests wait for.

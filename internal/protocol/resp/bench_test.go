@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // BenchmarkPipeline is what a command costs when many come together: its share of reading, of one

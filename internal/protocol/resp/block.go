@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 const (

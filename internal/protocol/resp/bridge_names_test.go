@@ -3,10 +3,10 @@ package resp
 import (
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // TestBridgeLeavesQueuesAlone: whatever clients call their queues, a subscription neither takes

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // clientCommands are CLIENT and its subcommands.

@@ -3,12 +3,12 @@ package resp
 import (
 	"strings"
 
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/jobs"
-	"fiveways/internal/protocol/resp/keys"
-	"fiveways/internal/protocol/resp/lists"
-	"fiveways/internal/protocol/resp/semaphores"
-	"fiveways/internal/protocol/resp/streams"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/jobs"
+	"fiveways.dev/fiveways/internal/protocol/resp/keys"
+	"fiveways.dev/fiveways/internal/protocol/resp/lists"
+	"fiveways.dev/fiveways/internal/protocol/resp/semaphores"
+	"fiveways.dev/fiveways/internal/protocol/resp/streams"
 )
 
 // commands are all there are, by name.

@@ -3,7 +3,7 @@ package resp
 import (
 	"testing"
 
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // TestRowsAreWhole: each row has one way to be done. One with subcommands alone is never done

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/core/glob"
 )
 
 // setting is a parameter of Redis' configuration and what it would be here. They are for clients

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // The limits of how long a connection takes to end.

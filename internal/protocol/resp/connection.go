@@ -1,8 +1,8 @@
 package resp
 
 import (
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // connectionCommands are those about the connection itself.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 func TestPing(t *testing.T) {

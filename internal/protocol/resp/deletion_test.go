@@ -4,11 +4,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/protocol/resp/resptest"
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // TestNothingThere: that a queue is not there is said when its deletion is durable.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/core/glob"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // all are the commands in the order of their names.

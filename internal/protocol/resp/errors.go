@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // Errors of the connection itself, with Redis' words.

@@ -3,7 +3,7 @@ package resp
 import (
 	"strings"
 
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // foreign are the commands that Redis 7.0 has beside those of queues, by what they are about:

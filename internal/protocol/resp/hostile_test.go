@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // hostile is what a client may send in the place of any argument.

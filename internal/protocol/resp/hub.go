@@ -3,9 +3,9 @@ package resp
 import (
 	"sync"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/glob"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // hub keeps the subscriptions to channels. Publishing takes its lock for reading, subscribing for

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/protocol/resp/keys"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/protocol/resp/keys"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // section is a part of INFO.

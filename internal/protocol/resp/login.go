@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // guest is the user of a client that does not log in: from this machine, while guest has the

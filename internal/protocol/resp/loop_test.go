@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // TestPipeline: what comes together is answered in its order, whatever kinds of commands it is.

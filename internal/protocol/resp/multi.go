@@ -3,9 +3,9 @@ package resp
 import (
 	"bytes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // multiCommands are those of transactions.

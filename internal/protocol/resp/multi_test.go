@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 func TestMulti(t *testing.T) {

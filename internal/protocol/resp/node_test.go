@@ -3,9 +3,9 @@ package resp
 import (
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // node is a broker with this protocol in front of it.

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // pubsubCommands are those about channels.

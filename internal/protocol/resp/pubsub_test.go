@@ -3,7 +3,7 @@ package resp
 import (
 	"testing"
 
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 func TestPubSub(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"fiveways/internal/core/glob"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/glob"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // watchCommands are those that listen to semaphores: subscriptions, as those to channels are.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 func TestSemaphoreWatch(t *testing.T) {

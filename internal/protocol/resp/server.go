@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Options configure a Server. A zero value means the default in brackets.

@@ -3,8 +3,8 @@ package resp
 import (
 	"testing"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 )
 
 func TestStrangers(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // TestTriesInARow: requests in a row that may wait are done together as far as there is something

@@ -3,9 +3,9 @@ package resp
 import (
 	"net"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // errNoLeader is Redis' answer of a server that cannot serve anybody yet. Redis Cluster says

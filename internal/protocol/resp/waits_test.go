@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // TestKeyBecomesAnother: a client that waits at a key whose kind changes waits on, as in Redis 7.0,

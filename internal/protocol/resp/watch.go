@@ -1,9 +1,9 @@
 package resp
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
 // watchQueues is WATCH queue...: EXEC does nothing when one of them changes until then.

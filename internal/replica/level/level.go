@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // First is the level of the clusters that were there before levels were.

@@ -8,8 +8,8 @@ import (
 	"net"
 	"time"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // magic begins a hello; version is that of the format of this package.

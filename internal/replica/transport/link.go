@@ -12,7 +12,7 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // peer is another node of the cluster.

@@ -7,7 +7,7 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // TimelyWithin is the age from which on a message that is Timely is dropped.

@@ -7,7 +7,7 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // TestTimely: an order to stand for election arrives once the peer has pinged.

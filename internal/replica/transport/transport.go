@@ -14,7 +14,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"golang.org/x/time/rate"
 
-	"fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 const (

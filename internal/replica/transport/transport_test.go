@@ -18,9 +18,9 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"fiveways/internal/authority"
-	"fiveways/internal/replica/level"
-	"fiveways/test/daemon"
+	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/test/daemon"
 )
 
 const (

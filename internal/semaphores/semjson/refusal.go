@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Refusal says why an operation failed: a word for programs, a sentence for people.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // The JSON forms are those of docs/features/semaphores.md.

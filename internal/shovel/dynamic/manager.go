@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker"
 )
 
 // Component is that of the parameters which are shovels.

@@ -8,7 +8,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"fiveways/internal/shovel"
+	"fiveways.dev/fiveways/internal/shovel"
 )
 
 // The values of settings that are words.

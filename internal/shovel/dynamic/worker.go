@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fiveways/internal/shovel"
+	"fiveways.dev/fiveways/internal/shovel"
 )
 
 // The states of a shovel, in RabbitMQ's words.

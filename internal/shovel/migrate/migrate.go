@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"regexp"
 
-	"fiveways/internal/shovel"
+	"fiveways.dev/fiveways/internal/shovel"
 )
 
 // API sends a request to the HTTP API of a broker, with in as its JSON and out for that of the

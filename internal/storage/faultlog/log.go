@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // Outcome is what becomes of a group.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/storage/store"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // What the dones hear, and what is there afterwards, for each fault.

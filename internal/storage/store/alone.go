@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // openCommitted opens the segments of a replica up to the last entry that is committed and written,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestSnapshotOfReplica does random things to a replica, and has what Snapshot copies of it opened

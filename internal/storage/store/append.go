@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // op is one call of Append; without a group one of SyncNow or Barrier, or a mark.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // behindDelay is how long a store with SyncOS waits after a write until it syncs by itself.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // An entry that is only written is synced a second later, once for all that came meanwhile; nothing

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // BenchmarkAppend appends to a real disk with a bounded number of entries on their way.

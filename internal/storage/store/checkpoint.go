@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // checkpointFile is what the name of a checkpoint says.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func containerOf(t testing.TB, c checkpointFile, data []byte) []byte {

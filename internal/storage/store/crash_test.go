@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 func readFile(t *testing.T, fs vfs.FS, name string) []byte {

@@ -1,6 +1,6 @@
 package store
 
-import "fiveways/internal/storage/wal"
+import "fiveways.dev/fiveways/internal/storage/wal"
 
 // Pos names a fact for ever: it survives cleaning and restarts, and is never a file and an offset.
 type Pos struct {

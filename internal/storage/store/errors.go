@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 var (

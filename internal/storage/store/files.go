@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // maxOpenFiles bounds the sealed segments that are open for reading at a time.

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const testDir = "/data"

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // Report is what Inspect found in a directory.

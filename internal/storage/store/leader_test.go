@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // slowSync is a file system whose syncs wait while held.

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // The file that names the folder that lives, see docs/format/log.md.

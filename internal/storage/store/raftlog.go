@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 var (

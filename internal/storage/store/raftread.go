@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // raftCursor reads entries of the replicated log in order.

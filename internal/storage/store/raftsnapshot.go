@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // RaftSnapshot is a snapshot of a replica as it is after one entry: what a node that this was

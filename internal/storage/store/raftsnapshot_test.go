@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // sender is a replica that had entries 2 to 41, of which those up to 31 are committed, and a

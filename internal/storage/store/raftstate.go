@@ -9,7 +9,7 @@ import (
 	"math"
 	"path/filepath"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // RaftState is what a replica must not forget and the entries of its log do not say.

@@ -3,7 +3,7 @@ package store
 import (
 	"path/filepath"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // OpenReadOnly opens the store in dir, which must be there, to look at what Open would find. Of the

@@ -5,8 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // contents returns every file of the test directory but the lock.

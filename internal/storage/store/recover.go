@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 const tmpSuffix = vfs.TmpSuffix

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 const damagedSuffix = ".damaged"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 const replayBytes = 1 << 20

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // countingFS counts the bytes that are read.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // ErrNotEmpty says that a folder has data already.

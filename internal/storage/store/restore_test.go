@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // unpack writes the files of a snapshot.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // Rewind cuts the entries from index on, which are not committed, and returns when a crash does not

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // hookFS is a file system that calls a function, which may be nil, before a read and after a change

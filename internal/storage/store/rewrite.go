@@ -5,7 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // Rewrite replaces a sealed segment that checkpoints cover by one that holds only the facts that

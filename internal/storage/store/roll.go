@@ -3,8 +3,8 @@ package store
 import (
 	"fmt"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // roll seals the current segment and starts the next one. The old one is durable before the new one

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sort"
 
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // segment is one file of the log. All fields are guarded by Store.mu.

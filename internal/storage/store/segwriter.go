@@ -3,8 +3,8 @@ package store
 import (
 	"io"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // segmentWriter writes a whole segment, sealed: one that takes the place of another one, or goes to

@@ -5,7 +5,7 @@ import (
 	"io"
 	"io/fs"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // SnapshotFile is a file of a snapshot: the first Size bytes of it, which never change.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // restored is a file system with what a snapshot holds.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // stagedSync is how many bytes of a snapshot are written between two syncs: many at once would keep

@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"fiveways/internal/core/histogram"
+	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
 // Stats is a reading of the counters of a store.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 const lockName = "LOCK"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func TestReopenReplaysInOrder(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
-	"fiveways/internal/storage/wal"
+	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // sizeOf is the size of a segment's file.

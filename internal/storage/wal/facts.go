@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // Facts walks over the facts of a frame. The zero value is at the end.

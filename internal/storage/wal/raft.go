@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/codec"
 )
 
 // RaftShard is the shard number of the frames that belong to the replicated log itself.

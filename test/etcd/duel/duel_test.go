@@ -8,7 +8,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 func TestSteps(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 // BenchmarkFanOut: puts that 100 watchers of one stream are told of. An operation is one put and

@@ -19,8 +19,8 @@ import (
 	"go.etcd.io/etcd/client/v3/namespace"
 	"go.etcd.io/etcd/client/v3/ordering"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/etcdd"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/etcdd"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }

@@ -1,4 +1,4 @@
-module fiveways/test/packaging/compose
+module fiveways.dev/fiveways/test/packaging/compose
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module fiveways/test/packaging/kubernetes
+module fiveways.dev/fiveways/test/packaging/kubernetes
 
 go 1.26.0
 

@@ -7,14 +7,14 @@ import (
 	"net"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/protocoltest"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Broker starts a broker with files in memory, ends it with the test, and returns where it speaks

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/redisd"
+	"fiveways.dev/fiveways/test/redisd"
 )
 
 // Options say what is compared, and how.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 func newDuel(t *testing.T) *duel.Duel {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 var (

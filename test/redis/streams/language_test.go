@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 // language knows the ids that one server gave by its clock.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/redis/duel"
 )
 
 // both begins anew for each sequence: two streams may get one id from the clock.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 var rewrite = flag.Bool("rewrite", false, "record the answers of the real server anew")

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/brokertest"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/brokertest"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // encodingAnswers is what PostgreSQL says to clients of every encoding; -rewrite takes it.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/brokertest"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // probesFile is what drivers and tools ask when they start and when they look into a database:

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 )
 
 // FuzzIn: whatever a client sends is rows or an error of SQL.

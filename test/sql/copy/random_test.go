@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // words are what random data is made of.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // The crowd that a broker must bear.

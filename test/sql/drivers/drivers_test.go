@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/brokertest"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // programPatience bounds a program that hangs; the slowest takes a few seconds.

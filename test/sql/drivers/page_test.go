@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what psql prints into the sessions of docs/protocols/sql.md")

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/brokertest"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/postgres"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"

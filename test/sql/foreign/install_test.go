@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/sqlschema"
-	"fiveways/test/brokertest"
+	"fiveways.dev/fiveways/internal/sqlschema"
+	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // TestInstallIntoTheBroker: installing into the broker instead of a PostgreSQL is rejected, and

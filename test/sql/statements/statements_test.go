@@ -14,10 +14,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // nothing is a Work with nothing to do.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // statements are what sequences are made of, the usual ones more often.

@@ -1,4 +1,4 @@
-module fiveways/test/suites/h2spec
+module fiveways.dev/fiveways/test/suites/h2spec
 
 go 1.26.0
 

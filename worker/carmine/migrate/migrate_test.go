@@ -11,10 +11,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways"
-	"fiveways/test/redisd"
-	"fiveways/worker"
-	"fiveways/worker/carmine"
+	"fiveways.dev/fiveways"
+	"fiveways.dev/fiveways/test/redisd"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/carmine"
 )
 
 // pair is a Redis with Carmine's queues and a broker.

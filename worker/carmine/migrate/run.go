@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/worker"
-	"fiveways/worker/carmine"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/carmine"
 )
 
 // Options of Run.

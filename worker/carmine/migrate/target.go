@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"fiveways/worker"
-	"fiveways/worker/carmine"
+	"fiveways.dev/fiveways/worker"
+	"fiveways.dev/fiveways/worker/carmine"
 )
 
 // Target is the broker that jobs are moved to.

@@ -3,7 +3,7 @@ package amqpwire
 import (
 	"encoding/binary"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // AccessRequest asks for an access ticket, a thing of AMQP 0-8 that old clients still do.

@@ -3,7 +3,7 @@ package amqpwire
 import (
 	"encoding/binary"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // BasicQos limits the unacknowledged deliveries; 0 means no limit.

@@ -3,7 +3,7 @@ package amqpwire
 import (
 	"encoding/binary"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ChannelOpen opens a channel.

@@ -1,7 +1,7 @@
 package amqpwire
 
 import (
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ConfirmSelect puts a channel in confirm mode.

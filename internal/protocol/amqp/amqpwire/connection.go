@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ConnectionStart begins the negotiation; Mechanisms and Locales are separated by spaces.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ContentHeaderSize is the number of bytes in front of the property list: class, weight and body

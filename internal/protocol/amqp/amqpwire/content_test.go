@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 const props = "\x10\x00\x02" // delivery mode 2

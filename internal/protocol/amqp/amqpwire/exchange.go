@@ -1,7 +1,7 @@
 package amqpwire
 
 import (
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // ExchangeDeclare creates an exchange, or checks it when Passive.

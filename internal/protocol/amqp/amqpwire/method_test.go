@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // args is the table of all samples and argsWire its bytes.

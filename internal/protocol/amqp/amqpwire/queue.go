@@ -3,7 +3,7 @@ package amqpwire
 import (
 	"encoding/binary"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // QueueDeclare creates a queue, or checks it when Passive. An empty name asks the server for one.

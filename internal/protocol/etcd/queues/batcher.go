@@ -1,9 +1,9 @@
 package queues
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/etcd/qkey"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // Batcher is the quick way into the queues for one connection and one user: puts to producers and

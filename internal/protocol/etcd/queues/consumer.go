@@ -8,11 +8,11 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
 // consumer is one consumer of a queue, and what it holds. It is the broker.Sink of its session.

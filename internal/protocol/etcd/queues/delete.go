@@ -7,10 +7,10 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/etcd/qkey"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // DeleteRange acknowledges deliveries, ends a consumer, or deletes a queue. Everything else is

@@ -8,8 +8,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
 // The exclusive queue of a session of another protocol is not accessible by any key.

@@ -5,8 +5,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // Errors of keys of queues that etcd has none for.

@@ -3,8 +3,8 @@ package queues
 import (
 	"bytes"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
 // span finds the keys of a range.

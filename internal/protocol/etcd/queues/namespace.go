@@ -7,8 +7,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/protocol/etcd/qkey"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // Guarantee says when a put to a producer's key is answered.

@@ -8,8 +8,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // What was answered is there after a crash: messages that were put, and acknowledgements.

@@ -11,7 +11,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
 // twin models one queue from outside: which messages were put and not acknowledged, and which

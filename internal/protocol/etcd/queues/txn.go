@@ -4,9 +4,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/etcd/qkey"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // Holds implements virtual.Family.

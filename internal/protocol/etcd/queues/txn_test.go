@@ -6,8 +6,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 func (w *world) txn(r *pb.TxnRequest) (*pb.TxnResponse, error) {

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // maxAtOnce is how many tasks one change releases: this many in a range happen together.

@@ -8,10 +8,10 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/heap"
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/heap"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
 // hostile makes requests of odd keys, values and bounds.

@@ -7,7 +7,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // A semaphore is set, tasks are put, wait, get places and are released.

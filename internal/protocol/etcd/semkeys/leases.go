@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // leases takes the places of tasks away whose leases ended, one lease after the other.

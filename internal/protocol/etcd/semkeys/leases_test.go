@@ -6,10 +6,10 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func (w *world) putLeased(key string, lease int64) {

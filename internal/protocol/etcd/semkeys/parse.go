@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // parseSettings reads the value of a semaphore's key: JSON with what is to be set; nothing: nothing

@@ -8,10 +8,10 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // tries is how often a put is done again because the task that it keeps something of has changed

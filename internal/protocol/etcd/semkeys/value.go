@@ -5,10 +5,10 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // version is that of every key that is there: semaphores do not count changes.

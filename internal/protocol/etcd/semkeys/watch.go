@@ -7,8 +7,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores/semjson"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
 // maxPending is how many events a watch may be behind.

@@ -8,8 +8,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
-	"fiveways/internal/protocol/etcd/virtual"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // A watch tells of every change of a status or a priority, with what was before, and of the end.

@@ -7,8 +7,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace"
 )
 
 // VHost is the virtual host whose things are shown as keys.

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Row is an error of the engine and what clients get for it: an error of etcd, or a code with the

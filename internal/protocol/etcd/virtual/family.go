@@ -3,8 +3,8 @@ package virtual
 import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Family is a kind of virtual keys, as transactions see it. The methods return errors that are

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // permissionPaths serves /api/permissions.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Options are what the paths show beside what the engine knows. All are needed.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // userPaths serves /api/users.

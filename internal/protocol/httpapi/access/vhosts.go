@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/core/access"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/access"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // vhostPaths serves /api/vhosts.

@@ -3,8 +3,8 @@ package attempts
 import (
 	"net/http"
 
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // counts are logins by protocol; the names are RabbitMQ's.

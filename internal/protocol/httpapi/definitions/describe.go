@@ -1,6 +1,6 @@
 package definitions
 
-import "fiveways/internal/protocol/httpapi/rest"
+import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
 // download is what the query of an export may ask for.
 var download = []rest.Parameter{{Name: "download", About: "the name under which a browser is to save the file"}}

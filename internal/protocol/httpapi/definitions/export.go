@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // Components of parameters.

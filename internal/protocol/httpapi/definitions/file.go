@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // File is a definition file. In that of one virtual host queues, exchanges and bindings do not name

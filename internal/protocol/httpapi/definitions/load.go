@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // loader takes files in.

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Options are what the paths need beside the broker. A zero value means nothing of the kind.

@@ -3,12 +3,12 @@ package definitions
 import (
 	"slices"
 
-	"fiveways/internal/amqperr"
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/declareargs"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/amqperr"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // part is what a file defines in one virtual host.

@@ -3,7 +3,7 @@ package jobs
 import (
 	"net/http"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // about are the routes of this package in documents.

@@ -1,6 +1,6 @@
 package keys
 
-import "fiveways/internal/protocol/httpapi/rest"
+import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
 // about are the routes of this package in documents.
 var about = map[string]rest.About{

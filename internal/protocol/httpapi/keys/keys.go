@@ -13,9 +13,9 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 	"go.etcd.io/etcd/server/v3/lease"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/keyspace"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 const (

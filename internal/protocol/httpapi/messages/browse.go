@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/selector"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/selector"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // searchTime bounds how long a request looks for messages; what it did not come to is for the next

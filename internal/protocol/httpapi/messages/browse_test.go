@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
 const q = "/api/queues/%2F/q%2F1"

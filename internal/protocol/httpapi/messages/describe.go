@@ -3,7 +3,7 @@ package messages
 import (
 	"net/http"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // What queries may ask for.

@@ -3,7 +3,7 @@ package messages
 import (
 	"time"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // place is where a message stands: a queue, told from others of its name, and a place in it. As

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // texts are the properties that are text, by their names in RabbitMQ's API.

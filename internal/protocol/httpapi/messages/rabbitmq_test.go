@@ -3,8 +3,8 @@ package messages
 import (
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // deathHeaders begin the names of the headers that tell of a message's deaths.

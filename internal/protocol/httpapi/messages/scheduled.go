@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/schedule"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/schedule"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // schedules serves the messages that wait for their time, in queues and in exchanges that hold

@@ -1,10 +1,10 @@
 package messages
 
 import (
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // shownAs is a message of a queue, with its body cut to this many bytes; negative: whole.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Limits of taking messages.

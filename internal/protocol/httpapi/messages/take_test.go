@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 const messagesOfQ = "/api/queues/%2F/q/messages"

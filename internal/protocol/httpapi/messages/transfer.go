@@ -6,12 +6,12 @@ import (
 	"math"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/loans"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/loans"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // transfer moves the messages that are ready in a queue when it begins to other queues. Each batch

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 func contextOf(t *testing.T) (context.Context, context.CancelFunc) {

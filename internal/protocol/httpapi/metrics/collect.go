@@ -3,8 +3,8 @@ package metrics
 import (
 	"slices"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/monitor"
 )
 
 // The prefixes of names. Those of single families differ, so that both may be scraped.

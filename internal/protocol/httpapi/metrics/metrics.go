@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/semaphores"
-	"fiveways/internal/shovel/dynamic"
-	"fiveways/internal/traces"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/traces"
 )
 
 // Options are what is told of beside the broker.

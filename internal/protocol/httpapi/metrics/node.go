@@ -3,10 +3,10 @@ package metrics
 import (
 	"runtime"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // churn tells what has come and gone.

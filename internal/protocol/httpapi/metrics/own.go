@@ -4,10 +4,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/monitor"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // own tells what RabbitMQ's metrics have no names for. Names begin with fiveways_.

@@ -3,8 +3,8 @@ package metrics
 import (
 	"iter"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/queue"
 )
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.

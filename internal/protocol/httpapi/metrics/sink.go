@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fiveways/internal/core/histogram"
+	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
 // sink gathers metrics in the text format of Prometheus (version 0.0.4). It is ours, not

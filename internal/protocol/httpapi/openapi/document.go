@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // object is an object in JSON.

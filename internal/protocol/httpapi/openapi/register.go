@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Path is where the document is served.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 type inner struct {

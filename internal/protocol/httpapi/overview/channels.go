@@ -3,10 +3,10 @@ package overview
 import (
 	"net/http"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // channelOf is a channel with its connection.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // isShown leaves out connections whose client has not logged in, and those of this API, which come

@@ -3,10 +3,10 @@ package overview
 import (
 	"net/http"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring

@@ -1,6 +1,6 @@
 package overview
 
-import "fiveways/internal/protocol/httpapi/rest"
+import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
 // healthy is a health check that found nothing.
 type healthy struct {

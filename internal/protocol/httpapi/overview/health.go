@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // check answers 200 while trouble is nil, else 503 with why and what is wrong. well is told beside

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // listener is an address at which a protocol is served, in RabbitMQ's words.

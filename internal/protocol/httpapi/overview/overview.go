@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"runtime"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/routing"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/routing"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // object is an object in JSON.

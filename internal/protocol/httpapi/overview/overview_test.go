@@ -16,17 +16,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/lists"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/lists"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // node is a broker in memory with the paths, and connections that a test makes up.

@@ -3,9 +3,9 @@ package overview
 import (
 	"net/http"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // api is the paths with what they tell of.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // tlsNames are the versions of TLS as RabbitMQ has them.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/web"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/web"
 )
 
 // policy lets the page load what comes from this broker, and be in no frame; scripts cannot turn

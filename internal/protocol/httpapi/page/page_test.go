@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/httpapi/page"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/page"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
 // serve returns a function that asks the page's server for a path, without a login.

@@ -1,6 +1,6 @@
 package policy
 
-import "fiveways/internal/protocol/httpapi/rest"
+import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
 // PolicyChange makes a policy, or changes it. It is here for documents: readPolicy must tell what
 // is left out from what is null.

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/policies"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // LimitValue sets one limit; below 0 is none.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/policies"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Policy is a policy or an operator policy as it is shown.

@@ -3,9 +3,9 @@ package policy
 import (
 	"net/http"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/policies"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // paths serves the paths of one API.

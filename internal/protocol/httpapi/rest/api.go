@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Options configure an API. A zero value means the default in brackets.

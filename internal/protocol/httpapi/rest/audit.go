@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // isAct reports whether a route is an administrative act. What messages go through is none, though

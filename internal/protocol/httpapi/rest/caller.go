@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Need is what a path requires of its caller. More than a login is required where RabbitMQ requires

@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // A request that is refused because its user was deleted meanwhile gets ErrUserDeleted, even if its

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
-	"fiveways/internal/amqpcode"
-	"fiveways/internal/amqperr"
-	"fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/amqpcode"
+	"fiveways.dev/fiveways/internal/amqperr"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // ByChannel refuses as RabbitMQ's management does where it declares, binds, publishes and gets over

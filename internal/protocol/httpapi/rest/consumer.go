@@ -4,8 +4,8 @@ import (
 	"net"
 	"strconv"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Consumer is a consumer as RabbitMQ shows it, in listings of their own and in the details of

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // Node is what the API tells of the node beside what its broker knows. Of what is nil nothing is

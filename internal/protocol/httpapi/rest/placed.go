@@ -5,7 +5,7 @@ import (
 	"net"
 	"sync"
 
-	"fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol"
 )
 
 // placed is a connection that is shown to operators, and counts what goes over it. With the first

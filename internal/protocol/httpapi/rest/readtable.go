@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // UnmarshalJSON implements json.Unmarshaler. An empty list is an empty table: some clients cannot

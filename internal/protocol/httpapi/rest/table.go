@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Table is a table of AMQP, which is an object in JSON; no table is an empty one.

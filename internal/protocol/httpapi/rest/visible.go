@@ -3,7 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // see makes sure that the caller may see a virtual host: as one of the tag administrator, which may

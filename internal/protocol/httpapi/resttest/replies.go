@@ -12,8 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"fiveways/internal/protocol/httpapi/openapi"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/openapi"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // Documented is an API whose document can be had.

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/policies"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // Quiet discards the log.

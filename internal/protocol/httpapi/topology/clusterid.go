@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // clusterID is the global parameter that tells clusters apart, as in RabbitMQ.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // Components of parameters, as RabbitMQ's plugins call them. Policies are parameters, too, but have

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shardlog"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/protocol/httpapi/resttest"
-	"fiveways/internal/storage/faultlog"
-	"fiveways/internal/storage/store"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/storage/faultlog"
+	"fiveways.dev/fiveways/internal/storage/store"
 )
 
 // A second DELETE is answered, with 404, when the first is durable.

@@ -3,7 +3,7 @@ package topology
 import (
 	"slices"
 
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // ofQueues are what listings of queues may ask for.

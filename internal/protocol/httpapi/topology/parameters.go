@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/policies"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/policies"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // parameter is a parameter of a virtual host as it is shown.

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // propertiesKey tells the bindings between two ends apart, in a path: by the routing key and,

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
 // queueName is what a queue is called, and what was declared. Fields are RabbitMQ's, in the order

@@ -1,11 +1,11 @@
 package topology
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/monitor"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/monitor"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // Options are what the paths show beside what the engine knows.

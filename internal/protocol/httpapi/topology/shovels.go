@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"fiveways/internal/protocol/httpapi/rest"
-	"fiveways/internal/shovel/dynamic"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // shovelPaths are those of RabbitMQ's shovel plugin. That vhost stands in some of them is the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 var rewrite = flag.Bool("rewrite", false, "take the tables of PostgreSQL into exceptions.txt and testdata/sums.txt")

@@ -3,7 +3,7 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // TestAdopt: create_queue takes an existing queue as it is, and feeds it from now on; its messages

@@ -3,9 +3,9 @@ package mbus
 import (
 	"iter"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func browseFunctions() []*expr.Function {

@@ -1,10 +1,10 @@
 package mbus
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // TaskChange is what a transaction does with one task of a semaphore when it is committed.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // TestSelectorErrors: an error in a selector names the selector, and points nowhere in the

@@ -3,8 +3,8 @@ package mbus
 import (
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // sendCopies posts to where triggers lead what was posted to their source: each copy is a message

@@ -3,11 +3,11 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/message"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestCopiesOfOtherProtocols: a message from another protocol passes a trigger as it is, with one

@@ -7,10 +7,10 @@ import (
 	"time"
 	"unsafe"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // The columns of qt_model.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // component is whose parameters these are.

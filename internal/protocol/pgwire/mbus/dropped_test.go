@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // TestDroppedBeforeCommit: a transaction does not commit if its post would be lost because another

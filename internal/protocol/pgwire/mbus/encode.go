@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"fiveways/internal/broker/loans"
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/broker/loans"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // What SQL puts into a message; docs/protocols/sql-mapping.md has the whole table.

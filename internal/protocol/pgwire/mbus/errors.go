@@ -3,9 +3,9 @@ package mbus
 import (
 	"errors"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // sqlstates has the SQLSTATE of each error of the engine.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // postAs posts with an iid.

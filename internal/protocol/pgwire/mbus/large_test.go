@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // TestTooLarge: a transaction that could not be committed is refused while it grows, not when it

@@ -3,7 +3,7 @@ package mbus
 import (
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // maxName is the longest name of a queue or a consumer.

@@ -1,9 +1,9 @@
 package mbus
 
 import (
-	"fiveways/internal/core/dispatch"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/dispatch"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // OrderOf is the place of a message in its queue, by added and then by delayed_until:

@@ -3,8 +3,8 @@ package mbus
 import (
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // otherValues makes the properties of a message whose headers are not all text.

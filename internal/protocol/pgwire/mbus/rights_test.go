@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // rightsCase is a call, and the users of rightsUsers who may make it.

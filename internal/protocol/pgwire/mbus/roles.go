@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
 // GrantRole makes users members of a role of the roles model: a tag of the user with the role's

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/broker/inspect"
-	"fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
 // overseers are the tags of users who see all queues, as RabbitMQ's management shows them.

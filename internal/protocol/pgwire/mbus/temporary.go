@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"fiveways/internal/core/catalog"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func temporaryFunctions() []*expr.Function {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // unix2000 is 2000-01-01 00:00 UTC in seconds since 1970; value.Timestamp counts from there.

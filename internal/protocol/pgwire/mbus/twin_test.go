@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // twinSession is what a session of the model has done in its transaction: an undo list.

@@ -3,13 +3,13 @@ package mbus
 import (
 	"slices"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/loans"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/core/queue"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/loans"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // journal is what the open transaction has done so far, in order. A savepoint is a length of it.

@@ -3,10 +3,10 @@ package semaphoresql
 import (
 	"errors"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/pgwire/mbus"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // The permissions that a user may have on a semaphore.

@@ -1,9 +1,9 @@
 package semaphoresql
 
 import (
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // function makes a function that gives one value.

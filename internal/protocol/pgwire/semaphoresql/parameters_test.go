@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
 // TestParameters: a driver that is told bigint sends a number; a program with a text casts it.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"iter"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/pgwire/mbus"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // semaphoreTable is markup.semaphore: the semaphores that the user may look at.

@@ -5,12 +5,12 @@ import (
 	"iter"
 	"slices"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/pgwire/mbus"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // taskFunctions are there twice, for tasks whose ids are numbers and for those whose ids are texts.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // BenchmarkPrepared is one round of Bind, Execute and Sync, as drivers and pgbench -M prepared send

@@ -3,7 +3,7 @@ package sql
 import (
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 )
 
 // TestRefusals: the error for an unsupported command says what to use instead.

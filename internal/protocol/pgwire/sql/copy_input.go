@@ -5,8 +5,8 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // copyInput is the texts that a client sends, in UTF-8.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // fakeShelf is a relation that looks rows up by id and by name, of which no two are the same, and

@@ -3,8 +3,8 @@ package sql
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Taker is a relation that changes something by being read: a view of a queue, say.

@@ -3,8 +3,8 @@ package sql
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // What a call does only at the commit, a change of a semaphore say, has a result that is known only

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 var token = regexp.MustCompile(`[a-zA-Z_0-9]+|'[^']*'|\s+|[^\sa-zA-Z_0-9]`)

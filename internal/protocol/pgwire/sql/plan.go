@@ -6,9 +6,9 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // plan is what is to be done for a statement. One of query, command and transaction is set.

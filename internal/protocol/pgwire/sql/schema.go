@@ -3,8 +3,8 @@ package sql
 import (
 	"iter"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Schema is a name space of functions and relations that statements can use: the catalogs, mbus4,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // canonical returns a value of the setting as SHOW gives it.

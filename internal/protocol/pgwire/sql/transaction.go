@@ -3,8 +3,8 @@ package sql
 import (
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // txState is where the transaction of a session stands; the names are those of PostgreSQL's manual,

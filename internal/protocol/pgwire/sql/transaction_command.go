@@ -3,7 +3,7 @@ package sql
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // transactionCommand runs BEGIN, COMMIT, SAVEPOINT and their like, and returns the command tag.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // What the protocol asks of a session beside running statements.

@@ -1,9 +1,9 @@
 package command
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Conn is what a command may use of the connection that it came on.

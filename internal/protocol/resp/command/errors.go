@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Error is an error as the client is told it: a code, a blank, a text.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // Request is one command of a client: the engine commands that carry it out, and its reply.

@@ -3,10 +3,10 @@ package jobs
 import (
 	"errors"
 
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // Commands are those about jobs, and about queues as they see them.

@@ -3,11 +3,11 @@ package jobs
 import (
 	"math"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // enqueuing is a job on its way into a queue.

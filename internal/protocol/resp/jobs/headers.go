@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // ownHeader reports whether a header is one in which the engine keeps what it knows of a job:

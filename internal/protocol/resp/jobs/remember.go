@@ -3,10 +3,10 @@ package jobs
 import (
 	"math"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // remembering lets an id be known as done, of a job that was done elsewhere.

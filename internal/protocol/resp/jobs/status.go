@@ -1,11 +1,11 @@
 package jobs
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/jobs"
-	"fiveways/internal/core/job"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/job"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // asking is a question about a job.

@@ -3,10 +3,10 @@ package keys_test
 import (
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // start starts a broker with the protocol in front of it.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"math"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/lists"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/lists"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // positionRequest is LPOS: where in a list an element is.

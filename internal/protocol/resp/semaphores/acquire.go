@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // acquiring puts a task in line, and waits until it runs.

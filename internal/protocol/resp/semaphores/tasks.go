@@ -3,10 +3,10 @@ package semaphores
 import (
 	"time"
 
-	"fiveways/internal/core/semaphore"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
-	"fiveways/internal/semaphores"
+	"fiveways.dev/fiveways/internal/core/semaphore"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/semaphores"
 )
 
 // lining puts tasks in line.

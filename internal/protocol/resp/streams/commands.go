@@ -1,11 +1,11 @@
 package streams
 
 import (
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/codec"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // An entry of a stream is a message: the value of its field "body" is the body, the others are

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // TestFields: whatever the fields of an entry are, they come back as they were, and the message is

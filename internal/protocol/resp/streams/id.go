@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/core/stream"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 const errStreamID command.Error = "ERR Invalid stream ID specified as stream command argument"

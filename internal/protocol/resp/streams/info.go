@@ -3,10 +3,10 @@ package streams
 import (
 	"math"
 
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 // infoCommand is XINFO with its subcommands.

@@ -6,12 +6,12 @@ import (
 	"math"
 	"time"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/streams"
-	"fiveways/internal/core/failure"
-	"fiveways/internal/core/stream"
-	"fiveways/internal/protocol/resp/command"
-	"fiveways/internal/protocol/resp/respwire"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/streams"
+	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/stream"
+	"fiveways.dev/fiveways/internal/protocol/resp/command"
+	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
 func xrange(_ command.Conn, args [][]byte) (command.Request, error) {

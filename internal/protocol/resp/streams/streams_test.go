@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/broker"
-	"fiveways/internal/broker/shard"
-	"fiveways/internal/core/message"
-	"fiveways/internal/protocol"
-	"fiveways/internal/protocol/resp"
-	"fiveways/internal/protocol/resp/resptest"
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/resp"
+	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
 // start starts a broker with the protocol in front of it.

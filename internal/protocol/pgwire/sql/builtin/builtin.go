@@ -1,16 +1,16 @@
 package builtin
 
 import (
-	"fiveways/internal/protocol/pgwire/sql/builtin/aggregate"
-	"fiveways/internal/protocol/pgwire/sql/builtin/array"
-	"fiveways/internal/protocol/pgwire/sql/builtin/datetime"
-	"fiveways/internal/protocol/pgwire/sql/builtin/document"
-	"fiveways/internal/protocol/pgwire/sql/builtin/format"
-	"fiveways/internal/protocol/pgwire/sql/builtin/number"
-	"fiveways/internal/protocol/pgwire/sql/builtin/series"
-	"fiveways/internal/protocol/pgwire/sql/builtin/session"
-	"fiveways/internal/protocol/pgwire/sql/builtin/text"
-	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/aggregate"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/array"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/document"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/format"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/number"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/series"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/session"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/text"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
 // Library is all built-in functions and operators.

@@ -3,9 +3,9 @@ package catalog
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Options say what there is beside types and functions.

@@ -3,7 +3,7 @@ package catalog
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
 var roleTables = map[string]filler{

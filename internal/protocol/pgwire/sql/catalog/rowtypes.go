@@ -3,8 +3,8 @@ package catalog
 import (
 	"sync"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // A relation has a type of its rows, and an array type of that. For most relations no value has

@@ -3,8 +3,8 @@ package catalog
 import (
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
 var serverTables = map[string]filler{

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // The input and output functions of the types of PostgreSQL 15, made by the query beside it. They

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/sql/builtin"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 var typeTables = map[string]filler{

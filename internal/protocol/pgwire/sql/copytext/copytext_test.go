@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 var (

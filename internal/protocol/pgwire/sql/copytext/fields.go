@@ -1,8 +1,8 @@
 package copytext
 
 import (
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Field is a value of a line.

@@ -1,6 +1,6 @@
 package copytext
 
-import "fiveways/internal/protocol/pgwire/pgerror"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
 // Lines cuts what comes in pieces into lines. The first end of a line says how lines end: \n, \r\n
 // or \r.

@@ -1,6 +1,6 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
 // newCall makes the expression that calls run.
 func newCall(run CallFunc, args []Expr, returns *value.Type, strict bool, v Volatility) *call {

@@ -1,6 +1,6 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
 // candidate is one of the functions or operators that a call may mean; types are those of the
 // arguments as given, in their order.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // The functions, operators, casts and types of PostgreSQL 15 with hstore, a line each, in the order

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // TestCatalogFiles makes the files of pgdata again, by the queries beside them. REWRITE=1 writes

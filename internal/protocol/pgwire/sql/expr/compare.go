@@ -1,6 +1,6 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
 // orders tells, for each comparison operator, which results of Compare it holds for.
 var orders = map[string]func(order int) bool{

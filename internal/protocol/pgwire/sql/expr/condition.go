@@ -3,7 +3,7 @@ package expr
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // caseNode is CASE. With an operand, the conditions have a caseTest in them that stands for it.

@@ -1,6 +1,6 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
 // doomed is an expression of constants that fails whenever it is evaluated. As in PostgreSQL, which
 // evaluates such things when planning, it takes what is around it along, unless that was decided

@@ -3,8 +3,8 @@ package expr
 import (
 	"context"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Expr is a compiled expression. It is not changed by evaluating, and may be evaluated by several

@@ -3,7 +3,7 @@ package expr
 import (
 	"iter"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Volatility tells on what the result of a function depends.

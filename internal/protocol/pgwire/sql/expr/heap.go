@@ -1,9 +1,9 @@
 package expr
 
 import (
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // maxHeap is the most that one place of a statement keeps in memory, in bytes: rows to be sorted,

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"maps"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Implementation is what is behind a built-in function or operator; one of its fields is set.

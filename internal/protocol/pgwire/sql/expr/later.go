@@ -1,6 +1,6 @@
 package expr
 
-import "fiveways/internal/protocol/pgwire/sql/value"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
 // Promise is the value of a call that is known once the transaction is committed.
 type Promise func() value.Datum

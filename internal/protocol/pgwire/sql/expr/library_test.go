@@ -3,9 +3,9 @@ package expr_test
 import (
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/sql/builtin"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // TestImplementations finds what is written for functions that do not exist: a misspelled name

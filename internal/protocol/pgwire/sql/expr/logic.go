@@ -3,7 +3,7 @@ package expr
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // logic is AND, or OR, of any number of conditions.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // castContext is where a conversion is asked for: what is allowed in an implicit one is allowed in

@@ -1,8 +1,8 @@
 package expr
 
 import (
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // isPolymorphic reports whether t stands for a type that the arguments of a call decide.

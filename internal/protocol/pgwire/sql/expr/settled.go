@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Settled returns the value of an expression that constants and parameters alone decide, without a

@@ -3,8 +3,8 @@ package expr
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // candidatesOf returns the ways in which the functions can be called with this many arguments of

@@ -3,9 +3,9 @@ package expr
 import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // subscript is x[i], x[i][j], x[a:b]. For a slice lower has the lower bounds, nil where the array's

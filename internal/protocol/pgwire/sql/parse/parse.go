@@ -11,7 +11,7 @@ import (
 	pgquery "github.com/wasilibs/go-pgquery"
 	"github.com/wasilibs/go-pgquery/parser"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 var (

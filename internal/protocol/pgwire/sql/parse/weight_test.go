@@ -7,7 +7,7 @@ import (
 
 	pgquery "github.com/wasilibs/go-pgquery"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // nesting is what may be put into itself, n times.

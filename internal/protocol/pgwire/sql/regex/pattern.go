@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Pattern is a compiled regular expression. It may be used by several goroutines.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // maxSteps is how many places of the text are looked at before a match is given up: about a second.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // all returns the matches with their groups: "whole|first|second", ~ for a group that has not

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // span is the characters from lo to hi.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // MaxDims is how many dimensions an array may have.

@@ -1,6 +1,6 @@
 package value
 
-import "fiveways/internal/protocol/pgwire/pgerror"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
 // NestArrays makes an array of one more dimension of arrays; NULL ones count as empty.
 func NestArrays(elem *Type, parts []Datum) (Datum, error) {

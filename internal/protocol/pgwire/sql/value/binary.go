@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"strings"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // ParseBinary reads the binary form of a value, as PostgreSQL's receive functions do. It keeps

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"fiveways/internal/core/codec"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // reader takes a binary form apart.

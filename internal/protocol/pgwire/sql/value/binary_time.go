@@ -3,7 +3,7 @@ package value
 import (
 	"encoding/binary"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 func (t *Type) isTime() bool {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Cast converts d and fits it to typmod (-1: none); NULL stays NULL. explicit is of a CAST or ::,

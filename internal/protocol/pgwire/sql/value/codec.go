@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strconv"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/charset"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Parse reads the text form of a value, as PostgreSQL's input functions do. What depends on the

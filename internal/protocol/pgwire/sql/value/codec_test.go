@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // What PostgreSQL 15 answers to these texts: the value as it shows it, or SQLSTATE and message.

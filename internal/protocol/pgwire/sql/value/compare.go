@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Compare orders two values of one type, neither nil, as the type's btree operators do; text by its

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // dateError is what is wrong with a text.

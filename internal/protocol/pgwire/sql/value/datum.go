@@ -2,7 +2,7 @@
 // and casts, as in PostgreSQL 15.
 package value
 
-import "fiveways/internal/core/hstore"
+import "fiveways.dev/fiveways/internal/core/hstore"
 
 // Datum is one value; nil is NULL. The Go type follows from the SQL type:
 //

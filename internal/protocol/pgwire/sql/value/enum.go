@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // SemaphoreStatus is what a task of a semaphore may do.

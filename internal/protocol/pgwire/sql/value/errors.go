@@ -1,6 +1,6 @@
 package value
 
-import "fiveways/internal/protocol/pgwire/pgerror"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
 // ErrDivisionByZero is what dividing by nothing gives.
 func ErrDivisionByZero() error { return pgerror.New(pgerror.DivisionByZero, "division by zero") }

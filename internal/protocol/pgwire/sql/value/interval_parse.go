@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Numeric is a number of the type numeric: a decimal with as many digits after its point as it was

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // SQLSTATEs of arguments that functions are not defined for.

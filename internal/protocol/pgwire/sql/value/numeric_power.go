@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Power is n to the power of e.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/test/postgres"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/test/postgres"
 )
 
 // peer is a real PostgreSQL that answers what a text means.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/core/hstore"
 )
 
 // upper stands for a conversion that changes the length.

@@ -3,8 +3,8 @@ package value
 import (
 	"strings"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 func malformedRecord(s, detail string) error {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // what the error says of an object that is not there.

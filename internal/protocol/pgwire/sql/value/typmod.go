@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // Typmods are encoded as PostgreSQL does, since clients are told of them: a length or a precision

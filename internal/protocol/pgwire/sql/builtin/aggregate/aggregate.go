@@ -3,10 +3,10 @@ package aggregate
 import (
 	"math"
 
-	"fiveways/internal/protocol/pgwire/sql/builtin/datetime"
-	"fiveways/internal/protocol/pgwire/sql/builtin/text"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/text"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // counter is count.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // fieldValue is a field of a time: n / 10**scale. When exact is not set, it is n + part/whole, with

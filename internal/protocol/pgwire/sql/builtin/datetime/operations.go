@@ -3,8 +3,8 @@ package datetime
 import (
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // overlap is OVERLAPS: each pair is put into order, and a pair of one moment counts as that moment.

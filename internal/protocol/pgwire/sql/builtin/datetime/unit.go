@@ -3,10 +3,10 @@ package datetime
 import (
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/pgtext"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // unitNames are the units that extract and date_trunc know, by all their spellings. Only the first

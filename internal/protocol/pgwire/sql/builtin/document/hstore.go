@@ -3,10 +3,10 @@ package document
 import (
 	"iter"
 
-	"fiveways/internal/core/hstore"
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 type hmap = hstore.Map

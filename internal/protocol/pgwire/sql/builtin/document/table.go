@@ -1,6 +1,6 @@
 package document
 
-import "fiveways/internal/protocol/pgwire/sql/expr"
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 
 // Table returns the functions of this package.
 func Table() expr.Table {

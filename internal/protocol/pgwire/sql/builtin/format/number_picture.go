@@ -3,8 +3,8 @@ package format
 import (
 	"strings"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // numberKeys are the patterns of to_char and to_number for numbers, longer ones first.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // intOp is an operation on integers that may leave 64 bits: ok is false then.

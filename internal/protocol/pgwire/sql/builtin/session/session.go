@@ -6,8 +6,8 @@ import (
 	mathrand "math/rand/v2"
 	"time"
 
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // sleep is pg_sleep: it ends with the statement.

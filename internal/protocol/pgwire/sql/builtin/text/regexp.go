@@ -5,11 +5,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways/internal/protocol/pgwire/sql/pgtext"
-	"fiveways/internal/protocol/pgwire/sql/regex"
-	"fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/regex"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func matches(flags string, want bool) expr.CallFunc {
