@@ -82,6 +82,9 @@ func refusal(err error) answer {
 
 // serve answers a newcomer with a valid token.
 func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, err error) {
+	if err := transport.CheckClock(time.Unix(0, q.clock), time.Now()); err != nil {
+		return a, fmt.Errorf("the node that asks to join: %w", err)
+	}
 	key, hash, err := publicKey(q.csr)
 	if err != nil {
 		return a, err

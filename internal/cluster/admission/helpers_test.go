@@ -161,7 +161,7 @@ func asking(t testing.TB, token string) *request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &request{token: token, address: "n2.example:7000", csr: csr}
+	return &request{token: token, address: "n2.example:7000", csr: csr, clock: time.Now().UnixNano()}
 }
 
 // read is what a newcomer reads in a token.

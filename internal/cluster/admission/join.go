@@ -64,7 +64,7 @@ func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err err
 	if err != nil {
 		return w, err
 	}
-	a, err := t.askLeader(ctx, &request{token: token, address: advertise, csr: csr, levels: level.Supported})
+	a, err := t.askLeader(ctx, &request{token: token, address: advertise, csr: csr, levels: level.Supported, clock: time.Now().UnixNano()})
 	if err != nil {
 		return w, err
 	}

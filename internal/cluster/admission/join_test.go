@@ -112,6 +112,7 @@ func TestRefusals(t *testing.T) {
 		{"no leader", &host{}, nil, "the cluster has no leader at the moment"},
 		{"not added", &host{here: true, add: full}, nil, "the cluster is full"},
 		{"no address", &host{here: true}, func(q *request) { q.address = ":7000" }, "does not say which machine"},
+		{"a clock an hour behind", &host{here: true}, func(q *request) { q.clock -= int64(time.Hour) }, "the node that asks to join: its clock is 1h0m0s behind"},
 		{"no key", &host{here: true}, func(q *request) { q.csr = nil }, "request for a certificate"},
 		{"another's key", &host{here: true}, func(q *request) { q.csr[len(q.csr)-1] ^= 1 }, "request for a certificate"},
 	} {

@@ -31,6 +31,7 @@ type request struct {
 	address string      // at which other nodes are to dial it
 	csr     []byte      // for its public key, in DER form
 	levels  level.Range // that it supports
+	clock   int64       // what its wall clock shows, ns since 1970
 }
 
 // outcome is the kind of an answer.
@@ -92,7 +93,7 @@ func begin(payload []byte) (r codec.Reader, err error) {
 func (q *request) append(dst []byte) []byte {
 	dst = codec.AppendPrefixed(append(dst, version), q.token)
 	dst = codec.AppendPrefixed(dst, q.address)
-	return q.levels.Append(codec.AppendPrefixed(dst, q.csr))
+	return binary.AppendUvarint(q.levels.Append(codec.AppendPrefixed(dst, q.csr)), uint64(q.clock))
 }
 
 func decodeRequest(payload []byte) (q request, err error) {
@@ -100,7 +101,7 @@ func decodeRequest(payload []byte) (q request, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.token, q.address, q.csr, q.levels = r.String(), r.String(), r.Prefixed(), level.Read(&r)
+	q.token, q.address, q.csr, q.levels, q.clock = r.String(), r.String(), r.Prefixed(), level.Read(&r), int64(r.Uvarint())
 	if err := r.End(); err != nil {
 		return q, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}

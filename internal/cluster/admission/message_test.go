@@ -27,7 +27,7 @@ var samples = []answer{
 // TestMessages: what is decoded is what was encoded; no beginning of it, nothing longer and no
 // other version is taken for it.
 func TestMessages(t *testing.T) {
-	q := request{token: "token", address: "n3:7000", csr: []byte("csr"), levels: level.Range{Oldest: 1, Newest: 2}}
+	q := request{token: "token", address: "n3:7000", csr: []byte("csr"), levels: level.Range{Oldest: 1, Newest: 2}, clock: 3}
 	if got, err := decodeRequest(q.append(nil)); err != nil || !reflect.DeepEqual(got, q) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 		_, err := decodeRequest(b)
 		return err
 	})
-	if got, want := string(q.append(nil)), "\x01\x05token\x07n3:7000\x03csr\x01\x02"; got != want {
+	if got, want := string(q.append(nil)), "\x01\x05token\x07n3:7000\x03csr\x01\x02\x03"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	want := "\x01\x00\xc1\x01\x03\x0bcertificate\x09authority\x03key\x02\x01\x07n1:7000\x03\x07n3:7000"

@@ -157,6 +157,9 @@ func (t *Transport) refusal(nc *tls.Conn, h *hello) error {
 	if err := t.o.Levels.Check(h.level); err != nil {
 		return fmt.Errorf("node %d: %w", h.to, err)
 	}
+	if err := CheckClock(time.Unix(0, h.clock), t.o.Now()); err != nil {
+		return fmt.Errorf("node %d: %w", h.from, err)
+	}
 	return nil
 }
 
@@ -223,24 +226,9 @@ func (t *Transport) time(p *peer, kind byte, record []byte) error {
 		return ErrMalformed
 	}
 	p.figures.rtt.Store(int64(rtt))
-	t.noteSkew(p, time.Duration(theirs-t.o.Now().UnixNano())+rtt/2, rtt)
+	if err := t.noteSkew(p, time.Duration(theirs-t.o.Now().UnixNano())+rtt/2, rtt); err != nil {
+		t.cut(p)
+		return err
+	}
 	return nil
-}
-
-// maxSkew is how far clocks may be apart: what expires does so by that of the leader.
-const maxSkew = 500 * time.Millisecond
-
-// noteSkew keeps how far the clock of a peer is ahead, and says when that becomes too far, or not
-// any more.
-func (t *Transport) noteSkew(p *peer, skew, rtt time.Duration) {
-	p.figures.skew.Store(int64(skew))
-	apart := skew.Abs() > maxSkew+rtt/2
-	if p.figures.apart.Swap(apart) == apart {
-		return
-	}
-	if apart {
-		t.o.Log.Warn("cluster: the clock of a node differs; when the lead changes, messages, leases and keys expire early or late by that", "node", p.id, "ahead", skew)
-	} else {
-		t.o.Log.Info("cluster: the clock of a node agrees again", "node", p.id)
-	}
 }

@@ -36,6 +36,7 @@ type hello struct {
 	address  string      // where the node that dials is dialed
 	levels   level.Range // that the node supports
 	level    uint64      // of its log
+	clock    int64       // what its wall clock shows, ns since 1970
 }
 
 // ErrRefused means that the peer refused the connection; the text is its reason.
@@ -54,7 +55,7 @@ func (h *hello) append(dst []byte) []byte {
 	dst = append(dst, byte(h.purpose))
 	dst = codec.AppendPrefixed(dst, h.stream)
 	dst = codec.AppendPrefixed(dst, h.address)
-	dst = binary.AppendUvarint(h.levels.Append(dst), h.level)
+	dst = codec.AppendUvarints(h.levels.Append(dst), h.level, uint64(h.clock))
 	endFrame(dst, start)
 	return dst
 }
@@ -76,7 +77,7 @@ func readHello(r io.Reader) (h hello, err error) {
 	}
 	h.cluster, h.from, h.to = c.Uvarint(), c.Uvarint(), c.Uvarint()
 	h.purpose, h.stream, h.address = purpose(c.Uint8()), c.String(), c.String()
-	h.levels, h.level = level.Read(&c), c.Uvarint()
+	h.levels, h.level, h.clock = level.Read(&c), c.Uvarint(), int64(c.Uvarint())
 	if c.Err() != nil || h.purpose > streamLink { // a newer version may say more
 		return h, errForeign
 	}

@@ -29,11 +29,11 @@ type link struct {
 	to      *peer
 	purpose purpose
 
-	mu        sync.Mutex
-	queue     []*pb.Message // guarded by mu
-	bytes     int           // guarded by mu: of the entries in queue
-	pongs     []pong        // guarded by mu: to be sent
-	connected bool          // guarded by mu
+	mu    sync.Mutex
+	queue []*pb.Message // guarded by mu
+	bytes int           // guarded by mu: of the entries in queue
+	pongs []pong        // guarded by mu: to be sent
+	conn  net.Conn      // guarded by mu: nil while it is not connected
 
 	wake  chan struct{}   // 1 slot: there is something to send
 	ctx   context.Context // until close
@@ -103,10 +103,10 @@ func (l *link) run() {
 		nc, err := l.dial()
 		if err == nil {
 			backoff = minBackoff
-			l.setConnected(true)
+			l.setConn(nc)
 			err = l.serve(nc)
 			nc.Close()
-			l.setConnected(false)
+			l.setConn(nil)
 		}
 		l.lose()
 		if l.ctx.Err() != nil {
@@ -126,16 +126,25 @@ func (l *link) run() {
 	}
 }
 
-func (l *link) setConnected(on bool) {
+func (l *link) setConn(nc net.Conn) {
 	l.mu.Lock()
-	l.connected = on
+	l.conn = nc
 	l.mu.Unlock()
+}
+
+// cut ends the connection; the link dials anew.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.Close()
+	}
 }
 
 func (l *link) isConnected() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.connected
+	return l.conn != nil
 }
 
 // lose drops what is queued.

@@ -29,7 +29,7 @@ func TestTooLate(t *testing.T) {
 	n := listen(t, by, 1, "127.0.0.1:0", nil)
 	n.start = n.start.Add(-time.Minute) // nothing runs yet
 	n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
-	h := hello{cluster: cluster, from: 2, to: 1}
+	h := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
 	conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
 	if err != nil {
 		t.Fatal(err)

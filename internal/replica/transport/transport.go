@@ -209,7 +209,7 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 		return nil, ErrClosed
 	}
 	h.cluster, h.from, h.to, h.address = t.o.Cluster, t.o.Self, to.id, t.o.Address
-	h.levels, h.level = t.o.Levels, t.level.Load()
+	h.levels, h.level, h.clock = t.o.Levels, t.level.Load(), t.o.Now().UnixNano()
 	d := tls.Dialer{
 		NetDialer: &net.Dialer{KeepAliveConfig: keepAlive},
 		Config:    dialing(t.o.TLS, t.o.Cluster, to.id),

@@ -12,6 +12,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,7 +219,10 @@ func raw(t *testing.T, to *node, config *tls.Config, first []byte) (*tls.Conn, e
 // node serves its peers all the while.
 func TestRefused(t *testing.T) {
 	by, foreign := newAuthority(t), newAuthority(t)
-	greeting := func(h hello) []byte { return h.append(nil) }
+	greeting := func(h hello) []byte {
+		h.clock += time.Now().UnixNano()
+		return h.append(nil)
+	}
 	good := hello{cluster: cluster, from: 2, to: 1}
 	newer := greeting(good)
 	newer[frameHeader+len(magic)]++
@@ -239,6 +243,8 @@ func TestRefused(t *testing.T) {
 		{"for another node", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 3}), "it is for node 3, this is node 1"},
 		{"no member", identity(t, by, by, cluster, 9), greeting(hello{cluster: cluster, from: 9, to: 1}), "node 9 is no member"},
 		{"a stream, where there are none", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 1, purpose: streamLink}), "takes no streams"},
+		{"a clock an hour ahead", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 1, clock: int64(time.Hour)}), "node 2: its clock is 1h0m0s ahead: the clocks of the nodes are more than 1m0s apart"},
+		{"a clock an hour behind", identity(t, by, by, cluster, 2), greeting(hello{cluster: cluster, from: 2, to: 1, clock: int64(-time.Hour)}), "node 2: its clock is 1h0m0s behind"},
 		{"a newer version", identity(t, by, by, cluster, 2), newer, "version 2 of the cluster's protocol, this node has 1"},
 		{"a wrong checksum", identity(t, by, by, cluster, 2), broken, "not a connection of a Fiveways node"},
 		{"garbage", identity(t, by, by, cluster, 2), bytes.Repeat([]byte("garbage "), 10), "not a connection of a Fiveways node"},
@@ -330,7 +336,7 @@ func FuzzHello(f *testing.F) {
 // with a session that such a connection has begun either.
 func TestJoinProtocol(t *testing.T) {
 	by := newAuthority(t)
-	good := hello{cluster: cluster, from: 2, to: 1}
+	good := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
 	for _, tc := range []struct {
 		name   string
 		config *tls.Config
@@ -380,7 +386,7 @@ func TestJoinProtocol(t *testing.T) {
 // TestNoJoin: a node that admits none asks for a certificate whatever the protocol.
 func TestNoJoin(t *testing.T) {
 	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
-	h := hello{cluster: cluster, from: 2, to: 1}
+	h := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
 	if _, err := raw(t, n, &tls.Config{NextProtos: []string{JoinProtocol}}, h.append(nil)); err == nil {
 		t.Error("it was let in")
 	}
@@ -496,7 +502,7 @@ func TestBrokenFrames(t *testing.T) {
 			by := newAuthority(t)
 			n := listen(t, by, 1, "127.0.0.1:0", nil)
 			n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
-			h := hello{cluster: cluster, from: 2, to: 1}
+			h := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
 			conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
 			if err != nil {
 				t.Fatal(err)
@@ -687,27 +693,43 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSkew: a node learns how far the clock of another is from its own, and says so once.
+// TestSkew: a node learns how far the clock of another is from its own, and says so once. A clock
+// that becomes far too wrong ends the connections until it is right again.
 func TestSkew(t *testing.T) {
-	ahead := time.Hour
+	var ahead atomic.Int64
+	ahead.Store(int64(30 * time.Second))
 	a, b := two(t, func(o *Options) {
 		if o.Self == 2 {
-			o.Now = func() time.Time { return time.Now().Add(ahead) }
+			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		}
 	})
-	for n, want := range map[*node]time.Duration{a: ahead, b: -ahead} {
-		other := uint64(3) - n.o.Self
+	until := func(n *node, ok func(PeerStatus) bool) {
+		t.Helper()
 		end := time.Now().Add(patience)
-		for range time.Tick(time.Millisecond) { // until a ping is back
-			s, _ := n.Status(other)
-			if d := s.Skew - want; s.RTT > 0 && d.Abs() <= s.RTT && strings.Count(n.log.String(), "the clock of a node differs") == 1 {
-				break
+		for range time.Tick(time.Millisecond) {
+			s, _ := n.Status(3 - n.o.Self)
+			if ok(s) {
+				return
 			}
 			if time.Now().After(end) {
-				t.Fatalf("node %d: %+v", n.o.Self, s)
+				t.Fatalf("node %d: %+v\n%s", n.o.Self, s, n.log)
 			}
 		}
 	}
+	for n, want := range map[*node]time.Duration{a: 30 * time.Second, b: -30 * time.Second} {
+		until(n, func(s PeerStatus) bool { // when a ping is back
+			d := s.Skew - want
+			return s.RTT > 0 && d.Abs() <= s.RTT && strings.Count(n.log.String(), "the clock of a node differs") == 1
+		})
+	}
+	ahead.Store(int64(time.Hour))
+	until(a, func(s PeerStatus) bool { return !s.Connected })
+	until(b, func(s PeerStatus) bool { return !s.Connected })
+	a.log.await(t, "node 2: its clock is 1h0m0s ahead")
+	ahead.Store(0)
+	until(a, func(s PeerStatus) bool { return s.Connected })
+	until(b, func(s PeerStatus) bool { return s.Connected })
+	a.log.await(t, "the clock of a node agrees again")
 }
 
 // BenchmarkAppend is what an entry costs on its way to a peer, with TLS.

@@ -1,0 +1,58 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// noticedSkew is how far clocks may be apart until a line says so: what expires does so by that
+	// of the leader.
+	noticedSkew = 500 * time.Millisecond
+	// mostSkew is how far they may be apart. It is far more than clocks that anything sets are, for
+	// a node that is refused is lost to the majority.
+	mostSkew = time.Minute
+)
+
+// ErrClock means that the clocks of two nodes are too far apart for one cluster.
+var ErrClock = errors.New("the clocks of the nodes are more than " + mostSkew.String() + " apart: set the one that is wrong")
+
+// CheckClock is whether a node whose clock shows theirs can work with one whose clock shows ours:
+// nil or ErrClock.
+func CheckClock(theirs, ours time.Time) error { return checkSkew(theirs.Sub(ours), 0) }
+
+// checkSkew is CheckClock for a difference that was measured within rtt.
+func checkSkew(ahead, rtt time.Duration) error {
+	if ahead.Abs() <= mostSkew+rtt/2 {
+		return nil
+	}
+	if ahead < 0 {
+		return fmt.Errorf("its clock is %s behind: %w", -ahead.Round(time.Second), ErrClock)
+	}
+	return fmt.Errorf("its clock is %s ahead: %w", ahead.Round(time.Second), ErrClock)
+}
+
+// noteSkew keeps how far the clock of a peer is ahead, as measured within rtt, and says when that
+// becomes too far, or not any more. Error: ErrClock.
+func (t *Transport) noteSkew(p *peer, ahead, rtt time.Duration) error {
+	p.figures.skew.Store(int64(ahead))
+	apart := ahead.Abs() > noticedSkew+rtt/2
+	if p.figures.apart.Swap(apart) != apart {
+		if apart {
+			t.o.Log.Warn("cluster: the clock of a node differs; when the lead changes, messages, leases and keys expire early or late by that", "node", p.id, "ahead", ahead)
+		} else {
+			t.o.Log.Info("cluster: the clock of a node agrees again", "node", p.id)
+		}
+	}
+	return checkSkew(ahead, rtt)
+}
+
+// cut ends all connections with a peer. Both nodes refuse new ones until their clocks agree.
+func (t *Transport) cut(p *peer) {
+	p.control.cut()
+	p.bulk.cut()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(p.id)
+}
