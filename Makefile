@@ -109,7 +109,7 @@ failovers: ## kill the leader of a cluster FAILOVERS (100) times and tell how lo
 	FAILOVERS=$(FAILOVERS) FAILOVER_LOAD=$(FAILOVER_LOAD) $(GO) test -count=1 -timeout 0 -v -run TestFailoverTimes ./test/cluster
 
 # A short form is part of `make test`. FAULT_SEED=n begins with another seed: a failure names the one to begin with. The faults of disks need root.
-cluster-faults: ## 3 x FAULT_ROUNDS (7) faults for each of FAULT_SEEDS (20) clusters of three nodes under load: kill, hang, cut off, slow, full disks
+cluster-faults: ## 5 x FAULT_ROUNDS (7) faults for each of FAULT_SEEDS (20) clusters of three nodes under load: kill, hang, cut off, slow, full disks
 	FAULT_SEEDS=$(FAULT_SEEDS) FAULT_ROUNDS=$(FAULT_ROUNDS) $(GO) test -count=1 -timeout 0 -v -run TestClusterFaults ./test/crash
 
 # A seed of 0 takes one by the clock and tells which. With another one the same scripts come again.

@@ -98,15 +98,9 @@ func Down(t testing.TB, flags ...string) *Cluster {
 // Add has one node more, which is down.
 func (c *Cluster) Add() {
 	c.t.Helper()
-	n := &Node{Dir: c.t.TempDir(), Address: freeAddress(c.t)}
-	n.Flags = append([]string{"--cluster-listen", n.Address}, c.flags...)
-	if c.Network != nil {
-		n.Flags[1] = freeAddress(c.t)
-		place := len(c.Nodes)
-		n.Flags = append(n.Flags, "--cluster-advertise", n.Address, nameFlag, fmt.Sprintf(namePattern, place))
-		c.Network.open(c.t, n.Address, n.Flags[1], place)
-	}
+	n := &Node{Dir: c.t.TempDir()}
 	c.Nodes = append(c.Nodes, n)
+	c.Move(len(c.Nodes) - 1)
 	c.t.Cleanup(func() {
 		if n.Broker != nil {
 			n.Kill()
@@ -117,12 +111,41 @@ func (c *Cluster) Add() {
 	})
 }
 
-// Move gives a node that is down another address.
+// Move gives a node that is down an address that no node had.
 func (c *Cluster) Move(i int) {
 	c.t.Helper()
 	n := c.Nodes[i]
 	n.Address = freeAddress(c.t)
-	n.Flags[1] = n.Address
+	n.Flags = append([]string{"--cluster-listen", n.Address}, c.flags...)
+	if c.Network != nil {
+		n.Flags[1] = freeAddress(c.t)
+		n.Flags = append(n.Flags, "--cluster-advertise", n.Address, nameFlag, fmt.Sprintf(namePattern, i))
+		c.Network.open(c.t, n.Address, n.Flags[1], i)
+	}
+}
+
+// Replace has a new node, with an empty folder and a new address, join in the place of one that is
+// down, and removes that. It returns when the new one has a vote.
+func (c *Cluster) Replace(i int) {
+	c.t.Helper()
+	n, other := c.Nodes[i], c.Nodes[c.AnyUp()]
+	lost := n.Address
+	must(c.t, os.RemoveAll(n.Dir))
+	c.Move(i)
+	c.Up(i, "--cluster-join", Command(c.t, "cluster", "token", "--data", other.Dir))
+	c.Until("the new node has a vote", func() bool { return c.member(n.Address).Role == protocol.RoleFollower })
+	Command(c.t, "cluster", "remove", fmt.Sprint(c.member(lost).Node), "--data", other.Dir)
+}
+
+// member is the member at an address; none: it is empty.
+func (c *Cluster) member(address string) protocol.Member {
+	c.t.Helper()
+	for _, m := range c.Status(c.AnyUp()).Members {
+		if m.Address == address {
+			return m
+		}
+	}
+	return protocol.Member{}
 }
 
 // freeAddress is an address on which nothing listens.

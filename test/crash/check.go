@@ -119,12 +119,13 @@ func index(events []Event) *run {
 				at: at, round: round, tx: e.Tx, redelivered: e.Redelivered, byName: e.ByName, count: e.Count, time: e.At,
 			})
 		case Acked:
-			last := &r.deliveries[p][len(r.deliveries[p])-1]
-			last.acked, last.ackTx = true, e.Tx
+			n := r.acked(p, e.Tx)
+			d := &r.deliveries[p][n]
+			d.acked, d.ackTx = true, e.Tx
 			if e.Tx != 0 {
 				t := transaction(e.Tx)
 				t.acks = append(t.acks, p)
-				t.ackDelivery = append(t.ackDelivery, len(r.deliveries[p])-1)
+				t.ackDelivery = append(t.ackDelivery, n)
 			}
 		case Requeued:
 			last := &r.deliveries[p][len(r.deliveries[p])-1]
@@ -143,6 +144,18 @@ func index(events []Event) *run {
 		}
 	}
 	return r
+}
+
+// acked is the index of the delivery that is acknowledged in a transaction: the last one in it,
+// where messages are delivered in transactions, else the last of all.
+func (r *run) acked(p place, tx int) int {
+	ds := r.deliveries[p]
+	for n, d := range slices.Backward(ds) {
+		if tx != 0 && d.tx == tx {
+			return n
+		}
+	}
+	return len(ds) - 1
 }
 
 // durable reports whether the broker has promised to keep the message.

@@ -51,15 +51,17 @@ func allDue(events []Event) time.Time {
 	return time.UnixMilli(last).Add(2 * time.Second)
 }
 
-// showsDelays reports whether messages fell due in a later round than that of their publish.
+// showsDelays reports whether messages fell due behind the last delivery before a kill.
 func showsDelays(events []Event) bool {
-	over, latest := 0, int64(0)
+	over, due, delivered := 0, int64(0), int64(0)
 	for _, e := range events {
 		switch e.Kind {
 		case Sent:
-			latest = max(latest, e.At)
+			due = max(due, e.At)
+		case Delivered:
+			delivered = max(delivered, e.At)
 		case Crashed:
-			if latest > e.At {
+			if due > delivered {
 				over++
 			}
 		}

@@ -24,12 +24,12 @@
 // events of a watch must agree with it. Queues over etcd's API, that is, puts, watches and deletes
 // of their keys, have rules of their own (rules_keyqueue.go).
 //
-// TestClusterFaults has the same clients of messages, keys and jobs work with a cluster of three
-// nodes, to which other things happen than kills (faultkinds_test.go). A round ends with the fault,
-// when all nodes work again and have the same state. A node that is cut off must tell its clients
-// nothing (rules_isolated.go); jobs are linearizable, too (jobmodel.go).
-//
 // Clients of semaphores (semaphoresclient_test.go, over the Redis protocol) each have tasks of
 // their own. Their requests and answers are compared with the events of all transitions, which a
 // consumer reads over AMQP, and with the state at the end (rules_semaphores.go).
+//
+// TestClusterFaults has all these clients work with a cluster of three nodes, to which other things
+// happen than kills (faultkinds_test.go). A round ends with the fault, when all nodes work again
+// and have the same state. A node that is cut off must tell its clients nothing
+// (rules_isolated.go); jobs are linearizable, too (jobmodel.go).
 package crash

@@ -36,6 +36,8 @@ var faults = []fault{
 	{name: "all are killed", leader: true, all: true, strike: killAll},
 	{name: "the leader hangs", leader: true, deposes: true, isolates: true, hold: outage, strike: hang},
 	{name: "a follower hangs", hold: outage, strike: hang},
+	{name: "the leader is lost with its disk", leader: true, deposes: true, strike: lose},
+	{name: "a follower is lost with its disk", strike: lose},
 	{name: "the leader gives its lead away", leader: true, deposes: true, strike: giveAway},
 	{name: "the leader is cut off", leader: true, deposes: true, isolates: true, hold: outage, strike: cut(toIt, fromIt)},
 	{name: "a follower is cut off", hold: outage, strike: cut(toIt, fromIt)},
@@ -68,6 +70,13 @@ func killAll(f *faulty) {
 	for i := range f.Nodes {
 		f.Cluster.Kill((f.hit + i) % 3)
 	}
+}
+
+// lose has a new node take the place of one that is lost.
+func lose(f *faulty) {
+	f.Cluster.Kill(f.hit)
+	f.Leader()
+	f.Replace(f.hit)
 }
 
 func hang(f *faulty) {

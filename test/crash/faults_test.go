@@ -20,12 +20,12 @@ import (
 )
 
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
-// three nodes, while clients work with messages, keys and jobs. Each of FAULT_SEEDS (1) seeds from
-// FAULT_SEED on (drawn itself when unset) has a cluster of its own, and FAULT_ROUNDS (3) faults for
-// each kind of clients.
+// three nodes, while clients work with messages, keys, jobs, transactions of SQL and semaphores.
+// Each of FAULT_SEEDS (1) seeds from FAULT_SEED on (drawn itself when unset) has a cluster of its
+// own, and FAULT_ROUNDS (2) faults for each kind of clients.
 func TestClusterFaults(t *testing.T) {
 	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
-	rounds := setting(t, "FAULT_ROUNDS", 3)
+	rounds := setting(t, "FAULT_ROUNDS", 2)
 	t.Logf("FAULT_SEEDS=%d FAULT_SEED=%d FAULT_ROUNDS=%d", seeds, first, rounds)
 	total := map[string]int{}
 	for seed := first; seed < first+seeds; seed++ {
@@ -45,6 +45,14 @@ func TestClusterFaults(t *testing.T) {
 			}
 			if !t.Failed() {
 				crashJobs(t, rounds, seed, true, func() redisBroker { return c.next(nil) })
+			}
+			if !t.Failed() {
+				crashSQL(t, rounds, seed, true, func(h *History) sqlBroker {
+					return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
+				})
+			}
+			if !t.Failed() {
+				crashSemaphores(t, rounds, seed, true, func() redisBroker { return c.next(nil) })
 			}
 		})
 	}
@@ -79,7 +87,7 @@ func newTrouble(t *testing.T, seed int) *trouble {
 		c.disks, folders = append(c.disks, disk), append(folders, filepath.Join(disk, "data"))
 	}
 	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil })
-	c.Cluster = clustertest.Linked(t, folders, "--shards", "3", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--disk-free-limit", "1MiB")
+	c.Cluster = clustertest.Linked(t, folders, "--shards", "3", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--disk-free-limit", "1MiB")
 	return c
 }
 
@@ -103,6 +111,7 @@ func (c *trouble) next(isolated func()) *faulty {
 	for i := range c.Nodes {
 		n := c.Nodes[(f.client+i)%3]
 		f.amqp = append(f.amqp, c.Network.Open(c.t, n.Addr()))
+		f.sql = append(f.sql, c.Network.Open(c.t, n.SQLAddr()))
 		f.redis = append(f.redis, c.Network.Open(c.t, n.RedisAddr()))
 		f.etcd = append(f.etcd, c.Network.Open(c.t, n.EtcdAddr()))
 	}
@@ -113,17 +122,20 @@ func (c *trouble) next(isolated func()) *faulty {
 type faulty struct {
 	*trouble
 	fault
-	hit, client       int                 // places: which node it strikes, and where clients connect
-	amqp, redis, etcd []*clustertest.Door // of the nodes, that of client first
-	isolated          func()
-	mend              func()
-	once              sync.Once
+	hit, client            int                 // places: which node it strikes, and where clients connect
+	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, that of client first
+	isolated               func()
+	mend                   func()
+	once                   sync.Once
 
 	mu    sync.Mutex
 	turns int // guarded by mu
 }
 
 func (f *faulty) URL() string { return "amqp://guest:guest@" + f.amqp[0].Addr() + "/%2f" }
+
+// SQLAddr is that of the node of URL.
+func (f *faulty) SQLAddr() string { return f.sql[0].Addr() }
 
 // RedisAddr is that of another node each time, as EtcdAddr is: so some clients go on while one that
 // is struck keeps the others.
@@ -192,7 +204,7 @@ func ended(b *brokertest.Broker) bool {
 }
 
 func (f *faulty) closeDoors() {
-	for _, d := range slices.Concat(f.amqp, f.redis, f.etcd) {
+	for _, d := range slices.Concat(f.amqp, f.sql, f.redis, f.etcd) {
 		d.Close()
 	}
 }

@@ -67,6 +67,12 @@ func newRedis(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience})
 }
 
+// diskFull reports whether a command was refused because there is no room on the disk.
+func diskFull(err error) bool {
+	var refused redis.Error
+	return errors.As(err, &refused) && strings.HasPrefix(refused.Error(), "MISCONF ") && strings.HasSuffix(refused.Error(), "No space left on device")
+}
+
 // connect makes the client's connection.
 func (c *jobClient) connect(addr string) { c.redis = newRedis(addr) }
 
@@ -82,7 +88,7 @@ func (c *jobClient) ask(e JobEvent, words ...any) (reply any, err error) {
 	case !errors.As(err, &refused):
 	case strings.HasPrefix(refused.Error(), "STALE "):
 		e.Answer, err = Stale, nil
-	case strings.HasPrefix(refused.Error(), "MISCONF ") && strings.HasSuffix(refused.Error(), "No space left on device"):
+	case diskFull(err):
 		return nil, err // nothing was done
 	case strings.HasPrefix(refused.Error(), "BACKOFF ") && e.Kind == JobProbed:
 		e.Answer, err = Remembered, nil

@@ -9,12 +9,16 @@ import (
 // and a second for the way to a client on a busy machine.
 const staleAfter = 2 * time.Second
 
-// checkIsolated: a node that is cut off confirms and commits nothing that it is asked for then, and
-// soon delivers nothing any more.
+// checkIsolated: a node that is cut off confirms nothing that it is asked for then and commits no
+// transaction that did something, and soon delivers nothing any more.
 func checkIsolated(r *run) (breaches []string) {
 	var since Event // its Kind is 0 while no node is cut off
 	sent, commits := map[MsgID]bool{}, map[int]bool{}
+	does := map[int]bool{} // transactions that publish or acknowledge
 	for _, e := range r.events {
+		if e.Kind == Sent || e.Kind == Acked {
+			does[e.Tx] = true
+		}
 		if e.Kind == Isolated || e.Kind == Crashed {
 			since = e
 			clear(sent)
@@ -27,7 +31,7 @@ func checkIsolated(r *run) (breaches []string) {
 		case Sent:
 			sent[e.Msg] = true
 		case CommitSent:
-			commits[e.Tx] = true
+			commits[e.Tx] = does[e.Tx]
 		case Confirmed:
 			if sent[e.Msg] {
 				breaches = append(breaches, fmt.Sprintf("sent to a node that is cut off, and confirmed: %s", e.Msg))

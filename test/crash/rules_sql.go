@@ -9,6 +9,12 @@ var SQL = Promises{rules: []func(*run) []string{
 	checkKnown, checkRepeats, checkConfirmed, checkPublishes, checkAcks, checkWhole, checkSettled, checkAfter, checkNames,
 }}
 
+// SQLBroken is SQL where connections may end without a kill. Then what a client holds comes to
+// others before the client notices: a message may come twice without having been given back.
+var SQLBroken = Promises{rules: []func(*run) []string{
+	checkKnown, checkConfirmed, checkPublishes, checkAcks, checkWhole, checkSettled, checkAfter, checkNames,
+}}
+
 // checkWhole: of a transaction with an unknown outcome, what it consumed is gone if and only if
 // what it posted is there.
 func checkWhole(r *run) (breaches []string) {

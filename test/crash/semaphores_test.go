@@ -9,8 +9,6 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-
-	"fiveways.dev/fiveways/test/brokertest"
 )
 
 const (
@@ -24,7 +22,15 @@ const (
 func TestCrashSemaphores(t *testing.T) {
 	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	r := &semCrashes{t: t, dir: t.TempDir(), history: &SemHistory{}}
+	dir := t.TempDir()
+	crashSemaphores(t, rounds, seed, false, func() redisBroker { return start(t, dir, []string{"--redis", "127.0.0.1:0"}) })
+}
+
+// crashSemaphores does so with what up starts, each time with what there was before. When early is
+// set, connections may end before the round does.
+func crashSemaphores(t *testing.T, rounds, seed int, early bool, up func() redisBroker) {
+	t.Helper()
+	r := &semCrashes{t: t, up: up, early: early, history: &SemHistory{}}
 	var clock atomic.Int64
 	for n := range semClients + 1 {
 		r.clients = append(r.clients, &semClient{history: r.history, clock: &clock, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), n: n})
@@ -40,15 +46,16 @@ func TestCrashSemaphores(t *testing.T) {
 // semCrashes is one sequence of kills.
 type semCrashes struct {
 	t       *testing.T
-	dir     string
+	up      func() redisBroker
+	early   bool
 	history *SemHistory
 	clients []*semClient // the last one configures
 }
 
 // start starts the broker, and makes what the clients need.
-func (r *semCrashes) start() (*brokertest.Broker, *amqp.Channel) {
+func (r *semCrashes) start() (redisBroker, *amqp.Channel) {
 	r.t.Helper()
-	b := start(r.t, r.dir, []string{"--redis", "127.0.0.1:0"})
+	b := r.up()
 	ch := channel(r.t, b)
 	c := r.connect(b)
 	for _, words := range [][]any{
@@ -74,8 +81,9 @@ func (r *semCrashes) start() (*brokertest.Broker, *amqp.Channel) {
 func (r *semCrashes) crash(acts int) {
 	b, _ := r.start()
 	enough := r.history.Grown(acts)
-	early := make(chan error, len(r.clients)+1)
+	wrong := make(chan error, len(r.clients)+1)
 	var killed atomic.Bool
+	killed.Store(r.early)
 	var working sync.WaitGroup
 	for n, c := range r.clients {
 		step := c.step
@@ -84,19 +92,25 @@ func (r *semCrashes) crash(acts int) {
 		}
 		working.Go(func() {
 			if err := c.work(b.RedisAddr(), &killed, step); err != nil {
-				early <- err
+				wrong <- err
 			}
 		})
 	}
 	working.Go(func() {
 		if err := listenToSemaphores(r.history, b.URL()); err != nil {
-			early <- err
+			wrong <- err
 		}
 	})
+	idle := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(idle)
+	}()
 	var trouble error
 	select {
 	case <-enough:
-	case trouble = <-early:
+	case <-idle:
+	case trouble = <-wrong:
 	case <-b.Exited():
 		trouble = fmt.Errorf("the broker died by itself")
 	case <-time.After(patience):
@@ -104,9 +118,9 @@ func (r *semCrashes) crash(acts int) {
 	}
 	killed.Store(true)
 	b.Kill()
-	working.Wait()
+	<-idle
 	select {
-	case err := <-early:
+	case err := <-wrong:
 		trouble = err
 	default:
 	}
@@ -149,7 +163,7 @@ func (r *semCrashes) finish() map[string]SemEnd {
 }
 
 // connect gives a connection to the first client.
-func (r *semCrashes) connect(b *brokertest.Broker) *semClient {
+func (r *semCrashes) connect(b redisBroker) *semClient {
 	c := *r.clients[0]
 	c.redis = newRedis(b.RedisAddr())
 	r.t.Cleanup(func() { c.redis.Close() })

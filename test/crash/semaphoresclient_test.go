@@ -43,6 +43,7 @@ func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	switch {
 	case err == nil || errors.Is(err, redis.Nil):
 		return reply, from, to, nil
+	case diskFull(err): // nothing was done
 	case errors.As(err, &refused):
 		return nil, from, to, refusal(fmt.Sprintf("%v: %s", words, refused))
 	}
@@ -54,8 +55,11 @@ func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 func (c *semClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.redis = newRedis(addr)
 	defer c.redis.Close()
+	err := c.redis.Ping(context.Background()).Err() // what follows reaches a broker
 	for {
-		err := step()
+		if err == nil {
+			err = step()
+		}
 		var refused refusal
 		switch {
 		case err == nil:

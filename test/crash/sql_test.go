@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"fiveways.dev/fiveways/test/brokertest"
 )
 
 // sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have
@@ -44,22 +42,36 @@ func TestCrashSQL(t *testing.T) {
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
 	for _, shards := range []string{"1", "3"} {
 		t.Run("shards "+shards, func(t *testing.T) {
-			r := &sqlRun{t: t, dir: t.TempDir(), flags: []string{"--sql", "127.0.0.1:0", "--shards", shards}, history: &History{}}
-			r.newClients(seed)
-			rng := rand.New(rand.NewPCG(uint64(seed), 0))
-			for n := range rounds {
-				r.crash(n == 0, 1+rng.IntN(maxEvents/2))
-			}
-			r.finish()
+			dir := t.TempDir()
+			crashSQL(t, rounds, seed, false, func(*History) sqlBroker { return start(t, dir, []string{"--sql", "127.0.0.1:0", "--shards", shards}) })
 		})
 	}
+}
+
+// sqlBroker is a broker with the SQL protocol.
+type sqlBroker interface {
+	broker
+	SQLAddr() string
+}
+
+// crashSQL does so with what up starts, each time with what there was before. When early is set,
+// connections may end before the round does. up may note what happens.
+func crashSQL(t *testing.T, rounds, seed int, early bool, up func(*History) sqlBroker) {
+	t.Helper()
+	r := &sqlRun{t: t, up: up, early: early, history: &History{}}
+	r.newClients(seed)
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	for n := range rounds {
+		r.crash(n == 0, 1+rng.IntN(maxEvents/2))
+	}
+	r.finish()
 }
 
 // sqlRun is one sequence of kills.
 type sqlRun struct {
 	t       *testing.T
-	dir     string
-	flags   []string
+	up      func(*History) sqlBroker
+	early   bool
 	history *History
 	clients []*sqlClient
 	recent  *recent
@@ -78,14 +90,14 @@ func (r *sqlRun) newClients(seed int) {
 	r.drainer, r.clients = r.clients[sqlClients], r.clients[:sqlClients]
 }
 
-func sqlURL(b *brokertest.Broker) string {
+func sqlURL(b sqlBroker) string {
 	return "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"
 }
 
 // crash is scenario.crash for sessions of SQL.
 func (r *sqlRun) crash(first bool, events int) {
 	t := r.t
-	b := start(t, r.dir, r.flags)
+	b := r.up(r.history)
 	ch := channel(t, b)
 	defer b.Kill()
 	if first {
@@ -100,14 +112,21 @@ func (r *sqlRun) crash(first bool, events int) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience+10*time.Second)
 	defer cancel()
 	killed := &atomic.Bool{}
+	killed.Store(r.early)
 	errs := make([]error, len(r.clients))
 	var working sync.WaitGroup
 	for n, c := range r.clients {
 		working.Go(func() { errs[n] = c.run(ctx, sqlURL(b), killed) })
 	}
+	idle := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(idle)
+	}()
 	stuck := false
 	select {
 	case <-enough:
+	case <-idle:
 	case <-b.Exited():
 		t.Errorf("the broker died by itself:\n%s", b.Log())
 	case <-time.After(patience):
@@ -115,7 +134,7 @@ func (r *sqlRun) crash(first bool, events int) {
 	}
 	killed.Store(true)
 	b.Kill()
-	working.Wait()
+	<-idle
 	r.history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
 	for _, err := range errs {
 		if err != nil {
@@ -134,7 +153,7 @@ func (r *sqlRun) crash(first bool, events int) {
 // finish drains the queues and looks for breaches.
 func (r *sqlRun) finish() {
 	t := r.t
-	b := start(t, r.dir, r.flags)
+	b := r.up(r.history)
 	defer b.Kill()
 	if err := r.drainer.drain(t.Context(), sqlURL(b)); err != nil {
 		t.Fatalf("drain: %v\n%s", err, b.Log())
@@ -155,7 +174,11 @@ func (r *sqlRun) finish() {
 	if waited == 0 || !has(events, Committed, RolledBack, Requeued, Acked, Named) {
 		t.Error("the run was too short to show anything")
 	}
-	breaches := SQL.Check(events)
+	promises := SQL
+	if r.early {
+		promises = SQLBroken
+	}
+	breaches := promises.Check(events)
 	for _, breach := range breaches[:min(len(breaches), 20)] {
 		t.Error(breach)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -54,13 +55,15 @@ type sqlAct struct {
 var errDropped = errors.New("dropped")
 
 // run works until the broker is killed. All that happens to it before is an error, and so is every
-// refusal.
+// refusal but that of a node that cannot serve any more.
 func (c *sqlClient) run(ctx context.Context, url string, killed *atomic.Bool) error {
 	for {
 		err := c.session(ctx, url)
 		var refused *pgconn.PgError
 		switch {
 		case errors.Is(err, errDropped):
+		case killed.Load() && (isState(err, "57P01") || isState(err, "57P03") || isState(err, "53100")):
+			return nil
 		case errors.As(err, &refused), errors.Is(err, errDamaged), !killed.Load():
 			return fmt.Errorf("%s: %w", c.name, err)
 		default:
@@ -391,7 +394,7 @@ func (c *sqlClient) receive(ctx context.Context, byName bool, place, query strin
 			c.work = append(c.work, sqlAct{own: own, place: place})
 			continue
 		}
-		c.history.Add(Event{Kind: Delivered, Msg: id, Queue: place, Key: m.IID, Tx: c.tx, Consumer: c.name, ByName: byName})
+		c.history.Add(Event{Kind: Delivered, Msg: id, Queue: place, Key: m.IID, Tx: c.tx, Consumer: c.name, ByName: byName, At: time.Now().UnixMilli()})
 		c.work = append(c.work, sqlAct{took: &Event{Kind: Acked, Msg: id, Queue: place, Tx: c.tx}})
 	}
 	return len(messages), nil
