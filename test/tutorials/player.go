@@ -21,7 +21,7 @@ const (
 	endPatience   = 10 * time.Second
 )
 
-// player is a reader who does what a page says, in a folder of its own.
+// player does what a page says, in a folder of its own.
 type player struct {
 	folder string
 	env    []string
@@ -29,7 +29,7 @@ type player struct {
 	toPage *strings.Replacer // and back
 }
 
-// newPlayer returns a reader for whom the addresses of the page, at even places, are the ones
+// newPlayer returns a player that takes the addresses of the page, at even places, for the ones
 // behind them. The programs of the folders in path come before others.
 func newPlayer(t *testing.T, path, env, addresses []string) *player {
 	t.Helper()

@@ -26,7 +26,9 @@ type page struct {
 	setUp  [2]string // a folder with a setup.sh, and what to install by it
 	python string    // the folder below it with the programs of the virtual environment
 	tools  []string
-	old    func(t *testing.T) (addresses []string) // of the page, each with that of a server of the test behind it
+	// old starts the other server, and returns its addresses on the page, each with the real one
+	// behind it.
+	old func(t *testing.T) []string
 }
 
 // pages ends with the one that gives the broker the users of a RabbitMQ, after which guest needs its
