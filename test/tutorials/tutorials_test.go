@@ -20,9 +20,9 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed into the pages"
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// page is a tutorial, what its programs need, and the server that its reader comes from.
+// page is a page, what its programs need, and the server that its reader comes from.
 type page struct {
-	name   string
+	name   string    // from the module's root
 	setUp  [2]string // a folder with a setup.sh, and what to install by it
 	python string    // the folder below it with the programs of the virtual environment
 	tools  []string
@@ -31,19 +31,20 @@ type page struct {
 	old func(t *testing.T) []string
 }
 
-// pages ends with the one that gives the broker the users of a RabbitMQ, after which guest needs its
-// password.
+// pages ends with the one that gives the broker the users of a RabbitMQ: guest needs its password
+// then.
 var pages = []page{
-	{"from-postgresql.md", [2]string{"../sql/drivers", "python"}, ".venv/bin", []string{"python3", "psql"}, func(t *testing.T) []string {
+	{"README.md", [2]string{"../clients", "python"}, ".venv/bin", []string{"python3", "psql", "redis-cli", "etcdctl"}, func(*testing.T) []string { return nil }},
+	{"docs/tutorials/from-postgresql.md", [2]string{"../sql/drivers", "python"}, ".venv/bin", []string{"python3", "psql"}, func(t *testing.T) []string {
 		return []string{"postgresql://shop@db/shop", postgres.Start(t, postgres.Options{Database: "shop"})}
 	}},
-	{"from-job-queues.md", [2]string{"../clients", "celery"}, ".venv-celery/bin", []string{"python3", "redis-cli"}, func(t *testing.T) []string {
+	{"docs/tutorials/from-job-queues.md", [2]string{"../clients", "celery"}, ".venv-celery/bin", []string{"python3", "redis-cli"}, func(t *testing.T) []string {
 		return []string{"redis:6379", redisd.Start(t, redisd.Options{})}
 	}},
-	{"from-etcd.md", [2]string{"../clients", "etcd_python"}, ".venv-etcd/bin", []string{"python3", "etcdctl"}, func(t *testing.T) []string {
+	{"docs/tutorials/from-etcd.md", [2]string{"../clients", "etcd_python"}, ".venv-etcd/bin", []string{"python3", "etcdctl"}, func(t *testing.T) []string {
 		return []string{"etcd:2379", etcdd.Start(t)}
 	}},
-	{"from-rabbitmq.md", [2]string{"../clients", "python"}, ".venv/bin", []string{"python3", "psql", "redis-cli"}, func(t *testing.T) []string {
+	{"docs/tutorials/from-rabbitmq.md", [2]string{"../clients", "python"}, ".venv/bin", []string{"python3", "psql", "redis-cli"}, func(t *testing.T) []string {
 		r := daemon.ForTest(t, func() (*rabbitmq.Node, error) { return rabbitmq.Serve(rabbitmq.Options{}) }, rabbitmq.ErrNone)
 		return []string{"rabbit:5672", r.AMQPAddr, "rabbit:15672", r.HTTPAddr}
 	}},
@@ -55,12 +56,12 @@ func TestTutorials(t *testing.T) {
 	var broker *brokertest.Broker
 	data := t.TempDir()
 	for _, p := range pages {
-		t.Run(p.name, func(t *testing.T) {
+		t.Run(filepath.Base(p.name), func(t *testing.T) {
 			p.prepare(t)
 			if broker == nil {
 				broker = start(t, data)
 			}
-			env := []string{"FIVEWAYS_DATA=" + data, "ETCDCTL_API=3", "PGCLIENTENCODING=UTF8", "LC_ALL=C.UTF-8"}
+			env := []string{"FIVEWAYS_DATA=" + data, "ETCDCTL_API=3", "ETCDCTL_ENDPOINTS=" + broker.EtcdAddr(), "PGCLIENTENCODING=UTF8", "LC_ALL=C.UTF-8"}
 			p.play(t, newPlayer(t, p.path(t), env, append(p.old(t), addresses(broker)...)))
 		})
 	}
@@ -124,7 +125,7 @@ func (p *page) path(t *testing.T) []string {
 
 func (p *page) play(t *testing.T, reader *player) {
 	t.Helper()
-	file := "../../docs/tutorials/" + p.name
+	file := "../../" + p.name
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
