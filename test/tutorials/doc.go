@@ -1,6 +1,6 @@
-// Package tutorials plays README.md and docs/tutorials to the real clients and servers: their
-// programs are written to files, their commands are run, and what the pages show is what is
-// printed. All pages share one broker.
+// Package tutorials plays README.md, docs/tutorials and docs/features to the real clients and
+// servers: their programs are written to files, their commands are run, and what the pages show is
+// what is printed. Each page has a broker of its own.
 //
 //	go test ./test/tutorials -rewrite
 //
