@@ -51,9 +51,13 @@ var pages = []page{
 	}},
 }
 
+// These need no more than pika and curl.
 func init() {
-	for _, feature := range []string{"browsing", "consume-after", "deduplication", "delayed-messages", "message-groups", "recent-history", "selectors"} {
-		pages = append(pages, page{"docs/features/" + feature + ".md", [2]string{clients, "python"}, ".venv/bin", []string{"python3", "curl"}, nil})
+	for _, name := range []string{
+		"features/browsing", "features/consume-after", "features/deduplication", "features/delayed-messages", "features/message-groups",
+		"features/recent-history", "features/selectors", "management/tls", "protocols/amqp",
+	} {
+		pages = append(pages, page{"docs/" + name + ".md", [2]string{clients, "python"}, ".venv/bin", []string{"python3", "curl"}, nil})
 	}
 }
 
@@ -137,8 +141,8 @@ func (p *page) play(t *testing.T, reader *player) {
 		t.Fatal(err)
 	}
 	all := steps(string(text))
-	if len(all) < 2 {
-		t.Fatalf("found only %d steps", len(all))
+	if len(all) == 0 {
+		t.Fatal("found no steps")
 	}
 	changed, end := "", 0 // the page up to end as it should be
 	for _, s := range all {
