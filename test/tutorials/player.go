@@ -15,8 +15,8 @@ import (
 
 const (
 	pagePatience  = 3 * time.Minute
-	printPatience = 20 * time.Second // for what a command prints before the reader ends it
-	newPatience   = 4 * time.Second  // the same when it is to be written into the page
+	printPatience = time.Minute     // for what a command prints before the reader ends it
+	newPatience   = 4 * time.Second // the same when it is to be written into the page
 	printPoll     = 20 * time.Millisecond
 	endPatience   = 10 * time.Second
 )
