@@ -66,8 +66,8 @@ func TestHelpHasExamples(t *testing.T) {
 	}
 }
 
-func TestReadmeNamesEveryCommand(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+func TestPageNamesEveryCommand(t *testing.T) {
+	page, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	}
 	for line := range strings.Lines(list) {
 		name := strings.Fields(line)[0]
-		if !strings.Contains(string(readme), "`fiveways "+name) && !strings.Contains(string(readme), "`"+name+"`") && name != "help" {
-			t.Errorf("README.md does not name `fiveways %s`", name)
+		if !strings.Contains(string(page), "`fiveways "+name) && !strings.Contains(string(page), "`"+name+"`") && name != "help" {
+			t.Errorf("docs/commands.md does not name `fiveways %s`", name)
 		}
 	}
 }

@@ -57,6 +57,47 @@ func TestDocumentLinks(t *testing.T) {
 }
 
 var (
+	anchorLink = regexp.MustCompile(`\]\(([^)#:]*)#([^)]+)\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	linkTarget = regexp.MustCompile(`\]\([^)]*\)`)
+	notInSlug  = regexp.MustCompile(`[^\pL\pN _-]`)
+)
+
+// anchors returns what a link may name behind # in a Markdown text: its headings, as GitHub spells
+// them.
+func anchors(text string) map[string]bool {
+	known := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+		words := notInSlug.ReplaceAllString(strings.ToLower(linkTarget.ReplaceAllString(m[1], "]")), "")
+		known[strings.ReplaceAll(words, " ", "-")] = true
+	}
+	return known
+}
+
+func TestDocumentAnchors(t *testing.T) {
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range anchorLink.FindAllStringSubmatch(string(text), -1) {
+			target := page
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(page), m[1])
+			}
+			there, err := os.ReadFile(target)
+			if strings.HasSuffix(target, ".md") && err == nil && !anchors(string(there))[m[2]] {
+				t.Errorf("%s links to %s#%s, which has no such heading", page, m[1], m[2])
+			}
+		}
+	}
+	got := anchors("# A page\n## What is `x-y`, and [why](z.md)?\n```\n# not one\n```\n")
+	if len(got) != 2 || !got["a-page"] || !got["what-is-x-y-and-why"] {
+		t.Errorf("the anchors are %v", got)
+	}
+}
+
+var (
 	codeBlock  = regexp.MustCompile("(?s)```.*?```")
 	quotedName = regexp.MustCompile("`([^`\\s]+)`")
 	// fileName is the name of a file of the module, with any part of its path before it.

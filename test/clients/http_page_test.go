@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the sessions of docs/protocols/http.md and docs/features/browsing.md")
+var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the session of docs/protocols/http.md")
 
 // changing is what is printed in another way each time, and how it stands on the pages.
 var changing = []struct {
@@ -26,19 +25,13 @@ var changing = []struct {
 	{regexp.MustCompile(`"(id|next)":"[0-9a-z]+-[0-9a-z]+"`), `"$1":"2x-1s"`},
 }
 
-// TestHTTPPages plays the sessions of pages to curl and a fresh broker each: what stands there is
-// what is printed.
-func TestHTTPPages(t *testing.T) {
+// TestHTTPPage plays the session of the page to curl and a fresh broker: what stands there is what
+// is printed.
+func TestHTTPPage(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		skipOrFail(t, err)
 	}
-	for page, steps := range map[string]int{"../../docs/protocols/http.md": 20, "../../docs/features/browsing.md": 4} {
-		t.Run(filepath.Base(page), func(t *testing.T) { playHTTPPage(t, page, steps) })
-	}
-}
-
-// playHTTPPage plays the session of a page, which has at least this many steps.
-func playHTTPPage(t *testing.T, page string, atLeast int) {
+	const page = "../../docs/protocols/http.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +55,7 @@ func playHTTPPage(t *testing.T, page string, atLeast int) {
 			out.WriteString(printedBy(ctx, strings.ReplaceAll(command, "127.0.0.1:15672", addr)))
 		}
 	}
-	if steps < atLeast {
+	if steps < 20 {
 		t.Fatalf("found only %d steps", steps)
 	}
 	if got := out.String(); got != string(text) {

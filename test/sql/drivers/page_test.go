@@ -105,25 +105,3 @@ func play(t *testing.T, url string, steps []step) []string {
 	}
 	return parts[:len(steps)]
 }
-
-// TestReadme runs the five lines of psql that README.md begins with.
-func TestReadme(t *testing.T) {
-	need(t, "psql")
-	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, lines, _ := strings.Cut(string(text), "<<'END'\n")
-	lines, _, found := strings.Cut(lines, "END\n")
-	if !found {
-		t.Fatal("README.md has no session of psql")
-	}
-	b := brokertest.Run(t, "--sql", "127.0.0.1:0")
-	cmd := exec.CommandContext(t.Context(), "psql", "-XAtq", "postgres://guest@"+b.SQLAddr()+"/fiveways")
-	cmd.Stdin = strings.NewReader(lines)
-	out, err := cmd.CombinedOutput()
-	const order = "\"cups\"=>\"2\", \"drink\"=>\"espresso\"\n"
-	if want := "\ncoffee.1\n" + order + order; err != nil || string(out) != want {
-		t.Errorf("%v, printed\n%s\nwant\n%s", err, out, want)
-	}
-}
