@@ -72,6 +72,7 @@ management).
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	addCompletion(root)
+	completeNames(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	checkWords(root)
 	return root
@@ -92,29 +93,5 @@ func helpCommand() *cobra.Command {
 			about.InitDefaultHelpFlag()
 			return about.Help()
 		},
-	}
-}
-
-// completions are the shells that a script completes commands in, each with how it is loaded.
-var completions = map[string]string{
-	"bash":       "source <(fiveways completion bash)",
-	"zsh":        "source <(fiveways completion zsh)",
-	"fish":       "fiveways completion fish | source",
-	"powershell": "fiveways completion powershell | Out-String | Invoke-Expression",
-}
-
-// addCompletion adds cobra's command for completion, with examples.
-func addCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, group := range root.Commands() {
-		if group.Name() != "completion" {
-			continue
-		}
-		group.Short = "print a script that completes commands in a shell"
-		group.Example = "  " + completions["bash"]
-		for _, shell := range group.Commands() {
-			shell.Short = "print the script for " + shell.Name()
-			shell.Example = "  " + completions[shell.Name()]
-		}
 	}
 }

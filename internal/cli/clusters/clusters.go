@@ -17,6 +17,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/internal/cli/listing"
 	"fiveways.dev/fiveways/internal/cluster"
 	"fiveways.dev/fiveways/internal/cluster/control"
@@ -121,22 +122,15 @@ func statusCommand() *cobra.Command {
 	}
 	var output string
 	display.Flag(cmd, &output)
-	watch := cmd.Flags().Bool("watch", false, "show it again every second until Ctrl-C")
+	watch := display.WatchFlag(cmd)
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
-		for {
+		return watch(cmd, func() error {
 			var s protocol.ClusterStatus
 			if err := n.do(cmd.Context(), http.MethodGet, "/status", &s); err != nil {
 				return err
 			}
-			if err := show(cmd.OutOrStdout(), output, &s); err != nil || !*watch {
-				return err
-			}
-			select {
-			case <-cmd.Context().Done():
-				return nil
-			case <-time.After(time.Second):
-			}
-		}
+			return show(cmd.OutOrStdout(), output, &s)
+		})
 	})
 }
 
@@ -160,7 +154,7 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 				about, supports = *m.About, m.About.Levels.String()
 			}
 			if about.DiskFree >= 0 {
-				free = fmt.Sprintf("%.1f GiB", float64(about.DiskFree)/(1<<30))
+				free = display.Bytes(about.DiskFree)
 			}
 			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version, supports)
 		}
@@ -195,12 +189,19 @@ the command waits until another node leads; where it does not lead, nothing happ
 }
 
 func removeCommand() *cobra.Command {
-	return running(&cobra.Command{
+	var consent input.Consent
+	remove := change("/remove", "Node %s has left the cluster.\n")
+	return consent.Flag(running(&cobra.Command{
 		Use: "remove NODE", Short: "have a node leave the cluster for ever", Args: cobra.ExactArgs(1),
 		Long: `Has a node leave. Its number is never given again, and its data folder is of no use any more: a machine comes back as a new node, with an empty
 folder. Of three voters none can be removed, since two are no safer than one: add a node first.`,
-		Example: `  fiveways cluster remove 3`,
-	}, change("/remove", "Node %s has left the cluster.\n"))
+		Example: `  fiveways cluster remove 3 --yes`,
+	}, func(cmd *cobra.Command, n *node, args []string) error {
+		if err := consent.Ask(cmd, "Remove node %s from the cluster for ever?", args[0]); err != nil {
+			return err
+		}
+		return remove(cmd, n, args)
+	}))
 }
 
 // change asks for a change about the node that the first argument names.
