@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // notPlayed are the examples that this test cannot play, by how they begin, with why.
@@ -150,26 +153,19 @@ func TestExamples(t *testing.T) {
 // examples are all lines that the commands give as examples, without the explanations behind some.
 func examples(t *testing.T) (lines []string) {
 	t.Helper()
-	var walk func(words []string)
-	walk = func(words []string) {
-		help, _, _ := command(t, append(words, "--help")...)
-		_, rest, _ := strings.Cut(help, "Examples:\n")
-		for line := range strings.Lines(rest) {
-			if line = strings.TrimSpace(line); line == "" {
-				break
-			}
-			line, _, _ = strings.Cut(line, "   ")
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example) {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
 			lines = append(lines, strings.TrimSpace(line))
 		}
-		_, rest, _ = strings.Cut(help, "Available Commands:\n")
-		list, _, _ := strings.Cut(rest, "\n\n")
-		for line := range strings.Lines(list) {
-			if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word != "help" && word != "completion" {
-				walk(append(slices.Clone(words), word))
+		for _, below := range cmd.Commands() {
+			if below.Name() != "completion" && below.Name() != "help" {
+				walk(below)
 			}
 		}
 	}
-	walk(nil)
+	walk(commands(io.Discard, io.Discard))
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }

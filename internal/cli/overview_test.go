@@ -26,7 +26,7 @@ func TestOverview(t *testing.T) {
 Attention  messages but no consumer: dead in shop (1,000), left (2), x (1), and 1 more
 Messages   1,234,567 ready, 12 unacked
 Rates      300/s in, 0/s out, 0/s acknowledged
-Objects    1,234 queues, 8 exchanges, 3 connections, 3 channels, 1 consumers
+Objects    1,234 queues, 8 exchanges, 3 connections, 3 channels, 1 consumer
 Node       n1, up 1h0m, memory 1 MiB of 2 MiB, disk 1 KiB free (alarm below 2 KiB) ALARM
 Node       n2 DOES NOT RUN
 Version    Fiveways 1.2.3, for clients RabbitMQ 3.10.8

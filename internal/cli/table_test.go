@@ -87,7 +87,7 @@ var definitionRows = []row{
 	{command: "queue show", way: byHTTP, args: "alpha", bad: []bad{{"none", exitcode.Failure, "fiveways queue list"}}},
 	{command: "queue add", way: byHTTP, args: "new --argument x-max-length=5", before: "queue delete new --yes",
 		bad: []bad{{"alpha --argument x-max-length=5", exitcode.Failure, "inequivalent arg"}, {"q --argument x", exitcode.WrongUsage, "not NAME=VALUE"}, {"q --argument x-max-length=-1", exitcode.WrongUsage, "x-max-length"}}},
-	{command: "queue delete", way: byHTTP, args: "gone --yes", before: "queue add gone", bad: []bad{{"alpha --if-empty --yes", exitcode.Failure, "not empty"}, {"alpha", exitcode.WrongUsage, "it needs --yes, as there is no terminal to ask on: Delete queue 'alpha' in vhost '/' with its 2 messages?"}, {"alphaa", exitcode.Failure, "did you mean 'alpha'?"}}},
+	{command: "queue delete", way: byHTTP, args: "gone --yes", before: "queue add gone", bad: []bad{{"alpha --if-empty --yes", exitcode.Failure, "not empty"}, {"alpha", exitcode.WrongUsage, "it needs --yes, as there is no terminal to ask on: Delete queue 'alpha' in vhost '/' with all its messages (2 now)?"}, {"alphaa", exitcode.Failure, "did you mean 'alpha'?"}}},
 	{command: "queue purge", way: byHTTP, args: "full --yes", before: "queue add full", bad: []bad{{"none", exitcode.Failure, "fiveways queue list"}}},
 	{command: "queue redrive", way: byHTTP, args: "dead", before: "queue add dead", proved: "filter:TestRequests limit:TestRequests rate:TestRequests",
 		bad: []bad{{"none", exitcode.Failure, "fiveways queue list"}, {"dead --rate -1", exitcode.WrongUsage, "rate"}, {"dead --filter (", exitcode.WrongUsage, "filter"}}},

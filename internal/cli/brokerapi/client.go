@@ -141,7 +141,7 @@ func OfFolder(cfg config.Config) (*Client, error) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no broker runs on %s: %w", cfg.Data, ErrNoBroker)
+		return nil, fmt.Errorf("%s: %w", cfg.Data, ErrNoBroker)
 	}
 	conn.Close()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -156,7 +156,7 @@ func openOperator(cfg config.Config) (*Client, error) {
 		return op, err
 	}
 	if _, err := os.Stat(cfg.Data); err != nil {
-		return nil, fmt.Errorf("no broker runs on %s, and the folder does not exist: %w", cfg.Data, ErrNoBroker)
+		return nil, fmt.Errorf("%s: %w, which does not exist", cfg.Data, ErrNoBroker)
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Policies: policies.Engine{}})
@@ -175,7 +175,7 @@ func openOperator(cfg config.Config) (*Client, error) {
 }
 
 // ErrNoBroker means that no broker runs on the folder.
-var ErrNoBroker = errors.New("no broker found")
+var ErrNoBroker = errors.New("no broker runs on this data folder")
 
 // inProcess answers requests by a handler of this process.
 type inProcess struct{ handler http.Handler }

@@ -58,8 +58,7 @@ func (s summary) print(out io.Writer) error {
 	line("Attention", "%s", s.attention())
 	line("Messages", "%s ready, %s unacked", s.amount("queue_totals.messages_ready"), s.amount("queue_totals.messages_unacknowledged"))
 	line("Rates", "%s in, %s out, %s acknowledged", s.amount("message_stats.publish_details.rate"), s.amount("message_stats.deliver_get_details.rate"), s.amount("message_stats.ack_details.rate"))
-	line("Objects", "%s queues, %s exchanges, %s connections, %s channels, %s consumers", s.amount("object_totals.queues"), s.amount("object_totals.exchanges"),
-		s.amount("object_totals.connections"), s.amount("object_totals.channels"), s.amount("object_totals.consumers"))
+	line("Objects", "%s, %s, %s, %s, %s", s.objects("queues"), s.objects("exchanges"), s.objects("connections"), s.objects("channels"), s.objects("consumers"))
 	s.nodes(line)
 	text := func(member string) string { return display.Cell(s.overview[member]) }
 	line("Version", "%s %s, for clients RabbitMQ %s", text("product_name"), cmp.Or(text("fiveways_version"), text("product_version")), text("rabbitmq_version"))
@@ -73,6 +72,15 @@ func (s summary) amount(path string) string {
 		number = json.Number("0")
 	}
 	return display.Amount(path, number)
+}
+
+// objects words how many there are of a kind.
+func (s summary) objects(kind string) string {
+	n := s.amount("object_totals." + kind)
+	if n == "1" {
+		kind = strings.TrimSuffix(kind, "s")
+	}
+	return n + " " + kind
 }
 
 // state is what the health checks say.

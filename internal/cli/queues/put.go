@@ -123,7 +123,7 @@ func messageGet() *cobra.Command {
 
 func messageShow() *cobra.Command {
 	var vhost string
-	return listing.OnVHost(listing.Show(&cobra.Command{Use: "show QUEUE ID", Short: "show a whole message; `message list -o json` shows the ids", Example: "  fiveways message show orders 1-1", Args: cobra.ExactArgs(2)},
+	return listing.OnVHost(listing.Show(&cobra.Command{Use: "show QUEUE ID", Short: "show a whole message; `message list` shows the ids", Example: "  fiveways message show orders 1-1", Args: cobra.ExactArgs(2)},
 		func(args []string) string { return brokerapi.Path("queues", vhost, args[0], "messages", args[1]) }), &vhost)
 }
 

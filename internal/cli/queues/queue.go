@@ -110,7 +110,7 @@ func queueDelete() *cobra.Command {
 		Example: "  fiveways queue delete orders --if-empty --yes",
 	},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-			if err := askAboutMessages(cmd, op, &consent, "Delete queue '%s' in vhost '%s' with its %s messages?", vhost, args[0], "messages"); err != nil {
+			if err := askAboutMessages(cmd, op, &consent, "Delete queue '%s' in vhost '%s' with all its messages (%s now)?", vhost, args[0], "messages"); err != nil {
 				return err
 			}
 			at := brokerapi.Path("queues", vhost, args[0]) + conditions(map[string]bool{"if-unused": unused, "if-empty": empty})
@@ -143,7 +143,7 @@ func queuePurge() *cobra.Command {
 		Example: "  fiveways queue purge orders --yes",
 	},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-			if err := askAboutMessages(cmd, op, &consent, "Remove from queue '%s' in vhost '%s' its %s ready messages?", vhost, args[0], "messages_ready"); err != nil {
+			if err := askAboutMessages(cmd, op, &consent, "Remove all ready messages of queue '%s' in vhost '%s' (%s now)?", vhost, args[0], "messages_ready"); err != nil {
 				return err
 			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("queues", vhost, args[0], "contents"), nil, nil)

@@ -69,7 +69,7 @@ func onSemaphores(cmd *cobra.Command, run func(s sems, args []string) error) *co
 	var vhost, output string
 	cmd = listing.OnVHost(brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		if !op.Running {
-			return fmt.Errorf("semaphores need a running broker, and none runs on that folder: %w", brokerapi.ErrNoBroker)
+			return fmt.Errorf("semaphores need a running broker: %w", brokerapi.ErrNoBroker)
 		}
 		return run(sems{op, cmd, cmd.OutOrStdout(), vhost, output == display.FormJSON}, args)
 	}), &vhost)
