@@ -69,6 +69,9 @@ func completeNames(cmd *cobra.Command) {
 			completeFlag(cmd, flag, func() []string { return namesOf(cmd, list) })
 		}
 	}
+	if columns := cmd.Flags().Lookup("columns"); columns != nil {
+		completeFlag(cmd, "sort", func() []string { return display.SplitList(columns.DefValue) })
+	}
 	if cmd.Flags().Lookup("output") != nil {
 		completeFlag(cmd, "output", func() []string { return []string{display.FormTable, display.FormJSON} })
 	}

@@ -49,7 +49,7 @@ func TestCompletionOfNames(t *testing.T) {
 	for line, want := range map[string]string{
 		"queue show": "alpha beta :4", "queue purge --vhost shop": "gamma :4", "message move alpha": "alpha beta :4", "queue add": ":4", "queue show alpha": ":4",
 		"exchange delete": "events :4", "binding add": "events :4", "binding add events": "alpha beta :4", "user delete": "ann :4", "user add": ":4", "vhost delete": "/ shop :4",
-		"vhost trace shop": "on off :4", "queue list --vhost": "/ shop :4", "queue list --output": "table json :4", "definitions import": ":0",
+		"vhost trace shop": "on off :4", "queue list --vhost": "/ shop :4", "queue list --output": "table json :4", "node list --sort": "name running memory mem_alarm disk_free disk_free_alarm files uptime :4", "definitions import": ":0",
 	} {
 		words := append([]string{"__complete"}, strings.Fields(line)...)
 		words = append(words[:2], append([]string{"--url", api.URL}, words[2:]...)...)

@@ -44,7 +44,7 @@ fiveways backup there.tar`); err != nil {
 		{"binding delete events orders --routing-key none", exitcode.Failure, "no binding from 'events' to 'orders'"},
 		{"message list none", exitcode.Failure, "queue 'none' in vhost '/'"},
 		{"message get none", exitcode.Failure, "no queue 'none'"},
-		{"message publish none x", exitcode.Failure, "the message is unroutable"},
+		{"message publish none x", exitcode.Failure, "no queue 'none'"},
 		{"message publish --exchange none --routing-key k x", exitcode.Failure, "no exchange 'none' in vhost '/'"},
 		{"message move orders none", exitcode.Failure, "queue 'none'"},
 		{"message delete orders 9-9 --yes", exitcode.Failure, "no such message"},

@@ -144,7 +144,7 @@ var messageRows = []row{
 		bad: []bad{{"none", exitcode.Failure, "fiveways queue list"}, {"alpha --state none", exitcode.WrongUsage, "state"}, {"alpha --limit -1", exitcode.WrongUsage, "limit"}}},
 	{command: "message show", way: byHTTP, args: "alpha {message}", bad: []bad{{"alpha 9-9", exitcode.Failure, "no such message"}, {"alpha none", exitcode.WrongUsage, "message"}}},
 	{command: "message publish", way: byHTTP, args: "new hello", before: "queue add new", bad: []bad{
-		{"none x", exitcode.Failure, "unroutable"}, {"x", exitcode.WrongUsage, "--exchange"}, {"alpha x --properties 5", exitcode.WrongUsage, "JSON object"}, {"alpha x --header n", exitcode.WrongUsage, "NAME=VALUE"},
+		{"none x", exitcode.Failure, "no queue 'none' in vhost '/'"}, {"--exchange beta x", exitcode.Failure, "unroutable"}, {"x", exitcode.WrongUsage, "--exchange"}, {"alpha x --properties 5", exitcode.WrongUsage, "JSON object"}, {"alpha x --header n", exitcode.WrongUsage, "NAME=VALUE"},
 		{"--exchange none x", exitcode.Failure, "no exchange 'none'"}}},
 	{command: "message get", way: byHTTP, args: "seen", before: "queue add seen; message publish seen x", filters: []filter{{"alpha --count 1", "one", "two"}},
 		bad: []bad{{"none", exitcode.Failure, "fiveways queue list"}, {"alpha --count 0", exitcode.WrongUsage, "count"}}},

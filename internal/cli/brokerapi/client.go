@@ -314,13 +314,19 @@ func (op *Client) Read(ctx context.Context, path string, out any) error {
 
 // refusal reads the reason out of an answer to a request for a path that is an error.
 func (op *Client) refusal(ctx context.Context, w *http.Response, path string) error {
-	var e httpapi.Refusal
+	var e struct {
+		httpapi.Refusal
+		Alarms []struct{ Node, Resource string } // of a failed health check
+	}
 	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a part of it is no JSON
 	if json.Unmarshal(body, &e) != nil || e.Reason == "" {
 		if bytes.Contains(body, []byte("HTTP request to an HTTPS server")) { // net/http's answer
 			return fmt.Errorf("%w: %s", errWantsTLS, op.base)
 		}
 		return fmt.Errorf("%w: it says %s", errNotHTTP, w.Status)
+	}
+	for _, a := range e.Alarms {
+		e.Reason += fmt.Sprintf("; %s is low on %s", a.Node, a.Resource)
 	}
 	switch w.StatusCode {
 	case http.StatusBadRequest:

@@ -47,10 +47,13 @@ func messagePublish() *cobra.Command {
 		if err := op.Do(cmd.Context(), http.MethodPost, brokerapi.Path("exchanges", vhost, name, "publish"), in, &out); err != nil {
 			return err
 		}
-		if !out.Routed {
+		if !out.Routed && exchange == "" {
+			err = op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, key), nil, nil)
+		}
+		if !out.Routed && err == nil {
 			return fmt.Errorf("the message is unroutable: no queue is bound with routing key '%s' to exchange '%s'", key, exchange)
 		}
-		return nil
+		return err
 	}), &vhost)
 	cmd.Flags().StringVar(&exchange, "exchange", "", "publish to this exchange")
 	cmd.Flags().StringVar(&key, "routing-key", "", "routing key, with --exchange")
