@@ -87,6 +87,10 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 			return err
 		}
 	}
+	shown := func(column string) bool { return l.path(column) == l.path(f.sort) }
+	if f.sort != "" && !cmd.Flags().Changed("columns") && !slices.ContainsFunc(columns, shown) {
+		columns = append(columns, f.sort)
+	}
 	at := l.Path(args, f.vhost)
 	if f.output == display.FormTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest
 		var wanted []string
@@ -122,12 +126,13 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 // note tells of columns that the user has named and no object has: a name that is wrong, or a
 // member that comes and goes.
 func (l *Spec) note(cmd *cobra.Command, all []display.Object, columns []string) {
-	usual := display.SplitList(l.Columns)
+	told := append(display.SplitList(l.Columns), "") // and those that are always there
 	for _, column := range columns {
 		has := func(o display.Object) bool { return display.Has(o, l.path(column)) }
-		if column == "" || len(all) == 0 || slices.Contains(usual, column) || slices.ContainsFunc(all, has) {
+		if len(all) == 0 || slices.Contains(told, column) || slices.ContainsFunc(all, has) {
 			continue
 		}
+		told = append(told, column)
 		fmt.Fprintf(cmd.ErrOrStderr(), "fiveways: none of them has %q; -o json shows all members\n", column)
 	}
 }
