@@ -33,7 +33,7 @@ func (b *Broker) watch() {
 	for {
 		select {
 		case <-b.stop:
-			b.setAlarm(shortage{})
+			b.setAlarm("")
 			return
 		case <-round.C:
 		}
@@ -46,49 +46,48 @@ func (b *Broker) watch() {
 	}
 }
 
-// shortage is the reason for an alarm, with figures for the log.
-type shortage struct {
-	reason  string // LowOnMemory, LowOnDisk or, when nothing is short, ""
-	figures []any
-}
-
-func (b *Broker) shortage() shortage {
-	if s, short := b.shortOfDisk(); short {
-		return s
-	}
-	if used, limit := b.set.Memory.Load(), b.opts.MemoryLimit; used > limit {
-		return shortage{LowOnMemory, []any{"memory", used, "memory_limit", limit}}
-	}
-	return shortage{}
-}
-
-func (b *Broker) shortOfDisk() (s shortage, short bool) {
+// shortage is the reason for an alarm, "" when nothing is short.
+func (b *Broker) shortage() string {
 	free, err := b.fs.Free(b.dir)
 	limit := b.opts.DiskFreeLimit
-	s = shortage{LowOnDisk, []any{"dir", b.dir, "disk_free", free, "disk_free_limit", max(limit, 0)}}
-	if log := b.set.Log.State(); log.Health == store.NoSpace {
-		s.figures = append(s.figures, "err", log.Err)
-		return s, true
+	switch {
+	case b.set.Log.State().Health == store.NoSpace, limit > 0 && err == nil && free < uint64(limit):
+		return LowOnDisk
+	case b.set.Memory.Load() > b.opts.MemoryLimit:
+		return LowOnMemory
 	}
-	return s, limit > 0 && err == nil && free < uint64(limit)
+	return ""
 }
 
-func (b *Broker) setAlarm(s shortage) {
+// figures are what the log has about a reason.
+func (b *Broker) figures(reason string) []any {
+	if reason == LowOnMemory {
+		return []any{"reason", reason, "memory", b.set.Memory.Load(), "memory_limit", b.opts.MemoryLimit}
+	}
+	free, _ := b.fs.Free(b.dir) //nolint:errcheck // a disk that cannot be asked is no reason for an alarm
+	all := []any{"reason", reason, "dir", b.dir, "disk_free", free, "disk_free_limit", max(b.opts.DiskFreeLimit, 0)}
+	if log := b.set.Log.State(); log.Health == store.NoSpace {
+		all = append(all, "err", log.Err)
+	}
+	return all
+}
+
+func (b *Broker) setAlarm(reason string) {
 	have := b.alarm.Load()
 	switch {
-	case have == nil && s.reason == "", have != nil && have.Reason == s.reason:
+	case have == nil && reason == "", have != nil && have.Reason == reason:
 		return
 	case have != nil:
 		b.alarm.Store(nil)
 		b.set.Alarmed.Store(false)
 		close(have.clear)
-		b.log.Info("alarm over: publishers resumed", "reason", have.Reason)
+		b.log.Info("alarm over: publishers resumed", b.figures(have.Reason)...)
 	}
-	if s.reason != "" {
+	if reason != "" {
 		ch := make(chan struct{})
-		b.alarm.Store(&Alarm{Reason: s.reason, Cleared: ch, clear: ch})
+		b.alarm.Store(&Alarm{Reason: reason, Cleared: ch, clear: ch})
 		b.set.Alarmed.Store(true)
 		b.set.Flow.Relieve()
-		b.log.Warn("alarm: publishers are blocked, consumers continue", append([]any{"reason", s.reason}, s.figures...)...)
+		b.log.Warn("alarm: publishers are blocked, consumers continue", b.figures(reason)...)
 	}
 }

@@ -44,7 +44,7 @@ func TestAlarmsInTheLog(t *testing.T) {
 			enough: func(f *scarce, e *vfs.Errors, _ *Broker) { e.SetFull(false) },
 			want: []string{
 				`reason="low on disk" dir=data disk_free=0 disk_free_limit=0 err="store: data: `, "no space left on device",
-				`level=WARN msg="store: no space on the disk; what is to be written waits for room"`, `level=INFO msg="store: the log is written again"`,
+				`level=WARN msg="store: the disk is full; writes wait until there is room"`, `level=INFO msg="store: the disk has room again; writes continue"`,
 			},
 		},
 		"memory": {

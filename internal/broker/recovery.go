@@ -66,7 +66,7 @@ func (b *Broker) reportBroken() {
 	for _, v := range b.set.Catalog.VHosts() {
 		for binding := range v.Table().Bindings() {
 			if err := binding.Broken(); err != nil {
-				b.log.Error("the condition of a binding cannot be used: it matches nothing", "vhost", v.Name,
+				b.log.Error("the condition of a binding is invalid; the binding matches nothing", "vhost", v.Name,
 					"exchange", binding.Source, "key", binding.Key, "err", err)
 			}
 		}

@@ -67,11 +67,11 @@ func TestRequests(t *testing.T) {
 	for _, tc := range []struct{ args, want string }{
 		{"queue add q", `PUT queues/%2F/q {"durable":true,"auto_delete":false,"arguments":{}}`},
 		{"queue add a/b --vhost v --transient --argument x-max-length=5 --argument x-overflow=drop-head", `PUT queues/v/a%2Fb {"durable":false,"auto_delete":false,"arguments":{"x-max-length":5,"x-overflow":"drop-head"}}`},
-		{"queue delete q --if-unused --if-empty", `DELETE queues/%2F/q?if-empty=true&if-unused=true`},
-		{"queue purge q", `DELETE queues/%2F/q/contents`},
+		{"queue delete q --if-unused --if-empty --yes", `DELETE queues/%2F/q?if-empty=true&if-unused=true`},
+		{"queue purge q --yes", `DELETE queues/%2F/q/contents`},
 		{"queue redrive q --rate 100 --limit 5", `POST queues/%2F/q/redrive {"limit":5,"rate":100}`},
 		{"exchange add e topic --internal", `PUT exchanges/%2F/e {"type":"topic","durable":true,"auto_delete":false,"internal":true,"arguments":{}}`},
-		{"exchange delete e", `DELETE exchanges/%2F/e`},
+		{"exchange delete e --yes", `DELETE exchanges/%2F/e`},
 		{"binding add e q --routing-key k --argument n=5", `POST bindings/%2F/e/e/q/q {"arguments":{"n":5},"routing_key":"k"}`},
 		{"binding add e f --to-exchange", `POST bindings/%2F/e/e/e/f {"arguments":{},"routing_key":""}`},
 		{"binding delete e q --routing-key k --argument n=5", `DELETE bindings/%2F/e/e/q/q/k~abc`},
@@ -88,10 +88,10 @@ func TestRequests(t *testing.T) {
 		{"message get q --count 2 --remove", `POST queues/%2F/q/get {"ackmode":"ack_requeue_false","count":2,"encoding":"auto"}`},
 		{"message move q to --filter a=1", `POST queues/%2F/q/messages/move {"to":"to","filter":"a=1"}`},
 		{"message move q to 5-7", `POST queues/%2F/q/messages/5-7/move {"to":"to"}`},
-		{"message delete q 5-7", `DELETE queues/%2F/q/messages/5-7`},
+		{"message delete q 5-7 --yes", `DELETE queues/%2F/q/messages/5-7`},
 		{"task stop 7", `DELETE tasks/7`},
 		{"key set /a b", `PUT keys/%2Fa {"value":"b"}`},
-		{"key delete /a", `DELETE keys/%2Fa`},
+		{"key delete /a --yes", `DELETE keys/%2Fa`},
 	} {
 		api.last = ""
 		if _, errs, code := command(t, append(strings.Fields(tc.args), "--url", api.URL)...); code != exitcode.OK || api.last != tc.want {
@@ -107,7 +107,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-const someQueues = `[{"vhost":"/","name":"b","messages_ready":9,"messages_unacknowledged":0,"consumers":1,"state":"running","x":{"y":true}},
+const someQueues = `[{"vhost":"/","name":"b","messages_ready":9,"messages_unacknowledged":0,"consumers":1,"state":"running","x":{"y":true},
+		"message_stats":{"publish_details":{"rate":1234.5},"deliver_get_details":{"rate":0.25}}},
 	{"vhost":"/","name":"a\u001b[31m","messages_ready":10,"messages_unacknowledged":12345678901234567890,"consumers":0,"state":"running"}]`
 
 func TestLists(t *testing.T) {
@@ -116,14 +117,16 @@ func TestLists(t *testing.T) {
 		args []string
 		want string
 	}{
-		"table":        {nil, "VHOST  NAME    MESSAGES READY  MESSAGES UNACKNOWLEDGED  CONSUMERS  STATE    POLICY\n/      b       9               0                        1          running  \n/      a\ufffd[31m  10              12345678901234567890     0          running  \n"},
-		"by number":    {[]string{"--sort", "messages_ready", "--reverse", "--columns", "name,messages_ready"}, "NAME    MESSAGES READY\na\ufffd[31m  10\nb       9\n"},
-		"match":        {[]string{"--match", "^b", "--columns", "name,x.y"}, "NAME  X.Y\nb     yes\n"},
-		"match a name": {[]string{"--match", "^b"}, "VHOST  NAME  MESSAGES READY  MESSAGES UNACKNOWLEDGED  CONSUMERS  STATE    POLICY\n/      b     9               0                        1          running  \n"},
-		"hidden name":  {[]string{"--match", "^b", "--columns", "consumers"}, "CONSUMERS\n1\n"},
-		"one vhost":    {[]string{"--vhost", "v", "--columns", "name"}, "NAME\n"},
-		"empty JSON":   {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},
-		"JSON in all":  {[]string{"-o", "json", "--match", "x"}, "[]\n"},
+		"table":          {nil, "VHOST  NAME    READY  UNACKED                     IN       OUT    CONSUMERS  STATE    POLICY\n/      b       9      0                           1,234/s  0.2/s  1          running  \n/      a\ufffd[31m  10     12,345,678,901,234,567,890                  0          running  \n"},
+		"by number":      {[]string{"--sort", "messages_ready", "--reverse", "--columns", "name,messages_ready"}, "NAME    MESSAGES READY\na\ufffd[31m  10\nb       9\n"},
+		"sorted by more": {[]string{"--sort", "x.y", "--match", "^b"}, "VHOST  NAME  READY  UNACKED  IN       OUT    CONSUMERS  STATE    POLICY  X.Y\n/      b     9      0        1,234/s  0.2/s  1          running          yes\n"},
+		"short names":    {[]string{"--sort", "ready", "--columns", "name,out"}, "NAME    OUT\nb       0.2/s\na\ufffd[31m  \n"},
+		"match":          {[]string{"--match", "^b", "--columns", "name,x.y"}, "NAME  X.Y\nb     yes\n"},
+		"match a name":   {[]string{"--match", "^b"}, "VHOST  NAME  READY  UNACKED  IN       OUT    CONSUMERS  STATE    POLICY\n/      b     9      0        1,234/s  0.2/s  1          running  \n"},
+		"hidden name":    {[]string{"--match", "^b", "--columns", "consumers"}, "CONSUMERS\n1\n"},
+		"one vhost":      {[]string{"--vhost", "v", "--columns", "name"}, "NAME\n"},
+		"empty JSON":     {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},
+		"JSON in all":    {[]string{"-o", "json", "--match", "x"}, "[]\n"},
 	} {
 		if out, errs, code := command(t, append([]string{"queue", "list", "--url", api.URL}, tc.args...)...); code != exitcode.OK || out != tc.want {
 			t.Errorf("%s: exit code %d, %s\n%s\nwant\n%s", name, code, errs, out, tc.want)

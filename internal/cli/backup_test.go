@@ -41,7 +41,7 @@ func TestBackup(t *testing.T) {
 	publish(1000)
 	more := make(chan struct{})
 	go func() { publish(5000); close(more) }()
-	if code, out := operateOn(t, dir, "", "backup", file); code != exitcode.OK || !strings.Contains(out, "bytes written") {
+	if code, out := operateOn(t, dir, "", "backup", file); code != exitcode.OK || !strings.Contains(out, " written to ") {
 		t.Fatalf("exit code %d, %s", code, out)
 	}
 	<-more
@@ -55,7 +55,7 @@ func TestBackup(t *testing.T) {
 	}
 
 	restored := filepath.Join(t.TempDir(), "restored")
-	if out, errs, code := command(t, "restore", file, restored); code != exitcode.OK || !strings.Contains(out, "bytes restored") {
+	if out, errs, code := command(t, "restore", file, restored); code != exitcode.OK || !strings.Contains(out, " restored to ") {
 		t.Fatalf("restore: exit code %d, %s%s", code, out, errs)
 	}
 	if _, errs, code := command(t, "restore", file, restored); code != exitcode.WrongUsage || !strings.Contains(errs, "another folder") {

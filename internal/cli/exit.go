@@ -80,8 +80,11 @@ func report(stderr io.Writer, command string, err error) int {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		fmt.Fprintln(stderr, "Name the certificate to trust with --ca FILE; the name in the URL must be one that is in the broker's certificate.")
 	}
-	if hint := brokeraddr.RedisHint(err); hint != "" {
-		fmt.Fprintln(stderr, hint)
+	for _, hintOf := range []func(error) string{brokeraddr.RedisHint, brokeraddr.NetworkHint, brokeraddr.AMQPHint} {
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintln(stderr, hint)
+			break
+		}
 	}
 	return exitcode.Failure
 }

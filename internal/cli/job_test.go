@@ -98,7 +98,7 @@ func TestJob(t *testing.T) {
 			if w := wordsOf(t, out, "m2"); w[1] != "queued-with-backoff" {
 				t.Errorf("list: %q", out)
 			}
-			job(t, server, exitcode.OK, "clear", "mail")
+			job(t, server, exitcode.OK, "clear", "mail", "--yes")
 			if out, _ := job(t, server, exitcode.OK, "status", "mail", "--json"); !strings.Contains(out, `"total":0`) {
 				t.Errorf("after clear: %s", out)
 			}

@@ -93,7 +93,7 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	do("", `"configure": "^a"`, "permission", "list", "--user", "alice", "--vhost", "/", "-o", "json")
 	do("", `"name": "alice"`, "user", "list", "-o", "json")
 	do("", `"name": "other"`, "vhost", "list", "-o", "json")
-	do("", "", "vhost", "delete", "other")
+	do("", "", "vhost", "delete", "other", "--yes")
 	p = startProcess(t, dir)
 	if _, err := dialAs(p, "alice", "second", "/"); err != nil {
 		t.Errorf("alice after a restart: %v", err)
@@ -193,15 +193,15 @@ func TestOperatorRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"user", "delete", "nobody"}, exitcode.Failure, "user 'nobody': no such user"},
+		{[]string{"user", "delete", "nobody", "--yes"}, exitcode.Failure, "user 'nobody': no such user"},
 		{[]string{"user", "add", "alice"}, exitcode.WrongUsage, "--password-stdin"},
 		{[]string{"user", "limit", "guest", "max-channels", "many"}, exitcode.WrongUsage, "a number or none"},
 		{[]string{"user", "limit", "guest", "max-dreams", "1"}, exitcode.WrongUsage, "max-dreams"},
 		{[]string{"permission", "set", "guest", "(", "", ""}, exitcode.WrongUsage, "regular expression"},
 		{[]string{"user", "from", "guest", "mars"}, exitcode.WrongUsage, "from loopback or from anywhere"},
-		{[]string{"user", "delete", ".."}, exitcode.Failure, "user '..': no such user"},
+		{[]string{"user", "delete", "..", "--yes"}, exitcode.Failure, "user '..': no such user"},
 		{[]string{"user", "tags", "."}, exitcode.Failure, "user '.': no such user"},
-		{[]string{"vhost", "delete", "none"}, exitcode.Failure, "no such virtual host"},
+		{[]string{"vhost", "delete", "none", "--yes"}, exitcode.Failure, "no such virtual host"},
 	} {
 		if code, out := operateOn(t, dir, "", c.args...); code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%v: exit code %d, %s\nwant %d with %q", c.args, code, out, c.code, c.want)

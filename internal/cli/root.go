@@ -63,18 +63,35 @@ management).
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(serving.ServeCommand(buildVersion()), serving.ConfigCommand(), demo.Command(buildVersion()), benches.Command(), datafolder.DoctorCommand(), monitoring.HealthCommand(), clusters.Command(), datafolder.BackupCommand(), datafolder.RestoreCommand(), certificates.Command(), versionCommand())
-	root.AddCommand(access.UserCommand(), access.VhostCommand(), access.PermissionCommand(), queues.MessageCommand(), semaphores.Command(), jobs.Command(), sqlinstall.Command(), migration.MigrateCommand())
-	root.AddCommand(monitoring.OverviewCommand(), monitoring.NodeCommand(), monitoring.ListenerCommand(), queues.QueueCommand(), queues.ExchangeCommand(), queues.BindingCommand(), monitoring.ConnectionCommand(), monitoring.ChannelCommand(),
-		monitoring.ConsumerCommand(), definitions.PolicyCommand(), definitions.OperatorPolicyCommand(), definitions.ParameterCommand(), definitions.DefinitionsCommand(), queues.TaskCommand(), keys.Command(), migration.ShovelCommand())
+	addGroup(root, "Run a broker, and look after it", serving.ServeCommand(buildVersion()), serving.ConfigCommand(), clusters.Command(), datafolder.BackupCommand(), datafolder.RestoreCommand(),
+		datafolder.DoctorCommand(), certificates.Command())
+	addGroup(root, "See how it is", monitoring.OverviewCommand(), monitoring.HealthCommand(), monitoring.NodeCommand(), monitoring.ListenerCommand(), monitoring.ConnectionCommand(),
+		monitoring.ChannelCommand(), monitoring.ConsumerCommand())
+	addGroup(root, "Queues and what is in them", queues.QueueCommand(), queues.ExchangeCommand(), queues.BindingCommand(), queues.MessageCommand(), queues.TaskCommand(), jobs.Command(),
+		semaphores.Command(), keys.Command())
+	addGroup(root, "Users and rules", access.UserCommand(), access.VhostCommand(), access.PermissionCommand(), definitions.PolicyCommand(), definitions.OperatorPolicyCommand(),
+		definitions.ParameterCommand(), definitions.DefinitionsCommand())
+	addGroup(root, "Move data, and use queues elsewhere", migration.ShovelCommand(), migration.MigrateCommand(), sqlinstall.Command())
+	addGroup(root, "Try it, and measure it", demo.Command(buildVersion()), benches.Command())
+	root.AddCommand(versionCommand())
 	root.SetOut(stdout) // before cobra makes the commands for completion, which keep it
 	root.SetErr(stderr)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	addCompletion(root)
+	completeNames(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	checkWords(root)
 	return root
+}
+
+// addGroup adds commands that the help of root shows under a title.
+func addGroup(root *cobra.Command, title string, all ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
+	for _, cmd := range all {
+		cmd.GroupID = title
+	}
+	root.AddCommand(all...)
 }
 
 // helpCommand shows a command's help, and refuses words that are no command.
@@ -92,29 +109,5 @@ func helpCommand() *cobra.Command {
 			about.InitDefaultHelpFlag()
 			return about.Help()
 		},
-	}
-}
-
-// completions are the shells that a script completes commands in, each with how it is loaded.
-var completions = map[string]string{
-	"bash":       "source <(fiveways completion bash)",
-	"zsh":        "source <(fiveways completion zsh)",
-	"fish":       "fiveways completion fish | source",
-	"powershell": "fiveways completion powershell | Out-String | Invoke-Expression",
-}
-
-// addCompletion adds cobra's command for completion, with examples.
-func addCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, group := range root.Commands() {
-		if group.Name() != "completion" {
-			continue
-		}
-		group.Short = "print a script that completes commands in a shell"
-		group.Example = "  " + completions["bash"]
-		for _, shell := range group.Commands() {
-			shell.Short = "print the script for " + shell.Name()
-			shell.Example = "  " + completions[shell.Name()]
-		}
 	}
 }

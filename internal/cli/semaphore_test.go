@@ -86,10 +86,10 @@ func TestSemaphoreCommands(t *testing.T) {
 			if out, _ = do(exitcode.OK, "list", "--vhost", "", "-o", "json"); !strings.Contains(out, `"key":"`+key+`"`) {
 				t.Errorf("%s", out)
 			}
-			if _, hint = do(exitcode.Failure, "delete", key, "--if-empty"); !strings.Contains(hint, "has tasks") {
+			if _, hint = do(exitcode.Failure, "delete", key, "--if-empty", "--yes"); !strings.Contains(hint, "has tasks") {
 				t.Errorf("%q", hint)
 			}
-			do(exitcode.OK, "delete", key)
+			do(exitcode.OK, "delete", key, "--yes")
 			if _, hint = do(exitcode.Failure, "show", key); !strings.Contains(hint, "no such semaphore") || !strings.Contains(hint, "semaphore list") {
 				t.Errorf("%q", hint)
 			}

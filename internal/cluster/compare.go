@@ -55,7 +55,7 @@ func compare(b *broker.Broker, log *replica.Log, logger *slog.Logger, stop <-cha
 			took := time.Since(begun)
 			c.next = begun.Add(max(compareInterval, took*compareShare))
 			if took > compareLimit {
-				logger.Info("cluster: a part of the state is too large to be compared on all nodes while this one leads", "part", statemachine.ShardName(part), "took", took)
+				logger.Info("cluster: a part of the state is too large to compare between the nodes while this one leads", "part", statemachine.ShardName(part), "took", took)
 				delete(known, part)
 			}
 		}

@@ -97,7 +97,7 @@ func Start(o NodeOptions) (*Node, error) {
 	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), led: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
 	if n.names, err = openNames(o.FS, o.Dir); err != nil {
-		o.Log.Warn("cluster: the names of the nodes are not known until each says its own", "err", err)
+		o.Log.Warn("cluster: the names of the nodes cannot be read; each is unknown until its node connects", "err", err)
 	}
 	r, err := n.open()
 	if err != nil {

@@ -105,7 +105,7 @@ func (l *loader) env(environ []string) {
 
 func (l *loader) unknown(origin, name string, known []string) {
 	hint := "`fiveways config` lists all of them"
-	if near := nearest(name, known); near != "" {
+	if near := Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	l.errs = append(l.errs, fmt.Errorf("%w: %s: unknown key %s; %s", ErrInvalid, origin, name, hint))

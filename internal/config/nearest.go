@@ -1,8 +1,8 @@
 package config
 
-// nearest returns the known name that takes the fewest single-letter edits to reach from name, or
+// Nearest returns the known name that takes the fewest single-letter edits to reach from name, or
 // "" when even that is more than a third of it.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	best, bestEdits := "", len(name)/3+1
 	for _, k := range known {
 		if e := edits(name, k); e < bestEdits {

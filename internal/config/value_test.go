@@ -48,8 +48,8 @@ func TestFormatSizeRoundTrip(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for in, want := range map[string]string{"amqpp": "amqp", "log_levl": "log_level", "zzz": "", "max_conections": "max_connections"} {
-		if got := nearest(in, keys()); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		if got := Nearest(in, keys()); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

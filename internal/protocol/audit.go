@@ -99,6 +99,18 @@ type auditLine struct {
 	Reason   string    `json:"reason,omitempty"`
 }
 
+// attrs are the members of a line, without empty ones.
+func (l *auditLine) attrs() (all []slog.Attr) {
+	for _, member := range []struct{ name, value string }{
+		{"protocol", l.Protocol}, {"who", l.Who}, {"from", l.From}, {"what", l.What}, {"on", l.On}, {"request", l.Request}, {"outcome", l.Outcome}, {"reason", l.Reason},
+	} {
+		if member.value != "" {
+			all = append(all, slog.String(member.name, member.value))
+		}
+	}
+	return all
+}
+
 // Record records an act. The act stands when that fails, which the log tells.
 func (a *Audit) Record(act Act) {
 	if a == nil {
@@ -112,8 +124,7 @@ func (a *Audit) Record(act Act) {
 	if act.Refusal != "" {
 		line.Outcome, say = "refused", a.log.Warn
 	}
-	say("administrative act", slog.Group("audit", "protocol", line.Protocol, "who", line.Who, "from", line.From, "what", line.What, "on", line.On,
-		"request", line.Request, "outcome", line.Outcome, "reason", line.Reason))
+	say("administrative act", slog.GroupAttrs("audit", line.attrs()...))
 	a.write(line)
 }
 

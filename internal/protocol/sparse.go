@@ -1,21 +1,24 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 )
 
-// What a sparse log has of one kind of line: the first ones of each time, and then how many more
-// there were.
+// What a sparse log has of one kind of line in each time: one from an address about a user, and not
+// more than so many of all.
 const (
 	sparseLines = 20
 	sparseTime  = time.Minute
 )
 
 // Sparse returns a rate-limited log for lines that clients can cause without a login, any number of
-// times: of lines with the same message it writes a few per minute, and at the end one with the
+// times. Of lines with the same message it writes in a minute one for each address, of "peer", and
+// "user", and a few of all; at the end it writes each of those again if there were more, with the
 // number of suppressed ones, "left_out".
 func Sparse(log *slog.Logger) *slog.Logger {
 	return slog.New(&sparse{log.Handler(), &sparseKinds{byMessage: map[string]*sparseKind{}}})
@@ -32,11 +35,16 @@ type sparseKinds struct {
 	byMessage map[string]*sparseKind // guarded by mu
 }
 
+// sparseKind is what was written of a message in the current time.
 type sparseKind struct {
-	until   time.Time // the end of the time
-	lines   int       // in it so far
-	leftOut int       // of them
+	until   time.Time          // the end of the time
+	written map[sparseFrom]int // how many more there were, of those that were written; at most sparseLines
+	leftOut int                // of all others
+	telling bool               // at the end of the time
 }
+
+// sparseFrom is the source of a line.
+type sparseFrom struct{ host, user string }
 
 // Handle implements slog.Handler.
 func (h *sparse) Handle(ctx context.Context, r slog.Record) error {
@@ -56,6 +64,21 @@ func (h *sparse) WithGroup(name string) slog.Handler {
 	return &sparse{h.Handler.WithGroup(name), h.kinds}
 }
 
+// sourceOf reads the source of a line.
+func sourceOf(r slog.Record) (from sparseFrom) {
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "peer":
+			host, _, _ := net.SplitHostPort(a.Value.String()) //nolint:errcheck // another form of address counts as it is
+			from.host = cmp.Or(host, a.Value.String())
+		case "user":
+			from.user = a.Value.String()
+		}
+		return true
+	})
+	return from
+}
+
 // take reports whether a line is to be written. The first that is not has to be told of later.
 func (ks *sparseKinds) take(r slog.Record, to slog.Handler) bool {
 	ks.mu.Lock()
@@ -65,26 +88,44 @@ func (ks *sparseKinds) take(r slog.Record, to slog.Handler) bool {
 		k = &sparseKind{}
 		ks.byMessage[r.Message] = k
 	}
-	if !now.Before(k.until) {
-		k.until, k.lines = now.Add(sparseTime), 0
+	if !k.telling && !now.Before(k.until) {
+		k.until, k.written = now.Add(sparseTime), map[sparseFrom]int{}
 	}
-	if k.lines++; k.lines <= sparseLines {
+	from := sourceOf(r)
+	_, again := k.written[from]
+	if !again && len(k.written) < sparseLines {
+		k.written[from] = 0
 		return true
 	}
-	if k.leftOut++; k.leftOut == 1 {
+	if again {
+		k.written[from]++
+	} else {
+		k.leftOut++
+	}
+	if !k.telling {
+		k.telling = true
 		level, message := r.Level, r.Message
 		time.AfterFunc(k.until.Sub(now), func() { ks.tell(k, level, message, to) })
 	}
 	return false
 }
 
-// tell writes how many lines were left out.
+// tell writes how many lines were left out, by source.
 func (ks *sparseKinds) tell(k *sparseKind, level slog.Level, message string, to slog.Handler) {
 	ks.mu.Lock()
-	n := k.leftOut
-	k.leftOut = 0
+	written, others := k.written, k.leftOut
+	k.until, k.leftOut, k.telling = time.Time{}, 0, false // the next line begins a time of its own
 	ks.mu.Unlock()
-	r := slog.NewRecord(time.Now(), level, message, 0)
-	r.AddAttrs(slog.Int("left_out", n))
-	to.Handle(context.Background(), r) //nolint:errcheck // a log that cannot be written cannot tell so
+	line := func(n int, attrs ...slog.Attr) {
+		if n == 0 {
+			return
+		}
+		r := slog.NewRecord(time.Now(), level, message, 0)
+		r.AddAttrs(append(attrs, slog.Int("left_out", n))...)
+		to.Handle(context.Background(), r) //nolint:errcheck // a log that cannot be written cannot tell so
+	}
+	for from, n := range written {
+		line(n, slog.String("peer", from.host), slog.String("user", from.user))
+	}
+	line(others)
 }

@@ -2,29 +2,37 @@ package protocol
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// TestSparse: of a line that comes often few are written in a minute, and how many are not.
+// TestSparse: of a line that comes often one is written in a minute for each source, a few of all,
+// and how many are not.
 func TestSparse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		log := Sparse(slog.New(slog.NewTextHandler(&b, nil)))
-		for range 1000 {
-			log.With("a", 1).Warn("often", "peer", "x")
+		for i := range 1000 {
+			log.With("a", 1).Warn("often", "peer", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: i}, "user", "ann")
+		}
+		for i := range 30 {
+			log.Warn("often", "peer", fmt.Sprintf("10.0.1.%d:5", i))
 		}
 		log.Warn("seldom")
-		if n := strings.Count(b.String(), "often"); n != sparseLines || strings.Count(b.String(), "seldom") != 1 {
+		if n := strings.Count(b.String(), "often"); n != sparseLines || strings.Count(b.String(), "user=ann") != 1 || strings.Count(b.String(), "seldom") != 1 {
 			t.Errorf("%d lines of what is often:\n%s", n, b.String())
 		}
 		time.Sleep(sparseTime)
 		synctest.Wait()
-		if !strings.Contains(b.String(), "level=WARN msg=often a=1 left_out=980\n") {
-			t.Error(b.String())
+		for _, want := range []string{"level=WARN msg=often a=1 peer=10.0.0.1 user=ann left_out=999\n", "level=WARN msg=often a=1 left_out=11\n"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q in\n%s", want, b.String())
+			}
 		}
 		b.Reset()
 		log.Warn("often")

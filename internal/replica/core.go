@@ -296,7 +296,7 @@ func (c *core) giveAway() {
 		}
 	}
 	if best != 0 {
-		c.logger.Warn("replica: not fit to lead; giving the lead away", "to", best)
+		c.logger.Warn("replica: this node is not fit to lead; giving the lead away", "to", best)
 		c.transferTo(best)
 	}
 }
@@ -331,11 +331,24 @@ func (c *core) step(m *pb.Message) {
 	}
 }
 
+// follow notes which node leads, 0 for none, and logs a change. Its own lead a node logs when it
+// serves.
+func (c *core) follow(leader, term uint64) {
+	switch {
+	case leader == c.leader:
+	case leader == 0:
+		c.logger.Warn("replica: no node leads until one is elected", "before", c.leader, "term", term)
+	case leader != c.self:
+		c.logger.Info("replica: another node leads", "node", leader, "term", term)
+	}
+	c.leader = leader
+}
+
 // handle does what Raft asks for.
 func (c *core) handle(rd raft.Ready) {
 	status := c.raw.BasicStatus()
 	leads := status.RaftState == raft.StateLeader
-	c.leader = status.Lead
+	c.follow(status.Lead, status.GetTerm())
 	if c.leadTerm != 0 && (!leads || status.GetTerm() != c.leadTerm) {
 		c.lose()
 	}

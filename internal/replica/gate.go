@@ -48,7 +48,7 @@ func (c *core) raise() {
 	to := m.level + 1
 	c.change(func(err error) {
 		if err == nil {
-			c.logger.Info("replica: all nodes support a higher level of the log, which it takes; older versions are refused from now on", "level", to)
+			c.logger.Info("replica: all nodes support a higher level of the log, which is used from now on; nodes of older versions are refused", "level", to)
 		}
 	}, &pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single(pb.ConfChangeUpdateNode, c.self)}, Context: encodeRaise(to)})
 }

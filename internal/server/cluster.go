@@ -117,7 +117,7 @@ func (s *Server) startNode() error {
 func (s *Server) openControl() {
 	listeners := []net.Listener{s.node.Asked()}
 	if l, err := listenPrivately(ControlSocket(s.cfg)); err != nil {
-		s.log.Warn("the control socket cannot be opened; `fiveways cluster` does not reach this node", "err", err)
+		s.log.Warn("the control socket cannot be opened; `fiveways cluster` cannot reach this node", "err", err)
 	} else {
 		s.control = l
 		listeners = append(listeners, l)
@@ -167,7 +167,7 @@ func (s *Server) leadership() *leadership {
 func (s *Server) freshEngine() broker.Options {
 	if m := s.machines.Load(); m != nil {
 		if err := m.close(); err != nil {
-			s.log.Warn("what the engine before had of keys was not closed cleanly", "err", err)
+			s.log.Warn("the keys of the previous leadership were not closed cleanly", "err", err)
 		}
 	}
 	m := newMachines(s.cfg, s.log)
@@ -205,7 +205,7 @@ func (s *Server) endLeadership() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if err := s.drainLeadership(ctx); err != nil {
-		s.log.Warn("the sessions of the leadership did not end in time", "err", err)
+		s.log.Warn("some sessions did not end in time after this node lost the lead", "err", err)
 	}
 }
 

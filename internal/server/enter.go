@@ -53,14 +53,14 @@ func (s *Server) enter() error {
 func (s *Server) found() error {
 	id, err := cluster.Init(s.cfg.Data, s.cfg.AdvertisedAddress())
 	if err == nil {
-		s.log.Info("a cluster was founded, of which this is the first node", "cluster", fmt.Sprintf("%016x", id))
+		s.log.Info("cluster created: this is its first node", "cluster", fmt.Sprintf("%016x", id))
 	}
 	return err
 }
 
 // awaitToken waits until the file has a token.
 func (s *Server) awaitToken(file string) (token string, err error) {
-	s.log.Info("this node waits for a token, to join its cluster", "file", file)
+	s.log.Info("waiting for a token to join the cluster", "file", file)
 	tick := time.NewTicker(tokenPoll)
 	defer tick.Stop()
 	for err == nil && token == "" {

@@ -151,7 +151,7 @@ func (l *leadership) serve(listeners map[string][]net.Listener) {
 // does not lead any more: nothing that only it knows is answered. drain follows. Metrics are the
 // node's own and stay.
 func (l *leadership) abandon() {
-	l.log.Warn("leadership is lost: all sessions end")
+	l.log.Warn("this node has lost the lead: all sessions end")
 	if l.amqp != nil {
 		l.amqp.Abandon()
 	}

@@ -139,7 +139,7 @@ func (e *Exporter) send(batch []span) {
 	}
 	switch {
 	case err != nil && !e.failing:
-		e.o.Log.Warn("traces: the collector does not accept spans, they are dropped until it does", "endpoint", e.o.Endpoint, "err", err)
+		e.o.Log.Warn("traces: the collector does not accept spans; they are dropped until it does", "endpoint", e.o.Endpoint, "err", err)
 	case err == nil && e.failing:
 		e.o.Log.Info("traces: the collector accepts spans again", "endpoint", e.o.Endpoint)
 	}

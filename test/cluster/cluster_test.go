@@ -214,7 +214,7 @@ func TestStop(t *testing.T) {
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
-	if out := refused(t, "cluster", "remove", "2", "--data", c.Nodes[0].Dir); !strings.Contains(out, "add a node first") {
+	if out := refused(t, "cluster", "remove", "2", "--yes", "--data", c.Nodes[0].Dir); !strings.Contains(out, "add a node first") {
 		t.Errorf("a node of three: %s", out)
 	}
 	token := clustertest.Command(t, "cluster", "token", "--for", "1m", "--data", c.Nodes[1].Dir)
@@ -224,7 +224,7 @@ func TestMembers(t *testing.T) {
 	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 3 })
 	c.Kill(0)
 	c.Until("another node leads", func() bool { return c.Leader() != 0 })
-	clustertest.Command(t, "cluster", "remove", "1", "--data", c.Nodes[1].Dir)
+	clustertest.Command(t, "cluster", "remove", "1", "--yes", "--data", c.Nodes[1].Dir)
 	if got := c.Count(protocol.RoleFollower); got != 2 {
 		t.Errorf("%d nodes follow", got)
 	}

@@ -22,10 +22,10 @@ import (
 // for all of them.
 var inOurWords = map[string][]string{
 	"add_user":                {"user", "add", "--password-stdin", "--", "$1"},
-	"delete_user":             {"user", "delete", "--", "$1"},
+	"delete_user":             {"user", "delete", "--yes", "--", "$1"},
 	"set_user_tags":           {"user", "tags", "--", "$*"},
 	"add_vhost":               {"vhost", "add", "--", "$1"},
-	"delete_vhost":            {"vhost", "delete", "--", "$1"},
+	"delete_vhost":            {"vhost", "delete", "--yes", "--", "$1"},
 	"trace_on":                {"vhost", "trace", "--", "$vhost", "on"},
 	"trace_off":               {"vhost", "trace", "--", "$vhost", "off"},
 	"set_permissions":         {"permission", "set", "--vhost", "$vhost", "--", "$*"},

@@ -150,8 +150,12 @@ func userLoopback() *cobra.Command {
 }
 
 func userDelete() *cobra.Command {
-	return brokerapi.Command(&cobra.Command{Use: "delete NAME", Short: "delete a user with its permissions", Example: "  fiveways user delete alice", Args: cobra.ExactArgs(1)},
+	var consent input.Consent
+	return consent.Flag(brokerapi.Command(&cobra.Command{Use: "delete NAME", Short: "delete a user with its permissions", Example: "  fiveways user delete alice --yes", Args: cobra.ExactArgs(1)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := consent.Ask(cmd, "Delete user '%s' with its permissions?", args[0]); err != nil {
+				return err
+			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("users", args[0]), nil, nil)
-		})
+		}))
 }

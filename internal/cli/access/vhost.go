@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/internal/cli/listing"
 	"fiveways.dev/fiveways/internal/protocol/httpapi"
 
@@ -90,9 +91,13 @@ func vhostTrace() *cobra.Command {
 }
 
 func vhostDelete() *cobra.Command {
-	return brokerapi.Command(&cobra.Command{
-		Use: "delete NAME", Short: "delete a virtual host with its queues and all messages in them", Example: "  fiveways vhost delete staging", Args: cobra.ExactArgs(1),
+	var consent input.Consent
+	return consent.Flag(brokerapi.Command(&cobra.Command{
+		Use: "delete NAME", Short: "delete a virtual host with its queues and all messages in them", Example: "  fiveways vhost delete staging --yes", Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		if err := consent.Ask(cmd, "Delete virtual host '%s' with its queues, exchanges and all messages in them?", args[0]); err != nil {
+			return err
+		}
 		return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("vhosts", args[0]), nil, nil)
-	})
+	}))
 }

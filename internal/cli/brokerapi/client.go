@@ -2,6 +2,7 @@ package brokerapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,8 @@ import (
 var Verdicts = []exitcode.Verdict{
 	{Err: ErrNoBroker, Code: exitcode.Failure, Hint: "Give its data folder with --data DIR or its address (see --help), or start one with `fiveways serve`."},
 	{Err: errLogin, Code: exitcode.Failure, Hint: "The URL names the user, http://user@host:15672; its password is taken from " + config.EnvPassword + ", or asked for. `fiveways user list` shows users and their tags."},
-	{Err: errForbidden, Code: exitcode.Failure, Hint: "`fiveways permission list` shows permissions, `fiveways permission set` changes them."},
+	{Err: errForbidden, Code: exitcode.Failure, Hint: "`fiveways permission list` shows permissions, `fiveways permission set` changes them. `fiveways user tags NAME management` lets a user use the HTTP API."},
+	{Err: errWantsTLS, Code: exitcode.Failure, Hint: "Its URL begins with https://; --ca FILE names a certificate to trust."},
 	{Err: errNotHTTP, Code: exitcode.Failure, Hint: "The broker prints the addresses of its protocols when it starts; that of HTTP is 127.0.0.1:15672 by default."},
 }
 
@@ -102,6 +104,34 @@ func operateBy(cmd *cobra.Command, open func(config.Config) (*Client, error), ru
 	return cmd
 }
 
+// Quietly returns a client of the running broker that cmd's flags name, for completion: it asks for
+// nothing, and opens no data folder.
+func Quietly(cmd *cobra.Command) (*Client, error) {
+	given := func(flag string) string {
+		if f := cmd.Flags().Lookup(flag); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	if at := given("url"); strings.HasPrefix(at, "http") {
+		u, err := url.Parse(at)
+		if err != nil {
+			return nil, err
+		}
+		user := cmp.Or(u.User.Username(), "guest")
+		return &Client{transport: http.DefaultTransport, base: u.Scheme + "://" + u.Host, user: user, password: cmp.Or(os.Getenv(config.EnvPassword), user)}, nil
+	}
+	src := config.Sources{File: given("config"), Env: os.Environ(), Flags: map[string]string{}}
+	if data := given("data"); data != "" {
+		src.Flags["data"] = data
+	}
+	cfg, _, err := config.Load(src)
+	if err != nil {
+		return nil, err
+	}
+	return OfFolder(cfg)
+}
+
 // OfFolder returns a client of the broker that runs on the data folder. Errors: ErrNoBroker when
 // none does.
 func OfFolder(cfg config.Config) (*Client, error) {
@@ -111,7 +141,7 @@ func OfFolder(cfg config.Config) (*Client, error) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no broker runs on %s: %w", cfg.Data, ErrNoBroker)
+		return nil, fmt.Errorf("%s: %w", cfg.Data, ErrNoBroker)
 	}
 	conn.Close()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -126,7 +156,7 @@ func openOperator(cfg config.Config) (*Client, error) {
 		return op, err
 	}
 	if _, err := os.Stat(cfg.Data); err != nil {
-		return nil, fmt.Errorf("no broker runs on %s, and the folder does not exist: %w", cfg.Data, ErrNoBroker)
+		return nil, fmt.Errorf("%s: %w, which does not exist", cfg.Data, ErrNoBroker)
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	b, err := broker.Open(vfs.OS{}, cfg.Data, broker.Options{Logger: quiet, DiskFreeLimit: -1, Conditions: pgwire.Conditions(), Order: pgwire.OrderOf, Policies: policies.Engine{}})
@@ -145,7 +175,7 @@ func openOperator(cfg config.Config) (*Client, error) {
 }
 
 // ErrNoBroker means that no broker runs on the folder.
-var ErrNoBroker = errors.New("no broker found")
+var ErrNoBroker = errors.New("no broker runs on this data folder")
 
 // inProcess answers requests by a handler of this process.
 type inProcess struct{ handler http.Handler }
@@ -242,17 +272,29 @@ func (op *Client) SendWith(ctx context.Context, method, path string, in any, hea
 	if errors.Is(err, syscall.ECONNREFUSED) && op.base == folderBase {
 		return nil, fmt.Errorf("the broker has stopped: %w", err)
 	}
-	if err != nil && strings.Contains(err.Error(), "malformed HTTP response") { // net/http has no name for it
-		return nil, fmt.Errorf("%w: %w", errNotHTTP, err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, op.unanswered(err)
 	}
 	if w.StatusCode >= http.StatusMultipleChoices { // the API has no redirections
 		defer w.Body.Close()
-		return nil, refusal(w, r.URL.EscapedPath())
+		return nil, op.refusal(ctx, w, r.URL.EscapedPath())
 	}
 	return w, nil
+}
+
+// unanswered is the error of a request without an answer. What speaks another protocol answers with
+// something else, or hangs up.
+func (op *Client) unanswered(err error) error {
+	if op.base == folderBase {
+		return err
+	}
+	if strings.Contains(err.Error(), "malformed HTTP") { // net/http has no name for it
+		return fmt.Errorf("%w: what answers at %s speaks another protocol", errNotHTTP, op.base)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return fmt.Errorf("%w: %s has closed the connection", errNotHTTP, op.base)
+	}
+	return err
 }
 
 // Read decodes an answer of the API into out and keeps numbers as they are written.
@@ -271,10 +313,20 @@ func (op *Client) Read(ctx context.Context, path string, out any) error {
 }
 
 // refusal reads the reason out of an answer to a request for a path that is an error.
-func refusal(w *http.Response, path string) error {
-	var e httpapi.Refusal
-	if json.NewDecoder(io.LimitReader(w.Body, 1<<20)).Decode(&e) != nil || e.Reason == "" {
+func (op *Client) refusal(ctx context.Context, w *http.Response, path string) error {
+	var e struct {
+		httpapi.Refusal
+		Alarms []struct{ Node, Resource string } // of a failed health check
+	}
+	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a part of it is no JSON
+	if json.Unmarshal(body, &e) != nil || e.Reason == "" {
+		if bytes.Contains(body, []byte("HTTP request to an HTTPS server")) { // net/http's answer
+			return fmt.Errorf("%w: %s", errWantsTLS, op.base)
+		}
 		return fmt.Errorf("%w: it says %s", errNotHTTP, w.Status)
+	}
+	for _, a := range e.Alarms {
+		e.Reason += fmt.Sprintf("; %s is low on %s", a.Node, a.Resource)
 	}
 	switch w.StatusCode {
 	case http.StatusBadRequest:
@@ -283,6 +335,9 @@ func refusal(w *http.Response, path string) error {
 		}
 		return fmt.Errorf("%w: %s", exitcode.ErrUsage, plainWords(e.Reason))
 	case http.StatusUnauthorized:
+		if noRight.MatchString(e.Reason) {
+			return fmt.Errorf("%w: %s", errForbidden, e.Reason)
+		}
 		return fmt.Errorf("%w: %s", errLogin, e.Reason)
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %s", errForbidden, e.Reason)
@@ -292,13 +347,17 @@ func refusal(w *http.Response, path string) error {
 		}
 		switch e.Reason {
 		case notThere:
-			return missing(path)
+			return op.missing(ctx, path)
 		case noVHost:
 			return errors.New("no such virtual host; `fiveways vhost list` shows what there is")
 		}
 	}
 	return errors.New(withList(plainWords(e.Reason)))
 }
+
+// noRight matches reasons that RabbitMQ's API calls a wrong login although it is right: the user
+// lacks a tag or a permission.
+var noRight = regexp.MustCompile(`^Not \w+ user$|[Uu]ser not authorised`)
 
 // ofState matches reasons that RabbitMQ's API calls a bad request although the command line is
 // right: the state of the broker does not allow it.

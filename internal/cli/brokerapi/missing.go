@@ -2,10 +2,14 @@ package brokerapi
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"fiveways.dev/fiveways/internal/config"
 )
 
 // What the API says of what is not there, and of a virtual host that is not.
@@ -58,8 +62,10 @@ var kinds = map[string]struct {
 	"vhosts":            {command: "vhost"},
 }
 
-// missing is the error that what a path names is not there.
-func missing(path string) error {
+// missing is the error that what a path names is not there. It suggests a name that is nearly the
+// same.
+func (op *Client) missing(ctx context.Context, path string) error {
+	steps := strings.Split(path, "/")
 	parts := strings.Split(strings.TrimPrefix(path, "/api/"), "/")
 	for i, part := range parts {
 		if plain, err := url.PathUnescape(part); err == nil {
@@ -74,5 +80,23 @@ func missing(path string) error {
 	if k.inVHost {
 		where = fmt.Sprintf(" in vhost '%s'", parts[k.skipped])
 	}
-	return fmt.Errorf("no %s '%s'%s; `fiveways %s list` shows what there is", cmp.Or(k.what, k.command), parts[k.skipped+1], where, k.command)
+	name, hint := parts[k.skipped+1], ""
+	if near := config.Nearest(name, op.names(ctx, strings.Join(steps[:k.skipped+3], "/"))); near != "" {
+		hint = fmt.Sprintf("did you mean '%s'? ", near)
+	}
+	return fmt.Errorf("no %s '%s'%s; %s`fiveways %s list` shows what there is", cmp.Or(k.what, k.command), name, where, hint, k.command)
+}
+
+// names are those in a list of the API, none if the user may not see it.
+func (op *Client) names(ctx context.Context, path string) (names []string) {
+	var all []struct {
+		Name string `json:"name"`
+	}
+	if op.Do(ctx, http.MethodGet, path+"?columns=name", nil, &all) != nil {
+		return nil
+	}
+	for _, o := range all {
+		names = append(names, o.Name)
+	}
+	return names
 }

@@ -23,6 +23,9 @@ var errLogin = errors.New("login refused")
 // errForbidden means that the user lacks a permission.
 var errForbidden = errors.New("not permitted")
 
+// errWantsTLS means that the HTTP API is served over TLS, and was asked without.
+var errWantsTLS = errors.New("the broker serves that port over TLS")
+
 // errNotHTTP means that what answers is not the HTTP API.
 var errNotHTTP = errors.New("no answer from the HTTP API")
 

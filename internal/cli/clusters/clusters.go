@@ -17,6 +17,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/internal/cli/listing"
 	"fiveways.dev/fiveways/internal/cluster"
 	"fiveways.dev/fiveways/internal/cluster/control"
@@ -49,8 +50,8 @@ var Verdicts = []exitcode.Verdict{
 
 // Command returns `fiveways cluster`.
 func Command() *cobra.Command {
-	return listing.Group("cluster", "found a cluster, and look after its nodes", `Three or five nodes keep the same log: what is confirmed is on the disks of a majority, every node serves the clients of all protocols, and
-another node leads within seconds when the one that leads is gone.`,
+	return listing.Group("cluster", "create a cluster and manage its nodes", `Three or five nodes keep the same log. What is confirmed is on the disks of a majority, every node serves the clients of all protocols, and when
+the leader fails another node leads within seconds.`,
 		`  fiveways cluster init --address n1:5680 && fiveways serve --cluster-listen n1:5680
   fiveways cluster token                                        on the first node, for each of the others; there:
   fiveways serve --cluster-listen n2:5680 --cluster-join TOKEN`,
@@ -60,8 +61,8 @@ another node leads within seconds when the one that leads is gone.`,
 func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "make a data folder the first node of a new cluster", Args: cobra.NoArgs,
-		Long: `Makes the data folder of a broker that is not running, or an empty one, that of the first node of a new cluster. What the folder has stays, and
-nothing of it is written again. The node leads alone until two others have joined. There is no way back to a broker that is alone but a backup.`,
+		Long: `Makes the data folder of a stopped broker, or an empty folder, the first node of a new cluster. All data in the folder is kept. The node leads alone
+until two others have joined. The only way back to a standalone broker is a backup.`,
 		Example: `  fiveways cluster init --data /var/lib/fiveways --address n1.example.com:5680`,
 	}
 	load := folder(cmd)
@@ -87,8 +88,8 @@ nothing of it is written again. The node leads alone until two others have joine
 func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "print a token with which a node joins", Args: cobra.NoArgs,
-		Long: `Prints a token for cluster_join, with which one node joins. Whoever has it can make that node, with all data of the cluster, until it expires. A node
-that did not get its answer starts again on the same folder, with this token or another, and is the same member.`,
+		Long: `Prints a token for cluster_join, which admits one node. Until it expires, anyone who has it can add a node, which receives all data of the cluster.
+If a node's request got no answer, start the node again on the same folder, with this token or another: it stays the same member.`,
 		Example: `  fiveways cluster token --for 1h
   fiveways cluster token --count 2 --file /run/cluster/token`,
 	}
@@ -121,22 +122,15 @@ func statusCommand() *cobra.Command {
 	}
 	var output string
 	display.Flag(cmd, &output)
-	watch := cmd.Flags().Bool("watch", false, "show it again every second until Ctrl-C")
+	watch := display.WatchFlag(cmd)
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
-		for {
+		return watch(cmd, func() error {
 			var s protocol.ClusterStatus
 			if err := n.do(cmd.Context(), http.MethodGet, "/status", &s); err != nil {
 				return err
 			}
-			if err := show(cmd.OutOrStdout(), output, &s); err != nil || !*watch {
-				return err
-			}
-			select {
-			case <-cmd.Context().Done():
-				return nil
-			case <-time.After(time.Second):
-			}
-		}
+			return show(cmd.OutOrStdout(), output, &s)
+		})
 	})
 }
 
@@ -160,7 +154,7 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 				about, supports = *m.About, m.About.Levels.String()
 			}
 			if about.DiskFree >= 0 {
-				free = fmt.Sprintf("%.1f GiB", float64(about.DiskFree)/(1<<30))
+				free = display.Bytes(about.DiskFree)
 			}
 			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version, supports)
 		}
@@ -177,9 +171,9 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 
 func transferCommand() *cobra.Command {
 	return running(&cobra.Command{
-		Use: "transfer [NODE]", Short: "have another node lead", Args: cobra.MaximumNArgs(1),
-		Long: `Has a node lead that keeps up with the log. Clients are disconnected and connect again. Without NODE the node that is asked gives its lead away, and
-the command waits until another node leads; where it does not lead, nothing happens. That is for a machine that is going to be stopped.`,
+		Use: "transfer [NODE]", Short: "make another node the leader", Args: cobra.MaximumNArgs(1),
+		Long: `Makes NODE the leader, if it keeps up with the log. Clients are disconnected and reconnect. Without NODE, the node that is asked gives up the lead, and
+the command waits until another node leads; if it does not lead, nothing happens. Use this before you stop a machine.`,
 		Example: `  fiveways cluster transfer 2
   fiveways cluster transfer`,
 	}, func(cmd *cobra.Command, n *node, args []string) error {
@@ -195,12 +189,19 @@ the command waits until another node leads; where it does not lead, nothing happ
 }
 
 func removeCommand() *cobra.Command {
-	return running(&cobra.Command{
-		Use: "remove NODE", Short: "have a node leave the cluster for ever", Args: cobra.ExactArgs(1),
-		Long: `Has a node leave. Its number is never given again, and its data folder is of no use any more: a machine comes back as a new node, with an empty
-folder. Of three voters none can be removed, since two are no safer than one: add a node first.`,
-		Example: `  fiveways cluster remove 3`,
-	}, change("/remove", "Node %s has left the cluster.\n"))
+	var consent input.Consent
+	remove := change("/remove", "Node %s has left the cluster.\n")
+	return consent.Flag(running(&cobra.Command{
+		Use: "remove NODE", Short: "remove a node from the cluster permanently", Args: cobra.ExactArgs(1),
+		Long: `Removes a node. Its number is never used again, and its data folder is of no more use: the machine can come back only as a new node with an empty
+folder. A cluster of three voters refuses, since two are no safer than one: add a node first.`,
+		Example: `  fiveways cluster remove 3 --yes`,
+	}, func(cmd *cobra.Command, n *node, args []string) error {
+		if err := consent.Ask(cmd, "Remove node %s from the cluster permanently?", args[0]); err != nil {
+			return err
+		}
+		return remove(cmd, n, args)
+	}))
 }
 
 // change asks for a change about the node that the first argument names.

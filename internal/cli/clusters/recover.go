@@ -16,15 +16,15 @@ import (
 
 func recoverCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "recover", Short: "begin a new cluster with one node of a cluster that has lost its majority", Args: cobra.NoArgs,
-		Long: `For a cluster of which a majority is lost for good. While a majority can come back, wait for it: this loses data, and cannot be undone.
+		Use: "recover", Short: "start a new cluster from one node of a cluster that has lost its majority", Args: cobra.NoArgs,
+		Long: `For a cluster that has permanently lost a majority of its nodes. As long as a majority may come back, wait for it: this loses data and cannot be undone.
 
-Without --yes it changes nothing, and says how far the log of the node goes that is stopped. Run it so for each node that is left, and choose the one
-whose log ends in the highest term, and of those the one with the highest entry. With --yes that node is the first one of a new cluster, which has what
-its disk has. What was confirmed and only the lost nodes have is lost; what it has and was never confirmed stays.
+Without --yes nothing is changed; the command prints where the log of the stopped node ends. Run it that way for each remaining node, and choose the one
+whose log ends in the highest term, and among those the one with the highest entry. With --yes, that node becomes the first node of a new cluster with
+the data on its disk. Confirmed data that only the lost nodes had is lost; data on its disk that was never confirmed is kept.
 
-All other nodes, those that are left too, join the new cluster with empty folders. The old ones cannot join it, but with each other they are the old
-cluster still: never start them on their folders again.`,
+All other nodes, including the remaining ones, join the new cluster with empty folders. Never start them on their old folders again: they cannot join the
+new cluster, but together they would still be the old one.`,
 		Example: `  fiveways cluster recover --data /var/lib/fiveways
   cp -a /var/lib/fiveways /backup && fiveways cluster recover --data /var/lib/fiveways --yes`,
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
 
 	"github.com/spf13/cobra"
 )
@@ -31,15 +32,19 @@ FILE must not exist yet; - is standard output. Copy the folder of a stopped brok
 			return err
 		}
 		defer w.Body.Close()
+		meter := display.NewMeter(cmd.ErrOrStderr(), display.Bytes)
+		from := meter.Reader(arriving{w.Body}, 0)
 		if args[0] == "-" {
-			_, err := io.Copy(cmd.OutOrStdout(), arriving{w.Body})
+			_, err := io.Copy(cmd.OutOrStdout(), from)
+			meter.End()
 			return err
 		}
-		n, err := saveNew(args[0], arriving{w.Body})
+		n, err := saveNew(args[0], from)
+		meter.End()
 		if err != nil {
 			return fmt.Errorf("backup: %w", err)
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d bytes written to %s\n", n, args[0])
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s written to %s\n", display.Bytes(n), args[0])
 		return err
 	})
 }

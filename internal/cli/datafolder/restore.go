@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 
@@ -27,27 +28,32 @@ Start a broker on the folder, or make it the first node of a new cluster with "f
 		Example: `  fiveways restore fiveways-2030-01-31.tar restored && fiveways doctor restored
   zstd -dc fiveways.tar.zst | fiveways restore - restored`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := cmd.InOrStdin()
+			in, size := cmd.InOrStdin(), int64(0)
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {
 					return fmt.Errorf("restore: %w", err)
 				}
 				defer f.Close()
+				if info, err := f.Stat(); err == nil {
+					size = info.Size()
+				}
 				in = f
 			}
+			meter := display.NewMeter(cmd.ErrOrStderr(), display.Bytes)
 			var n int64
 			err := store.Restore(vfs.OS{}, args[1], func(to *store.Staged) (err error) {
-				n, err = unpack(in, to)
+				n, err = unpack(meter.Reader(in, size), to)
 				return err
 			})
+			meter.End()
 			if errors.Is(err, store.ErrCorrupt) {
 				err = fmt.Errorf("%w: %s", errNoBackup, err)
 			}
 			if err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d bytes restored to %s\n", n, args[1])
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s restored to %s\n", display.Bytes(n), args[1])
 			return err
 		},
 	}

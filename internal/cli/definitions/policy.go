@@ -3,6 +3,7 @@ package definitions
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
@@ -21,15 +22,15 @@ func PolicyCommand() *cobra.Command {
 
 // OperatorPolicyCommand returns `fiveways operator-policy`.
 func OperatorPolicyCommand() *cobra.Command {
-	return policyGroup("operator-policy", "operator-policies", "list, set and delete policies that bound what users' policies may say", `  fiveways operator-policy set cap '.*' '{"max-length": 1000000}'
+	return policyGroup("operator-policy", "operator-policies", "list, set and delete policies that limit what other policies may set", `  fiveways operator-policy set cap '.*' '{"max-length": 1000000}'
   fiveways operator-policy list`)
 }
 
 // policyGroup are the commands for policies of a kind.
 func policyGroup(use, kind, short, example string) *cobra.Command {
-	return listing.Group(use, short, "Of the policies whose pattern matches the name of a queue or an exchange the one with the highest priority applies.", example,
+	return listing.Group(use, short, "If several policies match the name of a queue or an exchange, the one with the highest priority applies.", example,
 		listing.List(listing.Spec{
-			Command: cobra.Command{Use: "list", Short: "list them", Args: cobra.NoArgs, Example: "  fiveways " + use + " list"},
+			Command: cobra.Command{Use: "list", Short: "list the " + strings.ReplaceAll(kind, "-", " "), Args: cobra.NoArgs, Example: "  fiveways " + use + " list"},
 			Columns: "vhost,name,pattern,apply-to,priority,definition", InVHost: true, Path: listing.InVHost(kind),
 		}), policySet(use, kind), policyDelete(use, kind))
 }
@@ -38,7 +39,7 @@ func policySet(use, kind string) *cobra.Command {
 	var vhost, applyTo string
 	var priority int
 	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{
-		Use: "set NAME PATTERN DEFINITION", Short: "set one; DEFINITION is a JSON object", Args: cobra.ExactArgs(3),
+		Use: "set NAME PATTERN DEFINITION", Short: "set a policy; DEFINITION is a JSON object", Args: cobra.ExactArgs(3),
 		Example: "  fiveways " + use + ` set limits '^app\.' '{"max-length": 100000}' --apply-to queues`,
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		var definition map[string]json.RawMessage
@@ -56,7 +57,7 @@ func policySet(use, kind string) *cobra.Command {
 func policyDelete(use, kind string) *cobra.Command {
 	var vhost string
 	return listing.OnVHost(brokerapi.Command(&cobra.Command{
-		Use: "delete NAME", Short: "delete one", Args: cobra.ExactArgs(1), Example: "  fiveways " + use + " delete limits",
+		Use: "delete NAME", Short: "delete a policy", Args: cobra.ExactArgs(1), Example: "  fiveways " + use + " delete limits",
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path(kind, vhost, args[0]), nil, nil)
 	}), &vhost)

@@ -24,14 +24,16 @@ func SplitList(text string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// PrintTable shows some members of each object under their names.
-func PrintTable(out io.Writer, columns []string, all []Object) error {
+// PrintTable shows some members of each object under their names. members has the paths of those
+// columns that have a name of their own.
+func PrintTable(out io.Writer, columns []string, members map[string]string, all []Object) error {
 	heading := strings.ToUpper(strings.NewReplacer("_", " ", "-", " ").Replace(strings.Join(columns, "\t")))
 	return Table(out, heading, func(row func(...any)) {
 		for _, o := range all {
 			cells := make([]any, len(columns))
 			for i, c := range columns {
-				cells[i] = Cell(Member(o, c))
+				path := cmp.Or(members[c], c)
+				cells[i] = Amount(path, Member(o, path))
 			}
 			row(cells...)
 		}
@@ -52,7 +54,7 @@ func objectRows(row func(...any), prefix string, o Object) {
 		if inner, ok := o[name].(Object); ok && len(inner) > 0 {
 			objectRows(row, prefix+name+".", inner)
 		} else {
-			row(prefix+name, Cell(o[name]))
+			row(prefix+name, Amount(prefix+name, o[name]))
 		}
 	}
 }
@@ -113,6 +115,16 @@ func Member(o Object, path string) any {
 		return nil
 	}
 	return Member(inner, rest)
+}
+
+// Has reports whether an object has a member at a path, if only null.
+func Has(o Object, path string) bool {
+	if _, ok := o[path]; ok {
+		return true
+	}
+	name, rest, nested := strings.Cut(path, ".")
+	inner, ok := o[name].(Object)
+	return nested && ok && Has(inner, rest)
 }
 
 // Cell is how a value looks in a table.

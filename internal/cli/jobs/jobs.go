@@ -87,6 +87,17 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 	return cmd
 }
 
+// onJobsWatched is onJobs for what shows a state, which --watch shows again.
+func onJobsWatched(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []string) error) *cobra.Command {
+	watch := display.WatchFlag(cmd)
+	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		return watch(cmd, func() error {
+			j.out = cmd.OutOrStdout()
+			return run(ctx, j, args)
+		})
+	})
+}
+
 func dialJobs(address string) (worker.Jobs, error) {
 	if rest, ok := strings.CutPrefix(address, "carmine://"); ok {
 		j, err := carmine.Dial("redis://"+rest, carmine.Options{})
@@ -144,15 +155,10 @@ func ago(t time.Time) string {
 	return short(time.Since(t))
 }
 
-// short shows a time without parts that say little; "" for none.
+// short shows a time; "" for none.
 func short(d time.Duration) string {
-	switch {
-	case d <= 0:
+	if d <= 0 {
 		return ""
-	case d < 10*time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < 48*time.Hour:
-		return d.Round(time.Second).String()
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return display.Duration(d)
 }

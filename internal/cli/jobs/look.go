@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/worker"
 
 	"github.com/spf13/cobra"
@@ -21,7 +24,7 @@ func jobStatus() *cobra.Command {
 		Example: `  fiveways job status mail
   fiveways job status mail welcome-1 --json`,
 	}
-	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+	return onJobsWatched(cmd, func(ctx context.Context, j jobs, args []string) error {
 		if len(args) == 1 {
 			return j.counts(ctx, args)
 		}
@@ -59,9 +62,10 @@ func (j jobs) counts(ctx context.Context, queues []string) error {
 		return j.line("no queue has jobs")
 	}
 	if !j.asJSON {
+		count := func(n int) string { return display.Count(strconv.Itoa(n)) }
 		return display.Table(j.out, "QUEUE\tQUEUED\tLOCKED\tBACKOFF\tTOTAL", func(row func(...any)) {
 			for _, v := range views {
-				row(v.Queue, v.Queued, v.Locked, v.Backoff, v.Total)
+				row(v.Queue, count(v.Queued), count(v.Locked), count(v.Backoff), count(v.Total))
 			}
 		})
 	}
@@ -96,7 +100,7 @@ func jobList() *cobra.Command {
   fiveways job list mail --limit 1000 --json`,
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of jobs")
-	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+	return onJobsWatched(cmd, func(ctx context.Context, j jobs, args []string) error {
 		if limit < 1 {
 			return fmt.Errorf("%w: --limit is %d; it must be at least 1", exitcode.ErrUsage, limit)
 		}
@@ -174,9 +178,15 @@ func jobCancel() *cobra.Command {
 }
 
 func jobClear() *cobra.Command {
+	var consent input.Consent
 	cmd := &cobra.Command{Use: "clear QUEUE…", Short: "remove all jobs of queues, and forget all ids", Args: cobra.MinimumNArgs(1),
 		Long:    "Even jobs that workers have: their reports are rejected.",
-		Example: "  fiveways job clear mail",
+		Example: "  fiveways job clear mail --yes",
 	}
-	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error { return j.Clear(ctx, args...) })
+	return consent.Flag(onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
+		if err := consent.Ask(cmd, "Remove all jobs of %s, even those that workers have, and forget all ids?", strings.Join(args, ", ")); err != nil {
+			return err
+		}
+		return j.Clear(ctx, args...)
+	}))
 }

@@ -7,6 +7,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/internal/cli/listing"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func Command() *cobra.Command {
 	return listing.Group("key", "list, show, set and delete the ordinary keys of etcd's API", "Needs the tag administrator.", `  fiveways key list /config/
   fiveways key set /config/colour blue
   fiveways key get /config/colour
-  fiveways key delete /config/colour`, keyList(), keyGet(), keySet(), keyDelete())
+  fiveways key delete /config/colour --yes`, keyList(), keyGet(), keySet(), keyDelete())
 }
 
 // keyPage is how many keys are asked for at once.
@@ -49,7 +50,7 @@ func keyList() *cobra.Command {
 			if output == display.FormJSON {
 				return display.PrintJSON(cmd.OutOrStdout(), all)
 			}
-			return display.PrintTable(cmd.OutOrStdout(), []string{"key", "version", "mod_revision", "lease"}, all)
+			return display.PrintTable(cmd.OutOrStdout(), []string{"key", "version", "mod_revision", "lease"}, nil, all)
 		})
 	display.Flag(cmd, &output)
 	return cmd
@@ -81,8 +82,12 @@ func keySet() *cobra.Command {
 }
 
 func keyDelete() *cobra.Command {
-	return brokerapi.Command(&cobra.Command{Use: "delete KEY", Short: "delete a key", Example: "  fiveways key delete /config/colour", Args: cobra.ExactArgs(1)},
+	var consent input.Consent
+	return consent.Flag(brokerapi.Command(&cobra.Command{Use: "delete KEY", Short: "delete a key", Example: "  fiveways key delete /config/colour --yes", Args: cobra.ExactArgs(1)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := consent.Ask(cmd, "Delete key '%s'?", args[0]); err != nil {
+				return err
+			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("keys", args[0]), nil, nil)
-		})
+		}))
 }

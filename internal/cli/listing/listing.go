@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -19,6 +20,8 @@ import (
 type Spec struct {
 	Command cobra.Command
 	Columns string // members of an object that are shown unless told otherwise, "a.b" for b in a
+	// Names are short names of members, for columns: the path of each.
+	Names map[string]string
 	// Path is that of the list, for the command's arguments and the virtual host of --vhost, ""
 	// when none is given.
 	Path  func(args []string, vhost string) string
@@ -39,8 +42,9 @@ type listingFlags struct {
 func List(l Spec) *cobra.Command {
 	var f listingFlags
 	cmd := &l.Command
+	watch := display.WatchFlag(cmd)
 	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-		return l.run(cmd, op, args, f)
+		return watch(cmd, func() error { return l.run(cmd, op, args, f) })
 	})
 	flags := cmd.Flags()
 	if l.InVHost {
@@ -48,11 +52,14 @@ func List(l Spec) *cobra.Command {
 	}
 	display.Flag(cmd, &f.output)
 	flags.StringVar(&f.columns, "columns", l.Columns, "members to show, with commas; a.b is b in a; -o json shows all members")
-	flags.StringVar(&f.sort, "sort", "", "sort by this member (default: the broker's order)")
+	flags.StringVar(&f.sort, "sort", "", "sort by this member or column (default: the broker's order)")
 	flags.BoolVar(&f.reverse, "reverse", false, "reverse the order")
 	flags.StringVar(&f.match, "match", "", "only those whose "+l.matched()+" matches this regular expression")
 	return cmd
 }
+
+// path is that of the member that a column shows.
+func (l *Spec) path(column string) string { return cmp.Or(l.Names[column], column) }
 
 // matched is the member that --match looks at.
 func (l *Spec) matched() string {
@@ -80,9 +87,16 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 			return err
 		}
 	}
+	shown := func(column string) bool { return l.path(column) == l.path(f.sort) }
+	if f.sort != "" && !cmd.Flags().Changed("columns") && !slices.ContainsFunc(columns, shown) {
+		columns = append(columns, f.sort)
+	}
 	at := l.Path(args, f.vhost)
 	if f.output == display.FormTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest
-		wanted := slices.Concat(columns, display.SplitList(f.sort))
+		var wanted []string
+		for _, column := range slices.Concat(columns, display.SplitList(f.sort)) {
+			wanted = append(wanted, l.path(column))
+		}
 		if f.match != "" {
 			wanted = append(wanted, l.matched())
 		}
@@ -93,9 +107,11 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 		return err
 	}
 	all = slices.DeleteFunc(all, func(o display.Object) bool { return !match.MatchString(display.Cell(display.Member(o, l.matched()))) })
+	l.note(cmd, all, append(columns, f.sort))
 	if f.sort != "" {
+		member := l.path(f.sort)
 		slices.SortStableFunc(all, func(a, b display.Object) int {
-			return display.CompareCells(display.Member(a, f.sort), display.Member(b, f.sort))
+			return display.CompareCells(display.Member(a, member), display.Member(b, member))
 		})
 	}
 	if f.reverse {
@@ -104,19 +120,36 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 	if f.output == display.FormJSON {
 		return display.PrintJSON(cmd.OutOrStdout(), all)
 	}
-	return display.PrintTable(cmd.OutOrStdout(), columns, all)
+	return display.PrintTable(cmd.OutOrStdout(), columns, l.Names, all)
+}
+
+// note tells of columns that the user has named and no object has: a name that is wrong, or a
+// member that comes and goes.
+func (l *Spec) note(cmd *cobra.Command, all []display.Object, columns []string) {
+	told := append(display.SplitList(l.Columns), "") // and those that are always there
+	for _, column := range columns {
+		has := func(o display.Object) bool { return display.Has(o, l.path(column)) }
+		if len(all) == 0 || slices.Contains(told, column) || slices.ContainsFunc(all, has) {
+			continue
+		}
+		told = append(told, column)
+		fmt.Fprintf(cmd.ErrOrStderr(), "fiveways: none of them has %q; -o json shows all members\n", column)
+	}
 }
 
 // Show makes a command that shows the object at the path that its arguments give: a line for each
 // member, or JSON.
 func Show(cmd *cobra.Command, path func(args []string) string) *cobra.Command {
 	var output string
+	watch := display.WatchFlag(cmd)
 	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-		var o display.Object
-		if err := op.Read(cmd.Context(), path(args), &o); err != nil {
-			return err
-		}
-		return display.PrintObject(cmd.OutOrStdout(), output, o)
+		return watch(cmd, func() error {
+			var o display.Object
+			if err := op.Read(cmd.Context(), path(args), &o); err != nil {
+				return err
+			}
+			return display.PrintObject(cmd.OutOrStdout(), output, o)
+		})
 	})
 	display.Flag(cmd, &output)
 	return cmd

@@ -59,10 +59,12 @@ broker, a user fiveways-migrate publishes; it is made for the run and deleted af
 				return err
 			}
 		}
-		o.Progress = migrationProgress(cmd.ErrOrStderr(), time.Now)
+		meter := display.NewMeter(cmd.ErrOrStderr(), messagesUnit)
+		o.Progress = migrationProgress(cmd.ErrOrStderr(), meter, time.Now)
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		r, err := migrate.Run(ctx, o)
+		meter.End()
 		return errors.Join(printRabbitMigration(cmd.OutOrStdout(), output, o.DryRun || o.SkipDrain, r), err, leftBehind(r))
 	})
 	f := cmd.Flags()
@@ -117,10 +119,14 @@ func migrationTarget(cmd *cobra.Command, op *brokerapi.Client, to string) (strin
 	return "amqp://" + address, err
 }
 
-// migrationProgress prints which queue is moved, now and then.
-func migrationProgress(w io.Writer, now func() time.Time) func(migrate.Queue) {
+// migrationProgress shows how much of a queue is moved: on a meter, or as a line now and then.
+func migrationProgress(w io.Writer, meter *display.Meter, now func() time.Time) func(migrate.Queue) {
 	last := now()
 	return func(q migrate.Queue) {
+		if meter.Shows() {
+			meter.Set(int64(q.Moved), int64(q.Messages))
+			return
+		}
 		if now().Sub(last) >= progressRound {
 			last = now()
 			fmt.Fprintf(w, "%s %s: %d of %d moved\n", q.VHost, q.Name, q.Moved, q.Messages)

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
 	"fiveways.dev/fiveways/internal/cli/brokeraddr"
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
+	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 	"fiveways.dev/fiveways/internal/cli/listing"
 	"fiveways.dev/fiveways/internal/config"
@@ -77,12 +79,14 @@ target, or one with the tag impersonator.
 		if o.Source.URI == o.Target.URI && o.Source.Queue == o.Target.Queue {
 			return exitcode.Usage("source and target are the same queue")
 		}
+		meter := display.NewMeter(cmd.ErrOrStderr(), messagesUnit)
 		if !quiet {
-			o.Progress = shovelProgress(cmd.ErrOrStderr(), time.Now)
+			o.Progress = shovelProgress(cmd.ErrOrStderr(), meter, o.Limit, time.Now)
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		p, err := shovel.Run(ctx, o)
+		meter.End()
 		if err != nil {
 			return err
 		}
@@ -104,13 +108,22 @@ func shovelRestart() *cobra.Command {
 // progressRound is how often progress is told of at most.
 const progressRound = 5 * time.Second
 
-// shovelProgress prints breaks at once, and the number of messages now and then.
-func shovelProgress(w io.Writer, now func() time.Time) func(shovel.Progress) {
+// messagesUnit words a number of messages.
+func messagesUnit(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " messages" }
+
+// shovelProgress prints breaks at once, and shows the number of messages: on a meter, or as a line
+// now and then. limit is where it ends, 0 if that is unknown.
+func shovelProgress(w io.Writer, meter *display.Meter, limit uint64, now func() time.Time) func(shovel.Progress) {
 	last, moved, breaks := now(), uint64(0), 0
 	return func(p shovel.Progress) {
 		if p.Breaks > breaks {
 			breaks = p.Breaks
+			meter.End()
 			fmt.Fprintf(w, "%9d moved; %v; trying again\n", p.Moved, p.Err)
+		}
+		if meter.Shows() {
+			meter.Set(int64(p.Moved), int64(limit)) // #nosec G115 -- nobody moves 2^63 messages
+			return
 		}
 		if took := now().Sub(last); took >= progressRound {
 			fmt.Fprintf(w, "%9d moved, %.0f/s\n", p.Moved, float64(p.Moved-moved)/took.Seconds())

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/shovel"
 )
 
 func TestShovelProgress(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(0, 0)
-	tell := shovelProgress(&out, func() time.Time { return now })
+	tell := shovelProgress(&out, display.NewMeter(&out, messagesUnit), 0, func() time.Time { return now })
 	tell(shovel.Progress{Moved: 10})
 	now = now.Add(10 * time.Second)
 	tell(shovel.Progress{Moved: 1000})

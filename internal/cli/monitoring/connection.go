@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
-	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 	"fiveways.dev/fiveways/internal/cli/listing"
 
@@ -18,7 +17,7 @@ func ConnectionCommand() *cobra.Command {
   fiveways connection close --user alice`,
 		listing.List(listing.Spec{
 			Command: cobra.Command{Use: "list", Short: "list the connections", Example: "  fiveways connection list --sort connected_at", Args: cobra.NoArgs},
-			Columns: "name,protocol,user,vhost,state,channels,ssl", Path: func(_ []string, vhost string) string {
+			Columns: "name,protocol,user,vhost,state,channels,in,out,tls", Names: map[string]string{"in": "recv_oct_details.rate", "out": "send_oct_details.rate", "tls": "ssl"}, Path: func(_ []string, vhost string) string {
 				if vhost != "" {
 					return brokerapi.Path("vhosts", vhost, "connections")
 				}
@@ -54,11 +53,13 @@ func connectionClose() *cobra.Command {
 
 // ChannelCommand returns `fiveways channel`.
 func ChannelCommand() *cobra.Command {
-	return listing.Group("channel", "list and show channels of AMQP", "", `  fiveways channel list --sort messages_unacknowledged --reverse
+	return listing.Group("channel", "list and show channels of AMQP", "", `  fiveways channel list --sort unacked --reverse
   fiveways channel show '127.0.0.1:4000 -> 127.0.0.1:5672 (1)'`,
 		listing.List(listing.Spec{
-			Command: cobra.Command{Use: "list", Short: "list the channels", Example: "  fiveways channel list --sort messages_unacknowledged --reverse", Args: cobra.NoArgs},
-			Columns: "name,user,vhost,state,prefetch_count,messages_unacknowledged,messages_unconfirmed,consumer_count",
+			Command: cobra.Command{Use: "list", Short: "list the channels", Example: "  fiveways channel list --sort unacked --reverse", Args: cobra.NoArgs},
+			Columns: "name,user,vhost,state,prefetch,unacked,unconfirmed,consumers", Names: map[string]string{
+				"prefetch": "prefetch_count", "unacked": "messages_unacknowledged", "unconfirmed": "messages_unconfirmed", "consumers": "consumer_count",
+			},
 			Path: func(_ []string, vhost string) string {
 				if vhost != "" {
 					return brokerapi.Path("vhosts", vhost, "channels")
@@ -75,7 +76,10 @@ func ConsumerCommand() *cobra.Command {
 	return listing.Group("consumer", "list consumers", "", "  fiveways consumer list --vhost /",
 		listing.List(listing.Spec{
 			Command: cobra.Command{Use: "list", Short: "list the consumers", Example: "  fiveways consumer list --match '^orders'", Args: cobra.NoArgs},
-			Columns: "queue.vhost,queue.name,consumer_tag,channel_details.name,ack_required,prefetch_count,active", Match: "queue.name", InVHost: true, Path: listing.InVHost("consumers"),
+			Columns: "vhost,queue,tag,channel,ack_required,prefetch,active", Names: map[string]string{
+				"vhost": "queue.vhost", "queue": "queue.name", "tag": "consumer_tag", "channel": "channel_details.name", "prefetch": "prefetch_count",
+			},
+			Match: "queue.name", InVHost: true, Path: listing.InVHost("consumers"),
 		}))
 }
 
@@ -93,30 +97,6 @@ func NodeCommand() *cobra.Command {
 	return listing.Group("node", "show the node: memory, disk, alarms", "", "  fiveways node list -o json",
 		listing.List(listing.Spec{
 			Command: cobra.Command{Use: "list", Short: "list the node", Example: "  fiveways node list -o json", Args: cobra.NoArgs},
-			Columns: "name,running,mem_used,mem_alarm,disk_free,disk_free_alarm,fd_used,uptime", Path: func([]string, string) string { return brokerapi.Path("nodes") },
+			Columns: "name,running,memory,mem_alarm,disk_free,disk_free_alarm,files,uptime", Names: map[string]string{"memory": "mem_used", "files": "fd_used"}, Path: func([]string, string) string { return brokerapi.Path("nodes") },
 		}))
-}
-
-// OverviewCommand returns `fiveways overview`.
-func OverviewCommand() *cobra.Command {
-	var output string
-	cmd := brokerapi.RunningCommand(&cobra.Command{
-		Use: "overview", Short: "show totals: objects, messages, rates", Args: cobra.NoArgs,
-		Example: "  fiveways overview\n  fiveways overview -o json",
-	}, func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
-		var o display.Object
-		if err := op.Read(cmd.Context(), brokerapi.Path("overview"), &o); err != nil {
-			return err
-		}
-		if output == display.FormTable {
-			for name := range o { // the figures are for people, the lists for programs
-				if _, list := o[name].([]any); list {
-					delete(o, name)
-				}
-			}
-		}
-		return display.PrintObject(cmd.OutOrStdout(), output, o)
-	})
-	display.Flag(cmd, &output)
-	return cmd
 }

@@ -19,7 +19,7 @@ func ExchangeCommand() *cobra.Command {
 	return listing.Group("exchange", "list, show, add and delete exchanges", "", `  fiveways exchange list --vhost /
   fiveways exchange add events topic
   fiveways exchange add later x-delayed-message --argument x-delayed-type=direct
-  fiveways exchange delete events --if-unused`,
+  fiveways exchange delete events --if-unused --yes`,
 		listing.List(listing.Spec{
 			Command: cobra.Command{Use: "list", Short: "list the exchanges", Example: "  fiveways exchange list --match '^amq'", Args: cobra.NoArgs},
 			Columns: "vhost,name,type,durable,auto_delete,internal,policy", InVHost: true, Path: listing.InVHost("exchanges"),
@@ -52,12 +52,16 @@ func exchangeAdd() *cobra.Command {
 func exchangeDelete() *cobra.Command {
 	var vhost string
 	var unused bool
-	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete EXCHANGE", Short: "delete an exchange with its bindings", Example: "  fiveways exchange delete events --if-unused", Args: cobra.ExactArgs(1)},
+	var consent input.Consent
+	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete EXCHANGE", Short: "delete an exchange with its bindings", Example: "  fiveways exchange delete events --if-unused --yes", Args: cobra.ExactArgs(1)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := consent.Ask(cmd, "Delete exchange '%s' in vhost '%s' with its bindings, and the messages scheduled in it?", args[0], vhost); err != nil {
+				return err
+			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("exchanges", vhost, args[0])+conditions(map[string]bool{"if-unused": unused}), nil, nil)
 		}), &vhost)
 	cmd.Flags().BoolVar(&unused, "if-unused", false, "only if nothing is bound to it")
-	return cmd
+	return consent.Flag(cmd)
 }
 
 // BindingCommand returns `fiveways binding`.

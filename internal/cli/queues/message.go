@@ -45,9 +45,9 @@ func messageList() *cobra.Command {
 			if err := op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, args[0], "messages")+"?"+q.Encode(), nil, &page); err != nil {
 				return err
 			}
-			return display.Table(cmd.OutOrStdout(), "STATE\tID\tMESSAGE ID\tEXCHANGE\tKEY\tRETURNS\tDUE\tBYTES\tBODY", func(row func(...any)) {
+			return display.Table(cmd.OutOrStdout(), "STATE\tID\tMESSAGE ID\tEXCHANGE\tKEY\tRETURNS\tDUE\tSIZE\tBODY", func(row func(...any)) {
 				for _, m := range page.Messages {
-					row(m.State, m.ID, m.MessageID, m.Exchange, m.RoutingKey, m.Returns, m.Due, m.Bytes, display.Excerpt(m.Payload))
+					row(m.State, m.ID, m.MessageID, m.Exchange, m.RoutingKey, m.Returns, m.Due, display.Bytes(int64(m.Bytes)), display.Excerpt(m.Payload))
 				}
 			})
 		}), &vhost)
@@ -122,9 +122,9 @@ func messageScheduled() *cobra.Command {
 			if err := op.Do(cmd.Context(), http.MethodGet, place.path()+"?limit="+strconv.Itoa(limit), nil, &s); err != nil {
 				return err
 			}
-			err := display.Table(cmd.OutOrStdout(), "ID\tMESSAGE ID\tDUE\tEXCHANGE\tKEY\tBYTES", func(row func(...any)) {
+			err := display.Table(cmd.OutOrStdout(), "ID\tMESSAGE ID\tDUE\tEXCHANGE\tKEY\tSIZE", func(row func(...any)) {
 				for _, m := range s.Messages {
-					row(m.ID, m.MessageID, m.Due, m.Exchange, m.RoutingKey, m.Bytes)
+					row(m.ID, m.MessageID, m.Due, m.Exchange, m.RoutingKey, display.Bytes(int64(m.Bytes)))
 				}
 			})
 			if err == nil && s.Next != "" {

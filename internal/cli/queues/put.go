@@ -47,10 +47,13 @@ func messagePublish() *cobra.Command {
 		if err := op.Do(cmd.Context(), http.MethodPost, brokerapi.Path("exchanges", vhost, name, "publish"), in, &out); err != nil {
 			return err
 		}
-		if !out.Routed {
+		if !out.Routed && exchange == "" {
+			err = op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, key), nil, nil)
+		}
+		if !out.Routed && err == nil {
 			return fmt.Errorf("the message is unroutable: no queue is bound with routing key '%s' to exchange '%s'", key, exchange)
 		}
-		return nil
+		return err
 	}), &vhost)
 	cmd.Flags().StringVar(&exchange, "exchange", "", "publish to this exchange")
 	cmd.Flags().StringVar(&key, "routing-key", "", "routing key, with --exchange")
@@ -113,7 +116,7 @@ func messageGet() *cobra.Command {
 		if output == display.FormJSON {
 			return display.PrintJSON(cmd.OutOrStdout(), all)
 		}
-		return display.PrintTable(cmd.OutOrStdout(), []string{"exchange", "routing_key", "redelivered", "message_count", "payload_bytes", "payload"}, all)
+		return display.PrintTable(cmd.OutOrStdout(), []string{"exchange", "routing_key", "redelivered", "message_count", "payload_bytes", "payload"}, nil, all)
 	}), &vhost)
 	cmd.Flags().IntVar(&count, "count", 1, "maximum number")
 	cmd.Flags().BoolVar(&remove, "remove", false, "do not requeue them")
@@ -123,16 +126,20 @@ func messageGet() *cobra.Command {
 
 func messageShow() *cobra.Command {
 	var vhost string
-	return listing.OnVHost(listing.Show(&cobra.Command{Use: "show QUEUE ID", Short: "show a whole message; `message list -o json` shows the ids", Example: "  fiveways message show orders 1-1", Args: cobra.ExactArgs(2)},
+	return listing.OnVHost(listing.Show(&cobra.Command{Use: "show QUEUE ID", Short: "show a whole message; `message list` shows the ids", Example: "  fiveways message show orders 1-1", Args: cobra.ExactArgs(2)},
 		func(args []string) string { return brokerapi.Path("queues", vhost, args[0], "messages", args[1]) }), &vhost)
 }
 
 func messageDelete() *cobra.Command {
 	var vhost string
-	return listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete QUEUE ID", Short: "delete one message", Example: "  fiveways message delete orders 1-1", Args: cobra.ExactArgs(2)},
+	var consent input.Consent
+	return consent.Flag(listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete QUEUE ID", Short: "delete one message", Example: "  fiveways message delete orders 1-1 --yes", Args: cobra.ExactArgs(2)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := consent.Ask(cmd, "Delete message %s of queue '%s' in vhost '%s'?", args[1], args[0], vhost); err != nil {
+				return err
+			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("queues", vhost, args[0], "messages", args[1]), nil, nil)
-		}), &vhost)
+		}), &vhost))
 }
 
 func messageMove() *cobra.Command {
@@ -140,7 +147,7 @@ func messageMove() *cobra.Command {
 	var tr transfer
 	cmd := listing.OnVHost(brokerapi.RunningCommand(&cobra.Command{
 		Use: "move QUEUE TO [ID]", Short: "move messages, or one, to another queue", Example: "  fiveways message move orders orders.dead --limit 100", Args: cobra.RangeArgs(2, 3),
-		Long: "Without an ID it starts a task in the broker and shows it; `fiveways task show ID` shows its progress.",
+		Long: "Without an ID it starts a task in the broker and shows it; `fiveways task show ID` shows its progress, and --wait waits for its end.",
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		if err := tr.check(); err != nil {
 			return err
@@ -149,7 +156,7 @@ func messageMove() *cobra.Command {
 		if len(args) == 3 {
 			return op.Do(cmd.Context(), http.MethodPost, brokerapi.Path("queues", vhost, args[0], "messages", args[2], "move"), map[string]string{"to": tr.To}, nil)
 		}
-		return startTask(cmd, op, brokerapi.Path("queues", vhost, args[0], "messages", "move"), tr, output)
+		return startTask(cmd, op, brokerapi.Path("queues", vhost, args[0], "messages", "move"), &tr, output)
 	}), &vhost)
 	tr.flags(cmd)
 	display.Flag(cmd, &output)

@@ -1,8 +1,11 @@
 package queues
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
@@ -15,15 +18,26 @@ import (
 
 // QueueCommand returns `fiveways queue`.
 func QueueCommand() *cobra.Command {
-	return listing.Group("queue", "list, show, add, purge, redrive and delete queues", "", `  fiveways queue list --sort messages --reverse
+	return listing.Group("queue", "list, show, add, purge, redrive and delete queues", "", `  fiveways queue list --sort ready --reverse
   fiveways queue add orders --argument x-dead-letter-exchange=dlx --argument x-max-length=100000
   fiveways queue show orders -o json
   fiveways queue redrive orders.dead --rate 100
-  fiveways queue purge orders`,
+  fiveways queue purge orders --yes`,
 		listing.List(listing.Spec{
-			Command: cobra.Command{Use: "list", Short: "list the queues and their message counts", Example: "  fiveways queue list --sort messages --reverse", Args: cobra.NoArgs},
-			Columns: "vhost,name,messages_ready,messages_unacknowledged,consumers,state,policy", InVHost: true, Path: listing.InVHost("queues"),
+			Command: cobra.Command{
+				Use: "list", Short: "list the queues with their messages, rates and consumers", Args: cobra.NoArgs,
+				Long: "READY messages wait for a consumer, UNACKED ones are with a consumer. IN is published, OUT delivered in a second.",
+				Example: `  fiveways queue list --sort ready --reverse
+  fiveways queue list --match '^orders' --columns name,ready,memory,message_bytes`,
+			},
+			Columns: "vhost,name,ready,unacked,in,out,consumers,state,policy", Names: queueColumns, InVHost: true, Path: listing.InVHost("queues"),
 		}), queueShow(), queueAdd(), queueDelete(), queuePurge(), queueRedrive())
+}
+
+// queueColumns are short names of what a queue has.
+var queueColumns = map[string]string{
+	"ready": "messages_ready", "unacked": "messages_unacknowledged", "scheduled": "messages_scheduled",
+	"in": "message_stats.publish_details.rate", "out": "message_stats.deliver_get_details.rate", "acked": "message_stats.ack_details.rate",
 }
 
 func queueShow() *cobra.Command {
@@ -90,22 +104,50 @@ func conditions(names map[string]bool) string {
 func queueDelete() *cobra.Command {
 	var vhost string
 	var unused, empty bool
-	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "delete QUEUE", Short: "delete a queue with all its messages", Example: "  fiveways queue delete orders --if-empty", Args: cobra.ExactArgs(1)},
+	var consent input.Consent
+	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{
+		Use: "delete QUEUE", Short: "delete a queue with all its messages", Args: cobra.ExactArgs(1),
+		Example: "  fiveways queue delete orders --if-empty --yes",
+	},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := askAboutMessages(cmd, op, &consent, "Delete queue '%s' in vhost '%s' with all its messages (%s now)?", vhost, args[0], "messages"); err != nil {
+				return err
+			}
 			at := brokerapi.Path("queues", vhost, args[0]) + conditions(map[string]bool{"if-unused": unused, "if-empty": empty})
 			return op.Do(cmd.Context(), http.MethodDelete, at, nil, nil)
 		}), &vhost)
 	cmd.Flags().BoolVar(&unused, "if-unused", false, "only if it has no consumers")
 	cmd.Flags().BoolVar(&empty, "if-empty", false, "only if it has no messages")
-	return cmd
+	return consent.Flag(cmd)
+}
+
+// askAboutMessages asks for consent to a loss of messages, and says how many a queue has; member is
+// what counts them.
+func askAboutMessages(cmd *cobra.Command, op *brokerapi.Client, consent *input.Consent, question, vhost, queue, member string) error {
+	if consent.Given() {
+		return nil
+	}
+	at := brokerapi.Path("queues", vhost, queue)
+	var q display.Object
+	if err := op.Read(cmd.Context(), at, &q); err != nil {
+		return err
+	}
+	return consent.Ask(cmd, question, queue, vhost, display.Amount(member, q[member]))
 }
 
 func queuePurge() *cobra.Command {
 	var vhost string
-	return listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "purge QUEUE", Short: "remove all ready messages", Example: "  fiveways queue purge orders", Args: cobra.ExactArgs(1)},
+	var consent input.Consent
+	return consent.Flag(listing.OnVHost(brokerapi.Command(&cobra.Command{
+		Use: "purge QUEUE", Short: "remove all ready messages", Args: cobra.ExactArgs(1),
+		Example: "  fiveways queue purge orders --yes",
+	},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+			if err := askAboutMessages(cmd, op, &consent, "Remove all ready messages of queue '%s' in vhost '%s' (%s now)?", vhost, args[0], "messages_ready"); err != nil {
+				return err
+			}
 			return op.Do(cmd.Context(), http.MethodDelete, brokerapi.Path("queues", vhost, args[0], "contents"), nil, nil)
-		}), &vhost)
+		}), &vhost))
 }
 
 // transfer says which messages of a queue go where, and how fast.
@@ -114,25 +156,29 @@ type transfer struct {
 	Filter string  `json:"filter,omitempty"`
 	Limit  int     `json:"limit,omitempty"`
 	Rate   float64 `json:"rate,omitempty"`
+
+	wait bool // for the end of the task
 }
 
 func (tr *transfer) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&tr.Filter, "filter", "", "only messages that match this selector")
 	cmd.Flags().IntVar(&tr.Limit, "limit", 0, "maximum number of messages (0 = all)")
 	cmd.Flags().Float64Var(&tr.Rate, "rate", 0, "maximum messages per second (0 = no limit)")
+	cmd.Flags().BoolVar(&tr.wait, "wait", false, "wait until the task ends, which goes on without the command")
 }
 
 func queueRedrive() *cobra.Command {
 	var vhost, output string
 	var tr transfer
 	cmd := listing.OnVHost(brokerapi.RunningCommand(&cobra.Command{
-		Use: "redrive QUEUE", Short: "send dead letters back to the queues they came from", Example: "  fiveways queue redrive orders.dead --rate 100", Args: cobra.ExactArgs(1),
-		Long: "Starts a task in the broker and shows it; `fiveways task show ID` shows its progress.",
+		Use: "redrive QUEUE", Short: "send dead letters back to the queues they came from", Args: cobra.ExactArgs(1),
+		Example: "  fiveways queue redrive orders.dead --rate 100\n  fiveways queue redrive orders.dead --wait",
+		Long:    "Starts a task in the broker and shows it; `fiveways task show ID` shows its progress, and --wait waits for its end.",
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		if err := tr.check(); err != nil {
 			return err
 		}
-		return startTask(cmd, op, brokerapi.Path("queues", vhost, args[0], "redrive"), tr, output)
+		return startTask(cmd, op, brokerapi.Path("queues", vhost, args[0], "redrive"), &tr, output)
 	}), &vhost)
 	tr.flags(cmd)
 	display.Flag(cmd, &output)
@@ -151,16 +197,54 @@ func (tr *transfer) check() error {
 	return nil
 }
 
-// startTask asks for a task and shows it.
-func startTask(cmd *cobra.Command, op *brokerapi.Client, at string, in any, output string) error {
+// startTask asks for a task and shows it, at its end if tr says so.
+func startTask(cmd *cobra.Command, op *brokerapi.Client, at string, tr *transfer, output string) error {
 	var task display.Object
-	if err := op.Do(cmd.Context(), http.MethodPost, at, in, &task); err != nil {
+	if err := op.Do(cmd.Context(), http.MethodPost, at, tr, &task); err != nil {
 		return err
+	}
+	if tr.wait {
+		var err error
+		if task, err = endOfTask(cmd, op, display.Cell(task["id"])); err != nil {
+			return err
+		}
 	}
 	if output == display.FormJSON {
 		return display.PrintJSON(cmd.OutOrStdout(), task)
 	}
-	return display.PrintTable(cmd.OutOrStdout(), display.SplitList(taskColumns), []display.Object{task})
+	return display.PrintTable(cmd.OutOrStdout(), display.SplitList(taskColumns), nil, []display.Object{task})
+}
+
+// taskRound is how often a command that waits for a task looks at it.
+const taskRound = 200 * time.Millisecond
+
+// endOfTask waits until a task does not run any more, and shows how far it is.
+func endOfTask(cmd *cobra.Command, op *brokerapi.Client, id string) (display.Object, error) {
+	meter := display.NewMeter(cmd.ErrOrStderr(), func(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " messages" })
+	defer meter.End()
+	number := func(v any) int64 {
+		n, _ := v.(json.Number)
+		whole, _ := n.Int64() //nolint:errcheck // a number that is missing counts as 0
+		return whole
+	}
+	tick := time.NewTicker(taskRound)
+	defer tick.Stop()
+	for {
+		var task display.Object
+		if err := op.Read(cmd.Context(), brokerapi.Path("tasks", id), &task); err != nil {
+			return nil, err
+		}
+		if task["state"] != "running" {
+			return task, nil
+		}
+		moved := number(task["moved"])
+		meter.Set(moved, moved+number(task["remaining"]))
+		select {
+		case <-cmd.Context().Done():
+			return task, cmd.Context().Err()
+		case <-tick.C:
+		}
+	}
 }
 
 const taskColumns = "id,kind,queue,state,moved,skipped,remaining,reason"

@@ -12,6 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
+	"fiveways.dev/fiveways/internal/cli/input"
 	"fiveways.dev/fiveways/internal/cli/listing"
 	"fiveways.dev/fiveways/internal/protocol/httpapi"
 	"fiveways.dev/fiveways/internal/semaphores"
@@ -68,13 +69,24 @@ func onSemaphores(cmd *cobra.Command, run func(s sems, args []string) error) *co
 	var vhost, output string
 	cmd = listing.OnVHost(brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		if !op.Running {
-			return fmt.Errorf("semaphores need a running broker, and none runs on that folder: %w", brokerapi.ErrNoBroker)
+			return fmt.Errorf("semaphores need a running broker: %w", brokerapi.ErrNoBroker)
 		}
 		return run(sems{op, cmd, cmd.OutOrStdout(), vhost, output == display.FormJSON}, args)
 	}), &vhost)
 	display.Flag(cmd, &output)
 	cmd.Flags().Lookup("output").Usage = display.LineUsage
 	return cmd
+}
+
+// onSemaphoresWatched is onSemaphores for what shows a state, which --watch shows again.
+func onSemaphoresWatched(cmd *cobra.Command, run func(s sems, args []string) error) *cobra.Command {
+	watch := display.WatchFlag(cmd)
+	return onSemaphores(cmd, func(s sems, args []string) error {
+		return watch(s.cmd, func() error {
+			s.out = s.cmd.OutOrStdout()
+			return run(s, args)
+		})
+	})
 }
 
 // do makes a request about semaphores of the virtual host. patience is how much longer than others
@@ -108,9 +120,10 @@ func (s sems) describe(all ...semjson.Semaphore) error {
 	if s.asJSON {
 		return values(s.out, all)
 	}
+	count := func(n int) string { return display.Count(strconv.Itoa(n)) }
 	return display.Table(s.out, "VHOST\tSEMAPHORE\tACTIVE\tTRY RELEASE\tORDER\tLEASE\tWAITING\tACQUIRED\tASKED", func(row func(...any)) {
 		for _, v := range all {
-			row(v.VHost, v.Key, v.Active, v.TryRelease, v.Order, leaseText(v.Lease), v.Waiting, v.Acquired, v.TryReleaseAsked)
+			row(v.VHost, v.Key, count(v.Active), count(v.TryRelease), v.Order, leaseText(v.Lease), count(v.Waiting), count(v.Acquired), count(v.TryReleaseAsked))
 		}
 	})
 }
@@ -126,7 +139,7 @@ func leaseText(ms int64) string {
 func semaphoreList() *cobra.Command {
 	var contains string
 	var limit int
-	cmd := onSemaphores(&cobra.Command{Use: "list", Short: "list semaphores with the counts of running and waiting tasks", Args: cobra.NoArgs,
+	cmd := onSemaphoresWatched(&cobra.Command{Use: "list", Short: "list semaphores with the counts of running and waiting tasks", Args: cobra.NoArgs,
 		Example: `  fiveways semaphore list
   fiveways semaphore list --vhost "" --contains crowd   of all virtual hosts`,
 	}, func(s sems, _ []string) error {
@@ -163,7 +176,7 @@ func (s sems) some(err error, more bool) error {
 }
 
 func semaphoreShow() *cobra.Command {
-	return onSemaphores(&cobra.Command{Use: "show KEY [TASK ...]", Short: "show a semaphore, or the state of tasks", Args: cobra.MinimumNArgs(1),
+	return onSemaphoresWatched(&cobra.Command{Use: "show KEY [TASK ...]", Short: "show a semaphore, or the state of tasks", Args: cobra.MinimumNArgs(1),
 		Example: `  fiveways semaphore show crowd
   fiveways semaphore show crowd 42 43`,
 	}, func(s sems, args []string) error {
@@ -217,11 +230,15 @@ func semaphoreSet() *cobra.Command {
 
 func semaphoreDelete() *cobra.Command {
 	var ifEmpty bool
+	var consent input.Consent
 	cmd := onSemaphores(&cobra.Command{Use: "delete KEY", Short: "delete a semaphore; its tasks get the event Deleted", Args: cobra.ExactArgs(1),
-		Example: "  fiveways semaphore delete crowd --if-empty",
+		Example: "  fiveways semaphore delete crowd --if-empty --yes",
 	}, func(s sems, args []string) error {
+		if err := consent.Ask(s.cmd, "Delete semaphore '%s' in vhost '%s' with its tasks?", args[0], s.vhost); err != nil {
+			return err
+		}
 		return s.do(http.MethodDelete, 0, s.path(args[0])+"?if-empty="+strconv.FormatBool(ifEmpty), nil, nil)
 	})
 	cmd.Flags().BoolVar(&ifEmpty, "if-empty", false, "only if it has no tasks")
-	return cmd
+	return consent.Flag(cmd)
 }

@@ -51,21 +51,21 @@ func (s sems) tasks(all []semjson.Task) error {
 func semaphoreTasks() *cobra.Command {
 	var from, limit int
 	var status []string
-	cmd := onSemaphores(&cobra.Command{Use: "tasks KEY", Short: "list the tasks of a semaphore, the most urgent first", Args: cobra.ExactArgs(1),
+	cmd := onSemaphoresWatched(&cobra.Command{Use: "tasks KEY", Short: "list the tasks of a semaphore, the most urgent first", Args: cobra.ExactArgs(1),
 		Example: `  fiveways semaphore tasks crowd
   fiveways semaphore tasks crowd --status TRY_RELEASE
   fiveways semaphore tasks crowd --from 1001 --limit 20`,
 	}, func(s sems, args []string) error {
 		var all []semjson.Task
-		for {
-			q := url.Values{"from": {strconv.Itoa(from)}, "limit": {strconv.Itoa(min(limit-len(all), semaphorePage))}, "status": {strings.Join(status, ",")}}
+		for next := from; ; {
+			q := url.Values{"from": {strconv.Itoa(next)}, "limit": {strconv.Itoa(min(limit-len(all), semaphorePage))}, "status": {strings.Join(status, ",")}}
 			var page httpapi.TaskPage
 			if err := s.do(http.MethodGet, 0, s.path(args[0], "tasks")+"?"+q.Encode(), nil, &page); err != nil {
 				return err
 			}
 			all = append(all, page.Tasks...)
-			if from = page.Next; from == 0 || len(all) >= limit {
-				return s.some(s.tasks(all), from != 0)
+			if next = page.Next; next == 0 || len(all) >= limit {
+				return s.some(s.tasks(all), next != 0)
 			}
 		}
 	})

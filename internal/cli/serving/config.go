@@ -22,7 +22,7 @@ type setting struct {
 func ConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "print every setting in force and where it came from",
+		Short: "print all settings in effect and where each comes from",
 		Long: `Reads the settings as serve would and prints each with its origin: the default, a line of the TOML file,
 an environment variable, or a flag. Starts nothing, so it can check a file before you use it.`,
 		Example: `  fiveways config

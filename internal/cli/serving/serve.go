@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -137,11 +138,22 @@ func NewLogger(cfg config.Config, w io.Writer) *slog.Logger {
 	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
 		panic("cli: a valid configuration has a known log level: " + err.Error())
 	}
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: inWords}
 	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}
 	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// inWords makes a text of a value that has one: an address, a method or a duration. JSON would show
+// the struct or the number that it is in Go.
+func inWords(_ []string, a slog.Attr) slog.Attr {
+	if _, local := a.Value.Any().(*net.UnixAddr); local { // that of a client has no name
+		a.Value = slog.StringValue("this machine")
+	} else if text, ok := a.Value.Any().(fmt.Stringer); ok && (a.Value.Kind() == slog.KindAny || a.Value.Kind() == slog.KindDuration) {
+		a.Value = slog.StringValue(text.String())
+	}
+	return a
 }
 
 // withoutTLS says which connections need no TLS, by the setting tls_plain.

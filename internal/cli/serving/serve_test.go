@@ -2,8 +2,11 @@ package serving
 
 import (
 	"bytes"
+	"errors"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways.dev/fiveways/internal/config"
 	"fiveways.dev/fiveways/internal/server"
@@ -26,5 +29,20 @@ func TestBannerIsHonest(t *testing.T) {
 	}
 	if !strings.Contains(lines[1], "amqp://127.0.0.1:40001'") {
 		t.Errorf("no command to try in %q", lines[1])
+	}
+}
+
+// TestLogIsInWords: no form of the log shows what a value is in Go.
+func TestLogIsInWords(t *testing.T) {
+	for form, want := range map[string]string{
+		"json": `"peer":"10.0.0.1:5","took":"1.5s","err":"gone","bytes":7`, "text": "peer=10.0.0.1:5 took=1.5s err=gone bytes=7",
+	} {
+		cfg := config.Default()
+		cfg.LogFormat = form
+		var out bytes.Buffer
+		NewLogger(cfg, &out).Warn("closed", "peer", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 5}, "took", 1500*time.Millisecond, "err", errors.New("gone"), "bytes", 7)
+		if !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "WARN") {
+			t.Errorf("%s: %s", form, &out)
+		}
 	}
 }

@@ -135,7 +135,7 @@ func (c *conn) authenticate() *pgerror.Error {
 		if how.HashOnly {
 			return c.refused(errors.New("the broker has only a hash of the password, from RabbitMQ's definitions; set the user's password again"))
 		}
-		return c.refused(errors.New("the proof is wrong"))
+		return c.refused(errors.New("the password is wrong"))
 	}
 	return e
 }

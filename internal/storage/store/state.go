@@ -62,9 +62,9 @@ func (s *Store) setState(st State) {
 	}
 	switch log := s.opts.Logger; st.Health {
 	case Healthy:
-		log.Info("store: the log is written again", "dir", s.dir)
+		log.Info("store: the disk has room again; writes continue", "dir", s.dir)
 	case NoSpace:
-		log.Warn("store: no space on the disk; what is to be written waits for room", "dir", s.dir, "err", st.Err)
+		log.Warn("store: the disk is full; writes wait until there is room", "dir", s.dir, "err", st.Err)
 	case Failed:
 		log.Error("store: a write of the log failed; nothing is written until the broker is restarted", "dir", s.dir, "err", st.Err)
 	}

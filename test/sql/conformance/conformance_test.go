@@ -118,7 +118,7 @@ func TestFiveways(t *testing.T) {
 		for _, extended := range []bool{false, true} {
 			t.Run(name+suffix(extended), func(t *testing.T) {
 				operate("", "vhost", "add", name)
-				defer operate("", "vhost", "delete", name)
+				defer operate("", "vhost", "delete", name, "--yes")
 				operate("", "permission", "set", superuser, ".*", ".*", ".*", "--vhost", name)
 				for _, user := range users { // they make nothing but temporary queues
 					operate("", "permission", "set", user, "^temp[.]", ".*", ".*", "--vhost", name)
