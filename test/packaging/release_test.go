@@ -1,0 +1,67 @@
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fiveways.dev/fiveways/test/brokertest"
+)
+
+// packed are the files that a release has of a binary, in a folder. The binary is a short text: it
+// is not run, and packs sooner.
+func packed(t *testing.T) (dir string) {
+	t.Helper()
+	needs(t, "dpkg-deb", "gzip", "tar")
+	dir = t.TempDir()
+	cmd := exec.Command("../../deploy/release/pack", "../../NOTICE", brokertest.Binary(t), "v0.1.0", "linux", "arm64", dir)
+	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
+// TestRelease: an archive has everything below one folder, with the time of the commit, and packing
+// once more makes the same bytes, of the package too.
+func TestRelease(t *testing.T) {
+	const archive, deb = "fiveways_0.1.0_linux_arm64.tar.gz", "fiveways_0.1.0_arm64.deb"
+	first, second := packed(t), packed(t)
+	for _, name := range []string{archive, deb} {
+		output(t, "cmp", filepath.Join(first, name), filepath.Join(second, name))
+	}
+	if got := strings.TrimSpace(output(t, "dpkg-deb", "--field", filepath.Join(first, deb), "Architecture")); got != "arm64" {
+		t.Errorf("the package is for %s", got)
+	}
+	t.Setenv("TZ", "UTC")
+	list := output(t, "tar", "--list", "--verbose", "--gzip", "--file", filepath.Join(first, archive))
+	for _, file := range []string{
+		"fiveways", "LICENSE", "NOTICE", "THIRD-PARTY-NOTICES", "README.md", "CHANGELOG.md", "SECURITY.md", "fiveways.toml", "fiveways.1",
+		"completions/fiveways.bash", "completions/_fiveways", "completions/fiveways.fish",
+	} {
+		mode := "-rw-r--r--"
+		if file == "fiveways" {
+			mode = "-rwxr-xr-x"
+		}
+		if !has(list, mode+" 0/0 fiveways_0.1.0_linux_arm64/"+file) {
+			t.Errorf("the archive does not hold %s:\n%s", file, list)
+		}
+	}
+	for line := range strings.Lines(list) {
+		if !strings.Contains(line, "2023-11-14 22:13") {
+			t.Errorf("another time: %s", line)
+		}
+	}
+}
+
+// TestReleaseRefuses: only a version of three numbers is released.
+func TestReleaseRefuses(t *testing.T) {
+	for _, version := range []string{"", "0.1.0", "v0.1", "v0.1.0-4-gabc", "v0.1.0\n"} {
+		out, err := exec.Command("../../deploy/release/build", version, filepath.Join(t.TempDir(), "none")).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "VERSION is like v0.1.0") {
+			t.Errorf("%q: %v, %s", version, err, out)
+		}
+	}
+}
