@@ -147,7 +147,7 @@ func declared(d ast.Decl) (lines []string) {
 }
 
 // typeLines returns the lines of a type. Each field of a struct has its own, since one more breaks
-// nobody; the methods of an interface share one, since one more breaks who implements it.
+// no program; the methods of an interface share one, since one more breaks its implementations.
 func typeLines(s *ast.TypeSpec) []string {
 	head := "type " + s.Name.Name
 	if s.TypeParams != nil {

@@ -18,8 +18,8 @@ import (
 
 const notices = "../../THIRD-PARTY-NOTICES"
 
-// allowedLicences are those that linked code may have: none asks more of who passes the binary on
-// than its text.
+// allowedLicences are those that linked code may have: they ask for their texts beside the binary,
+// and for nothing else.
 var allowedLicences = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "PostgreSQL"}
 
 // notice is a file about the rights to the code in a folder.
