@@ -67,6 +67,11 @@ func TestImage(t *testing.T) {
 	if out := b.do("run", "--isolation", "chroot", container, "--", "/usr/bin/fiveways", "health"); out != "ok" {
 		t.Errorf("health: %s", out)
 	}
+	alive, err := http.Get("http://" + address(t, stdout, "metrics") + aliveAlone)
+	if err != nil || alive.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", alive, err)
+	}
+	_ = alive.Body.Close()
 	res, err := http.Get("http://wrong:wrong@" + address(t, stdout, "http") + "/api/overview")
 	if err != nil {
 		t.Fatal(err)
