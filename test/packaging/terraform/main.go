@@ -1,6 +1,6 @@
 // Command terraform does to a broker what `terraform apply`, another one and `terraform destroy` do
 // by the provider for RabbitMQ: it makes the resources of a file by rabbit-hole, the client of that
-// provider, reads them back, and removes them. The broker is at the URL that is the second argument.
+// provider, reads them back, and removes them. The arguments are the file and the broker's URL.
 //
 // It is a module of its own, for the dependencies of that. The provider itself cannot be had as a
 // Go module.
