@@ -30,7 +30,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/fiveways, one static file
-	$(GO) build -trimpath -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o $(BINARY) ./cmd/fiveways
+	$(GO) build -trimpath -buildvcs=auto -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o $(BINARY) ./cmd/fiveways
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
