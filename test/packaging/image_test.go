@@ -16,8 +16,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// builder is buildah with a storage of its own, which needs no daemon and, run as root, nothing of
-// the kernel that a container lacks.
+// builder is buildah with a storage of its own. It needs no daemon and no registry.
 type builder struct {
 	t     *testing.T
 	store []string
@@ -25,9 +24,9 @@ type builder struct {
 
 func newBuilder(t *testing.T) *builder {
 	t.Helper()
-	needs(t, "buildah")
-	if os.Geteuid() != 0 {
-		t.Skip("builds an image as root only")
+	needs(t, "buildah", "unshare")
+	if os.Geteuid() != 0 || exec.Command("unshare", "--mount", "true").Run() != nil {
+		t.Skip("builds and runs an image only as root that may mount")
 	}
 	dir := t.TempDir()
 	return &builder{t, []string{"--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
