@@ -2,6 +2,7 @@
 
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 GO        ?= go
+BINARY    ?= bin/fiveways
 OFFSET    ?= 0
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
@@ -12,6 +13,7 @@ FAILOVERS    ?= 100
 ORACLE_OPS   ?= 20000
 ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
+CYCLONEDX    ?= github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -22,13 +24,14 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench deb rename clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Without grpcnotrace gRPC links html/template, whose use of reflection keeps every exported method: 12 MB.
 build: ## build bin/fiveways, one static file
-	$(GO) build -trimpath -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o bin/fiveways ./cmd/fiveways
+	$(GO) build -trimpath -buildvcs=auto -tags grpcnotrace -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o $(BINARY) ./cmd/fiveways
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
@@ -129,6 +132,13 @@ bench: build ## measure against other brokers; BENCHFLAGS are passed on
 
 deb: build ## build the Debian package bin/fiveways_VERSION_ARCH.deb
 	@deploy/deb/build bin/fiveways $(VERSION) bin
+
+# docs/releasing.md tells what it needs. PLATFORMS=linux/amd64 builds for that alone.
+release: ## build what is published for VERSION=v0.1.0 of the commit that is checked out, in bin/release
+	@CYCLONEDX=$(CYCLONEDX) deploy/release/build $(VERSION) bin/release
+
+notices: ## write THIRD-PARTY-NOTICES, the licences of what is linked
+	$(GO) test -count=1 ./test/packaging -run TestNotices -update
 
 # The path is in go.mod, in the import lines and in the docs.
 rename: ## give the module the path MODULE, for whoever hosts it elsewhere

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -112,9 +115,33 @@ func TestConfigShowsOrigins(t *testing.T) {
 	}
 }
 
+// TestVersion: all forms tell the same; a program reads the JSON.
 func TestVersion(t *testing.T) {
-	if stdout, _, code := command(t, "version"); code != exitcode.OK || !strings.HasPrefix(stdout, "fiveways ") {
-		t.Errorf("exit code %d, %q", code, stdout)
+	stdout, _, code := command(t, "version", "-o", "json")
+	var b build
+	if err := json.Unmarshal([]byte(stdout), &b); err != nil || code != exitcode.OK {
+		t.Fatalf("exit code %d, %v, %q", code, err, stdout)
+	}
+	if b.Version == "" || b.Commit == "" || b.Go != runtime.Version() || b.Platform != runtime.GOOS+"/"+runtime.GOARCH {
+		t.Errorf("%+v", b)
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		if stdout, _, code := command(t, args...); code != exitcode.OK || stdout != "fiveways version "+b.String()+"\n" {
+			t.Errorf("%q: exit code %d, %q, want that of %q", args, code, stdout, b)
+		}
+	}
+}
+
+func TestCommit(t *testing.T) {
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
+	for want, settings := range map[string][]debug.BuildSetting{
+		"unknown":   nil,
+		"abc":       {revision, {Key: "vcs.modified", Value: "false"}},
+		"abc+dirty": {{Key: "vcs.modified", Value: "true"}, revision},
+	} {
+		if got := commit(settings); got != want {
+			t.Errorf("%v: %s, want %s", settings, got, want)
+		}
 	}
 }
 

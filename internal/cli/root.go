@@ -60,6 +60,7 @@ management).
   fiveways semaphore show crowd         how many tasks of a semaphore run, and how many wait
   fiveways job list                     the queues of jobs, and how many each has
   fiveways doctor ./fiveways-data       look into a data folder offline`,
+		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"fiveways.dev/fiveways/internal/cli/display"
+
 	"github.com/spf13/cobra"
 )
 
@@ -22,15 +24,59 @@ func buildVersion() string {
 	return "(devel)"
 }
 
+// build is what this binary was made of.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // ends in "+dirty" for changed files, "unknown" outside a checkout
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// thisBuild describes this binary.
+func thisBuild() build {
+	b := build{buildVersion(), "unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.Commit = commit(info.Settings)
+	}
+	return b
+}
+
+// commit is the commit that Go recorded in the settings of a build.
+func commit(settings []debug.BuildSetting) string {
+	recorded := map[string]string{}
+	for _, s := range settings {
+		recorded[s.Key] = s.Value
+	}
+	switch revision := recorded["vcs.revision"]; {
+	case revision == "":
+		return "unknown"
+	case recorded["vcs.modified"] == "true":
+		return revision + "+dirty"
+	default:
+		return revision
+	}
+}
+
+// String is without the name of the program: cobra puts that before it for --version.
+func (b build) String() string {
+	return fmt.Sprintf("%s, commit %s, %s %s", b.Version, b.Commit, b.Go, b.Platform)
+}
+
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var form string
+	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "print the version",
+		Short:   "print the version, the commit, the version of Go and the platform",
 		Example: "  fiveways version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "fiveways %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			if form == display.FormJSON {
+				return display.PrintJSON(cmd.OutOrStdout(), thisBuild())
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "fiveways version %s\n", thisBuild())
 			return err
 		},
 	}
+	display.Flag(cmd, &form)
+	return cmd
 }

@@ -56,6 +56,8 @@ var besides = map[string]string{
 	"docs/features/carmine.md":                  ofOthers + "; docs/tutorials/from-job-queues.md moves such a queue",
 	"docs/features/consumers.md":                aFragment,
 	"docs/features/delayed-messages.md":         aFragment + "; " + ofHelp,
+	"docs/features/embedding.md":                "its programs are built by test/packaging",
+	"docs/releasing.md":                         "test/packaging makes a release, and renames the module",
 	"docs/features/priorities.md":               aFragment,
 	"docs/features/retries.md":                  aFragment,
 	"docs/features/semaphores-in-postgresql.md": "its statements are played by test/semaphore",

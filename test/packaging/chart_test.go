@@ -11,7 +11,10 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-const chart = "../../deploy/kubernetes/fiveways"
+const (
+	chart      = "../../deploy/kubernetes/fiveways"
+	aliveAlone = "/metrics/detailed" // what the probes of a broker alone ask for; TestImage does, too
+)
 
 // object is what the tests look at of an object of Kubernetes.
 type object struct {
@@ -155,6 +158,7 @@ func podSettings(env []variable) map[string]string {
 // TestChartValues: values are used, and one that is missing is told.
 func TestChartValues(t *testing.T) {
 	tool := builtTool(t, "kubernetes")
+	checkAlone(t, rendered(t, tool, "replicas=1"))
 	pod := rendered(t, tool, "defaultUser=ann", "passwordSecret=ann", "settings.memory_limit=1GiB", "antiAffinity=preferred",
 		"tolerations[0].key=queues", "nodeSelector.disk=ssd", "podAnnotations.a=b", "service.annotations.a=b", "storage.className=fast")["StatefulSet mq"].Spec.Template.Spec
 	settings := podSettings(pod.Containers[0].Env)
@@ -164,5 +168,27 @@ func TestChartValues(t *testing.T) {
 	goodSettings(t, settings)
 	if out, err := exec.Command(tool, chart, "defaultUser=ann").CombinedOutput(); err == nil || !strings.Contains(string(out), "passwordSecret") {
 		t.Errorf("a user without a password: %v, %s", err, out)
+	}
+}
+
+// checkAlone: one pod is a broker that knows of no cluster and waits for no secret.
+func checkAlone(t *testing.T, all map[string]*object) {
+	t.Helper()
+	set := all["StatefulSet mq"]
+	c := set.Spec.Template.Spec.Containers[0]
+	settings := podSettings(c.Env)
+	for key := range settings {
+		if strings.HasPrefix(key, "FIVEWAYS_CLUSTER_") {
+			t.Errorf("a broker alone has %s", key)
+		}
+	}
+	goodSettings(t, settings)
+	if set.Spec.Replicas != 1 || len(set.Spec.Template.Spec.Volumes) != 0 || len(c.VolumeMounts) != 1 || c.Lifecycle.PreStop.Exec.Command != nil {
+		t.Errorf("%+v", set.Spec)
+	}
+	for _, probe := range []string{c.StartupProbe.HTTPGet.Path, c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path} {
+		if probe != aliveAlone {
+			t.Errorf("a probe asks for %s", probe)
+		}
 	}
 }

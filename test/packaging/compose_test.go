@@ -20,13 +20,18 @@ func builtTool(t *testing.T, module string) (path string) {
 	cmd := exec.Command("go", "build", "-o", path, ".")
 	cmd.Dir = module
 	if out, err := cmd.CombinedOutput(); err != nil {
-		giveUp := t.Skipf
-		if os.Getenv("CI") == "true" {
-			giveUp = t.Fatalf
-		}
-		giveUp("%s cannot be built here: %v\n%s", module, err, out)
+		giveUp(t, "%s cannot be built here: %v\n%s", module, err, out)
 	}
 	return path
+}
+
+// giveUp skips a test that lacks something of the network, but fails it in CI.
+func giveUp(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }
 
 // service is one of a Compose file.
@@ -51,17 +56,17 @@ func (s *service) at(folder string) string {
 	return ""
 }
 
-// composed is the Compose file as Compose reads it.
-func composed(t *testing.T) (project struct{ Services map[string]*service }) {
+// composed are the services of a Compose file as Compose reads it, which wants a password.
+func composed(t *testing.T, tool, file string) map[string]*service {
 	t.Helper()
-	tool := builtTool(t, "compose")
-	cmd := exec.Command(tool, "../../deploy/compose.yaml")
+	cmd := exec.Command(tool, file)
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "FIVEWAYS_PASSWORD") {
 		t.Errorf("without a password: %v, %s", err, out)
 	}
-	cmd = exec.Command(tool, "../../deploy/compose.yaml")
+	cmd = exec.Command(tool, file)
 	cmd.Env = append(os.Environ(), "FIVEWAYS_PASSWORD=secret")
 	cmd.Stderr = os.Stderr
+	var project struct{ Services map[string]*service }
 	out, err := cmd.Output()
 	if err == nil {
 		err = json.Unmarshal(out, &project)
@@ -69,13 +74,25 @@ func composed(t *testing.T) (project struct{ Services map[string]*service }) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return project
+	return project.Services
 }
 
-// TestCompose: the services are three nodes whose settings are good and fit each other, and one
-// that writes a token to where they look for it.
+// TestCompose: one file is a broker that keeps its data in a volume, and the other a cluster.
 func TestCompose(t *testing.T) {
-	all := composed(t).Services
+	tool := builtTool(t, "compose")
+	single := composed(t, tool, "../../deploy/compose.single.yaml")
+	broker := single["fiveways"]
+	if len(single) != 1 || broker == nil || broker.at("/var/lib/fiveways") != "data" {
+		t.Fatalf("services: %v", single)
+	}
+	goodSettings(t, broker.Environment)
+	checkCluster(t, composed(t, tool, "../../deploy/compose.yaml"))
+}
+
+// checkCluster: the services are three nodes whose settings are good and fit each other, and one
+// that writes a token to where they look for it.
+func checkCluster(t *testing.T, all map[string]*service) {
+	t.Helper()
 	token := all["token"]
 	if len(all) != 4 || token == nil {
 		t.Fatalf("services: %v", all)

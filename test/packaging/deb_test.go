@@ -33,7 +33,9 @@ func TestPackageContent(t *testing.T) {
 	for _, want := range []string{
 		"-rwxr-xr-x root/root ./usr/bin/fiveways", "-rw-r--r-- root/root ./etc/fiveways/fiveways.toml",
 		"-rw-r--r-- root/root ./lib/systemd/system/fiveways.service", "-rw-r--r-- root/root ./usr/share/man/man1/fiveways.1.gz",
-		"-rw-r--r-- root/root ./usr/share/bash-completion/completions/fiveways", "-rw-r--r-- root/root ./usr/share/doc/fiveways/copyright",
+		"-rw-r--r-- root/root ./usr/share/bash-completion/completions/fiveways", "-rw-r--r-- root/root ./usr/share/zsh/vendor-completions/_fiveways",
+		"-rw-r--r-- root/root ./usr/share/fish/vendor_completions.d/fiveways.fish", "-rw-r--r-- root/root ./usr/share/doc/fiveways/copyright",
+		"-rw-r--r-- root/root ./usr/share/doc/fiveways/NOTICE", "-rw-r--r-- root/root ./usr/share/doc/fiveways/THIRD-PARTY-NOTICES.gz",
 	} {
 		if !has(list, want) {
 			t.Errorf("the package does not hold %s:\n%s", want, list)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,47 +28,71 @@ func instructions(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// dockerComplaints are the rules that the image keeps.
+// stage is what is known of one of a Dockerfile. A stage goes on with what its base has, if that is
+// another stage.
+type stage struct {
+	base, user       string
+	health           bool
+	entrypoint, args bool // are lists
+}
+
+// dockerComplaints are the rules that the image, which is the last stage, keeps.
 func dockerComplaints(lines []string) (complaints []string) {
-	stage, user, health, exec := "", "", false, map[string]bool{}
+	var s stage
+	stages := map[string]stage{}
+	name := ""
 	for _, line := range lines {
 		word, rest, _ := strings.Cut(line, " ")
 		switch word {
 		case "FROM":
-			stage, user, health = strings.Fields(rest)[0], "", false
-			if stage != "scratch" && !regexp.MustCompile(`:\d`).MatchString(stage) || strings.HasSuffix(stage, ":latest") {
-				complaints = append(complaints, "the base image "+stage+" has no version")
+			stages[name] = s
+			words := strings.Fields(rest)
+			name = words[len(words)-1]
+			earlier, found := stages[words[0]]
+			if s = earlier; found {
+				continue
+			}
+			s.base = words[0]
+			if s.base != "scratch" && !regexp.MustCompile(`:\d`).MatchString(s.base) || strings.HasSuffix(s.base, ":latest") {
+				complaints = append(complaints, "the base image "+s.base+" has no version")
 			}
 		case "USER":
-			user = rest
+			s.user = rest
 		case "ADD":
 			complaints = append(complaints, "ADD may fetch and unpack; COPY does what it says")
 		case "HEALTHCHECK":
-			health = true
+			s.health = true
 			if !strings.Contains(rest, `CMD ["`) {
 				complaints = append(complaints, "HEALTHCHECK needs a shell, which the image has not")
 			}
-		case "ENTRYPOINT", "CMD":
-			exec[word] = strings.HasPrefix(rest, "[")
+		case "ENTRYPOINT":
+			s.entrypoint = strings.HasPrefix(rest, "[")
+		case "CMD":
+			s.args = strings.HasPrefix(rest, "[")
 		case "RUN":
-			if stage == "scratch" {
+			if s.base == "scratch" {
 				complaints = append(complaints, "RUN in an image without a shell")
 			}
 		}
 	}
-	if stage != "scratch" {
-		complaints = append(complaints, "the image holds more than the binary")
+	return append(complaints, s.complaints()...)
+}
+
+// complaints are the rules for the stage that is the image.
+func (s stage) complaints() (all []string) {
+	if s.base != "scratch" {
+		all = append(all, "the image holds more than the binary")
 	}
-	if uid, _, _ := strings.Cut(user, ":"); !regexp.MustCompile(`^[1-9]\d*$`).MatchString(uid) {
-		complaints = append(complaints, "the image does not run as a user with a number other than 0")
+	if uid, _, _ := strings.Cut(s.user, ":"); !regexp.MustCompile(`^[1-9]\d*$`).MatchString(uid) {
+		all = append(all, "the image does not run as a user with a number other than 0")
 	}
-	if !health {
-		complaints = append(complaints, "no HEALTHCHECK")
+	if !s.health {
+		all = append(all, "no HEALTHCHECK")
 	}
-	if !exec["ENTRYPOINT"] || !exec["CMD"] {
-		complaints = append(complaints, "ENTRYPOINT and CMD are lists, so that signals reach the broker")
+	if !s.entrypoint || !s.args {
+		all = append(all, "ENTRYPOINT and CMD are lists, so that signals reach the broker")
 	}
-	return complaints
+	return all
 }
 
 func TestDockerfile(t *testing.T) {
@@ -79,6 +104,7 @@ func TestDockerfile(t *testing.T) {
 		"root":   {"FROM scratch", "HEALTHCHECK CMD [\"/x\"]", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
 		"shell":  {"FROM scratch", "USER 5", "HEALTHCHECK CMD /x", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
 		"latest": {"FROM golang", "FROM scratch", "USER 5", "HEALTHCHECK CMD [\"/x\"]", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]"},
+		"later":  {"FROM scratch AS a", "USER 5", "HEALTHCHECK CMD [\"/x\"]", "ENTRYPOINT [\"/x\"]", "CMD [\"y\"]", "FROM a", "USER 0"},
 	} {
 		if len(dockerComplaints(bad)) != 1 {
 			t.Errorf("%s: %q", name, dockerComplaints(bad))
@@ -119,8 +145,8 @@ func TestDockerfileFits(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(modules), "\ngo ")
 	version := regexp.MustCompile(`^\d+\.\d+`).FindString(rest)
-	if first := instructions(t, "../../deploy/docker/Dockerfile")[0]; !strings.HasPrefix(first, "FROM golang:"+version) {
-		t.Errorf("%s, but go.mod wants Go %s", first, version)
+	if lines := instructions(t, "../../deploy/docker/Dockerfile"); !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "FROM golang:"+version) }) {
+		t.Errorf("go.mod wants Go %s: %q", version, lines)
 	}
 }
 

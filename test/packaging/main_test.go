@@ -1,12 +1,15 @@
 package packaging
 
 import (
+	"flag"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"fiveways.dev/fiveways/test/brokertest"
 )
+
+var update = flag.Bool("update", false, "write the files that these tests compare with")
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 

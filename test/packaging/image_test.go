@@ -1,0 +1,139 @@
+package packaging
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"fiveways.dev/fiveways/test/brokertest"
+)
+
+// builder is buildah with a storage of its own. It needs no daemon and no registry.
+type builder struct {
+	t     *testing.T
+	store []string
+}
+
+func newBuilder(t *testing.T) *builder {
+	t.Helper()
+	needs(t, "buildah", "unshare")
+	if os.Geteuid() != 0 || exec.Command("unshare", "--mount", "true").Run() != nil {
+		t.Skip("builds and runs an image only as root that may mount")
+	}
+	dir := t.TempDir()
+	return &builder{t, []string{"--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
+}
+
+// command is one of buildah.
+func (b *builder) command(args ...string) *exec.Cmd {
+	return exec.Command("buildah", slices.Concat(b.store, args)...)
+}
+
+// do runs a command of buildah and returns what it printed.
+func (b *builder) do(args ...string) string {
+	b.t.Helper()
+	return strings.TrimSpace(output(b.t, "buildah", slices.Concat(b.store, args)...))
+}
+
+// image builds the image that a release has of a binary.
+func (b *builder) image() (name string) {
+	b.t.Helper()
+	folder := b.t.TempDir()
+	output(b.t, "../../deploy/docker/root", brokertest.Binary(b.t), filepath.Join(folder, "linux/amd64"))
+	b.do("build", "--isolation", "chroot", "--format", "docker", "--platform", "linux/amd64", "--target", "release",
+		"--file", "../../deploy/docker/Dockerfile", "--tag", "fiveways", folder)
+	return "fiveways"
+}
+
+// TestImage: a container of the image serves as a user that is not root, is healthy, and logs JSON.
+func TestImage(t *testing.T) {
+	b := newBuilder(t)
+	container := b.do("from", b.image())
+	for _, path := range []string{"usr/share/doc/fiveways/THIRD-PARTY-NOTICES", "usr/share/doc/fiveways/LICENSE", "usr/share/doc/fiveways/NOTICE"} {
+		if _, err := os.Stat(filepath.Join(b.do("mount", container), path)); err != nil {
+			t.Error(err)
+		}
+	}
+	stdout, stderr := b.serve(container)
+	if out := b.do("run", "--isolation", "chroot", container, "--", "/usr/bin/fiveways", "health"); out != "ok" {
+		t.Errorf("health: %s", out)
+	}
+	alive, err := http.Get("http://" + address(t, stdout, "metrics") + aliveAlone)
+	if err != nil || alive.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", alive, err)
+	}
+	_ = alive.Body.Close()
+	res, err := http.Get("http://wrong:wrong@" + address(t, stdout, "http") + "/api/overview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	var said struct{ Level, Msg string }
+	if err != nil || json.Unmarshal([]byte(line), &said) != nil || said.Level != "WARN" || said.Msg == "" {
+		t.Errorf("a failed login is logged as %q, %v", line, err)
+	}
+	volume, err := filepath.Glob(filepath.Join(b.store[1], "vfs-containers/*/userdata/buildah-volumes/*/admin.sock"))
+	if err != nil || len(volume) != 1 {
+		t.Fatalf("%q, %v", volume, err)
+	}
+	if socket, err := os.Stat(volume[0]); err != nil || socket.Sys().(*syscall.Stat_t).Uid != 65532 {
+		t.Errorf("the socket of the broker is not of user 65532: %v, %v", socket, err)
+	}
+}
+
+// serve runs the container, on free ports, until the test ends, and returns what the broker printed
+// when it began to serve, and where its log comes.
+func (b *builder) serve(container string) (banner string, log io.Reader) {
+	b.t.Helper()
+	args := []string{"run", "--isolation", "chroot"}
+	for _, protocol := range []string{"AMQP", "SQL", "REDIS", "ETCD", "HTTP", "METRICS"} {
+		args = append(args, "--env", "FIVEWAYS_"+protocol+"=127.0.0.1:0")
+	}
+	cmd := b.command(append(args, container, "--", "/usr/bin/fiveways", "serve")...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		cmd.Process.Kill() //nolint:errcheck // fails only when it has ended
+		cmd.Wait()         //nolint:errcheck // it was killed
+	})
+	var said strings.Builder
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if strings.HasPrefix(lines.Text(), "Stop with") {
+			return said.String(), stderr
+		}
+	}
+	rest, _ := io.ReadAll(stderr)
+	b.t.Fatalf("the container does not serve: %s%s", &said, rest)
+	return "", nil
+}
+
+// address is where a broker serves a protocol, by what it printed.
+func address(t *testing.T, banner, protocol string) string {
+	t.Helper()
+	for line := range strings.Lines(banner) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == protocol {
+			return f[1]
+		}
+	}
+	t.Fatalf("no %s in %s", protocol, banner)
+	return ""
+}
