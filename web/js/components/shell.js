@@ -12,12 +12,12 @@ import { Toasts } from "./toasts.js";
 
 // An entry without a place begins a section; the third is the tag that it needs.
 const entries = [
-  ["Overview", "overview"],
-  ["Messages"], ["Queues", "queues"], ["Exchanges", "exchanges"], ["Topology", "topology"], ["Jobs", "jobs"],
+  ["Overview", "overview"], ["Nodes", "nodes", "monitoring"],
+  ["Messages"], ["Queues", "queues"], ["Exchanges", "exchanges"], ["Topology", "topology"], ["Jobs", "jobs"], ["Shovels", "shovels", "monitoring"],
   ["Clients"], ["Connections", "connections"], ["Channels", "channels"],
   ["Coordination"], ["Semaphores", "semaphores"], ["Keys", "keys", "administrator"],
   ["Administration"], ["Users", "users", "administrator"], ["Virtual hosts", "vhosts"], ["Policies", "policies", "policymaker"],
-  ["Definitions", "definitions", "administrator"],
+  ["Definitions", "definitions", "administrator"], ["Audit log", "audit", "administrator"],
 ];
 
 export function Shell({ children }) {
