@@ -60,8 +60,8 @@ const (
 )
 
 // Forecast tells when a value of the node, such as disk_free, comes to a bound at the rate of the
-// last ten minutes. ok is false when it does not come nearer all the time, or is known for less than
-// five minutes.
+// last ten minutes. ok is false when it does not come nearer all the time, or is known for less
+// than five minutes.
 func (m *Monitor) Forecast(name string, bound int64) (left time.Duration, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -34,8 +34,8 @@ func TestSteadyOverADay(t *testing.T) {
 	}
 }
 
-// Each fsync is in one step of the history of latencies and in no other, whatever the steps are, and
-// where nothing was written there is none.
+// Each fsync is in one step of the history of latencies and in no other, whatever the steps are,
+// and where nothing was written there is none.
 func TestLatencies(t *testing.T) {
 	const slow, fast, perSample = 1 << 27, 1 << 20, 100 // ns
 	var h histogram.Histogram

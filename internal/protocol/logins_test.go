@@ -140,7 +140,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// Failing has who fails now: not who got in meanwhile, nor what was long ago.
+// Failing has users that fail now: none that got in meanwhile, nor failures of long ago.
 func TestFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLogins(nil, nil)

@@ -40,7 +40,8 @@ func (n *node) push(s *broker.Session, queue string, count int) {
 	}
 }
 
-// Nothing needs attention while all is well; what does not go on is told of, to those who may know.
+// Nothing needs attention while all is well; what is at a standstill is shown to users with the
+// rights to see it.
 func TestAttention(t *testing.T) {
 	n := open(t)
 	n.addUser("watcher", "", "monitoring")
