@@ -1,11 +1,30 @@
 package web
 
-import "testing"
+import (
+	"crypto/tls"
+	"os/exec"
+	"path/filepath"
+	"testing"
 
-// The view of a node draws what it uses, of as much of the past as there is.
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways.dev/fiveways/test/brokertest"
+)
+
+// The view of a node draws what it uses, of as much of the past as there is; connections have their
+// rates, and how TLS protects them.
 func TestNode(t *testing.T) {
-	s := openShop(t)
+	certs := filepath.Join(t.TempDir(), "certs")
+	if out, err := exec.Command(brokertest.Binary(t), "tls", "self-signed", "--out", certs).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s := openShop(t, "--tls-cert", filepath.Join(certs, "server.pem"), "--tls-key", filepath.Join(certs, "server-key.pem"))
 	s.trade()
+	secure, err := amqp.DialTLS("amqps://guest:guest@"+s.Addr()+"/%2f", &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secure.Close()
 	p := openAt(t, s.at)
 	p.login()
 	p.show("#/nodes")
@@ -20,7 +39,9 @@ func TestNode(t *testing.T) {
 	p.show("#/connections")
 	p.readsIn("td.name", "till-1")
 	p.sees(`[...document.querySelectorAll("td.number")].some((td) => /^[1-9].*B[/]s$/.test(td.innerText))`)
-	p.press(ask[string](p, `document.querySelector("td.name a").innerText`))
+	p.sees(`[...document.querySelectorAll("td .chip.good")].some((e) => /^TLS 1.3, [a-z]/.test(e.innerText))`)
+	p.shot("connections-tls")
+	p.press(ask[string](p, `[...document.querySelectorAll("tr")].find((r) => r.innerText.includes("till-1")).querySelector("a").innerText`))
 	p.sees(coloured("Bytes per second", 1) + ` > 20`)
 }
 

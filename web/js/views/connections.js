@@ -29,7 +29,7 @@ const states = {
 
 const State = ({ of: c }) => html`<span title=${states[c.state]?.[1]}><${Chip} kind=${states[c.state]?.[0]}>${c.state}<//></span>`;
 
-const tls = (c) => [c.ssl_protocol, c.ssl_cipher].filter(Boolean).join(", ");
+const tls = (c) => [c.ssl_protocol?.replace(/^tlsv/, "TLS "), c.ssl_cipher?.replaceAll("_", "-")].filter(Boolean).join(", ");
 
 const client = (c) => [c.client_properties?.connection_name ?? c.client_properties?.product, c.client_properties?.version].filter(Boolean).join(" ");
 

@@ -22,7 +22,7 @@ export function Topology() {
     if (start) return neighbours(all, [start.id], far);
     return text && found.length <= readable ? neighbours(all, found.map((n) => n.id), 1) : all;
   }, [all, start, far, text, found]);
-  const toMany = drawn.nodes.length > readable && !start;
+  const tooMany = drawn.nodes.length > readable && !start;
   return html`
     <${Head} title="Topology">
       <input type="search" class="search" placeholder="Search ( / )" aria-label="Search: exchanges and queues" value=${text} onInput=${(e) => setQuery({ name: e.target.value || undefined, start: undefined })} />
@@ -36,8 +36,8 @@ export function Topology() {
         <button onClick=${() => setQuery({ start: undefined, far: undefined })}>Show all</button>
         <${Go} class="button" to=${start.to}>Open ${start.kind}<//>
       </div>`}
-      ${toMany && html`<${Starts} nodes=${found} all=${all.nodes.length} />`}
-      ${data && !toMany && html`<${Card} title="Exchanges and queues" flush tools=${html`<span class="soft small">Drag to move, Ctrl and the mouse wheel to zoom.</span>`}>
+      ${tooMany && html`<${Starts} nodes=${found} all=${all.nodes.length} />`}
+      ${data && !tooMany && html`<${Card} title="Exchanges and queues" flush tools=${html`<span class="soft small">Drag to move, Ctrl and the mouse wheel to zoom.</span>`}>
         ${drawn.edges.length > 0 ? html`<${Graph} nodes=${drawn.nodes} edges=${drawn.edges} label="Exchanges and queues" tall=${760} />`
           : html`<${Empty} title=${text ? "No name matches." : "Nothing is bound yet."}><span>On the page of a queue, the tab Bindings binds it to an exchange.</span><//>`}
       <//>`}
