@@ -29,9 +29,9 @@ function DeadIn({ vhost, queue, name }) {
   const { data, error } = useLive(`${base}/messages` + query({ filter: ofJobs(queue), limit: 100 }));
   const found = data?.messages ?? [];
   const one = (m) => `${base}/messages/${encodeURIComponent(m.id)}`;
-  const retry = async (filter, text) => act(text, () => post(`${base}/redrive`, { filter, to: queue }));
   const retryAll = async () => {
-    if (await confirm(`Retry all failed jobs of ${queue}?`, `They go back from ${name} to ${queue}.`, "Retry all")) await retry(ofJobs(queue), "The failed jobs go back to their queue.");
+    if (!(await confirm(`Retry all failed jobs of ${queue}?`, `They go back from ${name} to ${queue}.`, "Retry all"))) return;
+    await act("The failed jobs go back to their queue.", () => post(`${base}/redrive`, { filter: ofJobs(queue), to: queue }));
   };
   const removeAll = async () => {
     if (!(await confirm(`Delete ${many(found.length, "failed job")}?`, "Those that are shown are deleted for good.", "Delete these"))) return;
