@@ -34,7 +34,7 @@ func TestNeedsAttention(t *testing.T) {
 	p.shot("queues-growing")
 }
 
-// flood publishes to a queue until the test ends.
+// flood publishes to a queue until the test ends, a confirm at a time.
 func (s *shop) flood(queue string) {
 	s.t.Helper()
 	ch := s.client("flood")
@@ -45,7 +45,7 @@ func (s *shop) flood(queue string) {
 	s.t.Cleanup(cancel)
 	go func() {
 		for ctx.Err() == nil {
-			confirmed, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{Body: []byte("x")})
+			confirmed, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("x")})
 			if err != nil || !wait(ctx, confirmed) {
 				return
 			}
