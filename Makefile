@@ -24,7 +24,7 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench deb release notices rename clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,6 +129,11 @@ compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs wit
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)
+
+# Needs Chromium. It takes two minutes: charts need something to show.
+pictures: ## make the pictures of the page in docs/images
+	@mkdir -p docs/images
+	$(GO) test -count=1 -vet=off -timeout 15m -run TestPictures ./test/web -pictures $(CURDIR)/docs/images
 
 deb: build ## build the Debian package bin/fiveways_VERSION_ARCH.deb
 	@deploy/deb/build bin/fiveways $(VERSION) bin

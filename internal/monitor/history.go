@@ -1,18 +1,35 @@
 package monitor
 
-// history is the last samples of some values of one thing. Samples are numbered; the times of all
-// histories of a Monitor are in one place.
+import "time"
+
+// history is the last samples of some values of one thing. Samples are numbered by a clock, which
+// many histories share.
 type history struct {
-	width, depth int     // values of a sample, and the most samples that are kept
-	last         int     // number of the newest sample
-	next         int     // where the next sample goes, in samples
-	values       []int64 // sample by sample, a ring once there are depth of them
+	clock        *clock
+	width, depth int      // values of a sample, and the most samples that are kept
+	last         int      // number of the newest sample
+	next         int      // where the next sample goes, in samples
+	values       []int64  // sample by sample, a ring once there are depth of them
+	slow         *history // of the same values for longer, with a slower clock; nil: there is none
 }
 
-func newHistory(width, depth int) *history { return &history{width: width, depth: depth} }
+func newHistory(k *kind, c *clock) *history {
+	kept := k.kept
+	if kept == Fine {
+		kept = c.kept
+	}
+	return &history{clock: c, width: len(k.names), depth: depth(kept, c.every)}
+}
 
-// add appends the values of sample n. What was before a gap is forgotten.
-func (h *history) add(n int, values []int64) {
+// reach is how far back samples go once there are depth of them.
+func (h *history) reach() time.Duration { return time.Duration(h.depth-2) * h.clock.every }
+
+// add appends the values of the newest sample of the clock. What was before a gap is forgotten.
+func (h *history) add(values []int64) {
+	if h.slow != nil && h.slow.last != h.slow.clock.n {
+		h.slow.add(values)
+	}
+	n := h.clock.n
 	if h.last != n-1 {
 		h.values, h.next = h.values[:0], 0
 	}

@@ -7,27 +7,27 @@ import (
 )
 
 // A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they
-// are kept.
+// are kept, those that are kept for Fine also for Coarse with fewer samples.
 type kind struct {
 	names []string
 	kept  time.Duration
 }
 
 var (
-	queueKind = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, queueStats...), time.Minute}
+	queueKind = kind{append(append([]string{"messages", "messages_ready", "messages_unacknowledged"}, queueStats...), died), time.Minute}
 	// Those of an exchange are messages that came to it, and queues that they went to in sum.
 	exchangeKind   = kind{[]string{"publish_in", "publish_out"}, time.Minute}
 	connectionKind = kind{[]string{"recv_oct", "send_oct"}, time.Minute}
 	channelKind    = kind{channelStats, time.Minute}
 	vhostKind      = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, vhostStats...), 10 * time.Minute}
-	totalKind      = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, totalStats...), time.Hour}
+	totalKind      = kind{append([]string{"messages", "messages_ready", "messages_unacknowledged"}, totalStats...), Fine}
 	churnKind      = kind{[]string{
 		"connection_created", "connection_closed", "channel_created", "channel_closed", "queue_declared", "queue_created", "queue_deleted",
-	}, time.Hour}
+	}, Fine}
 	nodeKind = kind{[]string{
 		"mem_used", "fd_used", "sockets_used", "proc_used", "disk_free", "gc_num", "gc_bytes_reclaimed",
-		"io_sync_count", "io_sync_time", "io_write_count", "log_bytes", "recv_oct", "send_oct",
-	}, time.Hour}
+		"io_sync_count", "io_sync_time", "io_write_count", "log_bytes", "message_memory", "recv_oct", "send_oct",
+	}, Fine}
 )
 
 // lengths is how many values of queues, virtual hosts and totals are numbers of messages;
@@ -41,12 +41,13 @@ var (
 	channelStats = append([]string{"confirm", "return_unroutable", "drop_unroutable"}, queueStats...)
 )
 
+// died is how many messages of a queue failed: they were rejected, returned too often, or pushed
+// out. It is for trends only. Expired ones are not in it: queues in which messages wait are emptied
+// that way.
+const died = "died"
+
 // index is where a value stands.
 func (k *kind) index(name string) int { return slices.Index(k.names, name) }
-
-// depth is how many samples are kept: with one to spare, they reach back for all of kept however
-// the times of samples jitter.
-func (k *kind) depth(every time.Duration) int { return int(k.kept/every) + 2 }
 
 // appendQueueStats appends the values of queueStats. published says how many messages publishers
 // brought.

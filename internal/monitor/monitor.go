@@ -36,14 +36,14 @@ type Monitor struct {
 	values   []int64
 
 	mu    sync.RWMutex
-	n     int              // number of the newest sample, 0 before the first
-	times []float64        // ms since the monitor was made, by the monotonic clock; of sample n at n % len
-	wall  int64            // unix ms of the newest sample
-	last  *inspect.Sample  // the newest; it is never changed, so that it may be read without the lock
-	edge  *Edge            // likewise
-	proc  *Process         // likewise
-	now   broker.Latencies // at the newest sample
-	past  broker.Latencies // at the one before
+	clock *clock          // of all samples
+	slow  *clock          // of one sample a minute, for what is kept for a day
+	since int64           // unix ms of the first sample
+	last  *inspect.Sample // the newest; it is never changed, so that it may be read without the lock
+	edge  *Edge           // likewise
+	proc  *Process        // likewise
+
+	took, tookSlow *latencies // in the pace of clock, and of slow
 
 	queues      map[uint64]*history
 	exchanges   map[exchangeID]*history
@@ -76,9 +76,13 @@ func New(b *broker.Broker, o Options) *Monitor {
 	m := &Monitor{
 		b: b, o: o, sampler: inspect.NewSampler(b), started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
 		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &inspect.Sample{}, edge: &Edge{}, proc: &Process{},
+		clock: newClock(o.Every, Fine), slow: newClock(max(time.Minute, o.Every), Coarse),
 	}
-	m.times = make([]float64, totalKind.depth(o.Every)+1) // one more: a thing had nothing at the sample before its first
-	m.total, m.churn, m.node = m.history(&totalKind), m.history(&churnKind), m.history(&nodeKind)
+	m.took, m.tookSlow = newLatencies(m.clock), newLatencies(m.slow)
+	for h, k := range map[**history]*kind{&m.total: &totalKind, &m.churn: &churnKind, &m.node: &nodeKind} {
+		*h = newHistory(k, m.clock)
+		(*h).slow = newHistory(k, m.slow)
+	}
 	return m
 }
 
@@ -88,7 +92,12 @@ func (m *Monitor) Every() time.Duration { return m.o.Every }
 // Started is when the monitor was made, which is when the node was started.
 func (m *Monitor) Started() time.Time { return m.started }
 
-func (m *Monitor) history(k *kind) *history { return newHistory(len(k.names), k.depth(m.o.Every)) }
+// Since is when history begins, in unix ms; 0 before the first sample.
+func (m *Monitor) Since() int64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.since
+}
 
 // Start takes a sample, and then one after the other until Stop.
 func (m *Monitor) Start() {
@@ -134,14 +143,19 @@ func (m *Monitor) Sample() {
 	// The counters were read between before and now; the middle is at most half of that wrong.
 	now := m.o.Now()
 	at := now.Add(before.Sub(now) / 2)
-	proc, latencies := m.o.Process(), m.b.Latencies()
+	proc, took := m.o.Process(), m.b.Latencies()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.n++
-	m.times[m.n%len(m.times)], m.wall = float64(at.Sub(m.started))/float64(time.Millisecond), at.UnixMilli()
+	since := float64(at.Sub(m.started)) / float64(time.Millisecond)
+	m.clock.tick(since, at.UnixMilli())
+	m.since = cmp.Or(m.since, at.UnixMilli())
+	m.took.add(&took)
+	if m.slow.isDue(since) {
+		m.slow.tick(since, at.UnixMilli())
+		m.tookSlow.add(&took)
+	}
 	m.last, m.expected = fresh, len(fresh.Queues)+len(fresh.Queues)/8
 	m.edge, m.proc = &edge, &proc
-	m.past, m.now = m.now, latencies
 	m.remember()
 }
 
@@ -213,6 +227,7 @@ func (m *Monitor) rememberQueues() map[string]*sum {
 		}
 		m.values = appendLengths(m.values[:0], q.Ready, q.Unacked)
 		m.values = appendQueueStats(m.values, q.Counts.Published, &q.Counts)
+		m.values = append(m.values, int64(q.Counts.Rejected+q.Counts.PushedOut+q.Counts.TooOften))
 		remember(m, m.queues, q.ID, &queueKind, m.values)
 	}
 	forget(m, m.queues)
@@ -257,7 +272,7 @@ func (m *Monitor) rememberEdge(totals map[string]*sum) {
 	forget(m, m.vhosts)
 	m.values = all.appendTo(m.values[:0], &channels)
 	m.total.keep(lengths, m.values)
-	m.total.add(m.n, m.values)
+	m.total.add(m.values)
 }
 
 // appendTo appends the values of totalKind.
@@ -269,31 +284,31 @@ func (s *sum) appendTo(dst []int64, c *ChannelCounts) []int64 {
 
 // rememberNode adds what is known of the node as a whole.
 func (m *Monitor) rememberNode() {
-	e, p, st := m.edge, m.proc, m.b.Stats()
+	e, p, st, res := m.edge, m.proc, m.b.Stats(), m.b.Resources()
 	m.values = append(m.values[:0], int64(e.ConnectionsOpened), int64(e.ConnectionsClosed), int64(e.ChannelsOpened), int64(e.ChannelsClosed),
 		int64(st.QueuesDeclared), int64(st.QueuesCreated), int64(st.QueuesDeleted))
-	m.churn.add(m.n, m.values)
-	m.values = append(m.values[:0], p.Memory, p.Files, int64(len(e.Connections)), p.Goroutines, m.b.Resources().DiskFree, p.Collections, p.Reclaimed,
-		int64(st.Log.Syncs), st.Log.SyncTotal.Milliseconds(), int64(st.Log.Groups), st.Log.Bytes, int64(e.Received), int64(e.Sent))
+	m.churn.add(m.values)
+	m.values = append(m.values[:0], p.Memory, p.Files, int64(len(e.Connections)), p.Goroutines, res.DiskFree, p.Collections, p.Reclaimed,
+		int64(st.Log.Syncs), st.Log.SyncTotal.Milliseconds(), int64(st.Log.Groups), st.Log.Bytes, res.Memory, int64(e.Received), int64(e.Sent))
 	m.node.keep(nodeKind.index("recv_oct"), m.values)
-	m.node.add(m.n, m.values)
+	m.node.add(m.values)
 }
 
 // remember adds values to the history of a thing.
 func remember[K comparable](m *Monitor, all map[K]*history, id K, k *kind, values []int64) {
 	h := all[id]
 	if h == nil {
-		h = m.history(k)
+		h = newHistory(k, m.clock)
 		all[id] = h
 	}
-	h.add(m.n, values)
+	h.add(values)
 	m.values = values[:0]
 }
 
 // forget drops the histories of things that the newest sample does not have.
 func forget[K comparable](m *Monitor, all map[K]*history) {
 	for id, h := range all {
-		if h.last != m.n {
+		if h.last != m.clock.n {
 			delete(all, id)
 		}
 	}

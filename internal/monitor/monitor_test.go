@@ -283,9 +283,10 @@ func TestSamples(t *testing.T) {
 
 // The ring of a history tells the last samples in order, however often it went round.
 func TestHistory(t *testing.T) {
-	h := newHistory(2, 3)
+	h := newHistory(&kind{[]string{"a", "b"}, time.Minute}, newClock(time.Minute, Fine))
 	for i := 1; i <= 10; i++ {
-		h.add(i, []int64{int64(i), int64(-i)})
+		h.clock.tick(float64(i), int64(i))
+		h.add([]int64{int64(i), int64(-i)})
 		if want := min(i, 3); h.len() != want {
 			t.Fatalf("%d samples, want %d", h.len(), want)
 		}
@@ -295,7 +296,9 @@ func TestHistory(t *testing.T) {
 			}
 		}
 	}
-	h.add(12, []int64{12, -12})
+	h.clock.tick(11, 11)
+	h.clock.tick(12, 12)
+	h.add([]int64{12, -12})
 	if h.len() != 1 || h.at(0, 0) != 12 {
 		t.Errorf("after a gap there are %d samples, the newest %d", h.len(), h.at(0, 0))
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/inspect"
-	"fiveways.dev/fiveways/internal/core/histogram"
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
@@ -176,7 +175,7 @@ func (m *Monitor) SyncTime(s Span) Details {
 	if rate := m.rate(m.node, number); rate > 0 {
 		d.Rate = rounded(m.rate(m.node, total) / rate)
 	}
-	if s.Every <= 0 || m.n == 0 {
+	if s.Every <= 0 || m.clock.n == 0 {
 		return d
 	}
 	times, counts := m.curve(m.node, total, s), m.curve(m.node, number, s)
@@ -216,7 +215,7 @@ func (m *Monitor) rate(h *history, i int) float64 {
 	if h.len() < 2 {
 		return 0
 	}
-	ms := m.time(0) - m.time(1)
+	ms := h.clock.time(0) - h.clock.time(1)
 	if ms <= 0 {
 		return 0
 	}
@@ -226,7 +225,7 @@ func (m *Monitor) rate(h *history, i int) float64 {
 // details tells how value i of a history has changed. mu is held.
 func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	d.Rate = m.rate(h, i)
-	if s.Every > 0 && m.n > 0 {
+	if s.Every > 0 && m.clock.n > 0 {
 		d.Samples = m.samples(h, i, s)
 		d.average()
 	}
@@ -252,35 +251,38 @@ type point struct {
 
 // curve is samples that are not rounded. mu is held.
 func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
+	c := m.clock
 	var reach time.Duration // of a thing that came after the last sample
 	if h != nil {
-		reach = min(s.Age, time.Duration(h.depth-2)*m.o.Every)
+		if s.Age > h.reach() && h.slow != nil {
+			h = h.slow
+		}
+		c, reach = h.clock, min(s.Age, h.reach())
 	}
-	newest, back := m.time(0), 0
+	newest, back := c.time(0), 0
 	for ago := time.Duration(0); ago <= reach; ago += s.Every {
 		at := newest - float64(ago.Milliseconds())
-		for back < h.len() && m.time(back) > at {
+		for back < h.len() && c.time(back) > at {
 			back++
 		}
 		if back == h.len() && back > 0 && back == h.depth { // what was before is forgotten
 			return out
 		}
-		out = append(out, point{m.between(h, i, back, at), m.wall - ago.Milliseconds()})
+		out = append(out, point{c.between(h, i, back, at), c.wall - ago.Milliseconds()})
 	}
 	return out
 }
 
 // between is value i at a time that lies at or after the sample back, and before the one after it.
-// mu is held.
-func (m *Monitor) between(h *history, i, back int, at float64) float64 {
+func (c *clock) between(h *history, i, back int, at float64) float64 {
 	v := 0.0 // before its first sample a thing had nothing
 	if back < h.len() {
 		v = float64(h.at(back, i))
 	}
-	if back == 0 || back >= m.n {
+	if back == 0 || back >= c.n {
 		return v
 	}
-	from, to := m.time(back), m.time(back-1)
+	from, to := c.time(back), c.time(back-1)
 	if at <= from || to <= from {
 		return v
 	}
@@ -305,44 +307,11 @@ func (d *Details) average() {
 	d.Avg, d.AvgRate = &avg, &rate
 }
 
-// time is when the sample was taken that is this many before the newest. mu is held.
-func (m *Monitor) time(back int) float64 {
-	return m.times[(m.n-back+len(m.times))%len(m.times)]
-}
-
-// Quantiles are values that half, and 99 in a hundred, of what was measured do not exceed, in ms.
-type Quantiles struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-}
-
-// Latency is how long the log took between the last two samples. A nil one was not measured:
-// nothing happened.
-type Latency struct {
-	Fsync   *Quantiles `json:"fsync,omitempty"`
-	Confirm *Quantiles `json:"confirm,omitempty"`
-}
-
-// Latency reads the times between the last two samples.
-func (m *Monitor) Latency() Latency {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return Latency{between(&m.past.Sync, &m.now.Sync), between(&m.past.Confirm, &m.now.Confirm)}
-}
-
-func between(before, after *histogram.Snapshot) *Quantiles {
-	d := after.Since(before)
-	if d.Count() == 0 {
-		return nil
-	}
-	return &Quantiles{d.Quantile(0.5) / float64(time.Millisecond), d.Quantile(0.99) / float64(time.Millisecond)}
-}
-
 // Read calls fn with the newest sample, and what was learned beside it, which fn must not change.
 // Without one it takes it.
 func (m *Monitor) Read(fn func(s *inspect.Sample, e *Edge, p *Process)) {
 	m.mu.RLock()
-	empty := m.n == 0
+	empty := m.clock.n == 0
 	m.mu.RUnlock()
 	if empty {
 		m.Sample()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,16 +23,20 @@ type Act struct {
 	Refusal  string // why it was not done; "" when it was
 }
 
-// Audit records acts: in the log, as a group called audit, and in a file of its own
-// if there is one. A nil one records nothing.
+// Audit records acts: in the log, as a group called audit, in a file of its own if there is one,
+// and the last mostRecent of them in memory. A nil one records nothing.
 type Audit struct {
 	log  *slog.Logger
 	path string // "": no file
 
 	mu     sync.Mutex
-	file   *os.File // guarded by mu: nil without one, and when it could not be opened again
-	failed bool     // guarded by mu: the last line was not written; told once
+	recent []AuditLine // guarded by mu: the oldest first
+	file   *os.File    // guarded by mu: nil without one, and when it could not be opened again
+	failed bool        // guarded by mu: the last line was not written; told once
 }
+
+// mostRecent is how many acts are kept in memory.
+const mostRecent = 1000
 
 // auditMode lets only the broker's own user read the file.
 const auditMode = 0o600
@@ -86,8 +91,8 @@ func (a *Audit) Close() error {
 	return err
 }
 
-// auditLine is a line of the file. docs/access.md describes it.
-type auditLine struct {
+// AuditLine is an act as it is recorded, and a line of the file. docs/access.md describes it.
+type AuditLine struct {
 	Time     time.Time `json:"time"`
 	Protocol string    `json:"protocol"`
 	Who      string    `json:"who"`
@@ -116,7 +121,7 @@ func (a *Audit) Record(act Act) {
 	if a == nil {
 		return
 	}
-	line := auditLine{
+	line := AuditLine{
 		Time: time.Now().UTC(), Protocol: act.Protocol, Who: Clipped(act.Who), From: act.From, What: Clipped(act.What), On: Clipped(act.On),
 		Request: act.Request, Outcome: "done", Reason: Clipped(act.Refusal),
 	}
@@ -125,12 +130,34 @@ func (a *Audit) Record(act Act) {
 		line.Outcome, say = "refused", a.log.Warn
 	}
 	say("administrative act", slog.GroupAttrs("audit", line.attrs()...))
+	a.keep(line)
 	a.write(line)
+}
+
+func (a *Audit) keep(line AuditLine) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.recent) == mostRecent {
+		a.recent = slices.Delete(a.recent, 0, 1)
+	}
+	a.recent = append(a.recent, line)
+}
+
+// Recent is the last acts that were recorded since the start, up to 1,000, the newest first.
+func (a *Audit) Recent() []AuditLine {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := slices.Clone(a.recent)
+	slices.Reverse(list)
+	return list
 }
 
 var errNoAudit = errors.New("the file is closed")
 
-func (a *Audit) write(line auditLine) {
+func (a *Audit) write(line AuditLine) {
 	if a.path == "" {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -53,14 +54,14 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-func linesOf(t *testing.T, path string) (all []auditLine) {
+func linesOf(t *testing.T, path string) (all []AuditLine) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range strings.Split(strings.TrimSpace(string(b)), "\n") {
-		var l auditLine
+		var l AuditLine
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			t.Fatal(err)
 		}
@@ -69,10 +70,25 @@ func linesOf(t *testing.T, path string) (all []auditLine) {
 	return all
 }
 
+// The last acts stay in memory, the newest first.
+func TestRecentActs(t *testing.T) {
+	a, err := OpenAudit("", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mostRecent + 5 {
+		a.Record(Act{Who: "alice", What: "PUT", On: strconv.Itoa(i)})
+	}
+	list := a.Recent()
+	if len(list) != mostRecent || list[0].On != strconv.Itoa(mostRecent+4) || list[mostRecent-1].On != "5" {
+		t.Errorf("%d acts, from %+v to %+v", len(list), list[0], list[len(list)-1])
+	}
+}
+
 func TestAuditNowhere(t *testing.T) {
 	var none *Audit
 	none.Record(Act{})
-	if none.Reopen() != nil || none.Close() != nil {
+	if none.Reopen() != nil || none.Close() != nil || none.Recent() != nil {
 		t.Error("no audit log fails")
 	}
 	if _, err := OpenAudit(t.TempDir(), slog.New(slog.DiscardHandler)); err == nil {

@@ -290,6 +290,34 @@ func (l *Logins) Sources() (list []Tally) {
 	return list
 }
 
+// Failing is a user and an address from which logins fail.
+type Failing struct {
+	Address, User string
+	Failures      int // since the last success
+	Last          time.Time
+}
+
+// Failing lists where logins have failed in the last ten minutes and none has succeeded since, the
+// most failures first.
+func (l *Logins) Failing() (list []Failing) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for of := range l.sources {
+		if s := l.find(of, now); of.user != "" && s.failures > 0 {
+			f := Failing{User: of.user, Failures: s.failures, Last: s.last}
+			if of.address.IsValid() {
+				f.Address = of.address.Addr().String()
+			}
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b Failing) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), cmp.Compare(a.Address, b.Address), cmp.Compare(a.User, b.User))
+	})
+	return list
+}
+
 // Reset forgets all attempts, which ends all delays.
 func (l *Logins) Reset() { l.forget(true) }
 

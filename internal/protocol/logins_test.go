@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,4 +138,26 @@ func TestAttempts(t *testing.T) {
 	if l.Reset(); len(l.Attempts()) != 0 {
 		t.Error("attempts are there")
 	}
+}
+
+// Failing has users that fail now: none that got in meanwhile, nor failures of long ago.
+func TestFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLogins(nil, nil)
+		for range 4 {
+			l.note(Attempt{"amqp091", "alice", from("192.0.2.1")}, false)
+		}
+		l.note(Attempt{"http", "bob", from("192.0.2.2")}, false)
+		l.note(Attempt{"http", "carol", from("192.0.2.2")}, false)
+		l.note(Attempt{"http", "carol", from("192.0.2.2")}, true)
+		now := time.Now()
+		want := []Failing{{"192.0.2.1", "alice", 4, now}, {"192.0.2.2", "bob", 1, now}}
+		if got := l.Failing(); !slices.Equal(got, want) {
+			t.Errorf("%+v", got)
+		}
+		time.Sleep(memoryOfLogins + time.Second)
+		if got := l.Failing(); len(got) > 0 {
+			t.Errorf("long after: %+v", got)
+		}
+	})
 }

@@ -21,7 +21,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// patience is how long something may take to be seen on the page.
+// patience is how long something may take to be seen on a page, unless its test knows better.
 const patience = 20 * time.Second
 
 var chromium struct {
@@ -60,9 +60,10 @@ func launch(path string) {
 
 // page is one tab with a storage of its own, and what went wrong in it.
 type page struct {
-	t    *testing.T
-	ctx  context.Context
-	base string
+	t        *testing.T
+	ctx      context.Context
+	base     string
+	patience time.Duration // how long something may take to be seen
 
 	mu       sync.Mutex
 	troubles []string // guarded by mu
@@ -87,7 +88,7 @@ func openAt(t *testing.T, base string) *page {
 	}
 	ctx, cancel := chromedp.NewContext(chromium.Context, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &page{t: t, ctx: ctx, base: base}
+	p := &page{t: t, ctx: ctx, base: base, patience: patience}
 	if err := chromedp.Listen(ctx, p.watch); err != nil { // opens the tab as well
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func (p *page) isWanted(complaint string) bool {
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.shot("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
@@ -197,7 +198,7 @@ func (p *page) text() string {
 // sees waits until a condition in JavaScript is true.
 func (p *page) sees(condition string) {
 	p.t.Helper()
-	p.do(chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+	p.do(chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(p.patience)))
 }
 
 // reads waits until the page says a text.

@@ -1,6 +1,10 @@
 package web
 
-import "testing"
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
 
 func TestJobs(t *testing.T) {
 	s := openShop(t)
@@ -37,4 +41,51 @@ func TestJobs(t *testing.T) {
 	p.reads("Cancelled.")
 	p.press("all")
 	p.sees(`document.querySelectorAll("tbody tr").length === 2`)
+}
+
+// Jobs that are to be tried again, and those that have failed for good, are found with why, and are
+// retried and deleted all at once.
+func TestJobsThatFailed(t *testing.T) {
+	s := openShop(t)
+	s.api("PUT", "policies/%2F/mails", `{"pattern": "^mails$", "apply-to": "queues", "definition": {"dead-letter-exchange": "shop.dead"}}`)
+	s.api("POST", "jobs/%2F/mails", `{"id": "welcome-dan", "backoff": "1h"}`)
+	s.fail("mails", "no such mailbox")
+	p := openAt(t, s.at)
+	p.login()
+	p.show("#/jobs/%2F/mails?tab=dead")
+	p.readsIn("tr", "welcome-ann")
+	p.readsIn("tr", "no such mailbox")
+	p.shot("jobs-dead")
+	p.press("Retry all …")
+	p.press("Retry all", "Retry all failed jobs of mails?")
+	p.reads("No failed job is here.")
+	s.fail("mails", "again")
+	p.typed("r")
+	p.readsIn("tr", "again")
+	p.press("Delete these …")
+	p.press("Delete these", "Delete 1 failed job?")
+	p.reads("1 job deleted.")
+
+	p.press("Retry")
+	p.sees(`document.querySelectorAll("tbody tr").length === 2`)
+	p.press("Retry all …")
+	p.press("Retry all", "Retry all jobs of mails now?")
+	p.reads("2 jobs ready now.")
+	p.reads("No job is in this state.")
+	s.api("POST", "jobs/%2F/mails", `{"id": "welcome-eve", "backoff": "1h"}`)
+	p.typed("r")
+	p.readsIn("tr", "welcome-eve")
+	p.press("Delete all …")
+	p.press("Delete all", "Delete all jobs of mails that are backing off?")
+	p.reads("1 job deleted.")
+}
+
+// fail takes the next job of a queue and reports that it has failed.
+func (s *shop) fail(queue, why string) {
+	s.t.Helper()
+	var taken struct{ Messages []struct{ Token string } }
+	if err := json.Unmarshal(s.api("POST", "queues/%2F/"+queue+"/messages/take?count=1&lease=1h", ""), &taken); err != nil || len(taken.Messages) != 1 {
+		s.t.Fatal(taken, err)
+	}
+	s.api("POST", "queues/%2F/"+queue+"/messages/nack", fmt.Sprintf(`{"tokens": [%q], "requeue": false, "error": %q}`, taken.Messages[0].Token, why))
 }

@@ -14,7 +14,7 @@ import (
 var views = []string{
 	"overview", "queues", "queues/%2F/orders", "queues/%2F/orders?tab=messages", "queues/%2F/orders?tab=scheduled", "queues/%2F/orders?tab=bindings",
 	"queues/%2F/orders?tab=manage", "exchanges", "exchanges/%2F/shop", "topology", "jobs", "connections", "channels", "jobs/%2F/mails", "semaphores", "semaphores/%2F/crawlers", "keys", "users", "users/ann",
-	"vhosts", "vhosts/%2F", "policies", "definitions",
+	"vhosts", "vhosts/%2F", "policies", "definitions", "nodes", "nodes/fiveways", "shovels", "audit", "jobs/%2F/mails?tab=retry", "jobs/%2F/mails?tab=dead",
 }
 
 // name is a view as the name of a file.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -25,10 +26,10 @@ type shop struct {
 	*brokertest.Broker
 }
 
-// openShop starts the shop's broker and fills it.
-func openShop(t testing.TB) *shop {
+// openShop starts the shop's broker, with more flags if any are given, and fills it.
+func openShop(t testing.TB, more ...string) *shop {
 	t.Helper()
-	b := brokertest.Run(t, everything...)
+	b := brokertest.Run(t, append(slices.Clip(everything), more...)...)
 	s := &shop{t, "http://" + b.HTTPAddr(), b}
 	for _, r := range stock {
 		s.api(r.method, r.path, r.body)

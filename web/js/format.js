@@ -30,6 +30,9 @@ export function bytes(n) {
   return `${n} B`;
 }
 
+/** Bytes per second. */
+export const bytesRate = (n) => (Number.isFinite(n) ? `${bytes(Math.round(n))}/s` : "–");
+
 /** Milliseconds. */
 export function millis(n) {
   if (!Number.isFinite(n)) return "–";

@@ -1,6 +1,6 @@
 // Polling.
 import { get } from "./api.js";
-import { useEffect, useRef, useState } from "./html.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { store, useStore } from "./store.js";
 
 const key = "fiveways.interval";
@@ -17,6 +17,24 @@ export function chooseInterval(ms) {
 const refresh = store(0);
 export const refreshAll = () => refresh.set(refresh.get() + 1);
 
+/** How many parts of the page have no first answer yet: a view is shown when it has all, so that nothing jumps. */
+export const waiting = store(0);
+
+/** Counts a part among those that wait; the result is called when it has its answer. */
+function useWaiting(waits) {
+  const settle = useRef(() => {});
+  useLayoutEffect(() => {
+    if (!waits) return undefined;
+    waiting.set(waiting.get() + 1);
+    settle.current = () => {
+      settle.current = () => {};
+      waiting.set(waiting.get() - 1);
+    };
+    return () => settle.current();
+  }, []);
+  return settle;
+}
+
 /**
  * What GET where says, asked for again while the page is seen. With an error the value before stays. A null path asks for nothing.
  * once: asked for once, and with refreshAll.
@@ -26,6 +44,7 @@ export function useLive(where, { once = false } = {}) {
   const wanted = useStore(refresh);
   const [state, setState] = useState({ where, data: undefined, error: null });
   const timer = useRef(0);
+  const settle = useWaiting(where !== null);
 
   useEffect(() => {
     if (where === null) return undefined;
@@ -42,6 +61,7 @@ export function useLive(where, { once = false } = {}) {
         if (control.signal.aborted) return;
         setState((s) => ({ where, data: s.where === where ? s.data : undefined, error }));
       }
+      settle.current();
       if (every && !once && !control.signal.aborted) timer.current = setTimeout(look, every);
     };
     look();

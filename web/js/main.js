@@ -7,6 +7,7 @@ import { place } from "./router.js";
 import { listenForKeys } from "./shortcuts.js";
 import { useStore } from "./store.js";
 import * as access from "./views/access.js";
+import { Audit } from "./views/audit.js";
 import { Channels } from "./views/channels.js";
 import { Connection, Connections } from "./views/connections.js";
 import { Definitions } from "./views/definitions.js";
@@ -16,11 +17,13 @@ import { JobQueue } from "./views/job-queue.js";
 import { Jobs } from "./views/jobs.js";
 import { Keys } from "./views/keys.js";
 import { Login } from "./views/login.js";
+import { Node, Nodes } from "./views/nodes.js";
 import { Overview } from "./views/overview.js";
 import { Policies } from "./views/policies.js";
 import { Queue } from "./views/queue.js";
 import { Queues } from "./views/queues.js";
 import { Semaphore, Semaphores } from "./views/semaphores.js";
+import { Shovels } from "./views/shovels.js";
 import { Topology } from "./views/topology.js";
 import { VHost, VHosts } from "./views/vhosts.js";
 
@@ -29,6 +32,7 @@ const views = {
   overview: [Overview], queues: [Queues, Queue, 2], exchanges: [Exchanges, Exchange, 2], topology: [Topology],
   connections: [Connections, Connection, 1], channels: [Channels], jobs: [Jobs, JobQueue, 2], semaphores: [Semaphores, Semaphore, 2],
   keys: [Keys], users: [access.Users, access.User, 1], vhosts: [VHosts, VHost, 1], policies: [Policies], definitions: [Definitions],
+  nodes: [Nodes, Node, 1], shovels: [Shovels], audit: [Audit],
 };
 
 const Lost = () => html`<${Head} title="Page not found" /><p>Choose one from the navigation.</p>`;

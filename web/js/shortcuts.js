@@ -9,6 +9,7 @@ export const leaps = [
   ["o", ["overview"], "overview"], ["q", ["queues"], "queues"], ["e", ["exchanges"], "exchanges"], ["t", ["topology"], "topology"],
   ["c", ["connections"], "connections"], ["h", ["channels"], "channels"], ["j", ["jobs"], "jobs"], ["s", ["semaphores"], "semaphores"],
   ["k", ["keys"], "keys"], ["u", ["users"], "users"], ["v", ["vhosts"], "virtual hosts"], ["p", ["policies"], "policies"], ["d", ["definitions"], "definitions"],
+  ["n", ["nodes"], "nodes"], ["x", ["shovels"], "shovels"], ["a", ["audit"], "audit log"],
 ];
 
 /** [keys, what they do], of the others. */

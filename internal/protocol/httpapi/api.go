@@ -98,7 +98,7 @@ func New(b *broker.Broker, o Options) *API {
 		o.Node.ClusterID = func() string { return topology.ClusterID(b) }
 	}
 	a.Describe(about)
-	overview.Register(a.API, o.Node)
+	overview.Register(a.API, o.Node, o.Shovels.List)
 	a.counters = metrics.Options{Node: o.Node, Logins: a.Logins, Semaphores: o.Semaphores, Shovels: o.Shovels.List, Spans: o.Spans}
 	metrics.Register(a.API, rest.Monitoring, a.counters)
 	policy.Register(a.API)

@@ -24,7 +24,7 @@ export const Head = ({ title, crumbs = [], children }) => html`
   <div class="head">
     <div>
       ${crumbs.length > 0 && html`<nav class="crumbs small" aria-label="Above this">
-        ${crumbs.map(([label, to]) => html`<${Go} to=${to}>${label}<//> / `)}
+        ${crumbs.map(([label, to]) => html`<${Go} to=${to}>${label}<//> › `)}
       </nav>`}
       <h1>${title}</h1>
     </div>

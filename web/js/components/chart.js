@@ -22,7 +22,7 @@ export function Chart({ title, series, format, binary = false }) {
   return html`
     <${Card} title=${title} flush>
       <div class="chart">
-        <div class="legend">
+        <div class=${drawn.length > 3 ? "legend long" : "legend"}>
           ${drawn.map((s, i) => html`<span class=${`mark-${i + 1}`}><i></i>${s.label} <b>${at(s)}</b></span>`)}
           ${under !== null && html`<span class="soft">${clock(under, true)}</span>`}
         </div>
@@ -69,10 +69,13 @@ function options(box, series, format, binary, onPoint) {
     ],
     series: [{}, ...series.map((s, i) => {
       const stroke = colour(`series-${i + 1}`);
-      return { label: s.label, stroke, width: 1.6, points: { show: (u) => u.data[0].length === 1 }, fill: series.length === 1 ? `${stroke}1c` : undefined };
+      return { label: s.label, stroke, width: 1.6, points: { show: true, size: 4, filter: alone }, fill: series.length === 1 ? `${stroke}1c` : undefined };
     })],
   };
 }
+
+// The indices of points without a neighbour: no line shows them.
+const alone = (u, series) => u.data[series].flatMap((v, i, all) => (v !== null && (all[i - 1] ?? null) === null && (all[i + 1] ?? null) === null ? [i] : []));
 
 function span(u) {
   const [first, last] = [u.data[0][0] ?? Date.now(), u.data[0].at(-1) ?? Date.now()];

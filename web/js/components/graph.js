@@ -142,17 +142,29 @@ function Edge({ way, label }) {
     </g>`;
 }
 
-/** Nodes and edges of bindings; at most so many edges: more would be unreadable. */
-export function ofBindings(bindings, most = 300) {
+/** Nodes and edges of bindings; degree is how many bindings a node has. */
+export function ofBindings(bindings) {
   const nodes = new Map();
   const add = (kind, vhost, name) => {
     const id = `${kind} ${vhost} ${name}`;
-    const shown = name || "(default)";
-    if (!nodes.has(id)) nodes.set(id, { id, kind, label: shown, to: [`${kind}s`, vhost, name || "amq.default"] });
+    const node = nodes.get(id) ?? { id, kind, label: name || "(default)", to: [`${kind}s`, vhost, name || "amq.default"], degree: 0 };
+    node.degree++;
+    nodes.set(id, node);
     return id;
   };
-  const edges = bindings.slice(0, most).map((b) => ({
-    from: add("exchange", b.vhost, b.source), to: add(b.destination_type, b.vhost, b.destination), label: b.routing_key,
-  }));
-  return { nodes: [...nodes.values()], edges, left: Math.max(0, bindings.length - most) };
+  const edges = bindings.map((b) => ({ from: add("exchange", b.vhost, b.source), to: add(b.destination_type, b.vhost, b.destination), label: b.routing_key }));
+  return { nodes: [...nodes.values()], edges };
+}
+
+/** The part of a graph that is so many steps from some of its nodes. */
+export function neighbours({ nodes, edges }, starts, steps) {
+  const near = new Set(starts);
+  for (let step = 0; step < steps; step++) {
+    const before = new Set(near);
+    for (const e of edges) {
+      if (before.has(e.from)) near.add(e.to);
+      if (before.has(e.to)) near.add(e.from);
+    }
+  }
+  return { nodes: nodes.filter((n) => near.has(n.id)), edges: edges.filter((e) => near.has(e.from) && near.has(e.to)) };
 }

@@ -1,7 +1,7 @@
 // The frame of every view: the bar, the navigation, notices and dialogs.
 import { hasTag, logout, reached, session } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { chooseInterval, interval, useLive } from "../live.js";
+import { chooseInterval, interval, useLive, waiting } from "../live.js";
 import { href, place } from "../router.js";
 import { helpShown, leaps, others } from "../shortcuts.js";
 import { useStore } from "../store.js";
@@ -12,12 +12,12 @@ import { Toasts } from "./toasts.js";
 
 // An entry without a place begins a section; the third is the tag that it needs.
 const entries = [
-  ["Overview", "overview"],
-  ["Messages"], ["Queues", "queues"], ["Exchanges", "exchanges"], ["Topology", "topology"], ["Jobs", "jobs"],
+  ["Overview", "overview"], ["Nodes", "nodes", "monitoring"],
+  ["Messages"], ["Queues", "queues"], ["Exchanges", "exchanges"], ["Topology", "topology"], ["Jobs", "jobs"], ["Shovels", "shovels", "monitoring"],
   ["Clients"], ["Connections", "connections"], ["Channels", "channels"],
   ["Coordination"], ["Semaphores", "semaphores"], ["Keys", "keys", "administrator"],
   ["Administration"], ["Users", "users", "administrator"], ["Virtual hosts", "vhosts"], ["Policies", "policies", "policymaker"],
-  ["Definitions", "definitions", "administrator"],
+  ["Definitions", "definitions", "administrator"], ["Audit log", "audit", "administrator"],
 ];
 
 export function Shell({ children }) {
@@ -25,6 +25,7 @@ export function Shell({ children }) {
   const [open, setOpen] = useState(false);
   const main = useRef(null);
   const first = useRef(true);
+  const waits = useStore(waiting) > 0;
   const where = parts.join("/");
   useEffect(() => {
     setOpen(false);
@@ -38,7 +39,7 @@ export function Shell({ children }) {
     <${Bar} onMenu=${() => setOpen(!open)} open=${open} />
     <div class="frame">
       <${Nav} at=${parts[0] ?? "overview"} open=${open} />
-      <main id="main" tabindex="-1" ref=${main}><${Notices} />${children}</main>
+      <main id="main" tabindex="-1" ref=${main}><div class=${waits ? "waiting" : ""}><${Notices} />${children}</div></main>
     </div>
     <${Toasts} /><${Dialogs} /><${Help} />`;
 }

@@ -35,11 +35,8 @@ export function Users() {
     go(["users", name]);
   };
   return html`
-    <${Head} title="Users" />
-    <div class="stack">
-      <${Listing} path="users" columns=${columns} label="Users" />
-      <${Fold} title="New user"><${Form} label="New user" fields=${fields} button="Create user" onSubmit=${create} /><//>
-    </div>`;
+    <${Head} title="Users"><${Fold} title="New user"><${Form} label="New user" fields=${fields} button="Create user" onSubmit=${create} /><//><//>
+    <${Listing} path="users" columns=${columns} label="Users" />`;
 }
 
 export function User({ names: [name] }) {

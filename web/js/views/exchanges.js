@@ -21,11 +21,8 @@ const columns = [
 
 export function Exchanges() {
   return html`
-    <${Head} title="Exchanges" />
-    <div class="stack">
-      <${Listing} path=${useVHostPath("exchanges")} columns=${columns} label="Exchanges" rowKey=${(x) => `${x.vhost} ${x.name}`} />
-      <${NewExchange} />
-    </div>`;
+    <${Head} title="Exchanges"><${NewExchange} /><//>
+    <${Listing} path=${useVHostPath("exchanges")} columns=${columns} label="Exchanges" rowKey=${(x) => `${x.vhost} ${x.name}`} />`;
 }
 
 const usual = ["direct", "fanout", "topic", "headers"];

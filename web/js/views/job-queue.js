@@ -1,19 +1,20 @@
 import { del, path, post, query as toQuery } from "../api.js";
-import { Card, Chip, Empty, Facts, Fold, Go, Head, Trouble } from "../components/basics.js";
+import { Card, Chip, Empty, Facts, Fold, Go, Head, Tabs, Trouble } from "../components/basics.js";
 import { confirm } from "../components/dialogs.js";
 import { Form } from "../components/form.js";
 import { Payload } from "../components/message.js";
 import { Rows } from "../components/table.js";
 import { act, toast } from "../components/toasts.js";
-import { bytes, count, duration, time } from "../format.js";
+import { bytes, count, duration, many, time } from "../format.js";
 import { html, useState } from "../html.js";
 import { refreshAll, useLive } from "../live.js";
 import { place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
+import { Dead } from "./dead-jobs.js";
 
 // The states of a job in the order of its life: [as the API has it, as people read it, the chip's kind].
 const states = [
-  ["queued", "queued", ""], ["queued-with-backoff", "backing off", "bad"], ["locked", "locked", "warn"], ["locked-with-requeue", "locked, another behind", "warn"],
+  ["queued", "queued", ""], ["queued-with-backoff", "backing off", "warn"], ["locked", "locked", "warn"], ["locked-with-requeue", "locked, another behind", "warn"],
   ["done-awaiting-gc", "done", "good"], ["done-with-backoff", "done, backing off", "good"], ["done-with-requeue", "done, another behind", "good"],
 ];
 const stateOf = (j) => states.find(([s]) => s === j.state) ?? [j.state, j.state, ""];
@@ -42,11 +43,48 @@ function until(j) {
   return j.state.startsWith("locked") ? "its consumer" : "";
 }
 
-/** The jobs of one queue, in a state or in any. */
+const tabs = [["", "All"], ["retry", "Retry"], ["dead", "Dead"]];
+
+/** The jobs of one queue: all, in a state or in any; those that are to be tried again; or those that have failed for good. */
 export function JobQueue({ names: [vhost, queue] }) {
   const { query: q } = useStore(place);
+  const View = { retry: Retry, dead: Dead }[q.tab] ?? All;
+  return html`
+    <${Head} title=${queue} crumbs=${[["Jobs", ["jobs"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}>
+      <${Go} class="button" to=${["queues", vhost, queue]}>Its messages<//>
+      <${Fold} title="New job"><${Form} label="New job" fields=${jobFields} button="Enqueue" more="Time and priority" onSubmit=${(job) => enqueue(vhost, queue, job)} reset /><//>
+    <//>
+    <${Tabs} of=${tabs} current=${q.tab ?? ""} to=${["jobs", vhost, queue]} label="Jobs" />
+    <${View} key=${q.tab} vhost=${vhost} queue=${queue} q=${q} />`;
+}
+
+const All = ({ q, ...of }) => html`
+  <div class="stack">
+    <div class="row" role="group" aria-label="State">${[["", "all"], ...states].map(([s, label]) => html`
+      <button class=${(q.state ?? "") === s ? "primary" : ""} aria-pressed=${(q.state ?? "") === s} onClick=${() => setQuery({ state: s || undefined, after: undefined })}>${label}</button>`)}</div>
+    <${List} ...${of} q=${q} state=${q.state} />
+  </div>`;
+
+/** The jobs that have failed, or were given a time, and wait for it. */
+function Retry({ q, vhost, queue }) {
   const base = path`jobs/${vhost}/${queue}`;
-  const { data, error, loading } = useLive(base + toQuery({ state: q.state, after: q.after, limit: 100 }));
+  const retry = async () => {
+    if (await confirm(`Retry all jobs of ${queue} now?`, "All that are backing off are ready at once.", "Retry all")) {
+      await act((v) => `${many(v.jobs, "job")} ready now.`, () => post(`${base}/retry`));
+    }
+  };
+  const remove = async () => {
+    if (await confirm(`Delete all jobs of ${queue} that are backing off?`, "They will not run.", "Delete all")) {
+      await act((v) => `${many(v.jobs, "job")} deleted.`, () => del(base + toQuery({ state: "queued-with-backoff" })));
+    }
+  };
+  return html`<${List} vhost=${vhost} queue=${queue} q=${q} state="queued-with-backoff"
+    tools=${html`<button onClick=${retry}>Retry all …</button><button class="danger" onClick=${remove}>Delete all …</button>`} />`;
+}
+
+function List({ q, vhost, queue, state, tools }) {
+  const base = path`jobs/${vhost}/${queue}`;
+  const { data, error, loading } = useLive(base + toQuery({ state, after: q.after, limit: 100 }));
   const [open, setOpen] = useState(null);
   const jobs = data?.jobs ?? [];
   const one = (j) => `${base}/${encodeURIComponent(j.id)}`;
@@ -66,16 +104,12 @@ export function JobQueue({ names: [vhost, queue] }) {
       ${!j.state.startsWith("done") && html`<button class="danger" onClick=${() => cancel(j)}>Cancel …</button>`}</span>` },
   ];
   return html`
-    <${Head} title=${queue} crumbs=${[["Jobs", ["jobs"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}><${Go} class="button" to=${["queues", vhost, queue]}>Its messages<//><//>
     <div class="stack">
-      <div class="row" role="group" aria-label="State">${[["", "all"], ...states].map(([s, label]) => html`
-        <button class=${(q.state ?? "") === s ? "primary" : ""} aria-pressed=${(q.state ?? "") === s} onClick=${() => setQuery({ state: s || undefined, after: undefined })}>${label}</button>`)}</div>
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="These jobs" />
-      ${data && html`<${Card} title="Jobs" flush tools=${html`${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}
+      ${data && html`<${Card} title="Jobs" flush tools=${html`${jobs.length > 0 && tools}${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}
           ${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}`}>
-        ${jobs.length > 0 ? html`<${Rows} columns=${columns} rows=${jobs} label="Jobs" rowKey=${(j) => j.id} />` : html`<${Empty} title=${q.state ? "No job is in this state." : "There are no jobs here."} />`}<//>`}
+        ${jobs.length > 0 ? html`<${Rows} columns=${columns} rows=${jobs} label="Jobs" rowKey=${(j) => j.id} />` : html`<${Empty} title=${state ? "No job is in this state." : "There are no jobs here."} />`}<//>`}
       ${open && html`<${Job} key=${open} vhost=${vhost} queue=${queue} id=${open} onClose=${() => setOpen(null)} />`}
-      <${Fold} title="New job"><${Form} label="New job" fields=${jobFields} button="Enqueue" more="Time and priority" onSubmit=${(job) => enqueue(vhost, queue, job)} reset /><//>
     </div>`;
 }
 

@@ -25,12 +25,12 @@ export function Jobs() {
   const all = (data?.jobs ?? []).filter((q) => !chosen || q.vhost === chosen);
   const fields = [{ name: "queue", label: "Queue", required: true, hint: "created if missing" }, useVHostField(), ...jobFields];
   return html`
-    <${Head} title="Jobs" />
+    <${Head} title="Jobs">
+      <${Fold} title="New job"><${Form} label="New job" fields=${fields} button="Enqueue" more="Time and priority" onSubmit=${({ queue, vhost: v, ...job }) => enqueue(v, queue, job)} reset /><//><//>
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="The list of jobs" />
       ${data && (all.length > 0
         ? html`<${Card} flush><${Rows} columns=${columns} rows=${all} label="Queues with jobs" rowKey=${(q) => path`${q.vhost}/${q.queue}`} /><//>`
-        : html`<div class="card"><${Empty} title="There are no jobs yet."><span>Enqueue one below, or with <code>redis-cli -p 6380 job.enqueue mails 'to: ann' id welcome-ann</code></span><//></div>`)}
-      <${Fold} title="New job"><${Form} label="New job" fields=${fields} button="Enqueue" more="Time and priority" onSubmit=${({ queue, vhost: v, ...job }) => enqueue(v, queue, job)} reset /><//>
+        : html`<div class="card"><${Empty} title="There are no jobs yet."><span>Enqueue one with New job, or with <code>redis-cli -p 6380 job.enqueue mails 'to: ann' id welcome-ann</code></span><//></div>`)}
     </div>`;
 }

@@ -30,16 +30,16 @@ export function Keys() {
     { title: "", show: (k) => html`<button class="danger" onClick=${() => remove(k)}>Delete …</button>` },
   ];
   return html`
-    <${Head} title="Keys"><input type="search" class="mono" aria-label="Keys with prefix" placeholder="Keys with prefix" value=${q.prefix ?? ""} onInput=${(e) => setQuery({ prefix: e.target.value, after: undefined })} /><//>
+    <${Head} title="Keys"><input type="search" class="mono" aria-label="Keys with prefix" placeholder="Keys with prefix" value=${q.prefix ?? ""} onInput=${(e) => setQuery({ prefix: e.target.value, after: undefined })} />
+      <${Fold} title="Set a key"><${Form} label="Set a key" fields=${[{ name: "key", label: "Key", required: true, wide: true }, value("")]} button="Set"
+        onSubmit=${({ key, value: v = "" }) => set({ key }, v)} reset /><//><//>
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="The key-value store" />
       ${data && html`<${Card} title="Keys" flush tools=${html`<span class="soft small">${count(data.total)}, at revision ${count(data.revision)}</span>
           ${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}`}>
         ${keys.length > 0 ? html`<${Rows} columns=${columns} rows=${keys} label="Keys" rowKey=${keyPath} />`
-          : html`<${Empty} title=${q.prefix ? "No key has this prefix." : "There are no keys yet."}><span>Set one below, or with <code>etcdctl put greeting hello</code></span><//>`}<//>`}
+          : html`<${Empty} title=${q.prefix ? "No key has this prefix." : "There are no keys yet."}><span>Set one with Set a key, or with <code>etcdctl put greeting hello</code></span><//>`}<//>`}
       ${open && html`<${OneKey} at=${open} key=${open} onClose=${() => setOpen(null)} />`}
-      <${Fold} title="Set a key"><${Form} label="Set a key" fields=${[{ name: "key", label: "Key", required: true, wide: true }, value("")]} button="Set"
-        onSubmit=${({ key, value: v = "" }) => set({ key }, v)} reset /><//>
     </div>`;
 }
 

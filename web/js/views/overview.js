@@ -1,38 +1,40 @@
 import { hasTag, query, session } from "../api.js";
+import { Attention } from "../components/attention.js";
 import { Card, Chip, Command, Empty, Go, Head, Tile, Trouble } from "../components/basics.js";
 import { Chart } from "../components/chart.js";
-import { Rows } from "../components/table.js";
+import { Cluster } from "../components/cluster.js";
+import { Range, useSpan } from "../components/range.js";
 import { bytes, count, duration, millis, rate, short } from "../format.js";
 import { html } from "../html.js";
 import { useLive } from "../live.js";
-import { place, setQuery } from "../router.js";
-import { levelSeries, levels, pastOf, rateOf, rateSeries, spans, useRemembered } from "../samples.js";
+import { levelSeries, levels, pastOf, quantiles, rateOf, rateSeries } from "../samples.js";
 import { useStore } from "../store.js";
 
 export function Overview() {
-  const { query: q } = useStore(place);
-  const span = spans.find(([s]) => s === q.span)?.[0] ?? "600";
+  const span = useSpan();
   const overview = useLive(`overview${query(pastOf(span, "lengths", "msg_rates"))}`);
   const monitors = hasTag(useStore(session), "monitoring");
   const nodes = useLive(monitors ? `nodes${query(pastOf(span, "node_stats"))}` : null);
+  const attention = useLive("attention");
+  const listeners = useLive("listeners", { once: true });
   const of = overview.data;
-  if (!of) return html`<${Head} title="Overview" />${overview.loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${overview.error} what="The overview" />`}`;
+  if (overview.loading || attention.loading || listeners.loading || (monitors && nodes.loading)) return html`<${Head} title="Overview" /><p class="soft">Loading …</p>`;
+  if (!of) return html`<${Head} title="Overview" /><${Trouble} error=${overview.error} what="The overview" />`;
   const node = nodes.data?.find((n) => n.name === of.node);
   return html`
     <${Head} title="Overview">
       <span class="soft small">${of.product_name ?? "Fiveways"} ${of.fiveways_version ?? ""}${of.node ? `, ${of.node}` : ""}</span>
-      <select aria-label="Time range of charts" value=${span} onChange=${(e) => setQuery({ span: e.target.value })}>
-        ${spans.map(([s, label]) => html`<option value=${s} selected=${s === span}>${label}</option>`)}
-      </select>
+      <${Range} span=${span} of=${of} />
     <//>
     <div class="stack">
       <${Trouble} error=${overview.error} what="The overview" />
-      <${Cluster} nodes=${nodes.data?.filter((n) => n.cluster_member) ?? []} />
+      <${Attention} matters=${attention.data?.matters} />
       <${Totals} of=${of} />
+      <${Cluster} nodes=${nodes.data?.filter((n) => n.cluster_member) ?? []} />
       ${of.object_totals?.queues === 0 && html`<${FirstSteps} />`}
-      <${Charts} of=${of} age=${node?.uptime} />
-      <${NodeCharts} node=${node} data=${nodes.data} />
-      <${Listeners} />
+      <${Charts} of=${of} since=${of.history_since} />
+      <${NodeCharts} node=${node} since=${of.history_since} />
+      <${Listeners} ...${listeners} />
     </div>`;
 }
 
@@ -54,28 +56,6 @@ function Totals({ of }) {
     </div>`;
 }
 
-const nodeColumns = [
-  { title: "Node", class: "name", show: (n) => html`${n.name} ${n.cluster_member.here && html`<${Chip}>you are here<//>`}` },
-  { title: "Role", show: (n) => (n.running ? html`<${Chip} kind=${n.cluster_member.role === "leader" ? "good" : ""}>${n.cluster_member.role}<//>` : html`<${Chip} kind="bad">down<//>`) },
-  { title: "Lag in entries", number: true, show: (n) => count(n.cluster_member.lag ?? NaN) },
-  { title: "Clock", number: true, show: (n) => (n.running ? millis(n.cluster_member.clock_skew_ms) : "–") },
-  { title: "Disk free", number: true, show: (n) => bytes(n.disk_free) },
-  { title: "Term", number: true, wide: true, show: (n) => count(n.cluster_member.term) },
-  { title: "Version", wide: true, show: (n) => n.cluster_member.version ?? "–" },
-  { title: "Address", wide: true, show: (n) => n.cluster_member.address },
-];
-
-function Cluster({ nodes }) {
-  if (nodes.length === 0) return null;
-  const voters = nodes.filter((n) => n.cluster_member.role !== "learner");
-  const critical = voters.filter((n) => n.running).length <= Math.floor(voters.length / 2) + 1;
-  return html`
-    <${Card} title="Cluster" flush>
-      ${critical && html`<div class="body"><div class="note warn">If one more node stops, nothing can be written: the others would be no majority.</div></div>`}
-      <${Rows} columns=${nodeColumns} rows=${nodes} label="Nodes of the cluster" />
-    <//>`;
-}
-
 const FirstSteps = () => html`
   <${Card}><${Empty} title="There is no queue yet. To send a first message:">
     <ol>
@@ -86,39 +66,33 @@ const FirstSteps = () => html`
     <span>Or point a client at one of the addresses below.</span>
   <//><//>`;
 
-function Charts({ of, age }) {
+function Charts({ of, since }) {
   const stats = of.message_stats ?? {};
   const queued = of.queue_totals ?? {};
   return html`
     <div class="columns two">
-      <${Chart} title="Messages in queues" format=${short} series=${levelSeries([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, age)} />
+      <${Chart} title="Messages in queues" format=${short} series=${levelSeries([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], queued, since)} />
       <${Chart} title="Message rates" format=${rate} series=${rateSeries([
         ["published", "publish"], ["confirmed", "confirm"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"],
-      ], stats, age)} />
+      ], stats, since)} />
     </div>`;
 }
 
-// The broker keeps the history of RabbitMQ's counters; for the others the page remembers what it has seen.
-function NodeCharts({ node, data }) {
-  const latency = node?.latency ?? {};
-  const remembered = {
-    mem: useRemembered(data, node?.mem_used), disk: useRemembered(data, node?.disk_free),
-    fsync: useRemembered(data, latency.fsync?.p50), fsync99: useRemembered(data, latency.fsync?.p99 ?? node?.io_sync_avg_time),
-    confirm: useRemembered(data, latency.confirm?.p50), confirm99: useRemembered(data, latency.confirm?.p99),
-  };
+function NodeCharts({ node, since }) {
   if (!node) return null;
+  const past = node.latency?.samples;
+  const both = (name) => ["p50", "p99"].map((q) => ({ label: q, points: quantiles(past, name, q), now: node.latency?.[name]?.[q] }));
   return html`
     <div class="columns two">
-      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used", node.uptime) ?? remembered.mem }]} />
-      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free", node.uptime) ?? remembered.disk }]} />
-      <${Chart} title="A write to the disk (fsync)" format=${millis} series=${[{ label: "p50", points: remembered.fsync }, { label: "p99", points: remembered.fsync99 }]} />
-      <${Chart} title="From publish to confirm" format=${millis} series=${[{ label: "p50", points: remembered.confirm }, { label: "p99", points: remembered.confirm99 }]} />
+      <${Chart} title=${`Memory, of ${bytes(node.mem_limit)}`} format=${bytes} binary series=${[{ label: "used", points: levels(node, "mem_used", since) }]} />
+      <${Chart} title=${`Disk, alarm below ${bytes(node.disk_free_limit)}`} format=${bytes} binary series=${[{ label: "free", points: levels(node, "disk_free", since) }]} />
+      <${Chart} title="A write to the disk (fsync)" format=${millis} series=${both("fsync")} />
+      <${Chart} title="From publish to confirm" format=${millis} series=${both("confirm")} />
     </div>
-    <p class="soft small">${node.cluster_member && `These charts are of ${node.name}, which leads. `}Up for ${duration(node.uptime ?? 0)}, ${count(node.proc_used)} goroutines, ${count(node.fd_used)} of ${count(node.fd_total)} files open.</p>`;
+    <p class="soft small">${node.cluster_member && `These charts are of ${node.name}, which leads. `}Up for ${duration(node.uptime ?? 0)}. <${Go} to=${["nodes", node.name]}>More about this node<//></p>`;
 }
 
-function Listeners() {
-  const { data, error } = useLive("listeners", { once: true });
+function Listeners({ data, error }) {
   const all = data ?? [];
   return html`
     <${Card} title="Ways in" flush>
@@ -130,4 +104,3 @@ function Listeners() {
         </div>`)}
     <//>`;
 }
-

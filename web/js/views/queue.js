@@ -13,7 +13,7 @@ import { QueueManage } from "./queue-manage.js";
 import { Browse } from "./queue-messages.js";
 import { Publish } from "./queue-publish.js";
 import { Take } from "./queue-take.js";
-import { Features } from "./queues.js";
+import { Activity, ConsumerCount, Features } from "./queues.js";
 import { Scheduled } from "./scheduled.js";
 
 const tabs = [["overview", "Overview"], ["messages", "Messages"], ["scheduled", "Scheduled"], ["bindings", "Bindings"], ["manage", "Move, purge, delete"]];
@@ -26,7 +26,7 @@ export function Queue({ names: [vhost, name] }) {
   const views = { overview: QueueOverview, messages: Browse, scheduled: Scheduled, bindings: QueueBindings, manage: QueueManage };
   const View = views[tab] ?? QueueOverview;
   return html`
-    <${Head} title=${name} crumbs=${[["Queues", ["queues"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}>${q && html`<${Features} of=${q} />`}<//>
+    <${Head} title=${name} crumbs=${[["Queues", ["queues"]], [`virtual host ${vhost}`, ["vhosts", vhost]]]}>${q && html`<${Activity} of=${q} /><${Features} of=${q} />`}<//>
     <${Tabs} of=${tabs} current=${tab} to=${["queues", vhost, name]} label="Sections of this queue" />
     ${q ? html`<div class="stack"><${Trouble} error=${error} what="This queue" /><${View} ...${props} kind="queues" /></div>`
       : loading ? html`<p class="soft">Loading …</p>` : html`<${Trouble} error=${error} what="This queue" />`}`;
@@ -43,20 +43,20 @@ function QueueOverview({ vhost, name, q }) {
       <${Tile} name="In" value=${rate(stats.publish_details?.rate ?? 0)} note=${`${short(stats.publish ?? 0)} so far`} />
       <${Tile} name="Out" value=${rate(stats.deliver_get_details?.rate ?? 0)} note=${`${short(stats.deliver_get ?? 0)} so far`} />
       <${Tile} name="Size" value=${bytes(q.message_bytes ?? 0)} />
-      <${Tile} name="Consumers" value=${count(q.consumers ?? 0)} />
+      <${Tile} name="Consumers" value=${html`<${ConsumerCount} of=${q} />`} />
     </div>
-    <div class="columns two"><${Publish} vhost=${vhost} exchange="amq.default" queue=${name} /><${Take} vhost=${vhost} name=${name} ready=${q.messages_ready ?? 0} /></div>
     <div class="columns two">
       <${Chart} title="Messages" format=${short} series=${levelSeries([["ready", "messages_ready"], ["unacknowledged", "messages_unacknowledged"]], q)} />
       <${Chart} title="Rates" format=${rate} series=${rateSeries([["published", "publish"], ["delivered", "deliver_get"], ["acknowledged", "ack"], ["redelivered", "redeliver"]], stats)} />
     </div>
+    <div class="columns two"><${Publish} vhost=${vhost} exchange="amq.default" queue=${name} /><${Take} vhost=${vhost} name=${name} ready=${q.messages_ready ?? 0} /></div>
     <div class="columns two"><${Details} q=${q} /><${Consumers} of=${q.consumer_details ?? []} /></div>`;
 }
 
 const Details = ({ q }) => html`
   <${Card} title="Details">
     <${Facts} of=${[
-      ["State", q.state], ["Type", q.type], ["Durable", q.durable], ["Exclusive to", q.owner_pid_details?.name], ["Delete when unused", q.auto_delete],
+      ["State", html`<${Activity} of=${q} />`], ["Type", q.type], ["Durable", q.durable], ["Exclusive to", q.owner_pid_details?.name], ["Delete when unused", q.auto_delete],
       ["Policy", q.policy && html`<${Go} to=${["policies"]} query=${{ name: q.policy }}>${q.policy}<//>`], ["Operator policy", q.operator_policy],
       ...Object.entries(q.effective_policy_definition ?? {}).map(([k, v]) => [`by policy: ${k}`, String(v)]),
       ...Object.entries(q.arguments ?? {}).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),

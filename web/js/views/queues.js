@@ -16,15 +16,26 @@ const columns = [
   { key: "name", title: "Name", class: "name", show: (q) => html`<${Go} to=${["queues", q.vhost, q.name]}>${q.name}<//>` },
   { key: "vhost", title: "Virtual host", wide: true },
   { title: "Features", wide: true, show: (q) => html`<${Features} of=${q} />` },
-  { key: "state", title: "State", wide: true, show: (q) => html`<${Chip} kind=${q.state === "running" ? "good" : ""}>${q.state ?? "–"}<//>` },
+  { key: "activity", title: "State", show: (q) => html`<${Activity} of=${q} />` },
   { key: "messages_ready", title: "Ready", number: true, show: (q) => count(q.messages_ready ?? 0) },
   { key: "messages_unacknowledged", title: "Unacked", number: true, show: (q) => count(q.messages_unacknowledged ?? 0) },
   { key: "messages", title: "Total", number: true, wide: true, show: (q) => count(total(q)) },
   { key: "message_bytes", title: "Size", number: true, wide: true, show: (q) => bytes(q.message_bytes) },
   { key: "message_stats.publish_details.rate", title: "In", number: true, wide: true, show: (q) => rate(q.message_stats?.publish_details?.rate ?? 0) },
   { key: "message_stats.deliver_get_details.rate", title: "Out", number: true, wide: true, show: (q) => rate(q.message_stats?.deliver_get_details?.rate ?? 0) },
-  { key: "consumers", title: "Consumers", number: true, wide: true, show: (q) => count(q.consumers ?? 0) },
+  { key: "consumers", title: "Consumers", number: true, wide: true, show: (q) => html`<${ConsumerCount} of=${q} />` },
 ];
+
+const activities = { running: "good", growing: "warn", blocked: "bad", idle: "" };
+
+/** What a queue does. Publishers of all queues are blocked by an alarm, which stands above every view. */
+export function Activity({ of: q }) {
+  const activity = q.messages_blocked > 0 && !q.messages_ready ? "blocked" : q.activity ?? q.state;
+  return html`<${Chip} kind=${activities[activity]}>${activity}<//>`;
+}
+
+/** How many consumers a queue has; none is marked when messages wait for one. */
+export const ConsumerCount = ({ of: q }) => (q.consumers > 0 || !q.messages_ready ? count(q.consumers ?? 0) : html`<${Chip} kind="warn">none<//>`);
 
 export function Features({ of }) {
   const marks = [
@@ -39,12 +50,9 @@ export function Queues() {
   const { query } = useStore(place);
   const listing = useVHostPath("queues");
   return html`
-    <${Head} title="Queues" />
-    <div class="stack">
-      <${Listing} path=${listing} columns=${columns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
-        <div class="card"><${Empty} title="There is no queue yet.">Create one below: a name is enough. A client that declares a queue creates it, too.<//></div>`} />
-      <${NewQueue} name=${query.new} />
-    </div>`;
+    <${Head} title="Queues"><${NewQueue} name=${query.new} /><//>
+    <${Listing} path=${listing} columns=${columns} label="Queues" rowKey=${(q) => `${q.vhost} ${q.name}`} empty=${html`
+      <div class="card"><${Empty} title="There is no queue yet.">Create one with New queue: a name is enough. A client that declares a queue creates it, too.<//></div>`} />`;
 }
 
 // Fields whose values are arguments of the declaration.

@@ -39,14 +39,14 @@ export function Semaphores() {
     go(["semaphores", v, key]);
   };
   return html`
-    <${Head} title="Semaphores"><input type="search" aria-label="Names that contain" placeholder="Names that contain" value=${q.name ?? ""} onInput=${(e) => setQuery({ name: e.target.value, after: undefined })} /><//>
+    <${Head} title="Semaphores"><input type="search" aria-label="Names that contain" placeholder="Names that contain" value=${q.name ?? ""} onInput=${(e) => setQuery({ name: e.target.value, after: undefined })} />
+      <${Fold} title="New semaphore"><${Form} label="New semaphore" fields=${fields} button="Create semaphore" onSubmit=${create} /><//><//>
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="The list of semaphores" />
       ${data && html`<${Card} flush>${data.semaphores.length > 0
         ? html`<${Rows} columns=${columns} rows=${data.semaphores} label="Semaphores" rowKey=${(s) => `${s.vhost} ${s.key}`} />`
-        : html`<${Empty} title="There is no semaphore here.">A semaphore lets the N highest-priority tasks run. Create one below.<//>`}<//>
+        : html`<${Empty} title="There is no semaphore here.">A semaphore lets the N highest-priority tasks run. Create one with New semaphore.<//>`}<//>
         <div class="row">${q.after && html`<button onClick=${() => setQuery({ after: undefined })}>First</button>`}${data.next && html`<button onClick=${() => setQuery({ after: data.next })}>More ›</button>`}</div>`}
-      <${Fold} title="New semaphore"><${Form} label="New semaphore" fields=${fields} button="Create semaphore" onSubmit=${create} /><//>
     </div>`;
 }
 

@@ -28,11 +28,8 @@ export function VHosts() {
     go(["vhosts", name]);
   };
   return html`
-    <${Head} title="Virtual hosts" />
-    <div class="stack">
-      <${Listing} path="vhosts" columns=${columns} label="Virtual hosts" />
-      <${Fold} title="New virtual host"><${Form} label="New virtual host" fields=${fields} button="Create virtual host" onSubmit=${create} /><//>
-    </div>`;
+    <${Head} title="Virtual hosts"><${Fold} title="New virtual host"><${Form} label="New virtual host" fields=${fields} button="Create virtual host" onSubmit=${create} /><//><//>
+    <${Listing} path="vhosts" columns=${columns} label="Virtual hosts" />`;
 }
 
 export function VHost({ names: [name] }) {

@@ -15,6 +15,10 @@ var about = map[string]rest.About{
 	}},
 	"POST /api/jobs/{vhost}/{queue}": {Summary: "Enqueue a job, or change one that is queued", In: Enqueue{},
 		Answers: map[int]any{http.StatusCreated: Enqueued{}, http.StatusOK: Enqueued{}}},
+	"POST /api/jobs/{vhost}/{queue}/retry": {Summary: "End the backoff of all jobs of a queue: they are ready now", Out: Changed{}},
+	"DELETE /api/jobs/{vhost}/{queue}": {Summary: "Take all jobs in a state out of a queue", Out: Changed{}, Query: []rest.Parameter{
+		{Name: "state", About: "queued or queued-with-backoff; required"},
+	}},
 	"GET /api/jobs/{vhost}/{queue}/{id}": {Summary: "What is known of a job", Out: Job{}},
 	"DELETE /api/jobs/{vhost}/{queue}/{id}": {Summary: "Take a job out of its queue", Query: []rest.Parameter{
 		{Name: "force", About: "also if a worker has it", Type: "boolean"},

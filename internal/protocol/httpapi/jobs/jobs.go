@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -36,6 +37,8 @@ func Register(on *rest.API) {
 	a.Get(rest.Management, "/api/jobs", a.queues)
 	a.Get(rest.Management, queue, a.list)
 	a.Handle(rest.Login, "POST "+queue, a.enqueue)
+	a.Handle(rest.Login, "POST "+queue+"/retry", a.retryAll)
+	a.Handle(rest.Login, "DELETE "+queue, a.cancelAll)
 	a.Get(rest.Login, one, a.status)
 	a.Delete(rest.Login, one, a.cancel)
 	a.Handle(rest.Login, "POST "+one+"/retry", func(r *http.Request) (rest.Answer, error) {
@@ -137,7 +140,18 @@ func (a *api) list(r *http.Request) (any, error) {
 		c.Cursor = c.Next
 	}
 	out.Next = c.Next
+	out.DeadLetterQueues = a.deadLetterQueues(s.VHost(), rest.Name(r, "queue"))
 	return out, nil
+}
+
+// deadLetterQueues are where the failed jobs of a queue go.
+func (a *api) deadLetterQueues(vhost, queue string) (names []string) {
+	of := inspect.QueueName{VHost: vhost, Name: queue}
+	for to := range inspect.DeadLetterQueues(a.Broker, func(n inspect.QueueName) bool { return n == of }) {
+		names = append(names, to.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // do does one command.

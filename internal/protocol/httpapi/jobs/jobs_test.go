@@ -1,11 +1,13 @@
 package jobs
 
 import (
+	"fmt"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/inspect"
 	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
@@ -60,4 +62,41 @@ func TestJobs(t *testing.T) {
 	if st, err := inspect.Queue(s, "plain"); err != nil || st.Jobs {
 		t.Error(st.Jobs, err)
 	}
+}
+
+// All jobs in a state are changed at once, and no others; the page says where failed ones go.
+func TestManyJobs(t *testing.T) {
+	b := resttest.OpenBroker(t)
+	a := rest.New(b, rest.Options{Log: resttest.Quiet})
+	Register(a)
+	s := resttest.Operate(t, b)
+	resttest.Declare(t, s, "mail", func(q *catalog.QueueSpec) {
+		q.Policy.DeadLetter, q.Policy.HasDeadLetterKey, q.Policy.DeadLetterKey = true, true, "mail.dead"
+	})
+	resttest.Declare(t, s, "mail.dead")
+	const mail = "/api/jobs/%2F/mail"
+	for i := range 30 {
+		backoff := ""
+		if i%3 == 0 {
+			backoff = "1h"
+		}
+		resttest.Play(t, a, []resttest.Step{{fmt.Sprintf(`POST %s {"id":"j%02d","payload":"x","backoff":%q}`, mail, i, backoff), 201, ""}})
+	}
+	take := jobs.Take{OnQueue: broker.OnQueue{Queue: "mail"}, Max: 1}
+	if err := s.Do(&take); err != nil || len(take.Jobs) != 1 {
+		t.Fatal(err, take.Jobs)
+	}
+	const counts = `"queue":"mail","queued":%d,"backoff":%d,"locked":1,`
+	resttest.Play(t, a, []resttest.Step{
+		{"GET " + mail + "?limit=1", 200, `"dead_letter_queues":["mail.dead"]`},
+		{"POST " + mail + "/retry", 200, `{"jobs":10}`},
+		{"GET /api/jobs", 200, fmt.Sprintf(counts, 29, 0)},
+		{"POST " + mail + ` {"id":"later","payload":"x","backoff":"1h"}`, 201, ""},
+		{"DELETE " + mail, 400, "state is that of the jobs"},
+		{"DELETE " + mail + "?state=locked", 400, "state is that of the jobs"},
+		{"DELETE " + mail + "?state=queued", 200, `{"jobs":29}`},
+		{"GET /api/jobs", 200, fmt.Sprintf(counts, 0, 1)},
+		{"DELETE " + mail + "?state=queued-with-backoff", 200, `{"jobs":1}`},
+		{"DELETE /api/jobs/%2F/none?state=queued", 404, "no such queue"},
+	})
 }

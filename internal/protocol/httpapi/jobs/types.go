@@ -33,6 +33,13 @@ type Job struct {
 type Page struct {
 	Jobs []Job  `json:"jobs"`
 	Next string `json:"next,omitempty"` // for ?after=, when there may be more
+
+	DeadLetterQueues []string `json:"dead_letter_queues,omitempty"` // to which its failed jobs go, by name
+}
+
+// Changed says how many jobs were changed at once.
+type Changed struct {
+	Jobs int `json:"jobs"`
 }
 
 // Enqueue is a job to be put into a queue. Durations are such as 30s, or seconds.

@@ -1,6 +1,9 @@
 package overview
 
-import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+import (
+	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+)
 
 // healthy is a health check that found nothing.
 type healthy struct {
@@ -18,6 +21,8 @@ func checked(summary string) rest.About {
 // about are the routes of this package in documents.
 var about = map[string]rest.About{
 	"GET /api/overview":            {Summary: "What the broker is and does, as far as the caller may see it", Out: object{}, Query: rest.Histories},
+	"GET /api/attention":           {Summary: "What an operator should look at now: alarms, growing queues, queues without a consumer, dead letters and the like; nothing when all is well", Out: Attention{}},
+	"GET /api/audit":               {Summary: "The last 1,000 administrative acts since the start, the newest first", Out: protocol.AuditLine{}, Listing: true},
 	"GET /api/listeners":           {Summary: "Which protocols listen where, with a command to try each", Out: []way{}},
 	"GET /api/nodes":               {Summary: "The nodes of the cluster, by number; one that is alone is the only one", Out: []object{}, Query: rest.Histories},
 	"GET /api/nodes/{node}":        {Summary: "One node", Out: object{}, Query: rest.Histories},

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 	"fiveways.dev/fiveways/internal/protocol/protocoltest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // inCluster is a node that leads three, with the API that it had before that.
@@ -17,7 +18,7 @@ func inCluster(t *testing.T) (*node, *protocoltest.Cluster) {
 	n, c := open(t), protocoltest.ThreeNodes()
 	n.o.Name, n.o.Membership = "n1", c
 	n.a = rest.New(n.b, rest.Options{LoginDelay: -1, Log: resttest.Quiet})
-	Register(n.a, n.o)
+	Register(n.a, n.o, func() []dynamic.Status { return nil })
 	return n, c
 }
 

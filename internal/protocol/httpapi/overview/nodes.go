@@ -57,7 +57,7 @@ func (p *api) node(r *http.Request) object {
 		"exchange_types": exchangeTypes, "auth_mechanisms": mechanisms, "contexts": p.contexts(), "log_files": []string{"<stderr>"}, "db_dir": res.Dir,
 		"config_files": []string{}, "enabled_plugins": []string{}, "net_ticktime": 0,
 		"applications": p.applications(p.o.Version),
-		"latency":      p.o.Monitor.Latency(),
+		"latency":      latency{p.o.Monitor.Latency(), p.o.Monitor.Latencies(q.Node)},
 	}
 	f := p.o.Monitor.Node(q)
 	f.AddTo(out)
@@ -71,6 +71,12 @@ func (p *api) node(r *http.Request) object {
 		maps.Copy(out, p.memory())
 	}
 	return out
+}
+
+// latency is how long the log took between the last two samples, and before.
+type latency struct {
+	monitor.Latency
+	Samples []monitor.LatencyPoint `json:"samples,omitempty"`
 }
 
 // mostSockets is how many connections there may be.

@@ -54,7 +54,7 @@ func (p *api) overview(r *http.Request) (any, error) {
 		"erlang_version": runtime.Version(), "erlang_full_version": runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		"release_series_support_status": "supported", "disable_stats": false, "enable_queue_totals": false, "is_op_policy_updating_enabled": true,
 		"message_stats": sum.Stats, "queue_totals": sum.Lengths, "object_totals": objects, "statistics_db_event_queue": 0,
-		"alarms": p.short(),
+		"alarms": p.short(), "history_since": p.o.Monitor.Since(),
 	}
 	if all {
 		out["churn_rates"], out["node"], out["listeners"], out["contexts"] = p.o.Monitor.Churn(q), p.o.Name, p.allListeners(), p.contexts()
@@ -74,7 +74,7 @@ func (p *api) short() []string {
 // retention is for how many seconds samples are kept: of the node and its sums, of queues and the
 // like, and of details, of which there are none.
 func (p *api) retention() object {
-	return object{"global": []int{3600}, "basic": []int{60}, "detailed": []int{60}}
+	return object{"global": []int{int(monitor.Fine.Seconds()), int(monitor.Coarse.Seconds())}, "basic": []int{60}, "detailed": []int{60}}
 }
 
 // seen adds up what the caller may see.

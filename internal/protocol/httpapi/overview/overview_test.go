@@ -26,6 +26,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -37,6 +38,8 @@ type node struct {
 	handler http.Handler // asks for logins
 	o       rest.Node
 	cert    *x509.Certificate
+	shovels []dynamic.Status
+	later   time.Duration // by which the clock of the monitor is ahead
 }
 
 func open(t *testing.T) *node {
@@ -50,9 +53,9 @@ func open(t *testing.T) *node {
 		Certificate: func() *x509.Certificate { return n.cert },
 		MemoryLimit: func() int64 { return 1 << 30 },
 	}
-	n.o.Monitor = monitor.New(n.b, monitor.Options{Edge: n.o.Clients.Observe})
+	n.o.Monitor = monitor.New(n.b, monitor.Options{Edge: n.o.Clients.Observe, Now: func() time.Time { return time.Now().Add(n.later) }})
 	n.a = rest.New(n.b, rest.Options{LoginDelay: -1, Log: resttest.Quiet})
-	Register(n.a, n.o)
+	Register(n.a, n.o, func() []dynamic.Status { return n.shovels })
 	n.handler = rest.NewServer(n.a, rest.ServerOptions{Log: resttest.Quiet}).Handler()
 	return n
 }
@@ -434,7 +437,7 @@ func TestAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.DiskFreeLimit = 1 << 60 })
 		n := &node{t: t, b: b, a: rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})}
-		Register(n.a, rest.Node{Name: "fiveways", Monitor: monitor.New(b, monitor.Options{})})
+		Register(n.a, rest.Node{Name: "fiveways", Monitor: monitor.New(b, monitor.Options{})}, func() []dynamic.Status { return nil })
 		time.Sleep(time.Second)
 		synctest.Wait()
 		for _, check := range []string{"alarms", "local-alarms"} {

@@ -6,19 +6,23 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/monitor"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
 // api is the paths with what they tell of.
 type api struct {
 	*rest.API
-	o rest.Node
+	o       rest.Node
+	shovels func() []dynamic.Status
 }
 
-// Register adds the paths.
-func Register(a *rest.API, o rest.Node) {
-	p := &api{a, o}
+// Register adds the paths. shovels are those of the broker.
+func Register(a *rest.API, o rest.Node, shovels func() []dynamic.Status) {
+	p := &api{a, o, shovels}
 	a.Describe(about)
 	p.Get(rest.Management, "/api/overview", p.overview)
+	p.Get(rest.Management, "/api/attention", p.attention)
+	p.Get(rest.Administration, "/api/audit", p.acts)
 	p.Get(rest.Management, "/api/listeners", func(r *http.Request) (any, error) { return p.listeners(r), nil })
 	p.nodePaths()
 	p.connectionPaths()

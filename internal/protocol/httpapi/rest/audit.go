@@ -58,3 +58,6 @@ func (a *API) record(w *witness, r *http.Request) {
 	}
 	a.audit.Record(act)
 }
+
+// Acts are the administrative acts that were recorded lately over any protocol, the newest first.
+func (a *API) Acts() []protocol.AuditLine { return a.audit.Recent() }

@@ -59,6 +59,7 @@ type queueState struct {
 	Online         []string          `json:"online,omitempty"`
 	ActiveTag      *string           `json:"single_active_consumer_tag"`
 	State          string            `json:"state"`
+	Activity       string            `json:"activity"` // ours: growing, running, or idle for a minute
 }
 
 // queueDetails is one queue with its consumers.
@@ -106,11 +107,23 @@ func (t *topology) queueName(st *inspect.QueueStatus, vhost string) queueName {
 // stateOf is the state of a queue: that nothing happens with it is told by idle_since.
 func stateOf(*inspect.QueueStatus) string { return "running" }
 
+// activityOf is what a queue does: it grows, it is used, or nothing has been done with it for a
+// minute.
+func (t *topology) activityOf(st *inspect.QueueStatus) string {
+	switch {
+	case t.monitor.QueueTrend(st.ID).Growth > 0:
+		return "growing"
+	case time.Since(time.UnixMilli(st.Active)) > time.Minute:
+		return "idle"
+	}
+	return "running"
+}
+
 func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) *queueState {
 	o := &queueState{
 		queueName: t.queueName(st, vhost), Consumers: st.Consumers, Effective: effective(st.Definition), Memory: st.Memory,
 		Bytes: st.Bytes + st.UnackedBytes, BytesReady: st.Bytes, BytesUnacked: st.UnackedBytes,
-		Lengths: t.monitor.QueueLengths(st, e.histories), Stats: t.monitor.QueueStats(st, e.histories), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st),
+		Lengths: t.monitor.QueueLengths(st, e.histories), Stats: t.monitor.QueueStats(st, e.histories), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st), Activity: t.activityOf(st),
 	}
 	if st.Consumers > 0 && st.Ready == 0 {
 		o.Capacity, o.Utilisation = 1, 1 // whatever comes goes at once

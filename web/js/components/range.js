@@ -1,0 +1,19 @@
+// The time range of charts, which stands in the address.
+import { html } from "../html.js";
+import { place, setQuery } from "../router.js";
+import { spansOf } from "../samples.js";
+import { useStore } from "../store.js";
+
+/** The chosen range in seconds. */
+export const useSpan = () => Number(useStore(place).query.span) || 600;
+
+/** The select of a range; of is what GET overview says, and the ranges are those that it has history for. */
+export function Range({ span, of }) {
+  const newest = of.queue_totals?.messages_details?.samples?.[0]?.timestamp ?? of.history_since;
+  const offered = spansOf(newest - of.history_since);
+  const chosen = offered.findLast(([s]) => s <= span) ?? offered[0];
+  return html`
+    <select aria-label="Time range of charts" value=${String(chosen[0])} onChange=${(e) => setQuery({ span: e.target.value })}>
+      ${offered.map(([s, label]) => html`<option value=${String(s)} selected=${s === chosen[0]}>${label}</option>`)}
+    </select>`;
+}
