@@ -7,9 +7,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
+// Declare completes the declaration of a queue by what its arguments mean.
+func Declare(spec *catalog.QueueSpec) (refused *Refusal) {
+	spec.Compared = Compared(spec.Args)
+	if spec.Policy, refused = Queue(spec.Args); refused == nil && spec.Policy.Stream {
+		refused = streamProperties(spec)
+	}
+	return refused
+}
+
 // Queue reads the arguments of a queue. Those that mean nothing here are kept and ignored, as
 // RabbitMQ does.
 func Queue(args message.Table) (catalog.QueuePolicy, *Refusal) {
+	kind, typed := args.Get("x-queue-type")
+	if kind == StreamType {
+		return streamQueue(args)
+	}
 	p := catalog.DefaultQueuePolicy()
 	if _, refused := exchangeName(args, "x-dead-letter-exchange"); refused != nil {
 		return p, refused
@@ -18,18 +31,18 @@ func Queue(args message.Table) (catalog.QueuePolicy, *Refusal) {
 		return p, refused
 	}
 	rabbitKind := classicKind
-	if v, ok := args.Get("x-queue-type"); ok {
-		switch kind, ok := v.(string); {
+	if typed {
+		switch name, ok := kind.(string); {
 		case !ok:
-			return p, Invalid("x-queue-type", UnacceptableType(v))
-		case kind == "quorum":
+			return p, Invalid("x-queue-type", UnacceptableType(kind))
+		case name == "quorum":
 			quorumDefaults(args, &p)
-			rabbitKind = "rabbit_quorum_queue"
-		case kind != "classic":
-			return p, &Refusal{Arg: "x-queue-type", Reason: kind, form: unsupported}
+			rabbitKind = quorumKind
+		case name != "classic":
+			return p, &Refusal{Arg: "x-queue-type", Reason: name, form: unsupported}
 		}
 	}
-	return p, refuseStreams(args, streamQueueArgs, rabbitKind)
+	return p, refuse(args, ofStreams, rabbitKind)
 }
 
 // quorumDeliveryLimit is the delivery limit of a quorum queue that names none.
@@ -46,12 +59,17 @@ func quorumDefaults(args message.Table, p *catalog.QueuePolicy) {
 // Compared names the arguments that a second declaration of a queue must repeat: those that mean
 // something, and the type unless it is the usual one.
 func Compared(args message.Table) []string {
-	names := make([]string, len(queueArgs), len(queueArgs)+1)
-	for i, a := range queueArgs {
-		names[i] = a.name
+	kind, typed := args.Get("x-queue-type")
+	known := queueArgs
+	if kind == StreamType {
+		known = streamArgs
 	}
-	if kind, ok := args.Get("x-queue-type"); ok && kind != "classic" {
+	var names []string
+	if typed && kind != "classic" {
 		names = append(names, "x-queue-type")
+	}
+	for _, a := range known {
+		names = append(names, a.name)
 	}
 	return names
 }
@@ -77,32 +95,6 @@ func exchangeName(args message.Table, arg string) (string, *Refusal) {
 		return "", &Refusal{Arg: arg, Reason: message.TypeName(v), form: wrongType}
 	}
 	return name, nil
-}
-
-// There are no streams of RabbitMQ here. An argument that only they have asks for something that no
-// other queue does, so it is refused and not ignored, as RabbitMQ does for queues of other types.
-var (
-	streamQueueArgs    = []string{"x-max-age", "x-stream-max-segment-size-bytes", "x-stream-filter-size-bytes"}
-	streamConsumerArgs = []string{"x-stream-offset", "x-stream-filter", "x-stream-match-unfiltered"}
-)
-
-// classicKind is what RabbitMQ calls a queue of no special type.
-const classicKind = "rabbit_classic_queue"
-
-// StreamConsumer refuses arguments of a consumer that only streams have.
-func StreamConsumer(args message.Table) *Refusal {
-	return refuseStreams(args, streamConsumerArgs, classicKind)
-}
-
-// refuseStreams refuses those of names that are among args, for a queue that is called kind in
-// RabbitMQ.
-func refuseStreams(args message.Table, names []string, kind string) *Refusal {
-	for _, name := range names {
-		if _, ok := args.Get(name); ok {
-			return &Refusal{Arg: name, Reason: kind, form: notOfType}
-		}
-	}
-	return nil
 }
 
 // check reads those of the known arguments that are there.

@@ -43,7 +43,7 @@ func TestOtherRefusals(t *testing.T) {
 		want string
 	}{
 		{"x-dead-letter-exchange", int64(1), "invalid type 'long' for arg 'x-dead-letter-exchange' in queue 'q' in vhost '/'"},
-		{"x-queue-type", "stream", "unsupported queue type 'stream'"},
+		{"x-queue-type", "streams", "unsupported queue type 'streams'"},
 		{"x-max-age", "1D", "invalid arg 'x-max-age' for queue 'q' in vhost '/' of queue type rabbit_classic_queue"},
 	} {
 		_, refused := Queue(message.Table{{Name: c.arg, Value: c.v}})
@@ -53,7 +53,7 @@ func TestOtherRefusals(t *testing.T) {
 	wantRefused(t, refused, "invalid type 'bool' for arg 'alternate-exchange' in queue 'q' in vhost '/'")
 	_, _, refused = Exchange(message.Table{{Name: "x-cache-size", Value: int32(0)}})
 	wantRefused(t, refused, "invalid arg 'x-cache-size' for queue 'q' in vhost '/': {value_zero,0}")
-	refused = StreamConsumer(message.Table{{Name: "x-stream-offset", Value: "first"}})
+	refused = Consumer(message.Table{{Name: "x-stream-offset", Value: "first"}}, false)
 	wantRefused(t, refused, "invalid arg 'x-stream-offset' for queue 'q' in vhost '/' of queue type rabbit_classic_queue")
 }
 

@@ -17,10 +17,12 @@ type Refusal struct {
 type form uint8
 
 const (
-	invalid     form = iota // Reason says what is wrong with the value
-	wrongType               // Reason is the type of a value that should be a name
-	unsupported             // Reason is a type of queue that is not there
-	notOfType               // Reason is a type of queue that does not have this argument
+	invalid       form = iota // Reason says what is wrong with the value
+	wrongType                 // Reason is the type of a value that should be a name
+	unsupported               // Reason is a type of queue that is not there
+	notOfType                 // Reason is a type of queue that does not have this argument
+	wrongProperty             // Arg is a property that a queue of its type cannot have
+	tooLarge                  // the value is above what is possible
 )
 
 // Text words the refusal as RabbitMQ does, for a resource as its errors name it: "queue 'q' in
@@ -33,6 +35,10 @@ func (r *Refusal) Text(resource string) string {
 		return fmt.Sprintf("unsupported queue type '%s'", r.Reason)
 	case notOfType:
 		return fmt.Sprintf("invalid arg '%s' for %s of queue type %s", r.Arg, resource, r.Reason)
+	case wrongProperty:
+		return fmt.Sprintf("invalid property '%s' for %s", r.Arg, resource)
+	case tooLarge:
+		return "Exceeded max value for " + r.Arg
 	}
 	return fmt.Sprintf("invalid arg '%s' for %s: %s", r.Arg, resource, r.Reason)
 }

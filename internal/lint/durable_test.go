@@ -36,8 +36,8 @@ var durable = map[string]struct{ changes, others string }{
 	},
 	"internal/core/stream.Stream": {
 		changes: "Add Delete DropGroup Restore Set SetGroup Trim",
-		others: "Added Advance AppendTo Ascend Blocks Cut Descend Find FirstEntry Freeze Group Groups Handles Hash Lag Last LastEntry " +
-			"Len MaxDeleted NextID NextIn",
+		others: "Added Advance AppendTo Ascend Blocks Cut Descend Excess Find FirstEntry Freeze Group Groups Handles Hash Lag Last LastEntry " +
+			"Len MaxDeleted NextID NextIn NextPast",
 	},
 	"internal/core/stream.Group": {
 		changes: "Ack Enter Give Leave",

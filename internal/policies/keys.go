@@ -58,28 +58,28 @@ func (k *key) operable() *key {
 	return k
 }
 
-// onlyStreams is what policies for streams say, which are not there.
+// onlyStreams keeps a policy from all queues but streams.
 const onlyStreams = classicQueues | quorumQueues
 
 // keys are all settings: those of RabbitMQ 3.10, with their texts; those that later versions added,
 // for their files of definitions; and our own.
 var keys = map[string]*key{
-	"message-ttl":             bound(natural, "message TTL", number(func(r *catalog.Ruling) *int64 { return &r.MessageTTL }, maxTimer)),
-	"expires":                 bound(positive, "queue expiry", number(func(r *catalog.Ruling) *int64 { return &r.Expires }, maxTimer)),
-	"max-length":              bound(natural, "maximum length", number(func(r *catalog.Ruling) *int64 { return &r.MaxLength }, maxNumber)),
+	"message-ttl":             bound(natural, "message TTL", number(func(r *catalog.Ruling) *int64 { return &r.MessageTTL }, maxTimer)).not(streams),
+	"expires":                 bound(positive, "queue expiry", number(func(r *catalog.Ruling) *int64 { return &r.Expires }, maxTimer)).not(streams),
+	"max-length":              bound(natural, "maximum length", number(func(r *catalog.Ruling) *int64 { return &r.MaxLength }, maxNumber)).not(streams),
 	"max-length-bytes":        bound(natural, "maximum length in bytes", number(func(r *catalog.Ruling) *int64 { return &r.MaxLengthBytes }, maxNumber)),
-	"overflow":                choice("overflow value", overflows, func(r *catalog.Ruling) *catalog.Overflow { return &r.Overflow }).operable(),
-	"dead-letter-exchange":    setting(name, "dead letter exchange name", deadLetterExchange),
-	"dead-letter-routing-key": setting(name, "dead letter routing key", deadLetterKey),
-	"dead-letter-strategy":    choice("dead letter strategy", strategies, func(r *catalog.Ruling) *bool { return &r.AtLeastOnce }).not(classicQueues),
-	"delivery-limit":          bound(natural, "delivery limit", number(func(r *catalog.Ruling) *int64 { return &r.DeliveryLimit }, maxNumber)).not(classicQueues),
-	"max-in-memory-length":    bound(natural, "maximum memory in bytes", nil), // sic
-	"max-in-memory-bytes":     bound(natural, "maximum memory in bytes", nil),
-	"queue-mode":              setting(word("default", "lazy"), "queue-mode value", nil).not(quorumQueues),
+	"overflow":                choice("overflow value", overflows, func(r *catalog.Ruling) *catalog.Overflow { return &r.Overflow }).operable().not(streams),
+	"dead-letter-exchange":    setting(name, "dead letter exchange name", deadLetterExchange).not(streams),
+	"dead-letter-routing-key": setting(name, "dead letter routing key", deadLetterKey).not(streams),
+	"dead-letter-strategy":    choice("dead letter strategy", strategies, func(r *catalog.Ruling) *bool { return &r.AtLeastOnce }).not(classicQueues | streams),
+	"delivery-limit":          bound(natural, "delivery limit", number(func(r *catalog.Ruling) *int64 { return &r.DeliveryLimit }, maxNumber)).not(classicQueues | streams),
+	"max-in-memory-length":    bound(natural, "maximum memory in bytes", nil).not(streams), // sic
+	"max-in-memory-bytes":     bound(natural, "maximum memory in bytes", nil).not(streams),
+	"queue-mode":              setting(word("default", "lazy"), "queue-mode value", nil).not(quorumQueues | streams),
 	"queue-version":           setting(oneOrTwo, "queue-version value", nil).operable(),
 	"alternate-exchange":      setting(name, "alternate exchange name", nil), // for exchanges
 
-	"max-age":                       setting(age, "max age", nil).not(onlyStreams),
+	"max-age":                       setting(age, "max age", maxAge).not(onlyStreams),
 	"stream-max-segment-size-bytes": setting(segment, "segment size", nil).not(onlyStreams),
 	"queue-leader-locator":          setting(word("client-local", "balanced"), "queue leader locator value", nil).not(classicQueues),
 	"initial-cluster-size":          setting(natural, "cluster size", nil).not(onlyStreams),
@@ -88,14 +88,14 @@ var keys = map[string]*key{
 	"federation-upstream-set":     setting(text, "federation upstream set name", nil).in(ofFederation),
 	"federation-upstream-pattern": setting(text, "federation upstream pattern name", nil).in(ofFederation),
 
-	"ha-mode":                (&key{}).in(ofMirrors).not(quorumQueues),
-	"ha-params":              (&key{}).in(ofMirrors).not(quorumQueues),
-	"ha-sync-mode":           (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-mode":                (&key{}).in(ofMirrors).not(quorumQueues | streams),
+	"ha-params":              (&key{}).in(ofMirrors).not(quorumQueues | streams),
+	"ha-sync-mode":           (&key{}).in(ofMirrors).not(quorumQueues | streams),
 	"ha-sync-batch-size":     (&key{}).in(ofMirrors),
-	"ha-promote-on-shutdown": (&key{}).in(ofMirrors).not(quorumQueues),
-	"ha-promote-on-failure":  (&key{}).in(ofMirrors).not(quorumQueues),
+	"ha-promote-on-shutdown": (&key{}).in(ofMirrors).not(quorumQueues | streams),
+	"ha-promote-on-failure":  (&key{}).in(ofMirrors).not(quorumQueues | streams),
 	"queue-master-locator": {group: ofLeaders, valid: word("min-masters", "client-local", "random"),
-		refusal: "invalid queue-master-locator value", hinders: quorumQueues},
+		refusal: "invalid queue-master-locator value", hinders: quorumQueues | streams},
 
 	"consumer-timeout":         bound(positive, "consumer timeout", number(func(r *catalog.Ruling) *int64 { return &r.ConsumerTimeout }, maxTimer)),
 	"stream-filter-size-bytes": setting(natural, "filter size", nil).not(onlyStreams),

@@ -40,9 +40,9 @@ const (
 	classicQueues target = 1 << iota
 	quorumQueues
 	exchanges
-	streams // there are none
-	queues  = classicQueues | quorumQueues | streams
-	all     = queues | exchanges
+	streams
+	queues = classicQueues | quorumQueues | streams
+	all    = queues | exchanges
 )
 
 // targets are the words of apply-to. Those for types of queues came with RabbitMQ 3.12.

@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // Engine is the catalog.Policies of RabbitMQ's policies.
@@ -67,18 +68,22 @@ func (r *rules) Queue(name string, args message.Table, declared catalog.QueuePol
 			continue
 		}
 		_, given := args.Get("x-" + name)
-		k.rule(&ruling, v, given && !(kind == quorumQueues && overQuorum[name]))
+		k.rule(&ruling, v, given && kind != streams && !(kind == quorumQueues && overQuorum[name]))
 	}
 	return ruling
 }
 
-// overQuorum are the settings of a policy that win over a quorum queue's own arguments.
+// overQuorum are the settings of a policy that win over a quorum queue's own arguments. All of them
+// win over those of a stream.
 var overQuorum = map[string]bool{"overflow": true, "expires": true}
 
 // kindOf is the type of a queue with these arguments.
 func kindOf(args message.Table) target {
-	if kind, ok := args.Get("x-queue-type"); ok && kind == "quorum" {
+	switch kind, _ := args.Get("x-queue-type"); kind {
+	case "quorum":
 		return quorumQueues
+	case declareargs.StreamType:
+		return streams
 	}
 	return classicQueues
 }

@@ -44,6 +44,7 @@ func TestWhichPolicyCounts(t *testing.T) {
 		policyOf("^st", `{"max-length":1}`, 0, "streams"),
 	)
 	quorum := message.Table{{Name: "x-queue-type", Value: "quorum"}}
+	stream := message.Table{{Name: "x-queue-type", Value: "stream"}}
 	for _, c := range []struct {
 		name string
 		args message.Table
@@ -51,6 +52,7 @@ func TestWhichPolicyCounts(t *testing.T) {
 	}{
 		{"q2", nil, "a"}, {"q1", nil, "c"}, {"q12", nil, "c"}, {"x", nil, ""}, {"s", nil, "g"}, {"s", quorum, "h"}, {"all", nil, "i"}, {"all", quorum, "j"},
 		{"bad", nil, ""}, {"amq.s", nil, ""}, {"st", nil, "g"},
+		{"s", stream, "f"}, {"st", stream, "f"}, {"q2", stream, ""}, {"all", stream, ""},
 	} {
 		got := r.Queue(c.name, c.args, declaredNothing)
 		if got.Policy != c.want || got.OperatorPolicy != "" || (got.Definition == "") != (c.want == "") {
@@ -62,6 +64,18 @@ func TestWhichPolicyCounts(t *testing.T) {
 		if applied.Policy != want || (alternate == "ae") != (want == "l") {
 			t.Errorf("exchange %s: %q, %+v, want %s", name, alternate, applied, want)
 		}
+	}
+}
+
+// For a stream everything in a policy wins over its own arguments.
+func TestRulingOfAStream(t *testing.T) {
+	args := message.Table{{Name: "x-queue-type", Value: "stream"}, {Name: "x-max-age", Value: "1h"}, {Name: "x-max-length-bytes", Value: int64(5)}}
+	declared := declaredNothing
+	declared.Stream, declared.MaxAge, declared.MaxLengthBytes = true, 3_600_000, 5
+	r := compiled(Component, policyOf("^s", `{"max-age":"2D","max-length-bytes":9}`, 0, "streams"))
+	got := r.Queue("s", args, declared)
+	if got.MaxAge != 2*86_400_000 || got.MaxLengthBytes != 9 || !got.Stream {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // ruling makes a valid setting count for a queue. declared tells that the queue's own arguments say
@@ -39,3 +40,6 @@ func deadLetterKey(r *catalog.Ruling, v any, declared bool) {
 		r.HasDeadLetterKey, r.DeadLetterKey = true, v.(string)
 	}
 }
+
+// maxAge counts whatever a stream declares.
+func maxAge(r *catalog.Ruling, v any, _ bool) { r.MaxAge, _ = declareargs.Age(v.(string)) }

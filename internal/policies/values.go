@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
-	"regexp"
 	"slices"
 
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // Bounds of what numbers mean here; RabbitMQ's have none.
@@ -49,11 +49,10 @@ func oneOrTwo(v any) bool { return v == json.Number("1") || v == json.Number("2"
 // segment is a size of a stream's segments, at most 3 GB.
 func segment(v any) bool { return natural(v) && integer(v, maxNumber) <= 3_000_000_000 }
 
-var ages = regexp.MustCompile(`^[0-9]+[YMDhms]$`)
-
 func age(v any) bool {
-	s, ok := v.(string)
-	return ok && ages.MatchString(s)
+	s, _ := v.(string)
+	_, ok := declareargs.Age(s)
+	return ok
 }
 
 func text(v any) bool {

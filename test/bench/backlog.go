@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 const (
@@ -39,14 +41,14 @@ func backlog(n int64) runner {
 
 // fillQueue publishes n messages with confirms and returns the messages per second up to the last
 // confirm.
-func fillQueue(ctx context.Context, b *broker, n int64) (float64, error) {
+func fillQueue(ctx context.Context, b *broker, n int64, args ...message.Field) (float64, error) {
 	c := newCrew()
 	defer c.stop()
 	k, err := c.dial(b.addr)
 	if err != nil {
 		return 0, err
 	}
-	if err := k.declareQueue(backlogQueue, true); err != nil {
+	if err := k.declareQueue(backlogQueue, true, args...); err != nil {
 		return 0, err
 	}
 	p := &publisher{conn: k, burst: burstOf(burstMessages, "", backlogQueue, backlogSize, true), perBurst: burstMessages,
@@ -76,7 +78,12 @@ func drainQueue(ctx context.Context, b *broker, n int64) (float64, error) {
 	if depth != n {
 		return 0, fmt.Errorf("bench: %s has %d messages after its restart, %d were confirmed", b.peer.name, depth, n)
 	}
-	s := &consumer{conn: k, queues: []string{backlogQueue}, prefetch: usualPrefetch, ackEvery: usualAckEvery}
+	return consumed(ctx, c, k, n, nil)
+}
+
+// consumed takes n messages and returns the messages per second.
+func consumed(ctx context.Context, c *crew, k *conn, n int64, args message.Table) (float64, error) {
+	s := &consumer{conn: k, queues: []string{backlogQueue}, prefetch: usualPrefetch, ackEvery: usualAckEvery, args: args}
 	start := time.Now()
 	if err := s.start(c); err != nil {
 		return 0, err
@@ -85,4 +92,27 @@ func drainQueue(ctx context.Context, b *broker, n int64) (float64, error) {
 		return 0, err
 	}
 	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+// stream fills a stream with n messages, and reads them from the first on, with acks.
+func stream(n int64) runner {
+	return func(ctx context.Context, b *broker, s settings) (values, error) {
+		n := s.scaled(n, burstMessages*usualAckEvery)
+		fill, err := fillQueue(ctx, b, n, message.Field{Name: "x-queue-type", Value: "stream"})
+		if err != nil {
+			return nil, err
+		}
+		c := newCrew()
+		defer c.stop()
+		k, err := c.dial(b.addr)
+		if err != nil {
+			return nil, err
+		}
+		read, err := consumed(ctx, c, k, n, message.Table{{Name: "x-stream-offset", Value: "first"}})
+		if err != nil {
+			return nil, err
+		}
+		rss, err := residentMB(b.pid())
+		return values{"fill": fill, "read": read, "rss": rss}, err
+	}
 }

@@ -120,6 +120,8 @@ func amqpCases() []benchCase {
 			run: latency, oursEnv: []string{"FIVEWAYS_SYNC=os"}},
 		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRival(10), 150), run: backlog(1_000_000)},
 		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
+		{name: "stream", title: "stream of 1,000,000 × 100 B, read by one consumer with a prefetch of 1000", run: stream(1_000_000),
+			metrics: []metric{{name: "fill", unit: "msg/s", more: true}, {name: "read", unit: "msg/s", more: true, bar: timesRival(3)}, {name: "rss", unit: "MB"}}},
 		{name: "delayed", title: "1,000,000 delayed messages of 100 B pending for up to an hour, beside 10,000 due each second", run: delayed,
 			oursOnly: true, metrics: []metric{
 				{name: "publish", unit: "msg/s", more: true}, {name: "rss", unit: "MB"}, {name: "late p50", unit: "ms"},

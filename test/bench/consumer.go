@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/binary"
 	"sync/atomic"
+
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // consumer counts the messages of one or several queues on one channel.
@@ -10,8 +12,9 @@ type consumer struct {
 	conn     *conn
 	queues   []string
 	noAck    bool
-	prefetch uint16         // with acks only
-	ackEvery uint64         // messages per ack, sent with the multiple bit
+	prefetch uint16 // with acks only
+	ackEvery uint64 // messages per ack, sent with the multiple bit
+	args     message.Table
 	arrived  func(n uint64) // called at the n-th message, from 1; may be nil
 
 	got  atomic.Int64
@@ -44,8 +47,8 @@ func (s *consumer) subscribe() error {
 	}
 	var frames []byte
 	for _, q := range s.queues {
-		args := append(appendShort(appendShort([]byte{0, 0}, q), ""), flags, 0, 0, 0, 0)
-		frames = appendMethod(frames, 1, basicConsume, args)
+		args := append(appendShort(appendShort([]byte{0, 0}, q), ""), flags)
+		frames = appendMethod(frames, 1, basicConsume, message.AppendTable(args, s.args))
 	}
 	_, err := s.conn.Write(frames)
 	return err

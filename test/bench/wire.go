@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"fiveways.dev/fiveways/internal/core/message"
 )
 
 // Frame types and the frame end octet (AMQP 0-9-1, 2.3.5).
@@ -248,9 +250,9 @@ func (k *conn) walk(visit func(typ byte, payload []byte) error, pause func() err
 	}
 }
 
-// declareQueue declares a queue without arguments.
-func (k *conn) declareQueue(name string, durable bool) error {
-	_, err := k.call(1, queueDeclare, queueDeclareArgs(name, durable, false), queueDeclareOK)
+// declareQueue declares a queue with arguments.
+func (k *conn) declareQueue(name string, durable bool, args ...message.Field) error {
+	_, err := k.call(1, queueDeclare, queueDeclareArgs(name, durable, false, args...), queueDeclareOK)
 	return err
 }
 
@@ -267,7 +269,7 @@ func (k *conn) queueDepth(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint32(ok[at:])), nil
 }
 
-func queueDeclareArgs(name string, durable, passive bool) []byte {
+func queueDeclareArgs(name string, durable, passive bool, args ...message.Field) []byte {
 	var flags byte
 	if passive {
 		flags |= 1
@@ -275,5 +277,5 @@ func queueDeclareArgs(name string, durable, passive bool) []byte {
 	if durable {
 		flags |= 2
 	}
-	return append(appendShort([]byte{0, 0}, name), flags, 0, 0, 0, 0)
+	return message.AppendTable(append(appendShort([]byte{0, 0}, name), flags), args)
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -26,6 +27,18 @@ func TestPython(t *testing.T) {
 	runScripts(t, url, ".venv/bin/python", "python/tutorial_*.py", 6)
 	runScripts(t, url, ".venv/bin/python", "python/seed_*.py", 5)
 	runScripts(t, url, ".venv/bin/python", "python/feature_*.py", 0)
+	t.Run("streams.md", func(t *testing.T) { runStreamsPage(t) })
+}
+
+// runStreamsPage runs the program of docs/features/streams.md, which says itself what it prints.
+func runStreamsPage(t *testing.T) {
+	b := brokertest.Run(t)
+	program := filepath.Join(t.TempDir(), "page.py")
+	text := strings.ReplaceAll(blocks(t, "../../docs/features/streams.md", "python")[0], "amqp://guest:guest@localhost:5672/%2F", b.URL())
+	if err := os.WriteFile(program, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prints(t, b, "1 b'event 1'\n2 b'event 2'\n", ".venv/bin/python", program)
 }
 
 // TestJava compiles the programs of java/ by setup.sh; each proves several things and names them.

@@ -55,9 +55,12 @@ func connect(t *testing.T, b *brokertest.Broker) (*amqp.Channel, error) {
 }
 
 // publish sends a persistent message, and reports whether it was confirmed.
-func publish(t *testing.T, ch *amqp.Channel, body string) bool {
+func publish(t *testing.T, ch *amqp.Channel, body string) bool { return publishTo(t, ch, "q", body) }
+
+// publishTo is publish to another queue.
+func publishTo(t *testing.T, ch *amqp.Channel, queue, body string) bool {
 	t.Helper()
-	sent, err := ch.PublishWithDeferredConfirm("", "q", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
+	sent, err := ch.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(body)})
 	if err != nil {
 		return false
 	}
@@ -78,6 +81,23 @@ func drained(t *testing.T, ch *amqp.Channel) (bodies []string) {
 	}
 }
 
+// streamed reads n messages of a stream from the first on: offsets and bodies.
+func streamed(t *testing.T, ch *amqp.Channel, stream string, n int) (got []string) {
+	t.Helper()
+	must(t, ch.Qos(10, 0, false))
+	ds, err := ch.Consume(stream, "", false, false, false, false, amqp.Table{"x-stream-offset": "first"})
+	must(t, err)
+	for len(got) < n {
+		d, ok := <-ds
+		if !ok {
+			t.Fatalf("the reader has ended behind %q", got)
+		}
+		got = append(got, fmt.Sprintf("%v %s", d.Headers["x-stream-offset"], d.Body))
+		must(t, d.Ack(false))
+	}
+	return got
+}
+
 func same(t *testing.T, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -85,18 +105,25 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// TestFailover kills the leader again and again while messages come by every node: what was
-// confirmed is there, in order.
+// TestFailover kills the leader again and again while messages come by every node, for a queue and
+// for a stream: what was confirmed is there, in order, and at the offsets it had.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
 	ch := dial(t, c, c.Leader())
 	_, err := ch.QueueDeclare("q", true, false, false, false, nil)
 	must(t, err)
-	var want []string
+	_, err = ch.QueueDeclare("s", true, false, false, false, amqp.Table{"x-queue-type": "stream"})
+	must(t, err)
+	var want, stream []string
 	for round := range 3 {
 		for i := range c.Nodes {
 			ch := dial(t, c, i)
+			body := fmt.Sprintf("%d.%d", round, i)
+			if !publishTo(t, ch, "s", body) {
+				t.Fatalf("%s was not confirmed", body)
+			}
+			stream = append(stream, fmt.Sprint(len(stream), " ", body))
 			for n := range 20 {
 				body := fmt.Sprintf("%d.%d.%d", round, i, n)
 				if !publish(t, ch, body) {
@@ -112,6 +139,7 @@ func TestFailover(t *testing.T) {
 			t.Fatal("a node that is down leads")
 		}
 		c.Up(leader)
+		same(t, streamed(t, dial(t, c, leader), "s", len(stream)), stream)
 	}
 	same(t, drained(t, dial(t, c, 0)), want)
 }

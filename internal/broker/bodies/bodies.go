@@ -45,7 +45,8 @@ func New(s *Shared, shard uint32, post func(func()) bool) *Bodies {
 	return &Bodies{Shared: s, shard: shard, spill: spill{post: post, index: 1, pending: map[uint64][]byte{}}}
 }
 
-// NewReader returns a reader of its own beside that of the queue.
+// NewReader returns a reader of its own, which reads ahead in the order of a queue. That of the
+// queue itself keeps its position.
 func (b *Bodies) NewReader() *Reader { return &Reader{unlisted: true} }
 
 // Load returns the item's message. When only a disk has it, it is read, and what follows with it;

@@ -227,7 +227,7 @@ func holderOf(at shard.Context, h queue.Handle) Holder {
 		leases = ledger.Leases()
 	}
 	for _, c := range at.Consumers().All() {
-		if c.Unacked() > 0 && c.Unacked() == at.Deliveries().Unacked()-leases {
+		if !c.Reads && c.Unacked() > 0 && c.Unacked() == at.Deliveries().Unacked()-leases {
 			c := shard.ConsumerOf(c)
 			return Holder{Consumer: c.Tag, Session: c.Session()}
 		}

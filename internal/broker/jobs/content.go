@@ -54,13 +54,13 @@ func (c *Content) messages(q jobQueue, from queue.Handle, n, looks int) (all boo
 		}
 		return true
 	})
-	reader := q.InOrder()
+	reader := q.Bodies().NewReader()
 	for i := range items {
 		it := &items[i]
 		if !q.alive(it.Handle) {
 			continue
 		}
-		env, err := reader.Load(it)
+		env, err := q.Bodies().Load(reader, it)
 		if err != nil {
 			continue // its delivery will tell
 		}

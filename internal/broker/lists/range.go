@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/bodies"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
@@ -20,7 +21,7 @@ type Range struct {
 	Bodies      [][]byte // not to be changed
 
 	page  []message.Envelope
-	later shard.Later // by the place in page
+	later bodies.Later // by the place in page
 }
 
 // Find implements broker.Command.
@@ -30,7 +31,7 @@ func (r *Range) Find(f broker.Finder) (*shard.Queue, error) {
 
 // Run implements broker.Command.
 func (r *Range) Run(at shard.Context) error {
-	r.Bodies, r.page, r.later = nil, nil, shard.Later{}
+	r.Bodies, r.page, r.later = nil, nil, bodies.Later{}
 	first, n := window(r.First, r.Last, ready(at), r.Back)
 	if n == 0 {
 		return nil
@@ -40,10 +41,10 @@ func (r *Range) Run(at shard.Context) error {
 		if size += shard.ShownBytes + int64(it.Size); size > at.LookBytes() && n > 1 {
 			return
 		}
-		r.page = append(r.page, r.later.Load(at, it, len(r.page)))
+		r.page = append(r.page, r.later.Load(at.Bodies(), it, len(r.page)))
 	})
 	if size > at.LookBytes() && n > 1 {
-		r.page, r.later = nil, shard.Later{}
+		r.page, r.later = nil, bodies.Later{}
 		return at.Queue().Fail(failure.ErrTooLarge)
 	}
 	return nil

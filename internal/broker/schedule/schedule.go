@@ -196,10 +196,10 @@ func scan(at shard.Context, from queue.Handle, fn func(Message) bool) (next queu
 		}
 		return true
 	})
-	reader := at.InOrder()
+	reader := at.Bodies().NewReader()
 	for i := range waiting {
 		it := &waiting[i]
-		env, err := reader.Load(it)
+		env, err := at.Bodies().Load(reader, it)
 		if err != nil {
 			at.Unreadable(it, err)
 			continue

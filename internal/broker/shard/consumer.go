@@ -30,7 +30,8 @@ type Consumer struct {
 	Args      message.Table
 
 	client *Client
-	state  dispatch.Consumer // belongs to the queue's shard, as out does
+	reader Reader            // nil: it consumes
+	state  dispatch.Consumer // belongs to the queue's shard, as out and reader do
 	out    *outbox
 }
 
@@ -143,11 +144,11 @@ func (sh *Shard) oldest(q *Queue) *queue.Item {
 func NewConsumer(of *Client, spec *ConsumerSpec) *Consumer {
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Data: spec.Data, Priority: spec.Priority,
-		client: of, Exclusive: spec.Exclusive, Channel: spec.Channel, Args: spec.Args,
+		client: of, reader: spec.Reader, Exclusive: spec.Exclusive, Channel: spec.Channel, Args: spec.Args,
 	}
 	c.state = dispatch.Consumer{
 		Owner: c, Priority: spec.Priority, NoAck: spec.NoAck, Prefetch: spec.Prefetch,
-		Window: &of.Window, Selector: spec.Selector, Limit: spec.Limit,
+		Window: &of.Window, Selector: spec.Selector, Limit: spec.Limit, Reads: spec.Reader != nil,
 	}
 	return c
 }
@@ -159,7 +160,8 @@ func (c *Consumer) State() *dispatch.Consumer { return &c.state }
 func (c *Consumer) Gone() bool { return c.state.Gone() }
 
 // Join gives the queue a consumer; started runs before the first delivery, on the shard's
-// goroutine. Errors: ErrQueueNotFound, ErrExclusiveConsumer, ErrClosed.
+// goroutine. Errors: ErrQueueNotFound, ErrExclusiveConsumer, ErrWrongKind (a reader, and the queue
+// is no declared stream), ErrClosed.
 func (q *Queue) Join(c *Consumer, started func()) (err error) {
 	c.Queue = q
 	if failed := q.shard.Call(func() { err = q.shard.consume(q, c, started) }); failed != nil {
@@ -175,6 +177,12 @@ func (sh *Shard) consume(q *Queue, c *Consumer, started func()) error {
 	sh.catchUpConsumers(q)
 	if c.Exclusive && q.Policy().SingleActive || q.consumers.Len() > 0 && c.Exclusive || q.exclusive() {
 		return q.Fail(failure.ErrExclusiveConsumer)
+	}
+	if c.reader != nil {
+		if !q.Declared.Stream {
+			return q.Fail(failure.ErrWrongKind)
+		}
+		c.reader.Start(Context{sh, q})
 	}
 	q.consumers.Add(&c.state)
 	sh.join(c)

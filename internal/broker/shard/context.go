@@ -223,6 +223,9 @@ func (at Context) Release(h queue.Handle) { at.sh.release(&Op{Queue: at.q, Handl
 // HoldGroup reserves the message group of an unacked message for it.
 func (at Context) HoldGroup(h queue.Handle) { at.sh.holdGroup(at.q, h) }
 
+// Bodies reads messages of the shard that are not in memory.
+func (at Context) Bodies() *bodies.Bodies { return at.sh.bodies }
+
 // Load returns the message of an item; it reads it from disk when it is not in memory.
 func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 	return at.sh.bodies.LoadAside(it)
@@ -243,18 +246,3 @@ func (at Context) LookBytes() int64 { return at.sh.set.LookBytes }
 
 // ShownBytes is about the memory that a returned message takes beside its body.
 const ShownBytes = 64
-
-// InOrder returns a reader for messages in the order of the queue, which reads ahead. The queue's
-// own reader keeps its position.
-func (at Context) InOrder() *InOrder { return &InOrder{at, at.sh.bodies.NewReader()} }
-
-// InOrder reads messages of one queue.
-type InOrder struct {
-	at     Context
-	reader *bodies.Reader
-}
-
-// Load is Context.Load.
-func (r *InOrder) Load(it *queue.Item) (message.Envelope, error) {
-	return r.at.sh.bodies.Load(r.reader, it)
-}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
@@ -22,6 +23,9 @@ func (sh *Shard) catchUpConsumers(q *Queue) {
 func (sh *Shard) dispatchReady(q *Queue) {
 	if q.waking {
 		sh.ServeWaiting(q) // calls of Await come before consumers
+	}
+	if q.Declared.Stream {
+		sh.serveReaders(q)
 	}
 	if q.selective != nil {
 		q.selective.Dispatch(&q.consumers, sh.now)
@@ -131,7 +135,7 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	if q.vhost.tapped.Load() {
 		sh.tapDelivery(&out.list[len(out.list)-1], holder{c.client, c.Channel})
 	}
-	if (out.late || it.Index <= q.serverEntry) && it.Flags&queue.Scratch == 0 {
+	if (out.late || c.reader != nil || it.Index <= q.serverEntry) && it.Flags&queue.Scratch == 0 {
 		out.lastEntry = max(out.lastEntry, it.Index)
 	}
 	out.bytes += len(it.Env) + 32
@@ -145,8 +149,11 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 }
 
 // Get takes one message for a channel of a session; ok is false when none is ready. left is how
-// many are still ready. Errors: ErrLogFailed, ErrClosed.
+// many are still ready. Errors: ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
 func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, ok bool, err error) {
+	if q.Declared.Stream {
+		return d, 0, false, q.Fail(failure.ErrWrongKind)
+	}
 	early := false // what it gets may be gone after a crash, and must not be
 	for again := true; again && err == nil; {
 		err = q.shard.Call(func() {

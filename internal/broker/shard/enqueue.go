@@ -144,8 +144,12 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 }
 
 // deadline returns the time at which the message expires in q, unix ms, 0: never. With a TTL of 0
-// that is now: only a consumer that is waiting gets it, in this round.
+// that is now: only a consumer that is waiting gets it, in this round. The entries of a declared
+// stream stay, whatever their publishers say.
 func (sh *Shard) deadline(q *Queue, o *Op) int64 {
+	if q.Declared.Stream {
+		return 0
+	}
 	ttl := o.ttl
 	if q.Policy().MessageTTL >= 0 && (ttl < 0 || q.Policy().MessageTTL < ttl) {
 		ttl = q.Policy().MessageTTL

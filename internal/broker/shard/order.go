@@ -107,8 +107,8 @@ func (sh *Shard) recallOrder(g *dependency.Graph) {
 		if err != nil {
 			return nil, false, err
 		}
-		env, err := bodyOf(fact, &sh.scratch)
-		return env, sh.scratch.Copied, err
+		err = sh.scratch.Decode(fact)
+		return sh.scratch.Env, sh.scratch.Copied, err
 	}
 	newest := map[*Queue]*dispatch.Place{}
 	g.Recall(read, func(o dependency.Queue, h queue.Handle) {

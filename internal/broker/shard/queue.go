@@ -161,6 +161,9 @@ func (sh *Shard) enter(q *Queue) {
 	if q.Implicit() {
 		sh.implicits.add(q, q.lastUsed)
 	}
+	if q.Declared.Stream && q.content.Stream == nil {
+		sh.facts.MakeStream(q.content)
+	}
 }
 
 // DropNow drops a queue whose deletion is durable, at its shard.
@@ -179,6 +182,9 @@ func (q *Queue) Redeclared() (QueueInfo, error) {
 		q.shard.catchUpConsumers(q)
 		q.used(q.shard.now)
 		info.Ready, info.Consumers = q.state.Ready(), q.consumers.Len()
+		if q.Declared.Stream {
+			info.Consumers = 0 // readers are not told of, as in RabbitMQ
+		}
 	})
 	return info, err
 }
@@ -213,8 +219,11 @@ func (q *Queue) AwaitDurable() error {
 }
 
 // Purge removes the ready messages, and returns their number when that is durable. Errors:
-// ErrLogFailed, ErrClosed.
+// ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
 func (q *Queue) Purge() (messages int, err error) {
+	if q.Declared.Stream {
+		return 0, q.Fail(failure.ErrWrongKind)
+	}
 	done := make(chan error, 1)
 	if err := q.shard.Call(func() { messages = q.shard.purge(q, func(err error) { done <- err }) }); err != nil {
 		return 0, err
@@ -255,7 +264,9 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, 
 		sh.leaveOrder(q)
 	}
 	q.early = nil
-	messages = q.state.Ready()
+	if !q.Declared.Stream {
+		messages = q.state.Ready()
+	}
 	var ended []*Consumer
 	for _, c := range q.consumers.All() {
 		ended = append(ended, ConsumerOf(c))

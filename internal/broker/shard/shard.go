@@ -13,7 +13,6 @@ import (
 	"fiveways.dev/fiveways/internal/core/dependency"
 	"fiveways.dev/fiveways/internal/core/dispatch"
 	"fiveways.dev/fiveways/internal/core/failure"
-	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/shardstate"
 	"fiveways.dev/fiveways/internal/core/stream"
@@ -211,6 +210,10 @@ func (sh *Shard) drain(ops []Op) {
 }
 
 func (sh *Shard) do(o *Op) {
+	if o.Consumer != nil && o.Consumer.reader != nil {
+		sh.readOn(o)
+		return
+	}
 	switch o.Kind {
 	case opPublish, opPublishFront, OpServerPublish:
 		sh.publish(o)
@@ -270,6 +273,9 @@ func (sh *Shard) attend(q *Queue) {
 		return
 	}
 	sh.dispatch(q)
+	if q.Declared.Stream {
+		sh.retain(q)
+	}
 	sh.expire(q) // what has a TTL of 0 was for consumers with room
 	if q.after != nil {
 		sh.dropHead(q) // what was blocked may be ready now
@@ -283,7 +289,7 @@ func (sh *Shard) attend(q *Queue) {
 		sh.attendBuffer(q)
 	}
 	sh.boundMemory(q)
-	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0)
+	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0 && !q.Declared.Stream)
 }
 
 // kick marks the queues that the session consumes from, first the one whose consumer was served
@@ -357,11 +363,3 @@ func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.PushBatch(ops
 
 // Post runs fn on the shard's goroutine and does not wait for it; false when the shard has stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }
-
-// bodyOf finds the message in a fact, decoding into m.
-func bodyOf(fact []byte, m *shardstate.Message) (message.Envelope, error) {
-	if err := m.Decode(fact); err != nil {
-		return nil, err
-	}
-	return m.Env, nil
-}

@@ -40,5 +40,6 @@ type ConsumerSpec struct {
 	Data      any                // the protocol's own
 	Channel   int                // of the connection, for people; 0: the protocol has none
 	Args      message.Table      // as the client gave them, for people
+	Reader    Reader             // of a stream; nil: it consumes. A reader has a Prefetch, and no Limit
 	Started   func()             // runs before the first delivery, on the shard's goroutine
 }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
@@ -35,7 +36,7 @@ func (at Context) PublishEntry(by *Client, p *Publish, id stream.ID) error {
 	return err
 }
 
-// EndStream makes a stream an empty queue.
+// EndStream makes a stream an empty queue, or an empty stream if it is declared as one.
 func (at Context) EndStream() { at.sh.endStream(at.q) }
 
 // WakeReaders wakes the readers that wait at a stream although no entry has come.
@@ -55,12 +56,64 @@ func (q *Queue) mayBeStream() bool {
 	return q.Durable && q.buffer == nil && q.selective == nil && q.after == nil && !q.content.UsedForJobs() && p.MaxPriority == 0
 }
 
-// endStream makes a stream an empty queue.
+// endStream is Context.EndStream.
 func (sh *Shard) endStream(q *Queue) {
 	first, last, ok := q.content.Stream.Handles()
-	sh.facts.EndStream(q.content)
+	switch {
+	case !q.Declared.Stream:
+		sh.facts.EndStream(q.content)
+	case ok:
+		sh.facts.TrimStream(q.content, last+1)
+	}
 	if ok {
 		sh.loansEnded(q, first, int(last-first)+1)
 	}
 	Context{sh, q}.WakeReaders()
+}
+
+// Reader is the place of a consumer in a declared stream. It takes nothing: each reader gets all
+// entries from its place on.
+// The methods run on the goroutine of the queue's shard.
+type Reader interface {
+	// Start is called when the queue gets the consumer.
+	Start(at Context)
+	// Read gives the next entries, with their bodies, until give returns false or none is left.
+	Read(at Context, give func(*queue.Item) (more bool))
+}
+
+// Reads reports whether the consumer reads a stream: each of its deliveries has an offset.
+func (c *Consumer) Reads() bool { return c.reader != nil }
+
+// serveReaders gives the readers of a stream what they have room for.
+func (sh *Shard) serveReaders(q *Queue) {
+	for _, c := range q.consumers.All() {
+		if c := ConsumerOf(c); c.reader != nil && c.state.MayRead() {
+			c.reader.Read(Context{sh, q}, func(it *queue.Item) bool {
+				sh.handTo(q, c, it)
+				return c.state.MayRead()
+			})
+		}
+	}
+}
+
+// readOn gives a reader room for as many entries as it has acknowledged.
+func (sh *Shard) readOn(o *Op) {
+	sh.giveBack(o.Consumer, int(o.N))
+	if o.Confirm != nil {
+		sh.answers.Add(o.Confirm, o.Seq, true)
+	}
+	if !o.Queue.gone {
+		o.Queue.counts.Acked += uint64(o.N)
+		sh.mark(o.Queue)
+	}
+}
+
+// retain ends the first entries of a declared stream that are too old, or too many.
+func (sh *Shard) retain(q *Queue) {
+	s, p := q.content.Stream, q.Policy()
+	if before := s.Excess(q.state, p.MaxLengthBytes, p.MaxAge, sh.now); before > 0 {
+		first, _, _ := s.Handles()
+		sh.facts.TrimStream(q.content, before)
+		sh.loansEnded(q, first, int(before-first))
+	}
 }

@@ -53,6 +53,9 @@ func (sh *Shard) setTimer(q *Queue) {
 	if ledger := q.content.Jobs; ledger != nil {
 		at = min(at, ledger.NextEnd())
 	}
+	if q.Declared.Stream {
+		at = min(at, q.content.Stream.NextPast(q.Policy().MaxAge))
+	}
 	if q.shrinking {
 		at = sh.now
 	}

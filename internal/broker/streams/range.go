@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/bodies"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
@@ -22,7 +23,7 @@ type Entry struct {
 type page struct {
 	entries []Entry
 	handles []queue.Handle // of the entries; 0: gone
-	later   shard.Later    // by the place in entries
+	later   bodies.Later   // by the place in entries
 	bounded bool           // what does not fit into lookBytes is not shown
 	size    int64          // bytes that the entries take
 	fit     int            // this many entries fit; 0: all
@@ -71,7 +72,7 @@ func (p *page) found(at shard.Context, i int, it *queue.Item) {
 	if p.fit > 0 && i >= p.fit {
 		return
 	}
-	p.entries[i].Env = p.later.Load(at, it, i)
+	p.entries[i].Env = p.later.Load(at.Bodies(), it, i)
 }
 
 // read reads what is only on disk and gives the entries out. One that cannot be read is gone:

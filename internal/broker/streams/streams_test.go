@@ -55,7 +55,7 @@ func values(texts ...string) (out [][]byte) {
 	return out
 }
 
-func bodies(ds []shard.Delivery) (out []string) {
+func bodiesOf(ds []shard.Delivery) (out []string) {
 	for _, d := range ds {
 		out = append(out, string(d.Env.Body()))
 	}
@@ -83,12 +83,12 @@ func TestStreamBesideQueues(t *testing.T) {
 	sameStrings(t, entries(c, "s"), "5-0 a", "1000-0 b", "1000-1 c")
 	c.Consumes("s", func(s *shard.ConsumerSpec) { s.Prefetch = 2 })
 	got := c.Deliveries(2)
-	sameStrings(t, bodies(got), "a", "b")
+	sameStrings(t, bodiesOf(got), "a", "b")
 	del := &Delete{OnStream: onStream("s"), IDs: []stream.ID{{Ms: 5}}}
 	c.MustDo(del)
 	c.Ack(got[0].Queue, got[0].Consumer, got[0].Handle, 2) // one is gone meanwhile, and counts for the prefetch
 	c.Flush()
-	sameStrings(t, bodies(c.Deliveries(1)), "c")
+	sameStrings(t, bodiesOf(c.Deliveries(1)), "c")
 	sameStrings(t, entries(c, "s"), "1000-1 c")
 	info := &Info{OnStream: onStream("s"), Entries: -1}
 	c.MustDo(info)

@@ -42,6 +42,11 @@ type QueuePolicy struct {
 	Overflow       Overflow
 	MaxPriority    uint8 // 0: no priorities
 
+	// Stream has the queue keep its messages for readers, each with its own place, and MaxAge is
+	// how long (0: no limit). MaxLengthBytes is then what is kept. Zero values are not in facts.
+	Stream bool  `json:",omitempty"`
+	MaxAge int64 `json:",omitempty"`
+
 	DeadLetter         bool // dead messages go to DeadLetterExchange ("" is the default exchange)
 	DeadLetterExchange string
 	HasDeadLetterKey   bool // else a dead message keeps its routing key
@@ -78,15 +83,16 @@ func DefaultQueuePolicy() QueuePolicy {
 	}
 }
 
-// Limited reports whether the length of the queue is bounded.
-func (p *QueuePolicy) Limited() bool { return p.MaxLength >= 0 || p.MaxLengthBytes >= 0 }
+// Limited reports whether the length of the queue is bounded. That of a stream is not: how much it
+// keeps is no limit for publishers, and what goes is not dead.
+func (p *QueuePolicy) Limited() bool { return !p.Stream && (p.MaxLength >= 0 || p.MaxLengthBytes >= 0) }
 
 // Known reports whether the order knows the messages of the queue by their ids.
 func (p *QueuePolicy) Known() bool { return p.ConsumeAfter && !p.Unawaited }
 
 // keepStructure takes back what no policy can change, for the state of the queue is built on it.
 func (p *QueuePolicy) keepStructure(declared *QueuePolicy) {
-	p.MaxPriority = declared.MaxPriority
+	p.MaxPriority, p.Stream = declared.MaxPriority, declared.Stream
 	p.SingleActive, p.ActiveByRank = declared.SingleActive, declared.ActiveByRank
 	p.GroupHeader, p.ConsumeAfter, p.Unawaited = declared.GroupHeader, declared.ConsumeAfter, declared.Unawaited
 	p.Deduplicate, p.DedupHeader = declared.Deduplicate, declared.DedupHeader
@@ -141,5 +147,5 @@ func (p *QueuePolicy) RetryAt(now, count int64, refused bool) int64 {
 // ExceededBy reports whether a queue with this many ready messages, of this many bytes, holds more
 // than it may.
 func (p *QueuePolicy) ExceededBy(ready int, bytes int64) bool {
-	return p.MaxLength >= 0 && int64(ready) > p.MaxLength || p.MaxLengthBytes >= 0 && bytes > p.MaxLengthBytes
+	return p.Limited() && (p.MaxLength >= 0 && int64(ready) > p.MaxLength || p.MaxLengthBytes >= 0 && bytes > p.MaxLengthBytes)
 }

@@ -96,7 +96,11 @@ func (q *Queue) equivalent(spec *QueueSpec) error {
 	if spec.AutoDelete != q.AutoDelete {
 		return differs("auto_delete", spec.AutoDelete, q.AutoDelete)
 	}
-	if arg, received, current, ok := firstDifference(spec.Args, q.Args, spec.Compared); !ok {
+	compared := spec.Compared
+	if q.Declared.Stream { // what declares no type asks for another one
+		compared = append([]string{"x-queue-type"}, compared...)
+	}
+	if arg, received, current, ok := firstDifference(spec.Args, q.Args, compared); !ok {
 		return differs(arg, received, current)
 	}
 	return nil

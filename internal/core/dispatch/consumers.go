@@ -13,6 +13,7 @@ type Consumer struct {
 	Owner    any // what the engine has of it
 	Priority int
 	NoAck    bool // a delivery is over at once
+	Reads    bool // it reads what stays in the queue: MayRead tells when, and Next passes over it
 	Prefetch int  // most deliveries out at a time, 0: no limit
 	Window   *Window
 	Selector *selector.Selector // nil: it takes everything
@@ -68,7 +69,7 @@ func (c *Consumer) Returned(n int) {
 // ready reports whether one more message may be delivered now. A true answer
 // takes one from the shared limit.
 func (c *Consumer) ready() bool {
-	if c.Window.Full() {
+	if c.Reads || c.Window.Full() {
 		return false
 	}
 	if c.NoAck {
@@ -79,6 +80,9 @@ func (c *Consumer) ready() bool {
 	}
 	return c.share == nil || c.share.take(c)
 }
+
+// MayRead reports whether one that Reads has room.
+func (c *Consumer) MayRead() bool { return !c.Window.Full() && c.unacked < c.Prefetch }
 
 // Unready gives back what Next took when there was no message after all.
 func (c *Consumer) Unready() {

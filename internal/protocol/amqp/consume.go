@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/amqperr"
 	"fiveways.dev/fiveways/internal/broker/inspect"
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/streams"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/declareargs"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
@@ -58,11 +59,12 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if err != nil {
 		return err
 	}
-	if err := c.session.MayRead(name); err != nil {
+	ofStream, err := streams.Declared(c.session, name)
+	if err != nil {
 		return err
 	}
 	rs := amqperr.Resource("queue", name, c.session.VHost())
-	if err := refusedArg(declareargs.StreamConsumer(m.Arguments), rs); err != nil {
+	if err := refusedArg(declareargs.Consumer(m.Arguments, ofStream), rs); err != nil {
 		return err
 	}
 	priority, err := consumerPriority(m.Arguments, rs)
@@ -90,9 +92,12 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 			}
 		},
 	}
-	if copies {
+	switch {
+	case copies:
 		k.c, err = inspect.ConsumeCopies(c.session, spec, withState)
-	} else {
+	case ofStream:
+		k.c, err = ch.consumeStream(m, spec, rs)
+	default:
 		k.c, err = c.session.Consume(spec)
 	}
 	if err != nil {
@@ -164,7 +169,11 @@ func (c *conn) Deliver(ds []shard.Delivery) {
 			continue
 		}
 		before := len(o.buf.b)
-		o.buf.b = amqpwire.AppendDeliver(o.buf.b, ch.id, k.tag, ch.tag, d.Redelivered, envelope(d), c.frameMax)
+		var props []byte
+		if d.Consumer.Reads() {
+			props = o.withOffset(d)
+		}
+		o.buf.b = amqpwire.AppendDeliverWith(o.buf.b, ch.id, k.tag, ch.tag, d.Redelivered, envelope(d), props, c.frameMax)
 		encoded += len(o.buf.b) - before
 	}
 	if encoded > 0 {
@@ -215,7 +224,7 @@ func (ch *channel) get(m *amqpwire.BasicGet) error {
 	}
 	d, left, ok, err := ch.c.session.GetOn(int(ch.id), name, m.NoAck)
 	if err != nil {
-		return err
+		return ch.ofStream(err, "basic.get", name)
 	}
 	if !ok {
 		ch.counts.GotNone++

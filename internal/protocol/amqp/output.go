@@ -55,6 +55,7 @@ type output struct {
 	windowed int           // guarded by mu: bytes of buf counted in window
 	ended    bool          // guarded by mu: the writer leaves when buf is written; frames are dropped
 	farewell bool          // guarded by mu: buf is that (protocol.Farewell)
+	props    []byte        // guarded by mu: of withOffset
 }
 
 func (o *output) init(nc net.Conn) {

@@ -20,6 +20,9 @@ const (
 
 // serverName makes up the name of a queue that was declared without one.
 func (ch *channel) serverName(args message.Table) (string, error) {
+	if kind, _ := args.Get("x-queue-type"); kind == declareargs.StreamType {
+		return "", faultf(amqpcode.PreconditionFailed, "Cannot declare a server-named queue for type rabbit_stream_queue")
+	}
 	v, ok := args.Get(namePrefixArg)
 	if !ok {
 		return randomName("amq.gen-"), nil

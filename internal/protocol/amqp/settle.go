@@ -94,6 +94,8 @@ func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
 	}
 	if how == ack {
 		ch.counts.Acked += uint64(len(taken))
+	} else if err := ch.refuseReaders(taken, "basic.nack and basic.reject"); err != nil {
+		return err
 	}
 	if ch.tx != nil {
 		ch.tx.settle(how, taken)
@@ -146,6 +148,11 @@ func (ch *channel) takeLate(taken []delivery, ok bool, tag uint64, multiple bool
 // requeueAll gives back all that was delivered and not settled.
 func (ch *channel) requeueAll() {
 	taken, _ := ch.take(0, true)
+	ch.comeBack(taken)
+}
+
+// comeBack gives back deliveries that take has removed.
+func (ch *channel) comeBack(taken []delivery) {
 	for _, d := range taken {
 		ch.c.gather(comeBack, d)
 	}
@@ -158,6 +165,10 @@ func (ch *channel) recover(back bool) error {
 	if !back {
 		return faultf(amqpcode.NotImplemented, "requeue=false")
 	}
-	ch.requeueAll()
+	taken, _ := ch.take(0, true)
+	if err := ch.refuseReaders(taken, "basic.recover"); err != nil {
+		return err
+	}
+	ch.comeBack(taken)
 	return nil
 }

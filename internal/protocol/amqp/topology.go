@@ -89,9 +89,7 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 		if err := ch.c.session.MayConfigure("queue", spec.Name); err != nil {
 			return err
 		}
-		spec.Compared = declareargs.Compared(m.Arguments)
-		var refused *declareargs.Refusal
-		if spec.Policy, refused = declareargs.Queue(m.Arguments); refused != nil {
+		if refused := declareargs.Declare(&spec); refused != nil {
 			return cmp.Or(ch.c.session.CompareQueue(&spec), refusedArg(refused, amqperr.Resource("queue", spec.Name, ch.c.session.VHost())))
 		}
 	}
@@ -160,7 +158,7 @@ func (ch *channel) purgeQueue(m *amqpwire.QueuePurge) error {
 		return err
 	}
 	n, err := ch.c.session.PurgeQueue(name)
-	return ch.answer(m.NoWait, &amqpwire.QueuePurgeOk{MessageCount: uint32(n)}, err)
+	return ch.answer(m.NoWait, &amqpwire.QueuePurgeOk{MessageCount: uint32(n)}, ch.ofStream(err, "queue.purge", name))
 }
 
 func (ch *channel) deleteQueue(m *amqpwire.QueueDelete) error {

@@ -69,7 +69,17 @@ func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint
 func AppendDeliver(
 	dst []byte, channel uint16, consumerTag string, tag uint64, redelivered bool, env message.Envelope, frameMax uint32,
 ) []byte {
-	exchange, key, props, body := env.Split()
+	return AppendDeliverWith(dst, channel, consumerTag, tag, redelivered, env, nil, frameMax)
+}
+
+// AppendDeliverWith is AppendDeliver with other properties than those of env; nil: with those.
+func AppendDeliverWith(
+	dst []byte, channel uint16, consumerTag string, tag uint64, redelivered bool, env message.Envelope, props []byte, frameMax uint32,
+) []byte {
+	exchange, key, own, body := env.Split()
+	if props == nil {
+		props = own
+	}
 	names := env[:1+len(exchange)+1+len(key)]
 	args := 4 + 1 + len(consumerTag) + 8 + 1 + len(names)
 	dst = slices.Grow(dst, FrameOverhead+args+contentSize(len(props), len(body), frameMax))

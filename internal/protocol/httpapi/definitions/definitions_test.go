@@ -86,12 +86,10 @@ func lacks(t *testing.T, one, other string) (missing []string) {
 	return missing
 }
 
-// A file that RabbitMQ 3.10 has written comes out again as it went in, but for what the broker has
-// no place for.
+// A file that RabbitMQ 3.10 has written comes out again as it went in.
 func TestFileOfRabbitMQ3(t *testing.T) {
 	file := read(t, "rabbitmq-3.10.json")
-	var log strings.Builder
-	b, a := openAPI(t, slog.New(slog.NewTextHandler(&log, nil)), Options{Product: "Fiveways", Version: "1.2.3"})
+	b, a := openAPI(t, resttest.Quiet, Options{Product: "Fiveways", Version: "1.2.3"})
 	call(t, a, "POST", "/api/definitions", file, 204)
 	call(t, a, "POST", "/api/definitions", file, 204) // again changes nothing
 	out := call(t, a, "GET", "/api/definitions", "", 200)
@@ -107,16 +105,8 @@ func TestFileOfRabbitMQ3(t *testing.T) {
 			missing = append(missing, entry)
 		}
 	}
-	want := []string{`queues {"arguments":{"x-max-age":"7D","x-max-length-bytes":1000000,"x-queue-type":"stream","x-stream-max-segment-size-bytes":500000},` +
-		`"auto_delete":false,"durable":true,"name":"log","vhost":"shop"}`}
-	if !slices.Equal(missing, want) {
+	if len(missing) > 0 {
 		t.Errorf("not there any more:\n%s", strings.Join(missing, "\n"))
-	}
-	if !strings.Contains(out, `{"name":"log","vhost":"shop","durable":true,"auto_delete":false,"arguments":{"x-max-length-bytes":1000000}}`) {
-		t.Error("the stream did not become an ordinary queue")
-	}
-	if !strings.Contains(log.String(), "queue=log type=stream") {
-		t.Errorf("the log does not tell what became of the stream: %s", log.String())
 	}
 	if err := b.Authenticate("ada", "ada-1", false); err != nil {
 		t.Errorf("a user of RabbitMQ cannot log in: %v", err)
@@ -146,7 +136,7 @@ func TestFileOfRabbitMQ4(t *testing.T) {
 	out := call(t, a, "GET", "/api/definitions/new", "", 200)
 	for _, want := range []string{
 		`{"name":"q1","durable":true,"auto_delete":false,"arguments":{"x-delivery-limit":-1,"x-queue-type":"quorum","x-quorum-initial-group-size":3}}`,
-		`{"name":"s1","durable":true,"auto_delete":false,"arguments":{"x-queue-leader-locator":"balanced"}}`,
+		`{"name":"s1","durable":true,"auto_delete":false,"arguments":{"x-initial-cluster-size":3,"x-queue-leader-locator":"balanced","x-queue-type":"stream"}}`,
 		`{"name":"mqtt","durable":true,"auto_delete":false,"arguments":{}}`,
 		`"bindings":[{"source":"hash","destination":"q1","destination_type":"queue","routing_key":"2","arguments":{}}]`,
 		`{"value":{"max-connections":50,"max-queues":7},"vhost":"new","component":"vhost-limits","name":"limits"}`,
@@ -156,7 +146,7 @@ func TestFileOfRabbitMQ4(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{`destination="was exclusive"`, "component=some-plugin", "queue=s1"} {
+	for _, want := range []string{`destination="was exclusive"`, "component=some-plugin", "queue=mqtt"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not tell of %s:\n%s", want, log.String())
 		}
@@ -178,7 +168,7 @@ func TestOneVirtualHost(t *testing.T) {
 	}
 	call(t, a, "POST", "/api/definitions/copy", file, 204)
 	out := call(t, a, "GET", "/api/definitions/copy", "", 200)
-	if missing := lacks(t, strings.ReplaceAll(file, `"vhost": "shop"`, `"vhost": "copy"`), out); len(missing) != 1 || !strings.Contains(missing[0], "stream") {
+	if missing := lacks(t, strings.ReplaceAll(file, `"vhost": "shop"`, `"vhost": "copy"`), out); len(missing) > 0 {
 		t.Errorf("not there:\n%s", strings.Join(missing, "\n"))
 	}
 	call(t, a, "POST", "/api/definitions/copy", `{"users":[{"name":"mallory","password":"x"}],"queues":[{"name":"here","vhost":"/"}]}`, 204)

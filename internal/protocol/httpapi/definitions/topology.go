@@ -99,22 +99,18 @@ func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error
 		return nil
 	}
 	args := l.plain(s.VHost(), q)
-	policy, refused := declareargs.Queue(args)
-	if refused != nil {
+	spec := catalog.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args}
+	if refused := declareargs.Declare(&spec); refused != nil {
 		return rest.BadRequest(refused.Text(amqperr.Resource("queue", q.Name, s.VHost())))
 	}
-	d.DeclareQueue(catalog.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args, Policy: policy})
+	d.DeclareQueue(spec)
 	return nil
 }
 
 // types are the types of queues that are here.
-var types = []any{"classic", "quorum"}
+var types = []any{"classic", "quorum", declareargs.StreamType}
 
-// streamArguments are for streams only.
-var streamArguments = []string{"x-max-age", "x-stream-max-segment-size-bytes", "x-stream-filter-size-bytes", "x-initial-cluster-size"}
-
-// plain are the arguments of a queue. A type that is not here, such as stream, becomes an ordinary
-// queue: its bounds in bytes stay, what is for its type only goes.
+// plain are the arguments of a queue. A type that is not here becomes an ordinary queue.
 func (l *loader) plain(vhost string, q *Queue) message.Table {
 	args := message.Table(q.Arguments)
 	kind, ok := args.Get("x-queue-type")
@@ -123,7 +119,7 @@ func (l *loader) plain(vhost string, q *Queue) message.Table {
 	}
 	l.log.Warn("definitions: there are no queues of this type; it becomes an ordinary one", "vhost", vhost, "queue", q.Name, "type", kind)
 	return slices.DeleteFunc(slices.Clone(args), func(f message.Field) bool {
-		return f.Name == "x-queue-type" || slices.Contains(streamArguments, f.Name)
+		return f.Name == "x-queue-type"
 	})
 }
 

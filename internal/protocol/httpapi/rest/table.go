@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/declareargs"
 )
 
 // Table is a table of AMQP, which is an object in JSON; no table is an empty one.
@@ -59,13 +60,19 @@ func showFloat(f float64) any {
 	return f
 }
 
-// Quorum is the type of queues that RabbitMQ replicates.
-const Quorum = "quorum"
+// Types of queues that RabbitMQ replicates.
+const (
+	Quorum = "quorum"
+	Stream = declareargs.StreamType
+)
 
 // QueueType is the type of a queue that was declared with these arguments.
 func QueueType(args message.Table) string {
-	if kind, ok := args.Get("x-queue-type"); ok && kind == Quorum {
+	switch kind, _ := args.Get("x-queue-type"); kind {
+	case Quorum:
 		return Quorum
+	case Stream:
+		return Stream
 	}
 	return "classic"
 }

@@ -129,6 +129,7 @@ func flag(name, about string) featureFlag {
 var featureFlags = []featureFlag{
 	flag("implicit_default_bindings", "Default bindings are implicit, not kept"),
 	flag("quorum_queue", "Queues declared with x-queue-type quorum"),
+	flag("stream_queue", "Queues declared with x-queue-type stream"),
 	flag("user_limits", "Limits of users"),
 	flag("virtual_host_metadata", "Description and tags of virtual hosts"),
 }

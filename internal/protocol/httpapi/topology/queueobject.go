@@ -54,7 +54,7 @@ type queueState struct {
 	OperatorPolicy *string           `json:"operator_policy"`
 	Owner          map[string]string `json:"owner_pid_details,omitempty"`
 	Policy         *string           `json:"policy"`
-	Leader         string            `json:"leader,omitempty"` // of quorum queues
+	Leader         string            `json:"leader,omitempty"` // of quorum queues and streams
 	Members        []string          `json:"members,omitempty"`
 	Online         []string          `json:"online,omitempty"`
 	ActiveTag      *string           `json:"single_active_consumer_tag"`
@@ -141,7 +141,7 @@ func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) 
 	if st.Exclusive {
 		o.Owner = map[string]string{"name": st.Owner}
 	}
-	if o.Type == rest.Quorum {
+	if o.Type == rest.Quorum || o.Type == rest.Stream {
 		o.Leader, o.Members, o.Online = t.node.Name, e.members, e.online
 	}
 	return o

@@ -90,9 +90,7 @@ func declareQueue(s *broker.Session, spec catalog.QueueSpec) error {
 	if err := s.MayConfigure("queue", spec.Name); err != nil {
 		return err
 	}
-	var refused *declareargs.Refusal
-	spec.Compared = declareargs.Compared(spec.Args)
-	if spec.Policy, refused = declareargs.Queue(spec.Args); refused != nil {
+	if refused := declareargs.Declare(&spec); refused != nil {
 		// What is there counts first.
 		return cmp.Or(s.CompareQueue(&spec), rest.BadRequest(refused.Text(amqperr.Resource("queue", spec.Name, s.VHost()))))
 	}

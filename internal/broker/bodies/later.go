@@ -1,4 +1,4 @@
-package shard
+package bodies
 
 import (
 	"fiveways.dev/fiveways/internal/core/message"
@@ -9,29 +9,29 @@ import (
 // Later is the messages that a command answers with and that are only on disk: they are read on the
 // caller's goroutine (Finish), so that the shard is free meanwhile.
 type Later struct {
-	sh     *Shard
-	places []diskPlace
+	of     *Bodies
+	places []place
 }
 
-// diskPlace is where the log has a message.
-type diskPlace struct {
+// place is where the log has a message.
+type place struct {
 	at    int // its number
 	index uint64
 	sub   uint32
 }
 
 // Load returns the message of an item, nil when it cannot be read, or when it is on disk: then Read
-// has it under the number i.
-func (l *Later) Load(at Context, it *queue.Item, i int) message.Envelope {
+// has it under the number i. It is for the goroutine that runs the shard of the bodies.
+func (l *Later) Load(b *Bodies, it *queue.Item, i int) message.Envelope {
 	switch {
 	case it.Env != nil:
 		return it.Env
 	case it.Flags&queue.Scratch != 0:
-		env, _ := at.sh.bodies.LoadAside(it)
+		env, _ := b.LoadAside(it)
 		return env
 	}
-	l.sh = at.sh
-	l.places = append(l.places, diskPlace{i, it.Index, it.Sub})
+	l.of = b
+	l.places = append(l.places, place{i, it.Index, it.Sub})
 	return nil
 }
 
@@ -41,13 +41,11 @@ func (l *Later) Read(each func(i int, env message.Envelope)) {
 	if len(l.places) == 0 {
 		return
 	}
-	reader := l.sh.set.Store.NewReader(l.sh.ID)
+	reader := l.of.Log.NewReader(l.of.shard)
 	var m shardstate.Message
 	for _, p := range l.places {
-		if fact, err := reader.Read(p.index, p.sub); err == nil {
-			if env, err := bodyOf(fact, &m); err == nil {
-				each(p.at, env)
-			}
+		if fact, err := reader.Read(p.index, p.sub); err == nil && m.Decode(fact) == nil {
+			each(p.at, m.Env)
 		}
 	}
 	l.places = nil

@@ -1,0 +1,142 @@
+package streams
+
+import (
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/bodies"
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/core/stream"
+)
+
+// Start is where a reader of a declared stream begins.
+type Start struct {
+	From From
+	N    int64 // of AtOffset: the offset; of AtTime: Unix ms
+}
+
+// From is a kind of Start.
+type From uint8
+
+// The places where a reader may begin.
+const (
+	Next     From = iota // at what comes from now on
+	First                // at the first entry there is
+	Last                 // at the last one
+	AtOffset             // at the one with an offset, or the first behind it
+	AtTime               // at the first one that is not older
+)
+
+// OffsetOf is the offset of an entry: its number among all that were ever published to the queue,
+// from 0. It stays when entries before it go.
+func OffsetOf(h queue.Handle) int64 { return int64(h.Seq()) - 1 }
+
+// Declared reports whether a queue that the session may read is a declared stream. Errors:
+// ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
+func Declared(s *broker.Session, queue string) (bool, error) {
+	q, err := s.Finder().Queue(broker.Reading, queue, false)
+	return err == nil && q.Declared.Stream, err
+}
+
+// Consume registers a consumer that reads a declared stream from a start on, beside all others, and
+// removes nothing. spec.Prefetch is how many entries are out at a time, at least 1; acknowledging
+// them in any way makes room for more. Entries that admits refuses are passed over; nil: none.
+// Errors: those of Session.Consume, ErrWrongKind.
+func Consume(s *broker.Session, spec shard.ConsumerSpec, from Start, admits func(message.Envelope) bool) (*shard.Consumer, error) {
+	spec.Reader = &reader{from: from, admits: admits}
+	return s.Consume(spec)
+}
+
+// maxOffset is beyond all offsets, and its handle one of the lowest priority still.
+const maxOffset = 1 << 50
+
+// in is the handle at which a reader begins.
+func (f Start) in(at shard.Context) (h queue.Handle) {
+	s := at.Content().Stream
+	h = queue.MakeHandle(0, at.Deliveries().NextSeq(0))
+	first, last, ok := s.Handles()
+	switch {
+	case f.From == AtOffset:
+		return queue.MakeHandle(0, uint64(min(f.N, maxOffset))+1)
+	case !ok:
+	case f.From == First:
+		return first
+	case f.From == Last:
+		return last
+	case f.From == AtTime:
+		s.Ascend(stream.ID{Ms: uint64(max(f.N, 0))}, func(_ stream.ID, found queue.Handle) bool {
+			h = found
+			return false
+		})
+	}
+	return h
+}
+
+// reader is a consumer's place in a stream.
+type reader struct {
+	from   Start
+	next   queue.Handle // the first entry that it has not looked at
+	admits func(message.Envelope) bool
+	bodies *bodies.Reader // nil while it needs none from disk
+	again  bool           // another look is on its way
+	item   queue.Item     // the one that is given
+}
+
+// Start implements shard.Reader.
+func (r *reader) Start(at shard.Context) { r.next = r.from.in(at) }
+
+// Read implements shard.Reader.
+func (r *reader) Read(at shard.Context, give func(*queue.Item) bool) {
+	looks, more := 0, false
+	at.Deliveries().Each(r.next, func(it *queue.Item, _ queue.Status) bool {
+		if looks == shard.PageLooks {
+			r.lookAgain(at.Queue())
+			more = true
+			return false
+		}
+		looks++
+		r.next = it.Handle + 1
+		if !r.load(at, it) || r.admits != nil && !r.admits(r.item.Env) {
+			return true
+		}
+		more = !give(&r.item)
+		return !more
+	})
+	if !more {
+		r.bodies = nil // it has come to the end, where entries are in memory
+	}
+}
+
+// load prepares the item that is given; false when its body cannot be read.
+func (r *reader) load(at shard.Context, it *queue.Item) bool {
+	r.item = *it
+	r.item.Flags &^= queue.Redelivered // by others, or a crash
+	r.item.Count = 0
+	if it.Env != nil {
+		return true
+	}
+	if r.bodies == nil {
+		r.bodies = at.Bodies().NewReader()
+	}
+	env, err := at.Bodies().Load(r.bodies, it)
+	if err != nil {
+		at.Unreadable(it, err)
+		return false
+	}
+	r.item.Env = env
+	return true
+}
+
+// lookAgain has the shard attend to the queue once more, after what waits for it.
+func (r *reader) lookAgain(q *shard.Queue) {
+	if r.again {
+		return
+	}
+	r.again = true
+	q.Send(shard.Op{Kind: shard.OpCall, Extra: func() {
+		r.again = false
+		if at := shard.ContextOf(q); !at.Gone() {
+			at.Changed()
+		}
+	}})
+}
