@@ -63,6 +63,7 @@ var besides = map[string]string{
 	"docs/features/semaphores-in-postgresql.md": "its statements are played by test/semaphore",
 	"docs/features/semaphores.md":               "its program is played by test/clients",
 	"docs/features/sync.md":                     aFragment,
+	"docs/features/streams.md":                  "its program is played by test/clients",
 	"docs/features/workers.md":                  aFragment,
 	"docs/management/api.md":                    "a list of any length; test/management asks the same",
 	"docs/management/metrics.md":                "metrics of a moment; a profile of ten seconds",

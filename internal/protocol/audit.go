@@ -105,7 +105,7 @@ type AuditLine struct {
 }
 
 // attrs are the members of a line, without empty ones.
-func (l *auditLine) attrs() (all []slog.Attr) {
+func (l *AuditLine) attrs() (all []slog.Attr) {
 	for _, member := range []struct{ name, value string }{
 		{"protocol", l.Protocol}, {"who", l.Who}, {"from", l.From}, {"what", l.What}, {"on", l.On}, {"request", l.Request}, {"outcome", l.Outcome}, {"reason", l.Reason},
 	} {
