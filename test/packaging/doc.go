@@ -1,3 +1,3 @@
-// Package packaging tests the contents of deploy/: the Debian package, the systemd unit, the
-// Dockerfile, the Compose file and the chart for Kubernetes.
+// Package packaging tests what is published: the files of a release with its notices and its image,
+// the contents of deploy/, and the Go packages that other modules import.
 package packaging
