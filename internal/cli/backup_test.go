@@ -70,7 +70,7 @@ func TestBackup(t *testing.T) {
 		if err := os.WriteFile(part, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, errs, code := command(t, "restore", part, into); code != exitcode.Failure || !strings.Contains(errs, "not a whole backup") {
+		if _, errs, code := command(t, "restore", part, into); code != exitcode.Failure || !strings.Contains(errs, "not a complete backup") {
 			t.Errorf("the first %d bytes: exit code %d, %s", size, code, errs)
 		}
 	}

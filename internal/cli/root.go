@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"fiveways.dev/fiveways/internal/cli/access"
 	"fiveways.dev/fiveways/internal/cli/benches"
@@ -33,6 +34,9 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := false  // an error before a command's own code runs is about the command line
 	root := commands(stdout, stderr)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeNames(root) // only then: cobra keeps what completes a flag for ever
+	}
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err != nil && !started {
@@ -80,7 +84,6 @@ management).
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
 	addCompletion(root)
-	completeNames(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	checkWords(root)
 	return root

@@ -21,6 +21,7 @@ import (
 type fixture struct {
 	t    *testing.T
 	vars map[string]string // what stands for {name} in arguments
+	tmp  string            // folder of the files that are standard input
 }
 
 func newTable(t *testing.T) *fixture {
@@ -35,7 +36,7 @@ func newTable(t *testing.T) *fixture {
 	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
 	t.Chdir(t.TempDir())
 	t.Setenv("FIVEWAYS_DATA", dir)
-	x := &fixture{t, map[string]string{}}
+	x := &fixture{t, map[string]string{}, t.TempDir()}
 	for name, text := range map[string]string{"words": `{"queues":[]}`, "list": "[]", "prose": "words"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func (x *fixture) run(line, stdin string) (stdout, stderr string, code int) {
 
 func (x *fixture) play(args []string, stdin string) (stdout, stderr string, code int) {
 	x.t.Helper()
-	in, err := os.CreateTemp(x.t.TempDir(), "stdin")
+	in, err := os.CreateTemp(x.tmp, "stdin")
 	if err == nil {
 		_, err = in.WriteString(stdin)
 	}

@@ -28,7 +28,7 @@ func (b *Flags) Add(cmd *cobra.Command) {
 // UnlessURL refuses --data beside the URL of a broker, which what names.
 func (b *Flags) UnlessURL(what string) error {
 	if b.data != "" {
-		return exitcode.Usage("%s and --data name two brokers", what)
+		return exitcode.Usage("give %s or --data, not both: each names a broker", what)
 	}
 	return nil
 }

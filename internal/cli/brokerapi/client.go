@@ -78,7 +78,7 @@ func operateBy(cmd *cobra.Command, open func(config.Config) (*Client, error), ru
 	at.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if at.URL != "" && *data != "" {
-			return fmt.Errorf("%w: --url and --data name two brokers", exitcode.ErrUsage)
+			return fmt.Errorf("%w: give --url or --data, not both: each names a broker", exitcode.ErrUsage)
 		}
 		if at.given() {
 			op, err := Remote(cmd, at)
@@ -234,7 +234,7 @@ func (op *Client) DoWithin(ctx context.Context, patience time.Duration, method, 
 		return nil
 	}
 	if err := json.NewDecoder(w.Body).Decode(out); err != nil {
-		return fmt.Errorf("%w: it is not the JSON that was asked for", errNotHTTP)
+		return fmt.Errorf("%w: the answer is not the expected JSON", errNotHTTP)
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (op *Client) Read(ctx context.Context, path string, out any) error {
 	d := json.NewDecoder(w.Body)
 	d.UseNumber()
 	if err := d.Decode(out); err != nil {
-		return fmt.Errorf("%w: it is not the JSON that was asked for", errNotHTTP)
+		return fmt.Errorf("%w: the answer is not the expected JSON", errNotHTTP)
 	}
 	return nil
 }

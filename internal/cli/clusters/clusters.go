@@ -33,7 +33,7 @@ import (
 
 var (
 	errNoNode  = errors.New("no node of a cluster runs on the folder")
-	errRefused = errors.New("the cluster refuses")
+	errRefused = errors.New("the cluster refused")
 )
 
 // Verdicts are the exit codes of errors about clusters, and the way out of each.
@@ -42,7 +42,7 @@ var Verdicts = []exitcode.Verdict{
 	{Err: errRefused, Code: exitcode.Failure},
 	{Err: syscall.ECONNRESET, Code: exitcode.Failure, Hint: "The other end has closed the connection, as a node of a cluster does when the lead changes: run the command again, or see `fiveways cluster status`."},
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
-	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A broker that is alone founds a cluster with `fiveways cluster init`."},
+	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A standalone broker becomes the first node of a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
 	{Err: level.ErrUnsupported, Code: exitcode.Failure, Hint: "Nothing was changed in the folder. `fiveways cluster status` on another node shows its version; docs/cluster.md has a section about upgrades."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},

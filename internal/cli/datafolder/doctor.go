@@ -27,8 +27,8 @@ var errDamage = errors.New("damage found")
 var Verdicts = []exitcode.Verdict{
 	{Err: vfs.ErrLocked, Code: exitcode.InUse, Hint: "Stop the broker that uses the folder first; the command works offline."},
 	{Err: errIncomplete, Code: exitcode.Failure, Hint: "The connection to the broker broke, or the node does not lead its cluster any more. Run the command again."},
-	{Err: store.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "A backup takes the place of nothing: give another folder, or move this one away."},
-	{Err: errNoBackup, Code: exitcode.Failure, Hint: "Give an archive that `fiveways backup` has written, unpacked by zstd or the like if need be."},
+	{Err: store.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "A backup never overwrites anything: give another folder, or move this one away."},
+	{Err: errNoBackup, Code: exitcode.Failure, Hint: "Give an archive that `fiveways backup` has written; decompress it first if needed (zstd -d)."},
 	{Err: errDamage, Code: exitcode.Damage, Hint: ""},
 	{Err: store.ErrUnsupportedFormat, Code: exitcode.Failure, Hint: "A newer version of Fiveways wrote the folder; start that version, or choose another folder with --data DIR."},
 	{Err: store.ErrCorrupt, Code: exitcode.Damage, Hint: "Copy the folder, then check it with `fiveways doctor DIR`; `fiveways doctor DIR --repair` repairs it and reports what is lost."},

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var errNoBackup = errors.New("not a whole backup")
+var errNoBackup = errors.New("not a complete backup")
 
 // RestoreCommand returns `fiveways restore`.
 func RestoreCommand() *cobra.Command {

@@ -44,7 +44,7 @@ func policySet(use, kind string) *cobra.Command {
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		var definition map[string]json.RawMessage
 		if json.Unmarshal([]byte(args[2]), &definition) != nil || definition == nil {
-			return exitcode.Usage("the definition is no JSON object")
+			return exitcode.Usage("the definition is not a JSON object")
 		}
 		in := map[string]any{"pattern": args[1], "definition": definition, "priority": priority, "apply-to": applyTo}
 		return op.Do(cmd.Context(), http.MethodPut, brokerapi.Path(kind, vhost, args[0]), in, nil)
@@ -101,7 +101,7 @@ func parameterSet() *cobra.Command {
 				}
 			}
 			if !json.Valid(value) {
-				return exitcode.Usage("the value is no JSON")
+				return exitcode.Usage("the value is not valid JSON")
 			}
 			in := map[string]any{"vhost": vhost, "component": args[0], "name": args[1], "value": json.RawMessage(value)}
 			return op.Do(cmd.Context(), http.MethodPut, brokerapi.Path("parameters", args[0], vhost, args[1]), in, nil)

@@ -71,7 +71,7 @@ func publication(cmd *cobra.Command, body, properties string, headers []string, 
 	}
 	if properties != "" {
 		if err := json.Unmarshal([]byte(properties), &p); err != nil {
-			return nil, exitcode.Usage("--properties is no JSON object")
+			return nil, exitcode.Usage("--properties is not a JSON object")
 		}
 	}
 	if len(headers) > 0 {
