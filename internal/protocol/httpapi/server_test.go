@@ -289,7 +289,7 @@ func TestRequestIDs(t *testing.T) {
 		t.Errorf("the log: %s", log.text())
 	}
 	for _, bad := range []string{"two words", "é", strings.Repeat("x", 129)} {
-		got := n.request(t, "GET", "/api/users", "guest:wrong", "", "X-Request-Id", bad).Header.Get("X-Request-Id")
+		got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", bad).Header.Get("X-Request-Id")
 		if got == bad || len(got) < 10 || !strings.Contains(log.text(), got) {
 			t.Errorf("%q is called %q; the log: %s", bad, got, log.text())
 		}
