@@ -263,7 +263,7 @@ func TestMembers(t *testing.T) {
 		t.Error("a node that has given its lead away leads")
 	}
 	for _, wrong := range []struct{ args, says string }{
-		{"transfer 9", "no member"}, {"transfer x", "no number"}, {"remove 1", "no member"}, {"token --for 9000h", "720h"},
+		{"transfer 9", "no member"}, {"transfer x", "no number"}, {"remove 1 --yes", "no member"}, {"token --for 9000h", "720h"},
 	} {
 		args := append([]string{"cluster"}, strings.Fields(wrong.args)...)
 		if out := refused(t, append(args, "--data", c.Nodes[1].Dir)...); !strings.Contains(out, wrong.says) {

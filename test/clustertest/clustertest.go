@@ -98,9 +98,13 @@ func Down(t testing.TB, flags ...string) *Cluster {
 // Add has one node more, which is down.
 func (c *Cluster) Add() {
 	c.t.Helper()
-	n := &Node{Dir: c.t.TempDir()}
+	n, place := &Node{Dir: c.t.TempDir(), Flags: []string{"--cluster-listen", ""}}, len(c.Nodes)
+	if c.Network != nil {
+		n.Flags = append(n.Flags, "--cluster-advertise", "", nameFlag, fmt.Sprintf(namePattern, place))
+	}
+	n.Flags = append(n.Flags, c.flags...)
 	c.Nodes = append(c.Nodes, n)
-	c.Move(len(c.Nodes) - 1)
+	c.Move(place)
 	c.t.Cleanup(func() {
 		if n.Broker != nil {
 			n.Kill()
@@ -116,10 +120,9 @@ func (c *Cluster) Move(i int) {
 	c.t.Helper()
 	n := c.Nodes[i]
 	n.Address = freeAddress(c.t)
-	n.Flags = append([]string{"--cluster-listen", n.Address}, c.flags...)
+	n.Flags[1] = n.Address
 	if c.Network != nil {
-		n.Flags[1] = freeAddress(c.t)
-		n.Flags = append(n.Flags, "--cluster-advertise", n.Address, nameFlag, fmt.Sprintf(namePattern, i))
+		n.Flags[1], n.Flags[3] = freeAddress(c.t), n.Address
 		c.Network.open(c.t, n.Address, n.Flags[1], i)
 	}
 }
@@ -134,7 +137,7 @@ func (c *Cluster) Replace(i int) {
 	c.Move(i)
 	c.Up(i, "--cluster-join", Command(c.t, "cluster", "token", "--data", other.Dir))
 	c.Until("the new node has a vote", func() bool { return c.member(n.Address).Role == protocol.RoleFollower })
-	Command(c.t, "cluster", "remove", fmt.Sprint(c.member(lost).Node), "--data", other.Dir)
+	Command(c.t, "cluster", "remove", "--yes", fmt.Sprint(c.member(lost).Node), "--data", other.Dir)
 }
 
 // member is the member at an address; none: it is empty.
