@@ -224,7 +224,7 @@ func (p *page) press(label string, in ...string) {
 	}
 	path := fmt.Sprintf(`%[1]s//*[self::button or self::a or self::summary][normalize-space()='%[2]s' or @aria-label='%[2]s']`, scope, label)
 	button := fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, path)
-	p.sees(button + `?.checkVisibility() && !` + button + `.disabled`)
+	p.sees(button + `?.checkVisibility({ visibilityProperty: true }) && !` + button + `.disabled`)
 	p.do(evaluate(button + `.click()`)) // not by its place, which may change meanwhile
 }
 
@@ -237,7 +237,7 @@ func field(form, label string) string {
 func (p *page) fill(form, label, value string) {
 	p.t.Helper()
 	f := field(form, label)
-	p.sees(f + `?.checkVisibility()`)
+	p.sees(f + `?.checkVisibility({ visibilityProperty: true })`)
 	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.focus(); f.select(); })()`, f)), chromedp.KeyEvent(value))
 }
 

@@ -89,7 +89,7 @@ func TestKeyboard(t *testing.T) {
 		p.do(chromedp.KeyEvent(kb.Tab))
 	}
 	p.do(chromedp.KeyEvent(kb.Enter))
-	p.sees(`document.querySelector("form[aria-label='New queue'] input")?.checkVisibility()`)
+	p.sees(`document.querySelector("form[aria-label='New queue'] input")?.checkVisibility({ visibilityProperty: true })`)
 	p.do(chromedp.KeyEvent(kb.Tab))
 	p.sees(`document.activeElement.tagName === "INPUT"`)
 	p.do(chromedp.KeyEvent("by-hand"), chromedp.KeyEvent(kb.Enter))

@@ -46,7 +46,7 @@ func TestFiveThousandQueues(t *testing.T) {
 	p.sees(`document.querySelector("tbody td").innerText === "device.4321"`)
 	p.do(evaluate(`document.querySelector("input[type=search]").select()`))
 	p.typed("^device.*9$")
-	p.do(evaluate(`document.querySelector("input[type=checkbox]").click()`))
+	p.do(evaluate(`document.querySelector("main label.row input[type=checkbox]").click()`))
 	p.readsIn("[role=status]", "500 of 5,006")
 	p.press("Next page")
 	p.sees(`document.querySelectorAll("tbody tr").length === 100`)

@@ -21,12 +21,18 @@ const entries = [
 ];
 
 export function Shell({ children }) {
-  const { parts } = useStore(place);
+  const { parts, query } = useStore(place);
   const [open, setOpen] = useState(false);
   const main = useRef(null);
   const first = useRef(true);
   const waits = useStore(waiting) > 0;
   const where = parts.join("/");
+  // Only what has just been gone to is hidden: what opens later in a view must not take the focus from it.
+  const at = `${where}?${query.tab ?? ""}`;
+  const [arrived, setArrived] = useState("");
+  useEffect(() => {
+    if (waiting.get() === 0) setArrived(at);
+  }, [at, waits]);
   useEffect(() => {
     setOpen(false);
     // A screen reader announces the view; the first view leaves the focus where the browser has it.
@@ -39,7 +45,7 @@ export function Shell({ children }) {
     <${Bar} onMenu=${() => setOpen(!open)} open=${open} />
     <div class="frame">
       <${Nav} at=${parts[0] ?? "overview"} open=${open} />
-      <main id="main" tabindex="-1" ref=${main}><div class=${waits ? "waiting" : ""}><${Notices} />${children}</div></main>
+      <main id="main" tabindex="-1" ref=${main}><div class=${waits && arrived !== at ? "waiting" : ""}><${Notices} />${children}</div></main>
     </div>
     <${Toasts} /><${Dialogs} /><${Help} />`;
 }
