@@ -65,7 +65,9 @@ func binary() (string, error) {
 
 // compile builds the broker with build tags.
 func compile(path, tags string) error {
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways.dev/fiveways/cmd/fiveways").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways.dev/fiveways/cmd/fiveways")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is released
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("brokertest: build: %w\n%s", err, out)
 	}
 	return nil

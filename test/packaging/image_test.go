@@ -3,7 +3,6 @@ package packaging
 import (
 	"bufio"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -62,24 +61,22 @@ func TestImage(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	stdout, stderr := b.serve(container)
+	log, addresses := b.serve(container)
 	if out := b.do("run", "--isolation", "chroot", container, "--", "/usr/bin/fiveways", "health"); out != "ok" {
 		t.Errorf("health: %s", out)
 	}
-	alive, err := http.Get("http://" + address(t, stdout, "metrics") + aliveAlone)
+	alive, err := http.Get("http://" + addresses["metrics"] + aliveAlone)
 	if err != nil || alive.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", alive, err)
 	}
 	_ = alive.Body.Close()
-	res, err := http.Get("http://wrong:wrong@" + address(t, stdout, "http") + "/api/overview")
+	res, err := http.Get("http://wrong:wrong@" + addresses["http"] + "/api/overview")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	line, err := bufio.NewReader(stderr).ReadString('\n')
-	var said struct{ Level, Msg string }
-	if err != nil || json.Unmarshal([]byte(line), &said) != nil || said.Level != "WARN" || said.Msg == "" {
-		t.Errorf("a failed login is logged as %q, %v", line, err)
+	if l := next(t, log); l.Level != "WARN" {
+		t.Errorf("a failed login is logged as %+v", l)
 	}
 	volume, err := filepath.Glob(filepath.Join(b.store[1], "vfs-containers/*/userdata/buildah-volumes/*/admin.sock"))
 	if err != nil || len(volume) != 1 {
@@ -90,9 +87,9 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// serve runs the container, on free ports, until the test ends, and returns what the broker printed
-// when it began to serve, and where its log comes.
-func (b *builder) serve(container string) (banner string, log io.Reader) {
+// serve runs the container, on free ports, until the test ends. It returns the log, of which the
+// line that says so was read, and where each protocol is served.
+func (b *builder) serve(container string) (log *bufio.Scanner, addresses map[string]string) {
 	b.t.Helper()
 	args := []string{"run", "--isolation", "chroot"}
 	for _, protocol := range []string{"AMQP", "SQL", "REDIS", "ETCD", "HTTP", "METRICS"} {
@@ -103,10 +100,6 @@ func (b *builder) serve(container string) (banner string, log io.Reader) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -114,26 +107,28 @@ func (b *builder) serve(container string) (banner string, log io.Reader) {
 		cmd.Process.Kill() //nolint:errcheck // fails only when it has ended
 		cmd.Wait()         //nolint:errcheck // it was killed
 	})
-	var said strings.Builder
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		said.WriteString(lines.Text() + "\n")
-		if strings.HasPrefix(lines.Text(), "Stop with") {
-			return said.String(), stderr
+	log = bufio.NewScanner(stderr)
+	for {
+		if l := next(b.t, log); l.Msg == "serving" {
+			return log, l.Addresses
 		}
 	}
-	rest, _ := io.ReadAll(stderr)
-	b.t.Fatalf("the container does not serve: %s%s", &said, rest)
-	return "", nil
 }
 
-// address is where a broker serves a protocol, by what it printed.
-func address(t *testing.T, banner, protocol string) string {
+// line is a line of a log in JSON.
+type line struct {
+	Level, Msg string
+	Addresses  map[string]string
+}
+
+// next reads the next line of a log.
+func next(t *testing.T, log *bufio.Scanner) (l line) {
 	t.Helper()
-	for line := range strings.Lines(banner) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == protocol {
-			return f[1]
-		}
+	if !log.Scan() {
+		t.Fatalf("the log has ended: %v", log.Err())
 	}
-	t.Fatalf("no %s in %s", protocol, banner)
-	return ""
+	if err := json.Unmarshal(log.Bytes(), &l); err != nil || l.Msg == "" {
+		t.Fatalf("%q is no line in JSON: %v", log.Text(), err)
+	}
+	return l
 }

@@ -66,7 +66,8 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	// gRPC's library would log what clients send wrong, in its own form and as often as clients
 	// like.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
-	srv, err := server.Start(cfg, version, NewLogger(cfg, stderr))
+	log := NewLogger(cfg, stderr)
+	srv, err := server.Start(cfg, version, log)
 	if err != nil {
 		return err
 	}
@@ -78,11 +79,17 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 
-	banner(stdout, version, cfg, srv.Endpoints())
+	tell := func(text string) { fmt.Fprintln(stdout, text) }
+	if cfg.LogFormat == "json" { // then every line is one for programs
+		tell = func(text string) { log.Info(text) }
+		log.Info("serving", "version", version, "data", cfg.Data, "sync", cfg.Sync, addresses(srv.Endpoints()))
+	} else {
+		banner(stdout, version, cfg, srv.Endpoints())
+	}
 	notify(daemon.SdNotifyReady)
 	failed := awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
 	notify(daemon.SdNotifyStopping)
-	fmt.Fprintf(stdout, "Draining for at most %s; a second signal stops at once.\n", cfg.DrainTimeout)
+	tell(fmt.Sprintf("Draining for at most %s; a second signal stops at once.", cfg.DrainTimeout))
 	// The caller's context may be over already; draining has its own deadline.
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
 	defer cancel()
@@ -96,7 +103,7 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 		if err != nil {
 			return fmt.Errorf("drain: %w", err)
 		}
-		fmt.Fprintln(stdout, "Stopped.")
+		tell("Stopped.")
 		return nil
 	case s := <-signals:
 		return fmt.Errorf("stopped at once by a second signal (%s); what was not confirmed may be lost", s)
@@ -173,6 +180,15 @@ func pageURL(cfg config.Config, served []server.Endpoint) string {
 		return "https://" + served[i].Local() + "/"
 	}
 	return "http://" + served[i].Local() + "/"
+}
+
+// addresses is where each protocol is served, for the log.
+func addresses(served []server.Endpoint) slog.Attr {
+	var all []any
+	for _, e := range served {
+		all = append(all, slog.String(e.Protocol, e.Address))
+	}
+	return slog.Group("addresses", all...)
 }
 
 // banner prints one line per protocol, which starts with its key, and how to stop.
