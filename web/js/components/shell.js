@@ -75,11 +75,11 @@ function Bar({ onMenu, open }) {
       <a class="brand" href=${href(["overview"])} aria-label="Fiveways: overview"><img src=${new URL("../../favicon.svg", import.meta.url).href} alt="" /><span>Fiveways</span></a>
       <span class="room"></span>
       ${(names.length > 1 || chosen) && html`
-        <select class="vhost" aria-label="Virtual host" value=${chosen} onChange=${(e) => chooseVHost(e.target.value)}>
+        <select key="vhost" class="vhost" aria-label="Virtual host" value=${chosen} onChange=${(e) => chooseVHost(e.target.value)}>
           <option value="" selected=${chosen === ""}>All virtual hosts</option>
           ${names.map((n) => html`<option value=${n} selected=${n === chosen}>${n}</option>`)}
         </select>`}
-      <select class="wide-only" aria-label="Refresh interval" value=${String(every)} onChange=${(e) => chooseInterval(Number(e.target.value))}>
+      <select key="interval" class="wide-only" aria-label="Refresh interval" value=${String(every)} onChange=${(e) => chooseInterval(Number(e.target.value))}>
         ${[[2000, "every 2 s"], [5000, "every 5 s"], [30000, "every 30 s"], [0, "by hand (r)"]].map(([ms, label]) => html`
           <option value=${String(ms)} selected=${ms === every}>${label}</option>`)}
       </select>
