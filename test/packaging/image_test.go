@@ -100,12 +100,13 @@ func (b *builder) serve(container string) (log *bufio.Scanner, addresses map[str
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that the broker in it is killed, too
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() {
-		cmd.Process.Kill() //nolint:errcheck // fails only when it has ended
-		cmd.Wait()         //nolint:errcheck // it was killed
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // fails only when it has ended
+		cmd.Wait()                                      //nolint:errcheck // it was killed
 	})
 	log = bufio.NewScanner(stderr)
 	for {
