@@ -105,15 +105,36 @@ func (r *groupRun) check(t *testing.T, b *broker.Broker) {
 	}
 }
 
-// TestStreamCrashAtEveryOperation makes each operation on the disk in turn the last one, and
-// reopens what a power cut may leave.
+// require fails a life that no crash has ended and that has not shown what it is for.
+func (r *groupRun) require(t *testing.T) {
+	if len(r.acked) == 0 || len(r.deleted) == 0 {
+		t.Fatal("the life has no acknowledgements or no deletions")
+	}
+}
+
 func TestStreamCrashAtEveryOperation(t *testing.T) {
+	crashAtEveryOperation(t, func() life {
+		return &groupRun{added: map[stream.ID]bool{}, acked: map[stream.ID]bool{}, deleted: map[stream.ID]bool{}, given: map[stream.ID]uint64{}}
+	})
+}
+
+// life is what goes on up to a crash, and what must be so after it.
+type life interface {
+	live(t *testing.T, b *broker.Broker)
+	check(t *testing.T, b *broker.Broker)
+	require(t *testing.T)
+}
+
+// crashAtEveryOperation makes each operation on the disk in turn the last one of a life, and
+// reopens what a power cut may leave.
+func crashAtEveryOperation(t *testing.T, begin func() life) {
+	t.Helper()
 	options := func(o *broker.Options) { o.SegmentBytes, o.CheckpointBytes, o.Shards = 4<<10, 1<<10, 1 }
 	for k := 1; ; k++ {
 		mem := vfs.NewMem()
 		fs := vfs.NewErrors(mem)
 		fs.CrashAt(k)
-		r := &groupRun{added: map[stream.ID]bool{}, acked: map[stream.ID]bool{}, deleted: map[stream.ID]bool{}, given: map[stream.ID]uint64{}}
+		r := begin()
 		b, err := enginetest.TryOpen(fs, options)
 		if err == nil {
 			r.live(t, b)
@@ -131,9 +152,7 @@ func TestStreamCrashAtEveryOperation(t *testing.T) {
 			}
 		}
 		if !fs.Crashed() {
-			if len(r.acked) == 0 || len(r.deleted) == 0 {
-				t.Fatal("the life has no acknowledgements or no deletions")
-			}
+			r.require(t)
 			return
 		}
 	}
