@@ -71,6 +71,7 @@ func TestButtonsOnANarrowWindow(t *testing.T) {
 		}
 	}
 	p.showView("queues/%2F/" + long + "?tab=messages")
+	p.sees(`document.querySelector("details.message") !== null`)
 	p.do(evaluate(`document.querySelectorAll("details.message summary").forEach((s) => s.click())`))
 	p.readsIn("dt", "Message id")
 	check("an open message")
