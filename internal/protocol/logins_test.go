@@ -99,7 +99,7 @@ func TestLoginsOfOneAddress(t *testing.T) {
 		if held, _ := try(t, l, known, true); held != 0 {
 			t.Errorf("who logged in before is held back for %v", held)
 		}
-		time.Sleep(memoryOfLogins + time.Second)
+		<-time.After(memoryOfLogins + time.Second)
 		if held, _ := try(t, l, Attempt{"http", "newer", from("127.0.0.1")}, false); held != 0 {
 			t.Errorf("held back for %v long after", held)
 		}
@@ -155,7 +155,7 @@ func TestFailing(t *testing.T) {
 		if got := l.Failing(); !slices.Equal(got, want) {
 			t.Errorf("%+v", got)
 		}
-		time.Sleep(memoryOfLogins + time.Second)
+		<-time.After(memoryOfLogins + time.Second)
 		if got := l.Failing(); len(got) > 0 {
 			t.Errorf("long after: %+v", got)
 		}
