@@ -197,8 +197,8 @@ func (t *tripping) send(s *Session) (failed error) {
 
 // holdBack waits while the log or the memory is behind, if a command publishes.
 func (s *Session) holdBack() {
-	if s.pub {
-		s.pub = false
+	if s.batch.Publishes {
+		s.batch.Publishes = false
 		s.b.set.Flow.Await()
 	}
 }

@@ -14,7 +14,7 @@ func (s *Session) writable(name string, create bool) (*shard.Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
 	}
-	s.pub = true
+	s.batch.Publishes = true
 	return s.findOrMake(name, create)
 }
 

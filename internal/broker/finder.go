@@ -44,7 +44,7 @@ func (f Finder) ToPublish(name string, create bool) (*shard.Queue, error) {
 }
 
 // Publishes has the command held back while the log or the memory is behind, as ToPublish does.
-func (f Finder) Publishes() { f.s.pub = true }
+func (f Finder) Publishes() { f.s.batch.Publishes = true }
 
 // Find finds the queue of another command, which is a part of the current one; its outcome is in
 // the OnQueue of that one, too.

@@ -71,7 +71,7 @@ func (s *Session) MakeReadable(name string) error {
 
 // Unheld has the session's Flush wait only for shards that are behind, not for the log, the memory
 // or consumers: its caller has other requests to serve meanwhile, and asks Behind itself.
-func (s *Session) Unheld() { s.unheld = true }
+func (s *Session) Unheld() { s.batch.Unheld = true }
 
 // Behind reports whether publishers are to wait for the log or for memory.
 func (b *Broker) Behind() bool { return b.set.OverMark() }

@@ -3,8 +3,8 @@ package broker
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"fiveways.dev/fiveways/internal/broker/batch"
 	"fiveways.dev/fiveways/internal/broker/routecache"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
@@ -27,7 +27,6 @@ type Session struct {
 	client shard.Client
 
 	brief    bool            // SessionOptions.Brief
-	unheld   bool            // Flush does not hold it back, whatever is behind
 	userRate *throttle.Limit // of the user; nil: the user does not exist
 	done     <-chan struct{} // SessionOptions.Done
 
@@ -39,10 +38,7 @@ type Session struct {
 	routed routed
 	found  routing.Route
 	asked  routing.Message // kept, because it escapes
-	batch  []shardBatch    // one per shard
-	parts  []int           // shards with something gathered
-	pub    bool            // a publish is among it
-	hold   int64           // ns to wait after it: a target's consumers are behind
+	batch  batch.Batch
 
 	committing committing
 	tripping   tripping
@@ -56,11 +52,6 @@ type Session struct {
 	mailboxes map[string]struct{}
 	closed    bool
 	ended     chan struct{} // guarded by mu: closed by Close; nil while nobody waits for it
-}
-
-type shardBatch struct {
-	shard *shard.Shard
-	ops   []shard.Op
 }
 
 // SessionOptions describe a client connection.
@@ -98,6 +89,7 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 		s.userRate = rate.(*throttle.Limit)
 	}
 	s.client.Window.Init(s.wakeShards)
+	s.batch.Init(b.set, &s.client)
 	if err := b.sessions.enter(s); err != nil {
 		return nil, err
 	}
@@ -139,6 +131,7 @@ func (b *Broker) OperateFor(vhost string, sink shard.Sink) (*Session, error) {
 	s.client.Name, s.client.Sink = s.Name, sink
 	s.Rights = v.RightsIn(catalog.Rights{Operator: true, Owner: s})
 	s.client.Window.Init(s.wakeShards)
+	s.batch.Init(b.set, &s.client)
 	return s, nil
 }
 
@@ -221,8 +214,8 @@ func (s *Session) Publish(p *shard.Publish) {
 		s.awaitTurn(p)
 		p.Reserved = false
 	}
-	s.pub = true
-	s.hold = max(s.hold, p.Targets.Queues()[0].Hold())
+	s.batch.Publishes = true
+	s.batch.Hold = max(s.batch.Hold, p.Targets.Queues()[0].Hold())
 	o := p.Op()
 	if p.Targets.Parts() == 1 {
 		o.Queue, o.More = p.Targets.Queues()[0], p.Targets.Queues()[1:]
@@ -263,65 +256,30 @@ func (s *Session) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h
 	s.gather(q.Home(), shard.Op{Kind: kind, Queue: q, Consumer: c, Handle: h, N: uint32(n)})
 }
 
-func (s *Session) gather(sh *shard.Shard, o shard.Op) {
-	if s.batch == nil {
-		s.batch = make([]shardBatch, len(s.b.set.All))
-	}
-	i := int(sh.ID) - 1
-	b := &s.batch[i]
-	if len(b.ops) == 0 {
-		b.shard = sh
-		s.parts = append(s.parts, i)
-	}
-	b.ops = append(b.ops, o)
-}
+func (s *Session) gather(sh *shard.Shard, o shard.Op) { s.batch.Add(sh, o) }
 
-// Flush hands over what was gathered. It holds this connection back while the inbox of a shard is
-// full, and a publisher also while the log is behind or memory is short.
+// Flush hands over what was gathered (Batch.Flush).
 func (s *Session) Flush() {
-	s.flush(func(sh *shard.Shard, ops []shard.Op) []shard.Op { return sh.SendBatch(ops) })
-}
-
-// FlushInline is Flush that runs idle shards and the committer on the caller's goroutine, which
-// saves two context switches. The caller must not hold a lock that a Sink or a Confirmer takes:
-// both may run before it returns.
-func (s *Session) FlushInline() {
-	owes := false
-	s.flush(func(sh *shard.Shard, ops []shard.Op) []shard.Op {
-		// A single op means a client is blocked on it, with nothing to do in parallel with the log.
-		next, wrote := sh.SubmitBatch(&s.client, ops, len(ops) == 1)
-		owes = owes || wrote
-		return next
-	})
-	if owes {
-		s.b.set.Commit()
-	}
-}
-
-// flush hands over what was gathered by way of hand, which returns the slice to gather in next.
-func (s *Session) flush(hand func(sh *shard.Shard, ops []shard.Op) []shard.Op) {
 	s.tellRouted()
-	if len(s.parts) == 0 {
-		return
-	}
-	if s.pub && !s.unheld {
-		s.b.set.Flow.Await()
-	}
-	s.pub = false
-	for _, i := range s.parts {
-		b := &s.batch[i]
-		b.ops = hand(b.shard, b.ops)
-	}
-	s.parts = s.parts[:0]
-	if s.hold > 0 && !s.unheld {
-		time.Sleep(time.Duration(s.hold))
-	}
-	s.hold = 0
+	s.batch.Flush()
+}
+
+// FlushInline is Flush on the caller's goroutine, as far as that goes (Batch.FlushInline).
+func (s *Session) FlushInline() {
+	s.tellRouted()
+	s.batch.FlushInline()
+}
+
+// FlushFew is FlushInline when little was gathered and nothing holds the session back. Otherwise it
+// does nothing and returns false (Batch.FlushFew).
+func (s *Session) FlushFew() bool {
+	s.tellRouted()
+	return s.batch.FlushFew()
 }
 
 // Idle gives back memory that only a busy connection needs.
 func (s *Session) Idle() {
-	s.batch, s.parts = nil, nil
+	s.batch.Idle()
 	s.cache, s.emits = routecache.Cache{}, routecache.Cache{}
 	s.named = namedTargets{}
 	s.found = routing.Route{}

@@ -86,7 +86,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			}
 			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue, again: again})
 		}
-		s.pub = false // Await is not held back as publishers are
+		s.batch.Publishes = false // Await is not held back as publishers are
 		failed := len(w.turns) < len(commands)
 		err := w.tryAll(s)
 		switch {

@@ -46,6 +46,7 @@ type Input struct {
 	reads   atomic.Uint64  // successful reads
 	count   *atomic.Uint64 // of bytes; nil: not counted
 	waiting atomic.Bool    // the reader is waiting for the client
+	waited  bool           // the last Fill found nothing at first
 }
 
 // Init makes nc what is read from.
@@ -70,6 +71,10 @@ func (in *Input) Reads() uint64 { return in.reads.Load() }
 
 // Waiting tells that the reader is waiting for the client. Any goroutine may call it.
 func (in *Input) Waiting() bool { return in.waiting.Load() }
+
+// Waited reports whether the last Fill had to wait for the client, which so far does not send faster
+// than it is served. It is false where that cannot be told.
+func (in *Input) Waited() bool { return in.waited }
 
 // Pending is what was read and not consumed.
 func (in *Input) Pending() []byte {
@@ -119,6 +124,7 @@ func (in *Input) read() (int, error) {
 	if in.raw == nil {
 		return in.readPlainly()
 	}
+	in.waited = false
 	if err := in.raw.Read(in.try); err != nil {
 		return 0, err
 	}
@@ -145,6 +151,7 @@ func (in *Input) tryRead(fd uintptr) bool {
 	in.prepare(0)
 	n, err := rawRead(fd, in.buf.b[in.w:])
 	if errors.Is(err, syscall.EAGAIN) {
+		in.waited = true
 		in.setAside()
 		return false
 	}

@@ -40,6 +40,9 @@ func (g *Gate) Await() {
 	g.mu.Unlock()
 }
 
+// Holds reports whether Await would wait now. Any goroutine may call it.
+func (g *Gate) Holds() bool { return g.over() }
+
 // Relieve resumes the publishers that wait, if there is room. Any goroutine that has made room
 // calls it.
 func (g *Gate) Relieve() {

@@ -9,6 +9,8 @@ type Client struct {
 	Window     Window
 	Late       bool // its sink gets messages once they are durable
 
+	unsent []Output // with deliveries of the inline round; belongs to the session's goroutine
+
 	mu        sync.Mutex
 	consumers map[*Consumer]struct{}
 }

@@ -210,7 +210,7 @@ func (at Context) Take(by *Client, back, settled bool) (it *queue.Item) {
 		return nil
 	}
 	sh.taken = *it // settling may change the original
-	sh.got(q, it, settled)
+	sh.handedOut(q, it, false, settled)
 	d := newDelivery(q, it)
 	sh.tapDelivery(&d, holder{client: by})
 	sh.mark(q)

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"fiveways.dev/fiveways/internal/core/deadletter"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/tracing"
 )
@@ -15,31 +14,10 @@ func (sh *Shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	}
 }
 
-// delivered counts a message that is delivered to a consumer.
-func (sh *Shard) delivered(q *Queue, it *queue.Item, noAck bool) {
-	if noAck {
-		q.counts.DeliveredNoAck++
-	} else {
-		q.counts.Delivered++
-	}
-	sh.handedOut(q, it)
-}
-
-// got counts a message that is handed out without a consumer. noAck: it is settled with that.
-func (sh *Shard) got(q *Queue, it *queue.Item, noAck bool) {
-	if noAck {
-		q.counts.GotNoAck++
-	} else {
-		q.counts.Got++
-	}
-	sh.handedOut(q, it)
-}
-
-func (sh *Shard) handedOut(q *Queue, it *queue.Item) {
-	q.counts.HandedOutBytes += uint64(it.Size)
-	if it.Flags&queue.Redelivered != 0 {
-		q.counts.Redelivered++
-	}
+// handedOut counts a message that is handed out, for good with settled, and ends the measurement of
+// its wait.
+func (sh *Shard) handedOut(q *Queue, it *queue.Item, consumer, settled bool) {
+	q.counts.HandOut(it, consumer, settled)
 	if sh.traces != nil && q.buffer == nil {
 		sh.traces.Delivered(q.tracePlace(), it)
 	}
@@ -51,20 +29,6 @@ func (sh *Shard) handedOut(q *Queue, it *queue.Item) {
 
 func (q *Queue) tracePlace() tracing.Place {
 	return tracing.Place{ID: q.ID, VHost: q.vhost.Name, Queue: q.Name}
-}
-
-// died counts a message that died.
-func (q *Queue) died(reason deadletter.Reason) {
-	switch reason {
-	case deadletter.Expired:
-		q.counts.Expired++
-	case deadletter.Rejected:
-		q.counts.Rejected++
-	case deadletter.MaxLength:
-		q.counts.PushedOut++
-	case deadletter.DeliveryLimit:
-		q.counts.TooOften++
-	}
 }
 
 // timed is the one message of a queue whose wait is measured, from its arrival to its first

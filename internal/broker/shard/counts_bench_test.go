@@ -23,7 +23,7 @@ func BenchmarkCounting(b *testing.B) {
 		for range batch {
 			handle++
 			it.Handle = handle
-			sh.delivered(q, it, false)
+			sh.handedOut(q, it, true, false)
 		}
 		q.counts.Acked += batch
 	}

@@ -14,7 +14,7 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		return
 	}
 	if !q.Policy().DeadLetter {
-		q.died(reason)
+		reason.Count(&q.counts)
 		sh.settle(q, h, 1)
 		return
 	}
@@ -26,7 +26,7 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 	if ledger := q.content.Jobs; ledger != nil {
 		ledger.Finish(h) // no lease outlives it, also while it is on its way
 	}
-	q.died(reason)
+	reason.Count(&q.counts)
 	if q.Policy().Insists() {
 		sh.sendAtLeastOnce(q, deadletter.Waiting{Handle: h, Reason: reason}, env, false)
 		return

@@ -141,7 +141,7 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	out.bytes += len(it.Env) + 32
 	sh.gathered += len(it.Env) + 32
 	sh.turns++
-	sh.delivered(q, it, c.NoAck)
+	sh.handedOut(q, it, true, c.NoAck)
 	c.state.Delivered(sh.turns)
 	if out.bytes >= deliverBytes {
 		out.flush(sh) // so that the window counts it
@@ -182,7 +182,7 @@ func (sh *Shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok,
 		return d, 0, false, again
 	}
 	d = newDelivery(q, it)
-	sh.got(q, it, noAck)
+	sh.handedOut(q, it, false, noAck)
 	sh.tapDelivery(&d, to)
 	if noAck {
 		sh.settle(q, it.Handle, 1)

@@ -136,7 +136,7 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 		sh.setAside(q, it, err)
 		return
 	}
-	sh.got(q, it, false)
+	sh.handedOut(q, it, false, false)
 	d := &handover{source: q, handle: it.Handle, size: int64(len(env))}
 	if it.Due != 0 {
 		m.EndDelay()

@@ -18,29 +18,52 @@ import (
 // caller must call Set.Commit before it waits for anything.
 func (sh *Shard) Submit(by *Client, o Op, writes bool) (owes, ok bool) {
 	s := sh.inbox.Submit(by, o, len(o.Env))
-	return sh.runIfClaimed(s, writes && (s.Again || sh.set.Sync == store.SyncOS)), s.Open
+	return sh.runIfClaimed(by, s, writes && (s.Again || sh.set.Sync == store.SyncOS)), s.Open
 }
 
 // SubmitBatch is Submit with the ops of a session; the caller is held back while the inbox is full.
-// next is the slice to fill next. With lone the caller writes the log also where ops of other
-// sessions came between.
-func (sh *Shard) SubmitBatch(by *Client, batch []Op, lone bool) (next []Op, owes bool) {
+// next is the slice to fill next.
+func (sh *Shard) SubmitBatch(by *Client, batch []Op) (next []Op, owes bool) {
+	lone := len(batch) == 1 // its client is blocked on it, with nothing to do in parallel with the log
 	next, s := sh.inbox.SubmitBatch(by, batch, messageBytes(batch))
-	return next, sh.runIfClaimed(s, s.Again || lone || sh.set.Sync == store.SyncOS)
+	return next, sh.runIfClaimed(by, s, s.Again || lone || sh.set.Sync == store.SyncOS)
 }
 
 // runIfClaimed runs the shard for one round when the caller has claimed it. With writes the caller
 // writes the log.
-func (sh *Shard) runIfClaimed(s inbox.Submitted, writes bool) (owes bool) {
+func (sh *Shard) runIfClaimed(by *Client, s inbox.Submitted, writes bool) (owes bool) {
 	if !s.Claimed {
 		return false
 	}
 	defer Deadly()
 	sh.log.WriteInline(writes)
+	sh.inline = by
 	sh.round()
+	sh.inline = nil
 	owes = sh.log.EndInline()
 	sh.inbox.Leave(sh.wake())
+	by.send()
 	return owes
+}
+
+// hand gives deliveries to the sink. The session of an inline round sends them, once it has left
+// the shard: others do not wait for a socket.
+func (sh *Shard) hand(o *outbox) {
+	if out, ok := o.sink.(Output); ok && sh.inline != nil {
+		out.Gather(o.list)
+		sh.inline.unsent = append(sh.inline.unsent, out)
+		return
+	}
+	o.sink.Deliver(o.list)
+}
+
+// send sends what the inline round has delivered.
+func (c *Client) send() {
+	for _, out := range c.unsent {
+		out.Send()
+	}
+	clear(c.unsent)
+	c.unsent = c.unsent[:0]
 }
 
 // messageBytes is what the messages of ops take.

@@ -46,7 +46,7 @@ func (q *Queue) dismissLoanWaiters() {
 // Lent counts a message that was just lent to the session of a command, and returns its delivery.
 // env is the message, which it may not have in memory. With nil for the session a tap is not told.
 func (at Context) Lent(to *Client, it *queue.Item, env message.Envelope) Delivery {
-	at.sh.got(at.q, it, false)
+	at.sh.handedOut(at.q, it, false, false)
 	d := newDelivery(at.q, it)
 	d.Env = env
 	at.sh.tapDelivery(&d, holder{client: to})

@@ -23,7 +23,7 @@ func (o *outbox) flush(sh *Shard) {
 	case o.lastEntry > 0:
 		o.flushDurable(sh)
 	default:
-		o.sink.Deliver(o.list)
+		sh.hand(o)
 	}
 	clear(o.list)
 	o.list, o.bytes = o.list[:0], 0

@@ -48,6 +48,7 @@ type Shard struct {
 	implicits implicits
 
 	// The drain in hand.
+	inline  *Client          // the session that runs it; nil: the shard's own goroutine
 	marked  []*Queue         // queues to look at before the drain ends
 	waking  []*Queue         // those of them whose rows are to be served
 	local   []Op             // dead letters for this shard itself

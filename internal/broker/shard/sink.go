@@ -17,6 +17,17 @@ type Sink interface {
 	Cancelled(c *Consumer)
 }
 
+// Output is a Sink with a socket, to which the caller may write for it: that saves the switch to a
+// goroutine of its own.
+type Output interface {
+	Sink
+	// Gather is Deliver for a caller that calls Send soon.
+	Gather(ds []Delivery)
+	// Send writes what has gathered as far as the socket takes it at once. The rest is left to the
+	// sink's own goroutine.
+	Send()
+}
+
 // Delivery is a message that was handed to a consumer, or with a nil Consumer to a session that
 // asked for it.
 type Delivery struct {

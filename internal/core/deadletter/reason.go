@@ -1,6 +1,10 @@
 package deadletter
 
-import "slices"
+import (
+	"slices"
+
+	"fiveways.dev/fiveways/internal/core/queue"
+)
 
 // Reason is why a message died, as x-death says it.
 type Reason string
@@ -29,4 +33,18 @@ func ReasonOf(due int64) (r Reason, ok bool) {
 		return "", false
 	}
 	return reasons[i], true
+}
+
+// Count counts a message that died of it.
+func (r Reason) Count(c *queue.Counts) {
+	switch r {
+	case Expired:
+		c.Expired++
+	case Rejected:
+		c.Rejected++
+	case MaxLength:
+		c.PushedOut++
+	case DeliveryLimit:
+		c.TooOften++
+	}
 }

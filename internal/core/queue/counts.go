@@ -34,6 +34,25 @@ type Counts struct {
 // HandedOut is the number of messages that were handed out.
 func (c *Counts) HandedOut() uint64 { return c.Delivered + c.DeliveredNoAck + c.Got + c.GotNoAck }
 
+// HandOut counts a message that is handed out, for good with settled: to a consumer, or without
+// one.
+func (c *Counts) HandOut(it *Item, consumer, settled bool) {
+	switch {
+	case consumer && settled:
+		c.DeliveredNoAck++
+	case consumer:
+		c.Delivered++
+	case settled:
+		c.GotNoAck++
+	default:
+		c.Got++
+	}
+	c.HandedOutBytes += uint64(it.Size)
+	if it.Flags&Redelivered != 0 {
+		c.Redelivered++
+	}
+}
+
 // Add adds other counts.
 func (c *Counts) Add(o *Counts) {
 	c.Published += o.Published

@@ -65,7 +65,7 @@ func (cf *confirms) Confirmed(from, to uint64, ok bool) {
 		c.confirming = append(c.confirming, cf)
 	}
 	c.confirmMu.Unlock()
-	if wake {
+	if wake && !c.out.telling.Load() {
 		c.out.signal()
 	}
 }

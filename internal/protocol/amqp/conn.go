@@ -70,6 +70,7 @@ type conn struct {
 	requests []*request // gathered requests to semaphores
 	pub      shard.Publish
 	taken    []delivery // scratch of settle
+	answers  bool       // to the last frame of a read need not wake the writer: flushRead sends them
 
 	blocked   bool                  // connection.blocked is out
 	draining  atomic.Bool           // set by Drain and evict
@@ -234,7 +235,14 @@ func (c *conn) send(m amqpwire.Method) { c.sendOn(0, m) }
 // sendOn appends a method to what is written next.
 func (c *conn) sendOn(channel uint16, m amqpwire.Method) {
 	c.out.add(func(dst []byte) []byte { return amqpwire.AppendMethodFrame(dst, channel, m) })
-	c.out.signal()
+	c.answered()
+}
+
+// answered has the answer to a frame written.
+func (c *conn) answered() {
+	if !c.answers {
+		c.out.signal()
+	}
 }
 
 // fail closes the connection from our side: the engine lets go of it, the

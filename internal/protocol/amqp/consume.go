@@ -138,9 +138,15 @@ func (ch *channel) cancel(m *amqpwire.BasicCancel) {
 	}
 }
 
-// Deliver implements broker.Sink: it encodes deliveries behind what waits to be
-// written. It runs on goroutines of the engine.
+// Deliver implements shard.Sink.
 func (c *conn) Deliver(ds []shard.Delivery) {
+	c.Gather(ds)
+	c.out.signal()
+}
+
+// Gather implements shard.Output: it encodes deliveries behind what waits to be written. It runs on
+// goroutines of the engine.
+func (c *conn) Gather(ds []shard.Delivery) {
 	o := &c.out
 	o.mu.Lock()
 	if !o.ended && o.buf == nil {
@@ -182,7 +188,6 @@ func (c *conn) Deliver(ds []shard.Delivery) {
 		o.window.Add(encoded)
 	}
 	o.mu.Unlock()
-	o.signal()
 }
 
 // Cancelled implements broker.Sink: the consumer's queue is gone.
@@ -238,7 +243,7 @@ func (ch *channel) get(m *amqpwire.BasicGet) error {
 
 func (ch *channel) sendGetOk(d *shard.Delivery, left uint32, noAck bool) {
 	ch.addGetOk(d, left, noAck)
-	ch.c.out.signal()
+	ch.c.answered()
 	ch.c.awaitRoom()
 }
 
@@ -261,6 +266,6 @@ func (ch *channel) sendReturn(env message.Envelope) {
 	c.out.add(func(dst []byte) []byte {
 		return amqpwire.AppendReturn(dst, ch.id, amqpcode.NoRoute, amqpcode.Name(amqpcode.NoRoute), env, c.frameMax)
 	})
-	c.out.signal()
+	c.answered()
 	c.awaitRoom()
 }

@@ -29,6 +29,8 @@ const (
 	// client that publishes while it does not read must not be stopped by
 	// deliveries alone.
 	fullOut = 4 << 20
+	// sendAtOnce is how much at most is written by the goroutine that it comes from.
+	sendAtOnce = 16 << 10
 )
 
 type outBuffer struct{ b []byte }
@@ -36,7 +38,7 @@ type outBuffer struct{ b []byte }
 var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
 
 // output gathers frames for the client. Any goroutine appends; the writer
-// goroutine writes.
+// goroutine writes, or one that has just appended a little (Send).
 type output struct {
 	nc    net.Conn
 	sent  *atomic.Uint64 // bytes written
@@ -48,6 +50,11 @@ type output struct {
 	writes  atomic.Uint64 // chunks written
 	size    atomic.Int64  // bytes that wait or are being written
 	timeout atomic.Int64  // nanoseconds that a write may take without progress, 0 = any
+	telling atomic.Bool   // the reader sends confirms soon: they need not wake the writer
+
+	writing sync.Mutex      // held by the goroutine that writes; taken before mu
+	sender  protocol.Sender // guarded by writing
+	left    taken           // guarded by writing: what Send could not write
 
 	mu       sync.Mutex
 	buf      *outBuffer    // guarded by mu: whole frames, nil when there are none
@@ -60,6 +67,7 @@ type output struct {
 
 func (o *output) init(nc net.Conn) {
 	o.nc, o.piece = nc, writeChunk
+	o.sender.Init(nc)
 	if _, secure := protocol.StateOf(nc); secure {
 		o.piece = tlsRecord
 	}
@@ -125,16 +133,34 @@ func (o *output) endWith(m amqpwire.Method) bool {
 	return true
 }
 
-// swap takes what has gathered; last tells that nothing will follow.
-func (o *output) swap() (buf *outBuffer, window *shard.Window, windowed int, last bool) {
+// taken is what was taken from an output to be written.
+type taken struct {
+	buf      *outBuffer // nil: nothing
+	from     int        // what is before was written
+	window   *shard.Window
+	windowed int  // bytes of buf counted in window
+	last     bool // nothing will follow
+}
+
+// take takes what has gathered.
+func (o *output) take() taken {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	buf, windowed = o.buf, o.windowed
+	t := taken{o.buf, 0, o.window, o.windowed, o.ended}
 	o.buf, o.windowed = nil, 0
 	if o.farewell {
 		protocol.Farewell(o.nc)
 	}
-	return buf, o.window, windowed, o.ended
+	return t
+}
+
+// free gives back the memory.
+func (t *taken) free() {
+	if t.buf != nil && cap(t.buf.b) <= pooledOut {
+		t.buf.b = t.buf.b[:0]
+		outBuffers.Put(t.buf)
+	}
+	t.buf = nil
 }
 
 // writeLoop is the writer goroutine.
@@ -142,30 +168,67 @@ func (c *conn) writeLoop() {
 	o := &c.out
 	defer close(o.done)
 	for range o.wake {
+		o.writing.Lock()
+		ok := o.write(&o.left)
 		c.tellConfirms()
-		buf, window, windowed, last := o.swap()
-		if buf != nil {
-			ok := o.write(buf.b, window, windowed)
-			if cap(buf.b) <= pooledOut {
-				buf.b = buf.b[:0]
-				outBuffers.Put(buf)
-			}
-			if !ok {
-				o.drop()
-				c.Kill()
-				return
-			}
+		t := o.take()
+		ok = ok && o.write(&t)
+		o.writing.Unlock()
+		if !ok {
+			o.drop()
+			c.Kill()
 		}
-		if last {
+		if !ok || t.last {
 			return
 		}
 	}
 }
 
-// write writes all of b and opens the window as it goes. false: the client is
-// gone, or does not read.
-func (o *output) write(b []byte, window *shard.Window, windowed int) bool {
-	ok := true
+// Send implements shard.Output. What the socket does not take at once is left to the writer, as is
+// the end of the connection.
+func (c *conn) Send() {
+	o := &c.out
+	if !o.sender.Can() || o.size.Load() > sendAtOnce || !o.writing.TryLock() {
+		o.signal()
+		return
+	}
+	defer o.writing.Unlock()
+	if o.left.buf == nil {
+		c.tellConfirms()
+		o.left = o.take()
+	}
+	if o.left.buf != nil {
+		o.trySend(&o.left)
+	}
+	if o.left.buf != nil || o.left.last {
+		o.signal()
+	}
+}
+
+// trySend writes t if the socket takes all of it at once. An error is met again by the writer.
+func (o *output) trySend(t *taken) {
+	n, err := o.sender.Try(t.buf.b[t.from:])
+	t.from += n
+	o.sent.Add(uint64(n))
+	o.size.Add(-int64(n))
+	o.writes.Add(1)
+	if err != nil || t.from < len(t.buf.b) {
+		return
+	}
+	if t.windowed > 0 {
+		t.window.Done(t.windowed)
+	}
+	t.free()
+}
+
+// write writes all of t, frees it, and opens the window as it goes. false: the client is gone, or
+// does not read.
+func (o *output) write(t *taken) bool {
+	if t.buf == nil {
+		return true
+	}
+	defer t.free()
+	b, windowed, ok := t.buf.b[t.from:], t.windowed, true
 	for len(b) > 0 && ok {
 		chunk := b[:min(len(b), writeChunk)]
 		b = b[len(chunk):]
@@ -176,13 +239,13 @@ func (o *output) write(b []byte, window *shard.Window, windowed int) bool {
 		default:
 		}
 		if n := min(windowed, len(chunk)); n > 0 && ok {
-			window.Done(n)
+			t.window.Done(n)
 			windowed -= n
 		}
 	}
 	o.size.Add(-int64(len(b)))
 	if windowed > 0 && ok {
-		window.Done(windowed)
+		t.window.Done(windowed)
 	}
 	return ok
 }

@@ -62,6 +62,7 @@ func (c *conn) parse() (want int) {
 			return frameSize(pending)
 		}
 		c.in.Consume(n)
+		c.answers = c.session != nil && c.in.Waited() && n == len(pending)
 		if err := c.frame(f); err != nil {
 			c.refuse(f, err)
 		}
@@ -90,13 +91,38 @@ func (c *conn) endRead() {
 		c.partial[i] = nil
 	}
 	c.partial = c.partial[:0]
-	c.flush()
+	c.flushRead()
 	c.last.show()
 	c.arena = arena{}
 }
 
-// flush hands over what was gathered.
+// flushRead is flush for what one read brought. When the client had to be waited for, this goroutine
+// does the work itself if it can: others would not do it sooner.
+func (c *conn) flushRead() {
+	if c.session == nil || !c.in.Waited() {
+		c.flush()
+		return
+	}
+	c.emitSettled()
+	c.out.telling.Store(true)
+	few := c.session.FlushFew()
+	c.out.telling.Store(false)
+	if !few {
+		c.out.signal()
+		c.flush()
+		return
+	}
+	c.answers = false
+	c.Send()
+	c.doRequests()
+}
+
+// flush hands over what was gathered. It may wait, so answers leave first.
 func (c *conn) flush() {
+	if c.answers {
+		c.answers = false
+		c.out.signal()
+	}
 	if c.session != nil {
 		c.emitSettled()
 		c.session.Flush()

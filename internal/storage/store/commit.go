@@ -41,18 +41,30 @@ type committer struct {
 	failed   error     // nothing may be written any more
 
 	taken []op // of the round; reused for taking
+
+	waits  bool // the leader may wait for room: it is the committer's goroutine
+	leaves bool // it may not, and leaves buf and the rest of taken to that goroutine
 }
 
 func newCommitter(s *Store) *committer {
 	return &committer{s: s}
 }
 
-// round writes what was taken and calls the dones that are due.
-func (c *committer) round() {
-	for i := range c.taken {
-		c.add(&c.taken[i])
+// round writes what was taken and calls the dones that are due. Without waits it leaves the rest to
+// the committer's goroutine where something takes long: a full disk, another segment.
+func (c *committer) round(waits bool) {
+	c.waits, c.leaves = waits, false
+	n := 0
+	for ; n < len(c.taken) && !c.leaves; n++ {
+		if o := &c.taken[n]; !waits && (o.seg != nil && o.seg != c.seg || o.raft != nil && o.raft.rewind > 0) {
+			c.leaves = true
+			break
+		}
+		c.add(&c.taken[n])
 	}
-	clear(c.taken)
+	left := copy(c.taken, c.taken[n:])
+	clear(c.taken[left:])
+	c.taken = c.taken[:left]
 	c.flush()
 	c.settle(false)
 }
@@ -106,12 +118,15 @@ func (c *committer) addEntry(e *Entry, term uint64, continued bool) {
 	}
 	c.writeBuf()
 	c.write(e.Data)
+	if c.leaves {
+		c.buf = append(c.buf, e.Data...)
+	}
 }
 
 // flush writes the buffer and lets readers see what is in it.
 func (c *committer) flush() {
 	c.writeBuf()
-	if len(c.buffered) == 0 {
+	if len(c.buffered) == 0 || len(c.buf) > 0 {
 		return
 	}
 	if c.failed == nil {
@@ -155,14 +170,15 @@ func (c *committer) writeBuf() {
 	if len(c.buf) == 0 {
 		return
 	}
-	c.write(c.buf)
-	c.buf = c.buf[:0]
+	if c.write(c.buf); !c.leaves || c.failed != nil {
+		c.buf = c.buf[:0]
+	}
 }
 
 // write writes p at the end of the file. While the disk is full it finishes what is written
-// already, waits and tries again; on any other error the committer has failed.
+// already, waits and tries again, or leaves that; on any other error the committer has failed.
 func (c *committer) write(p []byte) {
-	if c.failed != nil {
+	if c.failed != nil || c.leaves && len(c.buf) > 0 {
 		return
 	}
 	c.untilRoom(func() error {
@@ -175,6 +191,9 @@ func (c *committer) write(p []byte) {
 		}
 		return err
 	})
+	if c.leaves {
+		return
+	}
 	c.at += int64(len(p))
 	c.dirty = true // only now: waiting for room may have synced what was before
 	c.layOut(len(p))
@@ -196,6 +215,10 @@ func (c *committer) untilRoom(try func() error) {
 			return
 		}
 		c.s.setState(State{Health: NoSpace, Err: fmt.Errorf("store: %s: %w", c.s.dir, err)})
+		if !c.waits {
+			c.leaves = true
+			return
+		}
 		c.settle(false)
 		if c.failed != nil {
 			return

@@ -22,7 +22,7 @@ func (c *committer) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for c.await(timer) {
-		c.round()
+		c.round(true)
 		c.s.yieldLead()
 	}
 	c.settle(true)
@@ -38,17 +38,17 @@ func (c *committer) run() {
 
 // Commit writes what was appended on the caller's goroutine, syncs if an entry needs it, and calls
 // the dones. It does nothing while another goroutine leads: that one also writes what was appended
-// meanwhile. A caller that has to wait for the log anyway saves two context switches. It must not
-// hold a lock that a done takes.
+// meanwhile, and leaves to the committer's goroutine what cannot be written now. A caller that has
+// to wait for the log anyway saves two context switches. It must not hold a lock that a done takes.
 func (s *Store) Commit() {
 	s.mu.Lock()
-	if s.lead.taken || len(s.lead.pending) == 0 || s.closed {
+	if s.lead.taken || len(s.lead.pending) == 0 || s.closed || s.committer.leaves {
 		s.mu.Unlock()
 		return
 	}
 	s.takeLead()
 	s.mu.Unlock()
-	s.committer.round()
+	s.committer.round(false)
 	s.yieldLead()
 }
 
@@ -56,6 +56,12 @@ func (s *Store) Commit() {
 func (s *Store) takeLead() {
 	c := s.committer
 	s.lead.taken = true
+	if c.leaves {
+		c.taken = append(c.taken, s.lead.pending...)
+		clear(s.lead.pending)
+		s.lead.pending = s.lead.pending[:0]
+		return
+	}
 	c.taken, s.lead.pending = s.lead.pending, c.taken[:0]
 }
 
@@ -65,7 +71,7 @@ func (s *Store) yieldLead() {
 	l := &s.lead
 	l.taken, l.due = false, s.committer.due
 	earlier := !l.due.IsZero() && (l.alarm.IsZero() || l.due.Before(l.alarm))
-	s.wakeIf(len(l.pending) > 0 || s.closed || earlier)
+	s.wakeIf(len(l.pending) > 0 || s.closed || earlier || s.committer.leaves)
 }
 
 // wakeIf wakes the committer's goroutine if that is needed and it sleeps. It releases mu, which the
@@ -94,13 +100,13 @@ func (c *committer) await(timer *time.Timer) bool {
 		c.sleep(timer)
 	}
 	s.takeLead()
-	return len(c.taken) > 0 || !s.closed
+	return len(c.taken) > 0 || c.leaves || !s.closed
 }
 
 // something reports whether the committer's goroutine has anything to do. Called with mu held.
 func (c *committer) something() bool {
 	l := &c.s.lead
-	return len(l.pending) > 0 || c.s.closed || !l.due.IsZero() && !time.Now().Before(l.due)
+	return len(l.pending) > 0 || c.leaves || c.s.closed || !l.due.IsZero() && !time.Now().Before(l.due)
 }
 
 // sleep waits until the state may have changed. Called with mu held, which it releases meanwhile.

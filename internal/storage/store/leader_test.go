@@ -132,6 +132,58 @@ func TestCommitLeavesTheSyncForLater(t *testing.T) {
 	})
 }
 
+// While the disk is full Commit returns, and leaves all to the committer's goroutine: entries of a
+// group that is half in the buffer, large ones, and what comes after. Another segment is left, too.
+func TestCommitLeavesWhatTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := vfs.NewMem()
+		fs := vfs.NewErrors(mem)
+		opts := Options{SegmentBytes: 4 * directBytes}
+		s := mustOpen(t, fs, opts)
+		var done []uint64
+		bring := func(first uint64, sizes ...int) {
+			var group []Entry
+			for i, size := range sizes {
+				group = append(group, entry(1, first+uint64(i), size, true))
+			}
+			s.AppendInline(group, func(err error) {
+				if err != nil {
+					t.Errorf("entry %d: %v", first, err)
+				}
+				done = append(done, first)
+			})
+			s.Commit()
+		}
+		bring(1, 10)
+		fs.SetFull(true)
+		bring(2, 10, directBytes, 10, 2*directBytes, 20)
+		bring(7, directBytes)
+		bring(8, 2*directBytes, 10) // in the next segment
+		synctest.Wait()
+		if !slices.Equal(done, []uint64{1}) || s.State().Health != NoSpace {
+			t.Fatalf("%v done, state %v", done, s.State())
+		}
+		fs.SetFull(false)
+		<-time.After(2 * retryEvery)
+		if !slices.Equal(done, []uint64{1, 2, 7, 8}) || s.State().Health != Healthy {
+			t.Fatalf("%v done, state %v", done, s.State())
+		}
+		bring(10, 2*directBytes)
+		bring(11, 3*directBytes) // a segment that this goroutine does not begin
+		synctest.Wait()
+		if len(done) != 6 {
+			t.Fatalf("%v done", done)
+		}
+		want := replayed(t, s, 1, 0)
+		closeStore(t, s)
+		s = mustOpen(t, mem, opts)
+		defer closeStore(t, s)
+		if got := replayed(t, s, 1, 0); len(got) != 11 || !slices.Equal(got, want) {
+			t.Errorf("%d entries after a start, %d before", len(got), len(want))
+		}
+	})
+}
+
 // Closing a store whose disk is full ends a waiting Commit.
 func TestCloseEndsCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
