@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -258,4 +259,59 @@ func testFlushInline(t *testing.T) {
 	if got := c.drain("q"); len(got) != 206 || got[6] != "c0" || got[205] != "o99" {
 		t.Errorf("%d messages", len(got))
 	}
+}
+
+// toldOn is a sink with a socket that notes on which goroutine it was told to write.
+type toldOn struct {
+	*client
+	sent []string
+}
+
+func (o *toldOn) Gather(ds []shard.Delivery) { o.Deliver(ds) }
+func (o *toldOn) Send()                      { o.sent = append(o.sent, goroutine()) }
+
+// The session of a client that sends little does all itself: shard, log, and the sockets of its
+// consumers. What is more, or comes while the shard's own goroutine is at work, is left to others.
+func TestFlushFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.Sync = 1, store.SyncAlways })
+		defer mustClose(t, b)
+		out := &toldOn{client: newSink(t)}
+		takes, err := b.OperateFor("/", out)
+		must(t, err)
+		defer takes.Close()
+		c := newClient(t, b)
+		defer c.Close()
+		c.queue("q", nil)
+		_, err = takes.Consume(shard.ConsumerSpec{Queue: "q", NoAck: true})
+		must(t, err)
+		told := make(calledOn, 1)
+		post := func() { c.post("", "q", "x", func(p *shard.Publish) { p.Confirm = told }) }
+		few := func(want bool, when string) {
+			t.Helper()
+			if c.FlushFew() != want {
+				t.Fatalf("few %s: %v", when, !want)
+			}
+		}
+		<-time.After(1010 * time.Millisecond) // between the looks of the watchdog
+		post()
+		few(true, "for a message")
+		if on := <-told; on != goroutine() || !slices.Equal(out.sent, []string{on}) {
+			t.Errorf("told on %s, sent on %v, not on %s", on, out.sent, goroutine())
+		}
+		for range 1000 {
+			c.post("", "q", "x", nil)
+		}
+		few(false, "for many")
+		c.Flush()
+		post()
+		few(false, "while others are at work")
+		c.Flush()
+		<-told
+		<-time.After(1010 * time.Millisecond) // between the looks of the watchdog
+		few(true, "for nothing")
+		if len(out.sent) != 1 || len(out.got) != 1002 {
+			t.Errorf("sent %d times, %d deliveries", len(out.sent), len(out.got))
+		}
+	})
 }

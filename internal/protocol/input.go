@@ -72,8 +72,8 @@ func (in *Input) Reads() uint64 { return in.reads.Load() }
 // Waiting tells that the reader is waiting for the client. Any goroutine may call it.
 func (in *Input) Waiting() bool { return in.waiting.Load() }
 
-// Waited reports whether the last Fill had to wait for the client, which so far does not send faster
-// than it is served. It is false where that cannot be told.
+// Waited reports whether the last Fill had to wait for the client, which so far does not send
+// faster than it is served. It is false where that cannot be told.
 func (in *Input) Waited() bool { return in.waited }
 
 // Pending is what was read and not consumed.

@@ -53,20 +53,20 @@ func (b *Batch) Flush() { b.flush(b.send) }
 // FlushInline is Flush that runs idle shards and the committer on the caller's goroutine, which
 // saves two context switches. The caller must not hold a lock that a Sink or a Confirmer takes:
 // both may run before it returns.
-func (b *Batch) FlushInline() { b.flush(b.runInline) }
+func (b *Batch) FlushInline() { b.flush(func() { b.runInline(true) }) }
 
-// FlushFew is FlushInline when little was gathered and nothing holds the session back. Otherwise it
-// does nothing and returns false.
+// FlushFew is FlushInline when little was gathered for shards with little to do, and nothing holds
+// the session back. Otherwise it does nothing and returns false.
 func (b *Batch) FlushFew() bool {
 	for _, i := range b.parts {
-		if len(b.each[i].ops) > fewOps {
+		if p := &b.each[i]; len(p.ops) > fewOps || !p.shard.Quiet() {
 			return false
 		}
 	}
 	if !b.Unheld && (b.Hold > 0 || b.Publishes && b.set.Flow.Holds()) {
 		return false
 	}
-	b.runInline()
+	b.runInline(false)
 	return true
 }
 
@@ -94,13 +94,14 @@ func (b *Batch) send() {
 	b.parts, b.Publishes = b.parts[:0], false
 }
 
-// runInline has the ops done on this goroutine, as far as their shards are idle.
-func (b *Batch) runInline() {
+// runInline has the ops done on this goroutine, as far as their shards are idle. With waits the
+// client does nothing until it has its answer.
+func (b *Batch) runInline(waits bool) {
 	writes := false
 	for _, i := range b.parts {
 		p := &b.each[i]
 		var owes bool
-		p.ops, owes = p.shard.SubmitBatch(b.by, p.ops)
+		p.ops, owes = p.shard.SubmitBatch(b.by, p.ops, waits)
 		writes = writes || owes
 	}
 	b.parts, b.Publishes = b.parts[:0], false

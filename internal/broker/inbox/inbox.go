@@ -2,7 +2,10 @@
 // a producer that waits for the outcome anyway.
 package inbox
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 const (
 	// maxOps is how many ops may wait before a producer that brings more is held back.
@@ -11,6 +14,8 @@ const (
 	maxBytes = 8 << 20
 	// swapOps is how many ops make a swap cheaper than a copy.
 	swapOps = 16
+	// quietTime is after how long the consumer's own goroutine does not count as at work any more.
+	quietTime = 200 * time.Microsecond
 )
 
 // Inbox hands ops to a consumer: many producers, one consumer that takes all that has gathered by
@@ -27,6 +32,7 @@ type Inbox[Op any] struct {
 	claimed bool          // a goroutine is the consumer
 	last    any           // the producer that called Submit last
 	alarm   int64         // when the consumer's own goroutine wakes by itself
+	rested  time.Time     // when that goroutine went to sleep last
 	wake    chan struct{} // 1 slot: there is something for that goroutine
 }
 
@@ -189,8 +195,17 @@ func (in *Inbox[Op]) Rest(timer int64) bool {
 	if len(in.ops) > 0 {
 		return false
 	}
-	in.claimed, in.alarm = false, timer
+	in.claimed, in.alarm, in.rested = false, timer, time.Now()
 	return true
+}
+
+// Quiet reports whether there is nothing to do, and the consumer's own goroutine has slept for a
+// while. Where it is at work now and then, ops are done sooner by waking it than by a producer that
+// has other work, too.
+func (in *Inbox[Op]) Quiet() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return !in.claimed && len(in.ops) == 0 && time.Since(in.rested) > quietTime
 }
 
 // Close refuses further ops; those that are inside are still done.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func woken(in *Inbox[int]) bool {
@@ -100,4 +101,30 @@ func TestLargeBatchesAreNotCopied(t *testing.T) {
 	if got := in.Take(nil); &got[0] != &batch[0] || len(next) != 0 {
 		t.Error("a large batch was copied into an empty inbox")
 	}
+}
+
+// An inbox is quiet when its consumer's own goroutine has slept for a while, whatever producers do.
+func TestQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := New[int]()
+		is := func(want bool, when string) {
+			t.Helper()
+			if in.Quiet() != want {
+				t.Errorf("quiet %s: %v", when, !want)
+			}
+		}
+		is(true, "at first")
+		in.Enter()
+		<-time.After(time.Hour)
+		is(false, "while it is at work")
+		in.Rest(Never)
+		is(false, "when it has just gone to sleep")
+		<-time.After(quietTime + 1)
+		is(true, "when it sleeps")
+		in.Submit(t, 1, 0)
+		is(false, "while a producer does its work")
+		in.Take(nil)
+		in.Leave(Never)
+		is(true, "after a producer")
+	})
 }

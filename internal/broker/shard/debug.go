@@ -31,14 +31,11 @@ func (d Debug) Waiting(q *Queue) int { return q.waiting.Len() }
 // HasEarly reports whether a queue has messages out of the order of their arrival.
 func (d Debug) HasEarly(q *Queue) bool { return q.early != nil }
 
-// LooksAgain reports whether another look at the queue is on its way.
+// LooksAgain reports whether another look at the queue is on its way, Selective whether not any
+// message may go to any of its consumers, and Expiring whether it is being deleted for lack of use.
 func (d Debug) LooksAgain(q *Queue) bool { return q.selection.posted }
-
-// Selective reports whether not any message may go to any consumer of the queue.
-func (d Debug) Selective(q *Queue) bool { return q.selective != nil }
-
-// Expiring reports whether the queue is being deleted for lack of use.
-func (d Debug) Expiring(q *Queue) bool { return q.expiring }
+func (d Debug) Selective(q *Queue) bool  { return q.selective != nil }
+func (d Debug) Expiring(q *Queue) bool   { return q.expiring }
 
 // Promise is what a publisher confirm of the queue waits for.
 func (d Debug) Promise(q *Queue) store.Wait { return q.promise }

@@ -8,9 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// A shard runs on its own goroutine, or inline on the goroutine of a session that waits for the
-// answer of an op anyway. A switch to another goroutine and back costs more than all the work of a
-// small op, above all when threads must be woken for it.
+// A shard may run inline, on the goroutine of a session: a switch to another one and back costs
+// more than all the work of a small op, above all when threads must be woken for it.
 
 // Submit hands an op to the shard for a caller that waits for its answer and holds no lock. When
 // the shard is idle the caller runs it inline for one round, with all that has gathered; otherwise
@@ -22,11 +21,11 @@ func (sh *Shard) Submit(by *Client, o Op, writes bool) (owes, ok bool) {
 }
 
 // SubmitBatch is Submit with the ops of a session; the caller is held back while the inbox is full.
-// next is the slice to fill next.
-func (sh *Shard) SubmitBatch(by *Client, batch []Op) (next []Op, owes bool) {
+// next is the slice to fill next. waits: its client does nothing until it has the answers.
+func (sh *Shard) SubmitBatch(by *Client, batch []Op, waits bool) (next []Op, owes bool) {
 	lone := len(batch) == 1 // its client is blocked on it, with nothing to do in parallel with the log
 	next, s := sh.inbox.SubmitBatch(by, batch, messageBytes(batch))
-	return next, sh.runIfClaimed(by, s, s.Again || lone || sh.set.Sync == store.SyncOS)
+	return next, sh.runIfClaimed(by, s, waits && s.Again || lone || sh.set.Sync == store.SyncOS)
 }
 
 // runIfClaimed runs the shard for one round when the caller has claimed it. With writes the caller
@@ -59,12 +58,15 @@ func (sh *Shard) hand(o *outbox) {
 
 // send sends what the inline round has delivered.
 func (c *Client) send() {
-	for _, out := range c.unsent {
+	for i, out := range c.unsent {
+		c.unsent[i] = nil
 		out.Send()
 	}
-	clear(c.unsent)
 	c.unsent = c.unsent[:0]
 }
+
+// Quiet reports whether the shard's own goroutine has slept for a while.
+func (sh *Shard) Quiet() bool { return sh.inbox.Quiet() }
 
 // messageBytes is what the messages of ops take.
 func messageBytes(ops []Op) (n int) {

@@ -96,8 +96,8 @@ func (c *conn) endRead() {
 	c.arena = arena{}
 }
 
-// flushRead is flush for what one read brought. When the client had to be waited for, this goroutine
-// does the work itself if it can: others would not do it sooner.
+// flushRead is flush for what one read brought. When the client had to be waited for, this
+// goroutine does the work itself if it can: others would not do it sooner.
 func (c *conn) flushRead() {
 	if c.session == nil || !c.in.Waited() {
 		c.flush()
