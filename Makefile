@@ -10,6 +10,7 @@ FAULT_SEEDS  ?= 20
 FAULT_ROUNDS ?= 7
 SEEDS        ?= 20000
 FAILOVERS    ?= 100
+HOURS        ?= 6
 ORACLE_OPS   ?= 20000
 ORACLE_SEED  ?= 0
 BENCHFLAGS   ?= --install --doc docs/benchmarks.md
@@ -18,13 +19,13 @@ GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 15m
-SLOW          = ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
+SLOW          = ./test/soak ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
 PACKAGES     ?= $(SLOW) ./...
 
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash cluster-faults failovers oracle compare bench pictures deb release notices rename clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash soak cluster-faults failovers oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +107,12 @@ sim: ## simulate clusters with faults, one for each of SEEDS (20000) seeds
 
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
+
+# A short form is part of `make test`. SOAK_CSV=file has all figures, SOAK_SEED=n draws the same again. Histories that
+# break a promise are in bin/_artifacts.
+soak: ## have the broker work for HOURS (6) as in a company, check every promise, and see whether anything grows
+	@mkdir -p bin
+	SOAK_HOURS=$(HOURS) $(GO) test -count=1 -timeout 0 -v -artifacts -outputdir bin -run TestSoak ./test/soak
 
 # FAILOVER_LOAD=messages,sql,jobs,tasks has a million of each of these in the cluster meanwhile.
 failovers: ## kill the leader of a cluster FAILOVERS (100) times and tell how long a client waits

@@ -1,6 +1,9 @@
 package broker
 
-import "fiveways.dev/fiveways/internal/core/histogram"
+import (
+	"fiveways.dev/fiveways/internal/core/histogram"
+	"fiveways.dev/fiveways/internal/storage/store"
+)
 
 // Resources are the limits of the broker on its machine, and what it uses.
 type Resources struct {
@@ -28,12 +31,10 @@ func (b *Broker) Resources() Resources {
 type Latencies struct {
 	Queueing histogram.Snapshot // ms from a message's coming in to its first handing out, of some messages of each queue
 	Confirm  histogram.Snapshot // ns from the end of the work of a shard for publishes to their being safe, one for each part of the log
-	Sync     histogram.Snapshot // ns of an fsync of the log
-	Group    histogram.Snapshot // entries that one fsync made safe
+	store.Histograms
 }
 
 // Latencies reads the histograms.
 func (b *Broker) Latencies() Latencies {
-	syncs, groups := b.set.Store.Histograms()
-	return Latencies{Queueing: b.set.Waited.Read(), Confirm: b.set.Logs.Confirmed.Read(), Sync: syncs, Group: groups}
+	return Latencies{Queueing: b.set.Waited.Read(), Confirm: b.set.Logs.Confirmed.Read(), Histograms: b.set.Store.Histograms()}
 }

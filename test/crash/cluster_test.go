@@ -17,7 +17,7 @@ func TestCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := clustertest.Start(t, "--shards", "3")
 			round := 0
-			s.runOn(t, rounds, seed, s.elsewhere, func(*History) broker {
+			s.runOn(t, Plan{Rounds: rounds, Seed: seed}, s.elsewhere, func(*History) broker {
 				round++
 				return begin(t, c, round)
 			})

@@ -1,40 +1,15 @@
 package crash
 
 import (
-	"bufio"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// maxEvents bounds how much happens in a round before the kill.
-const maxEvents = 4000
-
-// patience is how long a round may take to get there; only a broker that hangs uses it up.
-const patience = 60 * time.Second
-
 func TestMain(m *testing.M) { brokertest.Main(m) }
-
-// scenario is queues, their clients, and the promises about them.
-type scenario struct {
-	declare         func(*amqp.Channel) error // it may all be there already
-	queues          []string
-	clients         []client
-	here, elsewhere Promises                // with one shard, and with several
-	shows           func([]Event) (ok bool) // whether the run covered what it is for
-	settled         func([]Event) time.Time // when the drain may begin; nil: at once
-}
 
 // TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED
 // (drawn itself when unset) and then checks all that its clients saw.
@@ -52,41 +27,7 @@ func TestCrash(t *testing.T) {
 
 func (s *scenario) run(t *testing.T, rounds, seed int, promises Promises, flags ...string) {
 	dir := t.TempDir()
-	s.runOn(t, rounds, seed, promises, func(*History) broker { return start(t, dir, flags) })
-}
-
-// broker is what a run kills.
-type broker interface {
-	URL() string // where clients connect
-	Exited() <-chan struct{}
-	Log() string
-	Kill()
-	Stop() error
-}
-
-// runOn is run on what up starts, each time with what there was before. up may note what happens.
-func (s *scenario) runOn(t *testing.T, rounds, seed int, promises Promises, up func(*History) broker) {
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	history := &History{}
-	clients := s.newClients(history, seed)
-	for n := 0; n < rounds || n < 3*rounds && !s.covered(history.Events()); n++ { // short rounds may show little
-		s.crash(t, up(history), history, clients, 1+rng.IntN(maxEvents))
-	}
-	s.finish(t, up(history), history)
-
-	events := history.Events()
-	s.logSummary(t, events)
-	breaches := promises.Check(events)
-	for n, breach := range breaches {
-		if n == 20 {
-			t.Errorf("and %d more", len(breaches)-n)
-			break
-		}
-		t.Error(breach)
-	}
-	if t.Failed() {
-		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, events))
-	}
+	s.runOn(t, Plan{Rounds: rounds, Seed: seed}, promises, func(*History) broker { return start(t, dir, flags) })
 }
 
 // setting reads a number from the environment.
@@ -103,78 +44,6 @@ func setting(t *testing.T, name string, unset int) int {
 	return n
 }
 
-// newClients returns the clients of a run.
-func (s *scenario) newClients(history *History, seed int) []*client {
-	lastTx := &atomic.Int64{}
-	var clients []*client
-	for n, c := range s.clients {
-		c.history, c.lastTx, c.rng = history, lastTx, rand.New(rand.NewPCG(uint64(seed), uint64(n+1)))
-		if c.repeat != nil {
-			c.repeat = newRepeater()
-		}
-		clients = append(clients, &c)
-	}
-	return clients
-}
-
-// crash lets the clients work on a broker until they have recorded this many events, and kills it.
-func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*client, events int) {
-	defer b.Kill()
-	ch := channel(t, b)
-	if err := s.declare(ch); err != nil {
-		t.Fatalf("declare: %v\n%s", err, b.Log())
-	}
-	enough := history.Grown(events)
-	errs := make([]error, len(clients))
-	var working sync.WaitGroup
-	for n, c := range clients {
-		working.Go(func() { errs[n] = c.run(b.URL()) })
-	}
-	idle := make(chan struct{})
-	go func() {
-		working.Wait()
-		close(idle)
-	}()
-	stuck := false
-	select {
-	case <-enough:
-	case <-idle: // a node has lost its lead by itself
-	case <-b.Exited():
-		t.Errorf("the broker died by itself:\n%s", b.Log())
-	case <-time.After(patience):
-		stuck = true
-	}
-	b.Kill()
-	<-idle
-	history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
-	for _, err := range errs {
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	if stuck {
-		t.Errorf("fewer than %d events in %s\n%s", events, patience, b.Log())
-	}
-	if t.Failed() {
-		t.FailNow()
-	}
-}
-
-// finish drains the queues.
-func (s *scenario) finish(t *testing.T, b broker, history *History) {
-	defer b.Kill()
-	ch := channel(t, b)
-	if s.settled != nil {
-		<-time.After(time.Until(s.settled(history.Events())))
-	}
-	if _, err := drain(ch, history, s.queues); err != nil {
-		t.Fatalf("drain: %v\n%s", err, b.Log())
-	}
-	if err := b.Stop(); err != nil {
-		t.Error(err)
-	}
-}
-
 // start runs the broker on dir with further flags.
 func start(t *testing.T, dir string, flags []string) *brokertest.Broker {
 	t.Helper()
@@ -186,75 +55,62 @@ func start(t *testing.T, dir string, flags []string) *brokertest.Broker {
 	return b
 }
 
-// channel opens a channel.
-func channel(t *testing.T, b broker) *amqp.Channel {
-	t.Helper()
-	conn, err := amqp.Dial(b.URL())
-	if err != nil {
-		t.Fatalf("dial: %v\n%s", err, b.Log())
-	}
-	t.Cleanup(func() { conn.Close() })
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatalf("channel: %v\n%s", err, b.Log())
-	}
-	return ch
-}
-
-// logSummary says how much the run covered, and fails one that did not cover what it is for.
-func (s *scenario) logSummary(t *testing.T, events []Event) {
-	t.Helper()
-	var count [Crashed + 1]int
-	redelivered := 0
-	for _, e := range events {
-		count[e.Kind]++
-		if e.Redelivered {
-			redelivered++
-		}
-	}
-	t.Logf("%d crashes: %d messages sent, %d confirmed, %d transactions committed, %d rolled back; %d delivered, %d of them again, "+
-		"%d given back", count[Crashed], count[Sent], count[Confirmed], count[Committed],
-		count[RolledBack], count[Delivered], redelivered, count[Requeued])
-	if !s.covered(events) {
-		t.Error("the run was too short to show anything")
+// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues
+// and post to others.
+func TestCrashSQL(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} {
+		t.Run("shards "+shards, func(t *testing.T) {
+			dir := t.TempDir()
+			crashSQL(t, Plan{Rounds: rounds, Seed: seed}, func(*History) sqlBroker { return start(t, dir, []string{"--sql", "127.0.0.1:0", "--shards", shards}) })
+		})
 	}
 }
 
-// covered reports whether the run shows what it is for.
-func (s *scenario) covered(events []Event) bool {
-	again := slices.ContainsFunc(events, func(e Event) bool { return e.Redelivered })
-	ackedInTx := slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Acked && e.Tx != 0 })
-	return again && ackedInTx && has(events, Confirmed) && s.shows(events)
+// TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail
+// and die.
+func TestCrashJobs(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} {
+		t.Run("shards "+shards, func(t *testing.T) {
+			dir := t.TempDir()
+			flags := []string{"--redis", "127.0.0.1:0", "--shards", shards}
+			crashJobs(t, Plan{Rounds: rounds, Seed: seed}, func() redisBroker { return start(t, dir, flags) })
+		})
+	}
 }
 
-// has reports whether an event is of each kind.
-func has(events []Event, kinds ...Kind) bool {
-	for _, k := range kinds {
-		if !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == k }) {
-			return false
-		}
-	}
-	return true
+// TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks
+// for an order in which all of it happened.
+func TestCrashKeys(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	dir := t.TempDir()
+	crashKeys(t, Plan{Rounds: rounds, Seed: seed}, func() etcdBroker { return start(t, dir, []string{"--etcd", "127.0.0.1:0"}) })
 }
 
-// showsTransactions reports whether some were committed and some rolled back.
-func showsTransactions(events []Event) bool { return has(events, Committed, RolledBack) }
+// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's
+// API, and consumers come and go.
+func TestCrashKeyQueue(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	for _, shards := range []string{"1", "3"} {
+		t.Run("shards "+shards, func(t *testing.T) {
+			dir := t.TempDir()
+			flags := []string{"--etcd", "127.0.0.1:0", "--shards", shards}
+			crashKeyQueue(t, Plan{Rounds: rounds, Seed: seed}, func() etcdBroker { return start(t, dir, flags) })
+		})
+	}
+}
 
-// writeHistory writes the events as text and returns the file.
-func writeHistory(t *testing.T, events []Event) string {
-	t.Helper()
-	path := filepath.Join(t.ArtifactDir(), "history.txt")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	for n, e := range events {
-		fmt.Fprintln(w, n, e)
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	return path
+// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings,
+// and then compares the messages about all transitions with what the clients saw and with what is
+// there at the end.
+func TestCrashSemaphores(t *testing.T) {
+	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+	dir := t.TempDir()
+	crashSemaphores(t, Plan{Rounds: rounds, Seed: seed}, func() redisBroker { return start(t, dir, []string{"--redis", "127.0.0.1:0"}) })
 }

@@ -31,28 +31,29 @@ func TestClusterFaults(t *testing.T) {
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			c := newTrouble(t, seed)
+			plan := Plan{Rounds: rounds, Seed: seed, Again: true}
 			messages := []scenario{plain, grouped, once, delayed}[seed%4]
 			defer func() {
 				for name, n := range c.struck {
 					total[name] += n
 				}
 			}()
-			messages.runOn(t, rounds, seed, messages.elsewhere, func(h *History) broker {
+			messages.runOn(t, plan, messages.elsewhere, func(h *History) broker {
 				return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
 			})
 			if !t.Failed() {
-				crashKeys(t, rounds, seed, true, func() etcdBroker { return c.next(nil) })
+				crashKeys(t, plan, func() etcdBroker { return c.next(nil) })
 			}
 			if !t.Failed() {
-				crashJobs(t, rounds, seed, true, func() redisBroker { return c.next(nil) })
+				crashJobs(t, plan, func() redisBroker { return c.next(nil) })
 			}
 			if !t.Failed() {
-				crashSQL(t, rounds, seed, true, func(h *History) sqlBroker {
+				crashSQL(t, plan, func(h *History) sqlBroker {
 					return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
 				})
 			}
 			if !t.Failed() {
-				crashSemaphores(t, rounds, seed, true, func() redisBroker { return c.next(nil) })
+				crashSemaphores(t, plan, func() redisBroker { return c.next(nil) })
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -37,6 +38,7 @@ func (s *Store) WriteCheckpoint(shard uint32, index uint64, write func(io.Writer
 	if s.opts.Scratch {
 		return errors.New("store: a scratch store has no checkpoints")
 	}
+	defer took(&s.stats.checkpoints, time.Now())
 	c := checkpointFile{shard: shard, index: index}
 	tmp := s.path(c.name() + tmpSuffix)
 	if err := s.writeCheckpointFile(tmp, c, write); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"time"
 
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
@@ -15,6 +16,7 @@ import (
 func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
+	defer took(&s.stats.rewrites, time.Now())
 	seg, err := s.rewritable(number)
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ type counters struct {
 	last, total, max time.Duration
 	syncTimes        histogram.Histogram // ns
 	syncGroups       histogram.Histogram // groups that an fsync made durable
+	checkpoints      histogram.Histogram // ns
+	rewrites         histogram.Histogram // ns
 }
 
 func (c *counters) synced(d time.Duration) {
@@ -58,7 +60,19 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
-// Histograms are how long fsyncs took, in nanoseconds, and how many groups each made durable.
-func (s *Store) Histograms() (times, groups histogram.Snapshot) {
-	return s.stats.syncTimes.Read(), s.stats.syncGroups.Read()
+// Histograms are how long the work of a store took, and how much it was.
+type Histograms struct {
+	Sync       histogram.Snapshot // ns of an fsync of the log
+	Group      histogram.Snapshot // groups that one fsync made durable
+	Checkpoint histogram.Snapshot // ns of writing a checkpoint
+	Rewrite    histogram.Snapshot // ns of rewriting a segment
 }
+
+// Histograms reads them.
+func (s *Store) Histograms() Histograms {
+	c := &s.stats
+	return Histograms{Sync: c.syncTimes.Read(), Group: c.syncGroups.Read(), Checkpoint: c.checkpoints.Read(), Rewrite: c.rewrites.Read()}
+}
+
+// took counts in h what has begun at a time and is done now, for a defer.
+func took(h *histogram.Histogram, began time.Time) { h.Observe(uint64(time.Since(began)), 1) }

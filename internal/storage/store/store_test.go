@@ -331,6 +331,10 @@ func TestRewriteUnderReaders(t *testing.T) {
 	if left := s.Sparse(0.5); len(left) != 0 {
 		t.Errorf("still sparse: %v", left)
 	}
+	took := s.Histograms()
+	if rewrites, checkpoints := took.Rewrite.Count(), took.Checkpoint.Count(); rewrites != uint64(3*len(sparse)) || checkpoints == 0 {
+		t.Errorf("%d rewrites of %d were timed, and %d checkpoints", rewrites, 3*len(sparse), checkpoints)
+	}
 	closeStore(t, s)
 
 	s = mustOpen(t, fs, Options{SegmentBytes: 16 << 10})

@@ -75,6 +75,8 @@ func (s *source) log(out *sink) {
 	out.histogram("confirm_duration_seconds", "Time until a log entry with unconfirmed publishes was durable",
 		&l.Confirm, nanosecond, 14, 34)
 	out.histogram("group_commit_entries", "Log groups per fsync", &l.Group, 1, 0, 14)
+	out.histogram("checkpoint_duration_seconds", "Duration of writing a checkpoint of one shard or of definitions", &l.Checkpoint, nanosecond, 18, 36)
+	out.histogram("log_cleaning_duration_seconds", "Duration of rewriting a log file of which little is live", &l.Rewrite, nanosecond, 18, 36)
 	out.histogram("queueing_duration_seconds", "Time from enqueue to first delivery, sampled",
 		&l.Queueing, millisecond, 0, 24)
 }

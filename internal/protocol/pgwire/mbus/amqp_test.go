@@ -94,6 +94,33 @@ func TestQueueDeletedByOthers(t *testing.T) {
 	}
 }
 
+// TestDeletedByOthersMadeAgain: create_queue makes again what clients of AMQP have deleted of a
+// queue.
+func TestDeletedByOthersMadeAgain(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	for name, remove := range map[string]func() error{
+		"queue": func() error {
+			_, err := a.s.own.DeleteQueue("q", false, false)
+			return err
+		},
+		"exchange": func() error { return a.s.own.DeleteExchange("q", false) },
+	} {
+		a.call("create_queue", "q", 1)
+		if err := remove(); err != nil {
+			t.Fatal(err)
+		}
+		a.call("create_queue", "q", 1)
+		a.call("create_consumer", "q", "c")
+		a.call("post", "q", "n=>1")
+		if t.Failed() {
+			t.Fatalf("without the %s", name)
+		}
+		b.consumes("q", `"n"=>"1"`)
+		b.consumesBy("q", "c", `"n"=>"1"`)
+	}
+}
+
 // TestAlternateExchange: what no consumer wants goes where the exchange of AMQP says.
 func TestAlternateExchange(t *testing.T) {
 	a, _, end := twoCallers(t)

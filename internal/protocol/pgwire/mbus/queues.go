@@ -58,7 +58,7 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	if err := s.again(queueKind+name, "queue \""+name+"\""); err != nil {
 		return err
 	}
-	if _, ok := s.sqlQueue(name); ok {
+	if _, ok := s.sqlQueue(name); ok && s.own.HasQueue(name) && s.own.HasExchange(name) { // others may have deleted either
 		return nil
 	}
 	if err := s.mayRemove(name, true, []string{name}); err != nil { // a queue and an exchange of AMQP may be there already

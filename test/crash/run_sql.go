@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,12 +20,12 @@ const sqlSetup = `
 
 const sqlForeign = "crash.amqp"
 
-// sqlSources are what there is to consume from.
+// sqlSources are what there is to consume from, by how much comes there.
 var sqlSources = []sqlSource{
 	{queue: "a", consumer: "default", place: "a"},
 	{queue: "a", consumer: "second", place: "a.second"},
-	{queue: "b", consumer: "default", place: "b"},
 	{queue: "c", consumer: "default", place: "c"},
+	{queue: "b", consumer: "default", place: "b"},
 	{queue: sqlForeign, consumer: "default", place: sqlForeign},
 }
 
@@ -35,35 +34,19 @@ type sqlSource struct{ queue, consumer, place string }
 
 const sqlClients = 5
 
-// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues
-// and post to others.
-func TestCrashSQL(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			dir := t.TempDir()
-			crashSQL(t, rounds, seed, false, func(*History) sqlBroker { return start(t, dir, []string{"--sql", "127.0.0.1:0", "--shards", shards}) })
-		})
-	}
-}
-
 // sqlBroker is a broker with the SQL protocol.
 type sqlBroker interface {
 	broker
 	SQLAddr() string
 }
 
-// crashSQL does so with what up starts, each time with what there was before. When early is set,
-// connections may end before the round does. up may note what happens.
-func crashSQL(t *testing.T, rounds, seed int, early bool, up func(*History) sqlBroker) {
+// crashSQL has sessions work on what up starts, each time with what there was before. up may note
+// what happens.
+func crashSQL(t *testing.T, p Plan, up func(*History) sqlBroker) {
 	t.Helper()
-	r := &sqlRun{t: t, up: up, early: early, history: &History{}}
-	r.newClients(seed)
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	for n := range rounds {
-		r.crash(n == 0, 1+rng.IntN(maxEvents/2))
-	}
+	r := &sqlRun{t: t, plan: p, up: up, history: &History{}}
+	r.newClients()
+	r.plan.rounds(maxEvents/2, 1, nil, r.crash)
 	r.finish()
 }
 
@@ -71,20 +54,21 @@ func crashSQL(t *testing.T, rounds, seed int, early bool, up func(*History) sqlB
 type sqlRun struct {
 	t       *testing.T
 	up      func(*History) sqlBroker
-	early   bool
+	plan    Plan
 	history *History
 	clients []*sqlClient
 	recent  *recent
 	drainer *sqlClient
+	made    bool // the queues are there
 }
 
-func (r *sqlRun) newClients(seed int) {
-	lastTx := &atomic.Int64{}
+func (r *sqlRun) newClients() {
+	lastTx, pace := &atomic.Int64{}, r.plan.pace(1)
 	r.recent = &recent{}
 	for n := range sqlClients + 1 {
 		r.clients = append(r.clients, &sqlClient{
 			history: r.history, lastTx: lastTx, recent: r.recent, name: fmt.Sprintf("session%d", n),
-			rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))),
+			rng: r.plan.rng(n + 1), pace: pace,
 		})
 	}
 	r.drainer, r.clients = r.clients[sqlClients], r.clients[:sqlClients]
@@ -95,43 +79,34 @@ func sqlURL(b sqlBroker) string {
 }
 
 // crash is scenario.crash for sessions of SQL.
-func (r *sqlRun) crash(first bool, events int) {
+func (r *sqlRun) crash(events int) {
 	t := r.t
 	b := r.up(r.history)
 	ch := channel(t, b)
 	defer b.Kill()
-	if first {
+	if !r.made {
 		if _, err := ch.QueueDeclare(sqlForeign, true, false, false, false, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.drainer.setup(t.Context(), sqlURL(b)); err != nil {
 			t.Fatalf("setup: %v\n%s", err, b.Log())
 		}
+		r.made = true
 	}
 	enough := r.history.Grown(events)
-	ctx, cancel := context.WithTimeout(t.Context(), patience+10*time.Second)
-	defer cancel()
 	killed := &atomic.Bool{}
-	killed.Store(r.early)
+	killed.Store(r.plan.Again)
 	errs := make([]error, len(r.clients))
 	var working sync.WaitGroup
 	for n, c := range r.clients {
-		working.Go(func() { errs[n] = c.run(ctx, sqlURL(b), killed) })
+		working.Go(func() { errs[n] = c.run(t.Context(), sqlURL(b), killed) })
 	}
 	idle := make(chan struct{})
 	go func() {
 		working.Wait()
 		close(idle)
 	}()
-	stuck := false
-	select {
-	case <-enough:
-	case <-idle:
-	case <-b.Exited():
-		t.Errorf("the broker died by itself:\n%s", b.Log())
-	case <-time.After(patience):
-		stuck = true
-	}
+	trouble := await(b, events, enough, idle, nil)
 	killed.Store(true)
 	b.Kill()
 	<-idle
@@ -141,8 +116,8 @@ func (r *sqlRun) crash(first bool, events int) {
 			t.Error(err)
 		}
 	}
-	if stuck {
-		t.Errorf("fewer than %d events in %s\n%s", events, patience, b.Log())
+	if trouble != nil {
+		t.Errorf("%v\n%s", trouble, b.Log())
 	}
 	if t.Failed() {
 		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, r.history.Events()))
@@ -171,11 +146,11 @@ func (r *sqlRun) finish() {
 	t.Logf("%d crashes: %d messages sent, %d of them after others, in %d transactions; %d asked to commit, %d committed, %d rolled back; "+
 		"%d delivered, %d given back", count[Crashed], count[Sent], waited, r.drainer.lastTx.Load(), count[CommitSent], count[Committed],
 		count[RolledBack], count[Delivered], count[Requeued])
-	if waited == 0 || !has(events, Committed, RolledBack, Requeued, Acked, Named) {
+	if r.plan.Rate == 0 && (waited == 0 || !has(events, Committed, RolledBack, Requeued, Acked, Named)) {
 		t.Error("the run was too short to show anything")
 	}
 	promises := SQL
-	if r.early {
+	if r.plan.Again {
 		promises = SQLBroken
 	}
 	breaches := promises.Check(events)

@@ -20,6 +20,7 @@ const queuePath = "/q/crash"
 type queueClient struct {
 	history *record[QueueEvent]
 	rng     *rand.Rand
+	pace    *pace // of what is put
 	name    string
 	seq     int
 	left    *atomic.Int64 // messages that were put and not acknowledged, about
@@ -50,6 +51,7 @@ func (c *queueClient) produce(ctx context.Context) error {
 	if c.left.Load() > queueAhead {
 		return c.pass(ctx)
 	}
+	c.pace.wait()
 	c.seq++
 	msg := fmt.Sprintf("%s-%d", c.name, c.seq)
 	c.history.Add(QueueEvent{Act: QueuePut, Msg: msg})

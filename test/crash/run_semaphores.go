@@ -2,11 +2,9 @@ package crash
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -16,29 +14,16 @@ const (
 	maxSemActs = 1500 // of a round
 )
 
-// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings,
-// and then compares the messages about all transitions with what the clients saw and with what is
-// there at the end.
-func TestCrashSemaphores(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	dir := t.TempDir()
-	crashSemaphores(t, rounds, seed, false, func() redisBroker { return start(t, dir, []string{"--redis", "127.0.0.1:0"}) })
-}
-
-// crashSemaphores does so with what up starts, each time with what there was before. When early is
-// set, connections may end before the round does.
-func crashSemaphores(t *testing.T, rounds, seed int, early bool, up func() redisBroker) {
+// crashSemaphores has clients work on what up starts, each time with what there was before.
+func crashSemaphores(t *testing.T, p Plan, up func() redisBroker) {
 	t.Helper()
-	r := &semCrashes{t: t, up: up, early: early, history: &SemHistory{}}
+	r := &semCrashes{t: t, plan: p, up: up, history: &SemHistory{}}
 	var clock atomic.Int64
+	pace := p.pace(1)
 	for n := range semClients + 1 {
-		r.clients = append(r.clients, &semClient{history: r.history, clock: &clock, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), n: n})
+		r.clients = append(r.clients, &semClient{history: r.history, clock: &clock, rng: p.rng(n + 1), pace: pace, n: n})
 	}
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	for n := 0; n < rounds || n < 3*rounds && !r.covered(); n++ { // short rounds may show little
-		r.crash(1 + rng.IntN(maxSemActs))
-	}
+	p.rounds(maxSemActs, 3, r.covered, r.crash)
 	end := r.finish()
 	r.judge(end)
 }
@@ -47,7 +32,7 @@ func crashSemaphores(t *testing.T, rounds, seed int, early bool, up func() redis
 type semCrashes struct {
 	t       *testing.T
 	up      func() redisBroker
-	early   bool
+	plan    Plan
 	history *SemHistory
 	clients []*semClient // the last one configures
 }
@@ -83,7 +68,7 @@ func (r *semCrashes) crash(acts int) {
 	enough := r.history.Grown(acts)
 	wrong := make(chan error, len(r.clients)+1)
 	var killed atomic.Bool
-	killed.Store(r.early)
+	killed.Store(r.plan.Again)
 	var working sync.WaitGroup
 	for n, c := range r.clients {
 		step := c.step
@@ -106,16 +91,7 @@ func (r *semCrashes) crash(acts int) {
 		working.Wait()
 		close(idle)
 	}()
-	var trouble error
-	select {
-	case <-enough:
-	case <-idle:
-	case trouble = <-wrong:
-	case <-b.Exited():
-		trouble = fmt.Errorf("the broker died by itself")
-	case <-time.After(patience):
-		trouble = fmt.Errorf("fewer than %d events in %s", acts, patience)
-	}
+	trouble := await(b, acts, enough, idle, wrong)
 	killed.Store(true)
 	b.Kill()
 	<-idle
@@ -132,6 +108,7 @@ func (r *semCrashes) crash(acts int) {
 // finish has all leases end, looks at what is there and reads the messages that are left.
 func (r *semCrashes) finish() map[string]SemEnd {
 	b, ch := r.start()
+	defer b.Kill()
 	c := r.connect(b)
 	for n := range semClients {
 		for i := range tasksEach {
@@ -215,7 +192,7 @@ func (r *semCrashes) covered() bool {
 func (r *semCrashes) judge(end map[string]SemEnd) {
 	requests, unknown, told := r.summary()
 	r.t.Logf("%d requests, %d of them without an answer; messages: %v", requests, unknown, told)
-	if !r.covered() {
+	if r.plan.Rate == 0 && !r.covered() {
 		r.t.Error("the run was too short to show anything")
 	}
 	breaches := CheckSemaphores(r.history.Events(), end)

@@ -17,6 +17,11 @@ func publishing(id MsgID, rng *rand.Rand) amqp.Publishing {
 	if rng.IntN(200) == 0 {
 		size = 300_000
 	}
+	return sized(id, size, rng)
+}
+
+// sized is publishing with a body of this size.
+func sized(id MsgID, size int, rng *rand.Rand) amqp.Publishing {
 	body := make([]byte, size)
 	for i := range body {
 		body[i] = byte(rng.Uint32())

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"fiveways.dev/fiveways/test/brokertest"
 )
 
 const (
@@ -21,52 +17,34 @@ const (
 	maxQueueEvents                 = 4000 // of a round
 )
 
-// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's
-// API, and consumers come and go.
-func TestCrashKeyQueue(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			r := &queueCrashes{t: t, dir: t.TempDir(), flags: []string{"--etcd", "127.0.0.1:0", "--shards", shards}, history: &record[QueueEvent]{}}
-			left := &atomic.Int64{}
-			for n := range queueProducers + queueConsumers {
-				r.clients = append(r.clients, &queueClient{
-					history: r.history, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), name: fmt.Sprint("c", n), left: left,
-				})
-			}
-			rng := rand.New(rand.NewPCG(uint64(seed), 0))
-			for n := 0; n < rounds || n < 5*rounds && !r.shows(); n++ { // short rounds may show little
-				r.crash(1 + rng.IntN(maxQueueEvents))
-			}
-			r.finish()
-			r.judge()
+// crashKeyQueue has producers and consumers work on what up starts, each time with what there was
+// before. The queue may not be there at first.
+func crashKeyQueue(t *testing.T, p Plan, up func() etcdBroker) {
+	t.Helper()
+	r := &queueCrashes{t: t, plan: p, up: up, history: &record[QueueEvent]{}}
+	left, pace := &atomic.Int64{}, p.pace(1)
+	for n := range queueProducers + queueConsumers {
+		r.clients = append(r.clients, &queueClient{
+			history: r.history, rng: p.rng(n + 1), pace: pace, name: fmt.Sprint("c", n), left: left,
 		})
 	}
+	p.rounds(maxQueueEvents, 5, r.shows, r.crash)
+	r.finish()
+	r.judge()
 }
 
 // queueCrashes is one sequence of kills.
 type queueCrashes struct {
 	t       *testing.T
-	dir     string
-	flags   []string
+	plan    Plan
+	up      func() etcdBroker
 	history *record[QueueEvent]
 	clients []*queueClient // the first ones produce
 }
 
-func (r *queueCrashes) start() *brokertest.Broker {
-	r.t.Helper()
-	b, err := brokertest.Start(r.t.Context(), r.dir, r.flags...)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(b.Kill)
-	return b
-}
-
 // crash lets the clients work until they have noted this many events, and kills the broker.
 func (r *queueCrashes) crash(events int) {
-	b := r.start()
+	b := r.up()
 	enough := r.history.Grown(events)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
@@ -79,15 +57,7 @@ func (r *queueCrashes) crash(events int) {
 		}
 		working.Go(func() { ended <- c.run(ctx, b.EtcdAddr(), step) })
 	}
-	var trouble error
-	select {
-	case <-enough:
-	case trouble = <-ended:
-	case <-b.Exited():
-		trouble = errors.New("the broker died by itself")
-	case <-time.After(patience):
-		trouble = fmt.Errorf("fewer than %d events in %s", events, patience)
-	}
+	trouble := await(b, events, enough, nil, ended)
 	b.Kill()
 	cancel()
 	working.Wait()
@@ -104,7 +74,8 @@ func (r *queueCrashes) crash(events int) {
 
 // finish starts the broker a last time and empties the queue.
 func (r *queueCrashes) finish() {
-	b := r.start()
+	b := r.up()
+	defer b.Kill()
 	c := r.clients[queueProducers]
 	var err error
 	if c.etcd, err = dialEtcd(b.EtcdAddr()); err != nil {
@@ -142,7 +113,7 @@ func (r *queueCrashes) judge() {
 	events, count := r.history.Events(), r.counts()
 	r.t.Logf("%d put, %d answered, %d got, %d acknowledged; %d consumers left, %d kills", count[QueuePut], count[QueueAnswered], count[QueueGot],
 		count[QueueAcked], count[QueueLeft], count[QueueKilled])
-	if !r.shows() {
+	if r.plan.Rate == 0 && !r.shows() {
 		r.t.Error("the run was too short to show anything")
 	}
 	for n, breach := range CheckKeyQueue(events) {

@@ -2,8 +2,6 @@ package crash
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -17,33 +15,22 @@ const (
 	judgeWithin = 90 * time.Second // how long may be looked for an order of the requests
 )
 
-// TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks
-// for an order in which all of it happened.
-func TestCrashKeys(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	dir := t.TempDir()
-	crashKeys(t, rounds, seed, false, func() etcdBroker { return start(t, dir, []string{"--etcd", "127.0.0.1:0"}) })
-}
-
 // etcdBroker is a broker with etcd's API.
 type etcdBroker interface {
 	broker
 	EtcdAddr() string
 }
 
-// crashKeys does so with what up starts, each time with what there was before. Clients that again
-// is set for go on when their connection ends before the round does.
-func crashKeys(t *testing.T, rounds, seed int, again bool, up func() etcdBroker) {
+// crashKeys has clients work on what up starts, each time with what there was before. None of their
+// keys may be there at first.
+func crashKeys(t *testing.T, p Plan, up func() etcdBroker) {
 	t.Helper()
-	r := &keyCrashes{t: t, up: up, again: again, history: NewKeyHistory(), watcher: &keyWatcher{next: 1}}
+	r := &keyCrashes{t: t, plan: p, up: up, history: NewKeyHistory(), watcher: &keyWatcher{}}
+	pace := p.pace(1)
 	for n := range keyClients {
-		r.clients = append(r.clients, &keyClient{history: r.history, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), n: n})
+		r.clients = append(r.clients, &keyClient{history: r.history, rng: p.rng(n + 1), pace: pace, n: n})
 	}
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	for range rounds {
-		r.crash(1 + rng.IntN(maxKeyActs))
-	}
+	p.rounds(maxKeyActs, 1, nil, r.crash)
 	r.finish()
 	r.judge()
 }
@@ -52,7 +39,7 @@ func crashKeys(t *testing.T, rounds, seed int, again bool, up func() etcdBroker)
 type keyCrashes struct {
 	t       *testing.T
 	up      func() etcdBroker
-	again   bool
+	plan    Plan
 	history *KeyHistory
 	clients []*keyClient
 	watcher *keyWatcher
@@ -61,6 +48,9 @@ type keyCrashes struct {
 // crash lets the clients work until they have noted this many answers, and kills the broker.
 func (r *keyCrashes) crash(acts int) {
 	b := r.up()
+	if err := r.watcher.begin(r.t.Context(), b.EtcdAddr()); err != nil {
+		r.t.Fatalf("%v\nbroker:\n%s", err, b.Log())
+	}
 	enough := r.history.Grown(acts)
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
@@ -74,15 +64,7 @@ func (r *keyCrashes) crash(acts int) {
 			early <- err
 		}
 	})
-	var trouble error
-	select {
-	case <-enough:
-	case trouble = <-early:
-	case <-b.Exited():
-		trouble = fmt.Errorf("the broker died by itself")
-	case <-time.After(patience):
-		trouble = fmt.Errorf("fewer than %d answers in %s", acts, patience)
-	}
+	trouble := await(b, acts, enough, nil, early)
 	b.Kill()
 	cancel()
 	working.Wait()
@@ -95,7 +77,7 @@ func (r *keyCrashes) crash(acts int) {
 func (r *keyCrashes) untilOver(ctx context.Context, b etcdBroker, work func(context.Context, string) error) error {
 	for {
 		err := work(ctx, b.EtcdAddr())
-		if !r.again || ctx.Err() != nil {
+		if !r.plan.Again || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -104,6 +86,7 @@ func (r *keyCrashes) untilOver(ctx context.Context, b etcdBroker, work func(cont
 // finish reads all keys a last time, and lets the watch tell all.
 func (r *keyCrashes) finish() {
 	b := r.up()
+	defer b.Kill()
 	c := r.clients[0]
 	var err error
 	if c.etcd, err = dialEtcd(b.EtcdAddr()); err != nil {
@@ -146,7 +129,7 @@ func (r *keyCrashes) judge() {
 		}
 	}
 	r.t.Logf("%d requests, %d of them without an answer, %d swaps that held; %d events", len(all), unknown, held, len(r.watcher.events))
-	if unknown == 0 || held == 0 {
+	if r.plan.Rate == 0 && (unknown == 0 || held == 0) {
 		r.t.Error("the run was too short to show anything")
 	}
 	for n, breach := range append(CheckRevisions(all), CheckKeyEvents(all, r.watcher.events)...) {

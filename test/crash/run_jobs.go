@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,36 +20,18 @@ const (
 	maxJobEvents = 2000 // of a round
 )
 
-// TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail
-// and die.
-func TestCrashJobs(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			dir := t.TempDir()
-			flags := []string{"--redis", "127.0.0.1:0", "--shards", shards}
-			crashJobs(t, rounds, seed, false, func() redisBroker { return start(t, dir, flags) })
-		})
-	}
-}
-
 // redisBroker is a broker with the Redis protocol.
 type redisBroker interface {
 	broker
 	RedisAddr() string
 }
 
-// crashJobs does so with what up starts, each time with what there was before. Workers that again
-// is set for go on when their connection ends before the round does.
-func crashJobs(t *testing.T, rounds, seed int, again bool, up func() redisBroker) {
+// crashJobs has workers work on what up starts, each time with what there was before.
+func crashJobs(t *testing.T, p Plan, up func() redisBroker) {
 	t.Helper()
-	r := &jobCrashes{t: t, up: up, again: again, history: &JobHistory{}}
-	r.newClients(seed)
-	rng := rand.New(rand.NewPCG(uint64(seed), 0))
-	for n := 0; n < rounds || n < 5*rounds && len(r.missing()) > 0; n++ { // short rounds may show little
-		r.crash(1 + rng.IntN(maxJobEvents))
-	}
+	r := &jobCrashes{t: t, plan: p, up: up, history: &JobHistory{}}
+	r.newClients()
+	p.rounds(maxJobEvents, 5, func() bool { return len(r.missing()) == 0 }, r.crash)
 	r.finish()
 	r.judge()
 }
@@ -59,16 +40,16 @@ func crashJobs(t *testing.T, rounds, seed int, again bool, up func() redisBroker
 type jobCrashes struct {
 	t       *testing.T
 	up      func() redisBroker
-	again   bool
+	plan    Plan
 	history *JobHistory
 	clients []*jobClient // the first enqueues
 }
 
-func (r *jobCrashes) newClients(seed int) {
-	known := &rememberedIDs{}
+func (r *jobCrashes) newClients() {
+	known, pace := &rememberedIDs{}, r.plan.pace(1)
 	for n := range jobWorkers + 1 {
 		r.clients = append(r.clients, &jobClient{
-			history: r.history, rng: rand.New(rand.NewPCG(uint64(seed), uint64(n+1))), worker: n, known: known, tokens: map[int64]string{},
+			history: r.history, rng: r.plan.rng(n + 1), pace: pace, worker: n, known: known, tokens: map[int64]string{},
 		})
 	}
 }
@@ -94,7 +75,7 @@ func (r *jobCrashes) crash(events int) {
 	b := r.start()
 	enough := r.history.Grown(events)
 	var killed, over atomic.Bool
-	killed.Store(r.again) // a node may lose its lead before
+	killed.Store(r.plan.Again) // a node may lose its lead before
 	errs := make([]error, len(r.clients))
 	var working sync.WaitGroup
 	for n, c := range r.clients {
@@ -104,19 +85,12 @@ func (r *jobCrashes) crash(events int) {
 		}
 		working.Go(func() {
 			errs[n] = c.work(b.RedisAddr(), &killed, step)
-			for r.again && errs[n] == nil && !over.Load() {
+			for r.plan.Again && errs[n] == nil && !over.Load() {
 				errs[n] = c.work(b.RedisAddr(), &killed, step)
 			}
 		})
 	}
-	stuck := false
-	select {
-	case <-enough:
-	case <-b.Exited():
-		r.t.Errorf("the broker died by itself:\n%s", b.Log())
-	case <-time.After(patience):
-		stuck = true
-	}
+	trouble := await(b, events, enough, nil, nil)
 	killed.Store(true)
 	b.Kill()
 	over.Store(true)
@@ -127,8 +101,8 @@ func (r *jobCrashes) crash(events int) {
 			r.t.Error(err)
 		}
 	}
-	if stuck {
-		r.t.Errorf("fewer than %d events in %s", events, patience)
+	if trouble != nil {
+		r.t.Error(trouble)
 	}
 	if r.t.Failed() {
 		r.t.Fatalf("broker:\n%s", b.Log())
@@ -138,6 +112,7 @@ func (r *jobCrashes) crash(events int) {
 // finish starts the broker a last time, handles all that is left, and looks at the dead letters.
 func (r *jobCrashes) finish() {
 	b := r.start()
+	defer b.Kill()
 	c := r.clients[1]
 	c.connect(b.RedisAddr())
 	defer c.redis.Close()
@@ -177,15 +152,21 @@ func (r *jobCrashes) left(c *jobClient) int64 {
 
 // exhume notes all dead letters.
 func (r *jobCrashes) exhume(c *jobClient) {
-	reply, err := c.redis.Do(context.Background(), "JOB.TAKE", deadJobs, "COUNT", 1_000_000).Result()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, one := range reply.([]any) {
-		job := one.(map[any]any)
-		r.history.Add(JobEvent{Kind: JobBuried, MID: job["body"].(string), Answer: Good}) // the id of a second copy is another
-		if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
-			r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
+	for {
+		reply, err := c.redis.Do(context.Background(), "JOB.TAKE", deadJobs, "COUNT", 1000, "LOCK", time.Hour.Milliseconds()).Result()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		jobs := reply.([]any)
+		if len(jobs) == 0 {
+			return
+		}
+		for _, one := range jobs {
+			job := one.(map[any]any)
+			r.history.Add(JobEvent{Kind: JobBuried, MID: job["body"].(string), Answer: Good}) // the id of a second copy is another
+			if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
+				r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
+			}
 		}
 	}
 }
@@ -228,7 +209,7 @@ func prolong(events []JobEvent) {
 func (r *jobCrashes) judge() {
 	events := r.history.Events()
 	r.t.Log(countJobs(events))
-	if r.again {
+	if r.plan.Again {
 		prolong(events)
 	}
 	breaches := CheckJobs(events)
@@ -245,7 +226,7 @@ func (r *jobCrashes) judge() {
 		}
 		r.t.Error(breach)
 	}
-	if missing := r.missing(); len(missing) > 0 {
+	if missing := r.missing(); r.plan.Rate == 0 && len(missing) > 0 {
 		r.t.Errorf("the run was too short to show anything: nothing was %q", missing)
 	}
 	if !r.t.Failed() {

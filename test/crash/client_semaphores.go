@@ -30,6 +30,7 @@ type semClient struct {
 	history *SemHistory
 	clock   *atomic.Int64 // shared by all
 	rng     *rand.Rand
+	pace    *pace
 	n       int
 	redis   *redis.Client
 }
@@ -57,6 +58,7 @@ func (c *semClient) work(addr string, killed *atomic.Bool, step func() error) er
 	defer c.redis.Close()
 	err := c.redis.Ping(context.Background()).Err() // what follows reaches a broker
 	for {
+		c.pace.wait()
 		if err == nil {
 			err = step()
 		}

@@ -20,7 +20,8 @@ const jobQueue, deadJobs = "crash.jobs", "crash.jobs.dead"
 type jobClient struct {
 	history *JobHistory
 	rng     *rand.Rand
-	worker  int // from 1; 0 enqueues
+	pace    *pace // of what is enqueued
+	worker  int   // from 1; 0 enqueues
 	redis   *redis.Client
 	seq     int
 	known   *rememberedIDs
@@ -154,6 +155,7 @@ func (c *jobClient) enqueue() error {
 			return err
 		}
 	}
+	c.pace.wait()
 	c.seq++
 	e := JobEvent{Kind: JobEnqueued, MID: fmt.Sprintf("job%d", c.seq)}
 	if c.rng.IntN(4) == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +21,7 @@ type sqlClient struct {
 	lastTx  *atomic.Int64
 	recent  *recent
 	rng     *rand.Rand
+	pace    *pace
 	name    string
 	seq     int
 
@@ -77,22 +77,14 @@ func (c *sqlClient) session(ctx context.Context, url string) (err error) {
 	if c.conn, err = pgx.Connect(ctx, url); err != nil {
 		return err
 	}
-	defer c.drop()
+	defer reset(c.conn.PgConn().Conn())
 	c.temp, c.tx, c.work, c.temps = "", 0, nil, nil
 	for {
+		c.pace.wait()
 		if err := c.transaction(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// drop cuts the connection without a word, so that the broker sees a reset.
-func (c *sqlClient) drop() {
-	nc := c.conn.PgConn().Conn()
-	if tcp, ok := nc.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
-	}
-	nc.Close()
 }
 
 // setup makes the queues.
@@ -145,10 +137,10 @@ func (c *sqlClient) transaction(ctx context.Context) error {
 // act does one thing; within a savepoint it makes no further one.
 func (c *sqlClient) act(ctx context.Context, savepoints bool) error {
 	switch n := c.rng.IntN(20); {
-	case n < 9:
-		return c.consume(ctx, sqlSources[c.rng.IntN(len(sqlSources))], 1)
-	case n < 10:
-		return c.consume(ctx, sqlSources[2], 2+c.rng.IntN(4))
+	case n < 11: // more than is posted
+		return c.consume(ctx, c.source(), 1)
+	case n < 12:
+		return c.consume(ctx, sqlSources[3], 2+c.rng.IntN(4))
 	case n < 16:
 		return c.post(ctx)
 	case n < 17:
@@ -157,6 +149,11 @@ func (c *sqlClient) act(ctx context.Context, savepoints bool) error {
 		return c.savepoint(ctx)
 	}
 	return nil
+}
+
+// source is what to consume from: the first three twice as often.
+func (c *sqlClient) source() sqlSource {
+	return sqlSources[c.rng.IntN(len(sqlSources)+3)%len(sqlSources)]
 }
 
 // alone posts without BEGIN.

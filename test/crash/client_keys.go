@@ -16,6 +16,7 @@ const keyPairs = 3
 type keyClient struct {
 	history *KeyHistory
 	rng     *rand.Rand
+	pace    *pace
 	n       int // its number
 	seq     int // of the last value it made
 	etcd    *clientv3.Client
@@ -37,6 +38,7 @@ func (c *keyClient) work(ctx context.Context, addr string) error {
 		return err
 	}
 	for {
+		c.pace.wait()
 		asked := c.compose()
 		called := c.history.Now()
 		told, err := c.ask(ctx, asked)
@@ -142,8 +144,25 @@ func pairOf(r *clientv3.GetResponse, pair int) (values [2]string) {
 
 // keyWatcher follows all keys through all rounds.
 type keyWatcher struct {
-	next   int64 // the first revision that it has not been told of
+	next   int64 // the first revision that it has not been told of; 0: it has not begun
 	events []KeyEvent
+}
+
+// begin has it follow what comes from now on, unless it follows already.
+func (w *keyWatcher) begin(ctx context.Context, addr string) error {
+	if w.next != 0 {
+		return nil
+	}
+	etcd, err := dialEtcd(addr)
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+	now, err := etcd.Get(ctx, "served")
+	if err == nil {
+		w.next = now.Header.Revision + 1
+	}
+	return err
 }
 
 // follow takes up where it was, until ctx ends or the watch does. When it begins, the store's

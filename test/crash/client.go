@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type client struct {
 	compose func(*client) outgoing
 	window  int       // publishes left unanswered; 0: maxUnconfirmed
 	repeat  *repeater // nil for publishers that do not repeat
+	pace    *pace
 	work    func(*client, *amqp.Channel) error
 }
 
@@ -50,6 +52,7 @@ func (c *client) direct(queue string) outgoing {
 
 // publish records the message as a part of the transaction, 0 for none, and sends it.
 func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
+	c.pace.wait()
 	for n := range m.sent {
 		m.sent[n].Tx = tx
 	}
@@ -57,10 +60,22 @@ func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
 	return ch.Publish(m.exchange, m.routingKey, false, false, m.message)
 }
 
-// run works on a new connection until it breaks. Only what the broker hands out damaged or refuses
+// run works on new connections until one breaks. Only what the broker hands out damaged or refuses
 // is an error.
-func (c *client) run(url string) error {
-	conn, err := amqp.Dial(url)
+func (c *client) run(url string) (err error) {
+	for err = errDied; errors.Is(err, errDied); {
+		err = c.session(url)
+	}
+	return err
+}
+
+// session works on a new connection until it breaks. The error may be errDied.
+func (c *client) session(url string) error {
+	var wire net.Conn
+	conn, err := amqp.DialConfig(url, amqp.Config{Dial: func(network, addr string) (nc net.Conn, err error) {
+		wire, err = amqp.DefaultDial(patience)(network, addr)
+		return wire, err
+	}})
 	if err != nil {
 		return nil // killed before the login was over
 	}
@@ -72,7 +87,10 @@ func (c *client) run(url string) error {
 	c.repeat.unsure()
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	err = c.work(c, ch)
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, errDied) {
+		reset(wire)
+	}
+	if errors.Is(err, errDied) || errors.Is(err, errDamaged) {
 		return err
 	}
 	select {
@@ -83,6 +101,14 @@ func (c *client) run(url string) error {
 	default:
 	}
 	return nil
+}
+
+// reset ends a connection without a word, so that the broker sees a reset.
+func reset(nc net.Conn) {
+	if tcp, ok := nc.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+	nc.Close()
 }
 
 // next names the client's next message.
@@ -163,20 +189,21 @@ func (c *client) commit(ch *amqp.Channel, tx int) error {
 	return nil
 }
 
-// consume acknowledges about ten messages by one method, and gives one message in forty back.
-func (c *client) consume(ch *amqp.Channel) error {
-	return c.receive(ch, func(d amqp.Delivery, held []Event) ([]Event, error) {
-		switch {
-		case c.rng.IntN(40) == 0:
-			last := held[len(held)-1]
-			c.history.Add(Event{Kind: Requeued, Msg: last.Msg, Queue: last.Queue})
-			return held[:len(held)-1], d.Nack(false, true)
-		case c.rng.IntN(10) == 0 || len(held) == prefetch:
-			c.history.Add(held...)
-			return held[:0], d.Ack(true)
-		}
-		return held, nil
-	})
+// consume settles as settle does.
+func (c *client) consume(ch *amqp.Channel) error { return c.receive(ch, c.settle) }
+
+// settle acknowledges about ten messages by one method, and gives one message in forty back.
+func (c *client) settle(d amqp.Delivery, held []Event) ([]Event, error) {
+	switch {
+	case c.rng.IntN(40) == 0:
+		last := held[len(held)-1]
+		c.history.Add(Event{Kind: Requeued, Msg: last.Msg, Queue: last.Queue})
+		return held[:len(held)-1], d.Nack(false, true)
+	case c.rng.IntN(10) == 0 || len(held) == prefetch:
+		c.history.Add(held...)
+		return held[:0], d.Ack(true)
+	}
+	return held, nil
 }
 
 // consumeTx acknowledges about eight messages in a transaction.

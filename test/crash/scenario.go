@@ -1,0 +1,197 @@
+package crash
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// maxEvents bounds how much happens in a round before the kill.
+const maxEvents = 4000
+
+// messageBurst is how many messages paced publishers send together.
+const messageBurst = 50
+
+// patience is how long a round may take to get there; only a broker that hangs uses it up.
+const patience = 60 * time.Second
+
+// scenario is queues, their clients, and the promises about them.
+type scenario struct {
+	declare         func(*amqp.Channel) error // it may all be there already
+	queues          []string
+	clients         []client
+	here, elsewhere Promises                // with one shard, and with several
+	shows           func([]Event) (ok bool) // whether the run covered what it is for
+	settled         func([]Event) time.Time // when the drain may begin; nil: at once
+}
+
+// runOn has the clients work on what up starts, each time with what there was before. up may note
+// what happens.
+func (s *scenario) runOn(t *testing.T, p Plan, promises Promises, up func(*History) broker) {
+	t.Helper()
+	history := &History{}
+	clients := s.newClients(history, p)
+	p.rounds(maxEvents, 3, func() bool { return s.covered(history.Events()) }, func(events int) {
+		s.crash(t, up(history), history, clients, events)
+	})
+	s.finish(t, up(history), history)
+
+	events := history.Events()
+	s.logSummary(t, p, events)
+	breaches := promises.Check(events)
+	for n, breach := range breaches {
+		if n == 20 {
+			t.Errorf("and %d more", len(breaches)-n)
+			break
+		}
+		t.Error(breach)
+	}
+	if t.Failed() {
+		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, events))
+	}
+}
+
+// newClients returns the clients of a run.
+func (s *scenario) newClients(history *History, p Plan) []*client {
+	lastTx, pace := &atomic.Int64{}, p.pace(messageBurst)
+	var clients []*client
+	for n, c := range s.clients {
+		c.history, c.lastTx, c.rng, c.pace = history, lastTx, p.rng(n+1), pace
+		if c.repeat != nil {
+			c.repeat = newRepeater()
+		}
+		clients = append(clients, &c)
+	}
+	return clients
+}
+
+// crash lets the clients work on a broker until they have recorded this many events, and kills it.
+func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*client, events int) {
+	defer b.Kill()
+	ch := channel(t, b)
+	if err := s.declare(ch); err != nil {
+		t.Fatalf("declare: %v\n%s", err, b.Log())
+	}
+	enough := history.Grown(events)
+	errs := make([]error, len(clients))
+	var working sync.WaitGroup
+	for n, c := range clients {
+		working.Go(func() { errs[n] = c.run(b.URL()) })
+	}
+	idle := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(idle)
+	}()
+	trouble := await(b, events, enough, idle, nil) // idle: a node has lost its lead by itself
+	b.Kill()
+	<-idle
+	history.Add(Event{Kind: Crashed, At: time.Now().UnixMilli()})
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if trouble != nil {
+		t.Errorf("%v\n%s", trouble, b.Log())
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// finish drains the queues.
+func (s *scenario) finish(t *testing.T, b broker, history *History) {
+	defer b.Kill()
+	ch := channel(t, b)
+	if s.settled != nil {
+		<-time.After(time.Until(s.settled(history.Events())))
+	}
+	if _, err := drain(ch, history, s.queues); err != nil {
+		t.Fatalf("drain: %v\n%s", err, b.Log())
+	}
+	if err := b.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// channel opens a channel.
+func channel(t *testing.T, b broker) *amqp.Channel {
+	t.Helper()
+	conn, err := amqp.Dial(b.URL())
+	if err != nil {
+		t.Fatalf("dial: %v\n%s", err, b.Log())
+	}
+	t.Cleanup(func() { conn.Close() })
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatalf("channel: %v\n%s", err, b.Log())
+	}
+	return ch
+}
+
+// logSummary says how much the run covered, and fails one that did not cover what it is for.
+func (s *scenario) logSummary(t *testing.T, p Plan, events []Event) {
+	t.Helper()
+	var count [Crashed + 1]int
+	redelivered := 0
+	for _, e := range events {
+		count[e.Kind]++
+		if e.Redelivered {
+			redelivered++
+		}
+	}
+	t.Logf("%d crashes: %d messages sent, %d confirmed, %d transactions committed, %d rolled back; %d delivered, %d of them again, "+
+		"%d given back", count[Crashed], count[Sent], count[Confirmed], count[Committed],
+		count[RolledBack], count[Delivered], redelivered, count[Requeued])
+	if p.Rate == 0 && !s.covered(events) {
+		t.Error("the run was too short to show anything")
+	}
+}
+
+// covered reports whether the run shows what it is for.
+func (s *scenario) covered(events []Event) bool {
+	again := slices.ContainsFunc(events, func(e Event) bool { return e.Redelivered })
+	ackedInTx := slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Acked && e.Tx != 0 })
+	return again && ackedInTx && has(events, Confirmed) && s.shows(events)
+}
+
+// has reports whether an event is of each kind.
+func has(events []Event, kinds ...Kind) bool {
+	for _, k := range kinds {
+		if !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == k }) {
+			return false
+		}
+	}
+	return true
+}
+
+// showsTransactions reports whether some were committed and some rolled back.
+func showsTransactions(events []Event) bool { return has(events, Committed, RolledBack) }
+
+// writeHistory writes the events as text and returns the file.
+func writeHistory(t *testing.T, events []Event) string {
+	t.Helper()
+	path := filepath.Join(t.ArtifactDir(), "history.txt")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	for n, e := range events {
+		fmt.Fprintln(w, n, e)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

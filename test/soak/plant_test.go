@@ -1,0 +1,57 @@
+package soak
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways.dev/fiveways/test/brokertest"
+)
+
+// plantLoss has TestSoak lose a message.
+const plantLoss = "SOAK_PLANT_LOSS"
+
+// plant leaves nothing but one load, and an operator that steals a message of it.
+func (r *run) plant() {
+	r.loads = r.loads[:1]
+	r.lives = func(*rand.Rand) []time.Duration { return []time.Duration{2 * time.Second} }
+	r.operator.every = 100 * time.Millisecond
+	r.operator.tasks = []task{{"thefts", r.steal}}
+}
+
+// steal takes a message from the load, to which the broker seems to have lost it.
+func (r *run) steal(ctx context.Context, b *brokertest.Broker) error {
+	conn, err := amqp.Dial("amqp://guest:guest@" + b.Addr() + "/" + r.operator.vhosts[0])
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	stolen, err := ch.Consume("crash.three", "", true, false, false, false, nil)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-stolen:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+func TestPlantedLossIsFound(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSoak$")
+	cmd.Env = append(os.Environ(), plantLoss+"=1", "BROKERTEST_BIN="+brokertest.Binary(t))
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "confirmed but never delivered: ") {
+		t.Errorf("a soak in which messages were stolen ended with %v:\n%s", err, out)
+	}
+}
