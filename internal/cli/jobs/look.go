@@ -81,11 +81,20 @@ func (j jobs) entries(all []worker.Entry) error {
 	if len(all) == 0 {
 		return j.line("no jobs")
 	}
-	return display.Table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK\tPRIORITY", func(row func(...any)) {
+	return display.Table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK\tPRIORITY\tLAST ERROR", func(row func(...any)) {
 		for _, e := range all {
-			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock), e.Priority)
+			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock), e.Priority, firstLine(e.Error))
 		}
 	})
+}
+
+// firstLine is the first line of a text, or as much of it as fits into a table.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if runes := []rune(line); len(runes) > 60 {
+		line = string(runes[:59]) + "…"
+	}
+	return line
 }
 
 // listPage is how many jobs are asked for at once.

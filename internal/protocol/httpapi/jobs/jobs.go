@@ -164,7 +164,7 @@ func do(s *broker.Session, c broker.Command, err *error) error {
 
 func shown(j *jobs.Info) Job {
 	out := Job{
-		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority,
+		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority, Error: j.Error,
 	}
 	if j.First > 0 {
 		out.First = time.UnixMilli(j.First).UTC().Format("2006-01-02T15:04:05.000Z")

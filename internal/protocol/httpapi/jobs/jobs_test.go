@@ -43,10 +43,23 @@ func TestJobs(t *testing.T) {
 		{"GET " + mail + "/b%2Fc", 200, `"state":"queued"`},
 		{"POST " + mail + "/none/retry", 404, "no job with that id"},
 	})
-	take := jobs.Take{OnQueue: broker.OnQueue{Queue: "mail"}, Max: 1}
-	if err := s.Do(&take); err != nil || take.Err != nil || string(take.Jobs[0].ID) != "a" {
-		t.Fatal(err, take.Err, take.Jobs)
+	takeA := func() (take jobs.Take) {
+		take.Queue, take.Max = "mail", 1
+		if err := s.Do(&take); err != nil || take.Err != nil || string(take.Jobs[0].ID) != "a" {
+			t.Fatal(err, take.Err, take.Jobs)
+		}
+		return take
 	}
+	report := jobs.Report{OnQueue: broker.OnQueue{Queue: "mail"}, ID: []byte("a"), Token: takeA().Jobs[0].Token, Outcome: jobs.Retry, Error: []byte("no route")}
+	if err := s.Do(&report); err != nil || report.Err != nil {
+		t.Fatal(err, report.Err)
+	}
+	resttest.Play(t, a, []resttest.Step{
+		{"GET " + mail + "/a", 200, `"attempts":1,"first_enqueued":"`},
+		{"GET " + mail + "/a", 200, `"error":"no route"`},
+		{"GET " + mail + "?state=queued", 200, `"error":"no route"`},
+	})
+	takeA()
 	resttest.Play(t, a, []resttest.Step{
 		{"GET " + mail + "/a", 200, `"state":"locked"`},
 		{"POST " + mail + "/a/retry", 409, `"error":"locked"`},

@@ -27,6 +27,7 @@ type Job struct {
 	Lock     int64  `json:"lock_ms"`                  // what is left of the lease; of a locked one 0 means that a consumer has it, without an end
 	Bytes    int    `json:"bytes"`
 	Priority uint8  `json:"priority"`
+	Error    string `json:"error,omitempty"` // why it was tried again the last time that a report said so; in lists its first KiB
 }
 
 // Page is a part of the jobs of a queue.
