@@ -62,8 +62,8 @@ func TestJobsThatFailed(t *testing.T) {
 	s.fail("mails", "again")
 	p.typed("r")
 	p.readsIn("tr", "again")
-	p.press("Delete these …")
-	p.press("Delete these", "Delete 1 failed job?")
+	p.press("Delete all …")
+	p.press("Delete all", "Delete all failed jobs of mails?")
 	p.reads("1 job deleted.")
 
 	p.press("Retry")
