@@ -80,6 +80,10 @@ func TestJobsThatFailed(t *testing.T) {
 	p.press("Delete all …")
 	p.press("Delete all", "Delete all jobs of mails that are backing off?")
 	p.reads("2 jobs deleted.")
+
+	p.show("#/jobs")
+	p.reads("Given up, 24 h")
+	p.sees(`document.querySelector("tbody tr td:last-child").textContent === "2"`)
 }
 
 // fail takes the next job of a queue and reports that it has failed for good.

@@ -17,7 +17,7 @@ import (
 // one.
 const searchTime = time.Second
 
-// browsing serves the messages of a queue, which it does not touch unless it is told to delete some.
+// browsing serves the messages of a queue, which stay as they are, and deletes those of a filter.
 func (a *api) browsing() {
 	const path = "/api/queues/{vhost}/{queue}/messages"
 	a.Get(rest.Management, path, a.browse)
