@@ -108,7 +108,7 @@ func printTaken(j jobs, taken []worker.Job) error {
 		return j.line("no job is ready")
 	}
 	if !j.asJSON {
-		return display.Table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
+		return display.Table(j.out, "QUEUE\tMID\t>ATTEMPT\tTOKEN\t>LOCK\t>AGE\tBODY", func(row func(...any)) {
 			for _, t := range taken {
 				row(t.Queue, t.MID, t.Attempt, t.Token, short(t.Lock), ago(t.Enqueued), display.Excerpt(string(t.Body)))
 			}
