@@ -146,11 +146,15 @@ func (c *Client) Done(ctx context.Context, l Lease, remember time.Duration) erro
 }
 
 // Retry implements Jobs.
-func (c *Client) Retry(ctx context.Context, l Lease, after time.Duration) error {
+func (c *Client) Retry(ctx context.Context, l Lease, after time.Duration, text string) error {
+	var options []any
 	if after > 0 {
-		return c.report(ctx, "JOB.RETRY", l, "BACKOFF", respclient.Milliseconds(after))
+		options = append(options, "BACKOFF", respclient.Milliseconds(after))
 	}
-	return c.report(ctx, "JOB.RETRY", l)
+	if text != "" {
+		options = append(options, "ERROR", text)
+	}
+	return c.report(ctx, "JOB.RETRY", l, options...)
 }
 
 // Fail implements Jobs.

@@ -120,7 +120,7 @@ func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 		case success:
 			err = r.jobs.Done(ctx, l.job.Lease, backoff)
 		case retry:
-			err = r.jobs.Retry(ctx, l.job.Lease, backoff)
+			err = r.jobs.Retry(ctx, l.job.Lease, backoff, retryText(cause))
 		case failure:
 			err = r.jobs.Fail(ctx, l.job.Lease, failureText(cause))
 		}
@@ -140,10 +140,19 @@ func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 	}
 }
 
+// retryText is why a handler wants a job to be tried again, "" when it does not say.
+func retryText(err error) string {
+	var again *retryResult
+	if !errors.As(err, &again) || again.err == nil {
+		return ""
+	}
+	return failureText(again.err)
+}
+
 // maxFailureText is what is kept of an error's text, in bytes.
 const maxFailureText = 8 << 10
 
-// failureText is what goes with a job that failed: the error, and the stack of a panic.
+// failureText is what goes with a job that did not succeed: the error, and the stack of a panic.
 func failureText(err error) string {
 	text := err.Error()
 	if p := (*PanicError)(nil); errors.As(err, &p) {

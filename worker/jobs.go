@@ -38,8 +38,9 @@ type Jobs interface {
 	// Done reports success. With remember > 0 the id stays known that long, and enqueuing it again
 	// is ErrBackoff.
 	Done(ctx context.Context, lease Lease, remember time.Duration) error
-	// Retry gives the job back, to be taken again when after has passed.
-	Retry(ctx context.Context, lease Lease, after time.Duration) error
+	// Retry gives the job back, to be taken again when after has passed. The text says why; it is
+	// the job's Error until another one comes. "" leaves what is there.
+	Retry(ctx context.Context, lease Lease, after time.Duration, text string) error
 	// Fail gives the job up: it is done, and its message goes with the text to the dead-letter
 	// exchange when the queue has one.
 	Fail(ctx context.Context, lease Lease, text string) error
@@ -159,6 +160,7 @@ type JobStatus struct {
 	Backoff  time.Duration // left
 	Lock     time.Duration // left
 	Priority int           // as it was enqueued, where the queue keeps that
+	Error    string        // why it was tried again the last time that a report said so; Content may cut it off
 }
 
 // Entry is one job of a queue's content.

@@ -56,7 +56,7 @@ func enqueued(cmd *redis.Cmd) (Enqueued, error) {
 func jobStatus(f respclient.Fields) JobStatus {
 	return JobStatus{
 		State: State(f.Text("status")), Attempts: int(f.Number("attempts")), Enqueued: f.Time("enqueued"),
-		Backoff: f.Duration("backoff"), Lock: f.Duration("lock"), Priority: int(f.Number("priority")),
+		Backoff: f.Duration("backoff"), Lock: f.Duration("lock"), Priority: int(f.Number("priority")), Error: f.Text("error"),
 	}
 }
 

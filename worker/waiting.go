@@ -186,7 +186,7 @@ func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 func (c *Client) giveBack(jobs []Job) {
 	for _, j := range jobs {
 		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-		_ = c.Retry(ctx, j.Lease, 0) // else it comes back when its lock is over
+		_ = c.Retry(ctx, j.Lease, 0, "") // else it comes back when its lock is over
 		cancel()
 	}
 }

@@ -1,8 +1,10 @@
 package broker
 
 import (
+	"math"
 	"time"
 
+	"fiveways.dev/fiveways/internal/broker/backpressure"
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
@@ -15,8 +17,8 @@ type Alarm struct {
 
 // Reasons of alarms.
 const (
-	LowOnMemory = "low on memory"
-	LowOnDisk   = "low on disk"
+	LowOnMemory = backpressure.LowOnMemory
+	LowOnDisk   = backpressure.LowOnDisk
 )
 
 // Alarm returns the alarm in force, nil when there is none. Its Cleared is closed when it is over.
@@ -30,6 +32,7 @@ func (b *Broker) watch() {
 	defer b.housekeeper.Done()
 	round := time.NewTicker(watchRound)
 	defer round.Stop()
+	short := backpressure.Shortage{MemoryLimit: b.opts.MemoryLimit, DiskFreeLimit: uint64(max(b.opts.DiskFreeLimit, 0))}
 	for {
 		select {
 		case <-b.stop:
@@ -42,21 +45,12 @@ func (b *Broker) watch() {
 				sh.Post(sh.Relieve)
 			}
 		}
-		b.setAlarm(b.shortage())
+		free, err := b.fs.Free(b.dir)
+		if err != nil {
+			free = math.MaxUint64 // a disk that cannot be asked is no reason for an alarm
+		}
+		b.setAlarm(short.Look(b.set.Memory.Load(), free, b.set.Log.State().Health == store.NoSpace))
 	}
-}
-
-// shortage is the reason for an alarm, "" when nothing is short.
-func (b *Broker) shortage() string {
-	free, err := b.fs.Free(b.dir)
-	limit := b.opts.DiskFreeLimit
-	switch {
-	case b.set.Log.State().Health == store.NoSpace, limit > 0 && err == nil && free < uint64(limit):
-		return LowOnDisk
-	case b.set.Memory.Load() > b.opts.MemoryLimit:
-		return LowOnMemory
-	}
-	return ""
 }
 
 // figures are what the log has about a reason.
@@ -64,7 +58,7 @@ func (b *Broker) figures(reason string) []any {
 	if reason == LowOnMemory {
 		return []any{"reason", reason, "memory", b.set.Memory.Load(), "memory_limit", b.opts.MemoryLimit}
 	}
-	free, _ := b.fs.Free(b.dir) //nolint:errcheck // a disk that cannot be asked is no reason for an alarm
+	free, _ := b.fs.Free(b.dir) //nolint:errcheck // then it is 0
 	all := []any{"reason", reason, "dir", b.dir, "disk_free", free, "disk_free_limit", max(b.opts.DiskFreeLimit, 0)}
 	if log := b.set.Log.State(); log.Health == store.NoSpace {
 		all = append(all, "err", log.Err)

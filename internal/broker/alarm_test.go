@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fiveways.dev/fiveways/internal/broker/backpressure"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -31,7 +32,7 @@ func TestAlarmsInTheLog(t *testing.T) {
 		"space below the limit": {
 			change: func(o *Options) { o.DiskFreeLimit = 1000 },
 			short:  func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free.Store(999) },
-			enough: func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free.Store(1000) },
+			enough: func(f *scarce, _ *vfs.Errors, _ *Broker) { f.free.Store(1100) },
 			want:   []string{`reason="low on disk" dir=data disk_free=999 disk_free_limit=1000`},
 		},
 		"a full disk": {
@@ -65,7 +66,7 @@ func TestAlarmsInTheLog(t *testing.T) {
 					c.change(o)
 				})
 				c.short(disk, errs, b)
-				time.Sleep(2 * watchRound)
+				time.Sleep((backpressure.MemoryLooks + 1) * watchRound)
 				synctest.Wait()
 				if b.Alarm() == nil {
 					t.Fatal("no alarm")

@@ -50,7 +50,7 @@ func TestNoToken(t *testing.T) {
 	j := New(open(t), "/")
 	l := worker.Lease{Queue: "q", MID: "m", Token: "what?"}
 	for name, err := range map[string]error{
-		"done": j.Done(t.Context(), l, 0), "retry": j.Retry(t.Context(), l, 0), "fail": j.Fail(t.Context(), l, ""), "extend": j.Extend(t.Context(), l, time.Hour),
+		"done": j.Done(t.Context(), l, 0), "retry": j.Retry(t.Context(), l, 0, ""), "fail": j.Fail(t.Context(), l, ""), "extend": j.Extend(t.Context(), l, time.Hour),
 	} {
 		if !errors.Is(err, worker.ErrStale) {
 			t.Errorf("%s: %v, want ErrStale", name, err)

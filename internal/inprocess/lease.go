@@ -150,8 +150,8 @@ func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration)
 }
 
 // Retry implements worker.Jobs.
-func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
-	return j.end(ctx, l, &jobs.Report{Outcome: jobs.Retry, Backoff: ms(after)})
+func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration, text string) error {
+	return j.end(ctx, l, &jobs.Report{Outcome: jobs.Retry, Backoff: ms(after), Error: []byte(text)})
 }
 
 // Fail implements worker.Jobs.

@@ -36,7 +36,7 @@ func status(i *jobs.Info) worker.JobStatus {
 	}
 	return worker.JobStatus{
 		State: worker.State(i.State.String()), Attempts: int(i.Attempts), Enqueued: moment(i.First), Backoff: span(i.Backoff), Lock: span(i.Lock),
-		Priority: int(i.Priority),
+		Priority: int(i.Priority), Error: i.Error,
 	}
 }
 

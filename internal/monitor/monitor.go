@@ -55,6 +55,7 @@ type Monitor struct {
 	total       *history
 	churn       *history
 	node        *history
+	jobs        map[uint64]jobHistory // of queues that are used for jobs, in the pace of slow
 }
 
 // exchangeID names an exchange.
@@ -74,7 +75,7 @@ func New(b *broker.Broker, o Options) *Monitor {
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	m := &Monitor{
-		b: b, o: o, sampler: inspect.NewSampler(b), started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
+		b: b, o: o, sampler: inspect.NewSampler(b), started: o.Now(), stop: func() {}, queues: map[uint64]*history{}, jobs: map[uint64]jobHistory{}, exchanges: map[exchangeID]*history{}, vhosts: map[string]*history{},
 		connections: map[uint64]*history{}, channels: map[ChannelID]*history{}, last: &inspect.Sample{}, edge: &Edge{}, proc: &Process{},
 		clock: newClock(o.Every, Fine), slow: newClock(max(time.Minute, o.Every), Coarse),
 	}
@@ -150,13 +151,17 @@ func (m *Monitor) Sample() {
 	m.clock.tick(since, at.UnixMilli())
 	m.since = cmp.Or(m.since, at.UnixMilli())
 	m.took.add(&took)
-	if m.slow.isDue(since) {
+	minute := m.slow.isDue(since)
+	if minute {
 		m.slow.tick(since, at.UnixMilli())
 		m.tookSlow.add(&took)
 	}
 	m.last, m.expected = fresh, len(fresh.Queues)+len(fresh.Queues)/8
 	m.edge, m.proc = &edge, &proc
 	m.remember()
+	if minute {
+		m.rememberJobs()
+	}
 }
 
 // remember adds the newest sample to the histories, and forgets what is not there any more.

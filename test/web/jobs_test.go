@@ -62,8 +62,8 @@ func TestJobsThatFailed(t *testing.T) {
 	s.fail("mails", "again")
 	p.typed("r")
 	p.readsIn("tr", "again")
-	p.press("Delete these …")
-	p.press("Delete these", "Delete 1 failed job?")
+	p.press("Delete all …")
+	p.press("Delete all", "Delete all failed jobs of mails?")
 	p.reads("1 job deleted.")
 
 	p.press("Retry")
@@ -72,20 +72,32 @@ func TestJobsThatFailed(t *testing.T) {
 	p.press("Retry all", "Retry all jobs of mails now?")
 	p.reads("2 jobs ready now.")
 	p.reads("No job is in this state.")
+	s.report("mails", `"delay": "1h", "error": "mailbox full"`)
 	s.api("POST", "jobs/%2F/mails", `{"id": "welcome-eve", "backoff": "1h"}`)
 	p.typed("r")
+	p.readsIn("tr", "mailbox full")
 	p.readsIn("tr", "welcome-eve")
 	p.press("Delete all …")
 	p.press("Delete all", "Delete all jobs of mails that are backing off?")
-	p.reads("1 job deleted.")
+	p.reads("2 jobs deleted.")
+
+	p.show("#/jobs")
+	p.reads("Given up, 24 h")
+	p.sees(`document.querySelector("tbody tr td:last-child").textContent === "2"`)
 }
 
-// fail takes the next job of a queue and reports that it has failed.
+// fail takes the next job of a queue and reports that it has failed for good.
 func (s *shop) fail(queue, why string) {
+	s.t.Helper()
+	s.report(queue, fmt.Sprintf(`"requeue": false, "error": %q`, why))
+}
+
+// report takes the next job of a queue and reports on it.
+func (s *shop) report(queue, how string) {
 	s.t.Helper()
 	var taken struct{ Messages []struct{ Token string } }
 	if err := json.Unmarshal(s.api("POST", "queues/%2F/"+queue+"/messages/take?count=1&lease=1h", ""), &taken); err != nil || len(taken.Messages) != 1 {
 		s.t.Fatal(taken, err)
 	}
-	s.api("POST", "queues/%2F/"+queue+"/messages/nack", fmt.Sprintf(`{"tokens": [%q], "requeue": false, "error": %q}`, taken.Messages[0].Token, why))
+	s.api("POST", "queues/%2F/"+queue+"/messages/nack", fmt.Sprintf(`{"tokens": [%q], %s}`, taken.Messages[0].Token, how))
 }

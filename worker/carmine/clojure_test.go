@@ -203,7 +203,7 @@ func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[
 					t.Fatal("their report is stale")
 				}
 			case again:
-				ok(t, j.Retry(t.Context(), x.Lease, 0))
+				ok(t, j.Retry(t.Context(), x.Lease, 0, ""))
 			default:
 				ok(t, j.Done(t.Context(), x.Lease, 0))
 			}
@@ -240,7 +240,7 @@ func TestLateReports(t *testing.T) {
 				take(t, j)
 			}
 			for what, err := range map[string]error{
-				"done": j.Done(t.Context(), late.Lease, 0), "retry": j.Retry(t.Context(), late.Lease, 0),
+				"done": j.Done(t.Context(), late.Lease, 0), "retry": j.Retry(t.Context(), late.Lease, 0, ""),
 				"fail": j.Fail(t.Context(), late.Lease, "no"), "extend": j.Extend(t.Context(), late.Lease, time.Hour),
 			} {
 				if !errors.Is(err, worker.ErrStale) {

@@ -27,7 +27,7 @@ func TestRecords(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		clojure{t, client, 3}.enqueue("m", "\x00>NPY\x00j\x05first")
 		job := take(t, j)
-		ok(t, j.Retry(t.Context(), job.Lease, 0))
+		ok(t, j.Retry(t.Context(), job.Lease, 0, ""))
 		job = take(t, j)
 		enqueue(t, j, "m", "second", worker.EnqueueOptions{Requeue: true, Lock: time.Minute})
 		r := records(t, j, "m", "unknown")
@@ -54,7 +54,7 @@ func TestRemoveOnlyWhatDidNotChange(t *testing.T) {
 	j, client := dial(t, Options{Oldest: 3})
 	changes := map[string]func(job worker.Job){
 		"done":    func(job worker.Job) { ok(t, j.Done(ctx, job.Lease, 0)) },
-		"retry":   func(job worker.Job) { ok(t, j.Retry(ctx, job.Lease, time.Hour)) },
+		"retry":   func(job worker.Job) { ok(t, j.Retry(ctx, job.Lease, time.Hour, "")) },
 		"extend":  func(job worker.Job) { ok(t, j.Extend(ctx, job.Lease, 2*time.Hour)) },
 		"requeue": func(job worker.Job) { enqueue(t, j, job.MID, "2", worker.EnqueueOptions{Requeue: true}) },
 		"other's": func(job worker.Job) { ok(t, client.SAdd(ctx, key(q, "requeue"), job.MID).Err()) },

@@ -135,8 +135,8 @@ func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration)
 	return j.report(ctx, l, reportScript, 1, backoff)
 }
 
-// Retry implements worker.Jobs.
-func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
+// Retry implements worker.Jobs. Carmine has no place for the text.
+func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration, _ string) error {
 	return j.report(ctx, l, reportScript, 0, millis(after))
 }
 

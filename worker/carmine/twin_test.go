@@ -190,11 +190,11 @@ func step(t *testing.T, random *rand.Rand, w *twin, j *Jobs, client *redis.Clien
 		backoff := some(15)
 		done := random.IntN(3) > 0
 		want := w.report(l, done, backoff.Milliseconds())
-		report := j.Retry
+		report := func() error { return j.Retry(ctx, l, backoff, "") }
 		if done {
-			report = j.Done
+			report = func() error { return j.Done(ctx, l, backoff) }
 		}
-		if err := report(ctx, l, backoff); !errors.Is(err, want) {
+		if err := report(); !errors.Is(err, want) {
 			t.Fatalf("report %+v done %v: %v; want %v", l, done, err, want)
 		}
 		return fmt.Sprintf("report %+v done %v backoff %v: %v", l, done, backoff, want)

@@ -142,7 +142,7 @@ func (b bench) stale(l worker.Lease) {
 	b.Helper()
 	for name, err := range map[string]error{
 		"done":   b.Done(b.ctx, l, 0),
-		"retry":  b.Retry(b.ctx, l, 0),
+		"retry":  b.Retry(b.ctx, l, 0, "late"),
 		"fail":   b.Fail(b.ctx, l, "late"),
 		"extend": b.Extend(b.ctx, l, time.Hour),
 	} {

@@ -27,7 +27,7 @@ func (m *Memory) Status(ctx context.Context, queue, mid string) (worker.JobStatu
 func (j *job) status(now time.Time) worker.JobStatus {
 	return worker.JobStatus{
 		State: j.state(now), Attempts: j.attempts, Enqueued: j.first,
-		Backoff: max(j.backoff.Sub(now), 0), Lock: max(j.lockedUntil.Sub(now), 0),
+		Backoff: max(j.backoff.Sub(now), 0), Lock: max(j.lockedUntil.Sub(now), 0), Error: j.cause,
 	}
 }
 

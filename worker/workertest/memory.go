@@ -1,6 +1,7 @@
 package workertest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -38,6 +39,7 @@ type job struct {
 	token       string
 	done        bool
 	behind      *version // waits until this one is done
+	cause       string   // of the last retry that said why
 }
 
 // version is what an enqueue gives.
@@ -306,8 +308,10 @@ func (m *Memory) Done(ctx context.Context, l worker.Lease, remember time.Duratio
 }
 
 // Retry implements worker.Jobs.
-func (m *Memory) Retry(ctx context.Context, l worker.Lease, after time.Duration) error {
-	return m.report(ctx, l, func(j *job, now time.Time) { j.lockedUntil, j.backoff = time.Time{}, now.Add(after) })
+func (m *Memory) Retry(ctx context.Context, l worker.Lease, after time.Duration, text string) error {
+	return m.report(ctx, l, func(j *job, now time.Time) {
+		j.lockedUntil, j.backoff, j.cause = time.Time{}, now.Add(after), cmp.Or(text, j.cause)
+	})
 }
 
 // Fail implements worker.Jobs.

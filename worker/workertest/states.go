@@ -143,8 +143,11 @@ func retry(_ *testing.T, b bench) {
 	b.add("1", worker.EnqueueOptions{MID: "m"}, worker.Added)
 	first := b.get("1", 1)
 	begun := time.Now()
-	b.ok(b.Retry(b.ctx, first.Lease, short))
-	b.state("m", worker.QueuedWithBackoff)
+	b.ok(b.Retry(b.ctx, first.Lease, short, "why"))
+	told := b.state("m", worker.QueuedWithBackoff).Error // "" where the broker has no place for it
+	if told != "" && told != "why" {
+		b.Errorf("its error is %q", told)
+	}
 	second := b.get("1", 2)
 	if took := time.Since(begun); took < short-5*time.Millisecond {
 		b.Errorf("it came back after %v", took)
@@ -153,10 +156,10 @@ func retry(_ *testing.T, b bench) {
 		b.Errorf("the time of its enqueue moved by %v", d)
 	}
 	b.stale(first.Lease)
-	b.ok(b.Retry(b.ctx, second.Lease, 0))
+	b.ok(b.Retry(b.ctx, second.Lease, 0, ""))
 	third := b.get("1", 3)
-	if s := b.state("m", worker.Locked); s.Attempts != 3 || s.Lock <= 0 {
-		b.Errorf("%+v: want three attempts, and some of the lock left", s)
+	if s := b.state("m", worker.Locked); s.Attempts != 3 || s.Lock <= 0 || s.Error != told {
+		b.Errorf("%+v: want three attempts, some of the lock left, and the error %q", s, told)
 	}
 	b.done(third, 0)
 	b.nothing()

@@ -80,7 +80,9 @@ func (q jobQueue) describeMessage(h queue.Handle, env message.Envelope) Info {
 	k.key = q.keys.Of(k.id)
 	k.behind, _ = q.messageBehind(k.key)
 	k.done = q.ledger.Remembered(k.id)
-	return q.describe(&k, env)
+	info := q.describe(&k, env)
+	info.Error = firstPart(info.Error, listedError)
+	return info
 }
 
 // remembered lists ids without a message.

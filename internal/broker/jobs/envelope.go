@@ -84,6 +84,14 @@ func jobPriority(env message.Envelope) uint8 {
 	return 0
 }
 
+// jobError is what the headers of a message say of why it was tried again, "" when they do not.
+func jobError(env message.Envelope) string {
+	headers, _ := message.FindProperty(env.Properties(), message.HasHeaders)
+	v, _ := message.HeaderLookup(headers, errorHeader)
+	text, _ := v.(string)
+	return text
+}
+
 // withHeader is a copy of a message with one more header, or another value of it.
 func withHeader(env message.Envelope, name string, value any) (message.Envelope, error) {
 	exchange, key, raw, body := env.Split()

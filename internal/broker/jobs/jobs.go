@@ -14,7 +14,7 @@ import (
 const (
 	firstHeader = "x-first-enqueued" // unix ms, int64: when the id was enqueued while it was not known
 	lockHeader  = "x-lock-ms"        // int64: how long the job is leased, whatever lock the taker asks for
-	errorHeader = "x-error"          // text of the report with which a job failed
+	errorHeader = "x-error"          // text of the last report that had one: why the job failed, or is tried again
 )
 
 // DefaultLock is how long a job is leased when neither the job nor the take sets it, ms.
@@ -28,6 +28,7 @@ const MaxID = message.MaxShortStr
 const (
 	maxProperties = 64 << 10
 	maxError      = 16 << 10 // of the error text; what is longer is cut off
+	listedError   = 1 << 10  // of it in lists of jobs
 )
 
 // Enqueue puts a job into a queue, which it makes when it is missing. What is known of the id
@@ -133,7 +134,7 @@ type Report struct {
 	Token   Token
 	Outcome Outcome
 	Backoff int64  // of Retry: it is not taken again before; of Done and Failed: the id is remembered so long
-	Error   []byte // of Failed: the header x-error of the dead letter
+	Error   []byte // of Retry and Failed: the header x-error of the message, or of its dead letter; empty: it keeps the one it has
 }
 
 // Extend sets the time of a lease. Errors: ErrStale.
@@ -172,6 +173,7 @@ type Info struct {
 	Lock     int64  // of Locked and LockedWithRequeue: what is left of it; 0: the message is with a consumer, without an end
 	Size     int    // bytes of the body
 	Priority uint8  // as it was enqueued
+	Error    string // why it was tried again the last time that a report said so, "" if none did; Content has the first KiB
 }
 
 // Cancel removes a job that is queued, with the one that waits behind it. Errors: ErrLocked, when

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bytes"
+	"strings"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/shard"
@@ -26,6 +27,7 @@ func (r *Report) Run(at shard.Context) error {
 		if r.Backoff > 0 {
 			due = q.Now() + min(r.Backoff, shard.MaxSpan)
 		}
+		q.noteError(l.Handle, r.Error)
 		q.Requeue(l.Handle, due)
 		return nil
 	}
@@ -63,7 +65,7 @@ func (r *Report) end(q jobQueue, l *job.Lease) {
 		q.comeForward(key, max(d.Until, q.Now()))
 	}
 	if r.Outcome == Failed {
-		if q.Queue().Policy().DeadLetter && len(r.Error) > 0 {
+		if q.Queue().Policy().DeadLetter {
 			q.noteError(h, r.Error)
 		}
 		q.Reject(h)
@@ -79,21 +81,30 @@ func (q jobQueue) remember(d *job.Done) {
 	q.Facts().Remembered(q.Content(), d)
 }
 
-// noteError puts the text of an error into the headers of a message. One that cannot be read keeps
-// what it has.
+// noteError puts the text of an error, if there is one, into the headers of a message. One that
+// cannot be read keeps what it has.
 func (q jobQueue) noteError(h queue.Handle, text []byte) {
-	if len(text) > maxError {
-		text = bytes.ToValidUTF8(text[:maxError], nil)
+	if len(text) == 0 {
+		return
 	}
 	it, _ := q.Deliveries().Get(h)
 	expires, due := it.Expires, it.Due
-	env, err := q.Load(it)
-	if err == nil {
-		env, err = withHeader(env, errorHeader, string(text))
+	was, err := q.Load(it)
+	if err != nil {
+		return
 	}
-	if err == nil {
+	env, err := withHeader(was, errorHeader, firstPart(string(text), maxError))
+	if err == nil && !bytes.Equal(env, was) {
 		q.Replace(h, env, expires, due)
 	}
+}
+
+// firstPart is as much of a text as fits into so many bytes, in whole characters.
+func firstPart(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
+	}
+	return text
 }
 
 // Find implements catalog.Command.

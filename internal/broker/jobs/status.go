@@ -43,6 +43,7 @@ func (q jobQueue) describe(k *known, env message.Envelope) Info {
 	info.Attempts, info.Backoff = it.Count, 0
 	if env != nil {
 		info.First, _ = jobTimes(env)
+		info.Error = jobError(env)
 	}
 	switch status {
 	case queue.Scheduled:

@@ -30,7 +30,7 @@ anywhere in the name unless anchored with ^ and $; an empty one matches nothing.
 
 func permissionList() *cobra.Command {
 	var user, vhost, output string
-	cmd := brokerapi.Command(&cobra.Command{Use: "list", Short: "list permissions and topic permissions", Example: "  fiveways permission list --user alice", Args: cobra.NoArgs},
+	cmd := listing.Watched(&cobra.Command{Use: "list", Short: "list permissions and topic permissions", Example: "  fiveways permission list --user alice", Args: cobra.NoArgs},
 		func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
 			var plain []httpapi.Permission
 			if err := op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("permissions"), nil, &plain); err != nil {

@@ -35,7 +35,7 @@ where others can see it.`,
 
 func userList() *cobra.Command {
 	var output string
-	cmd := brokerapi.Command(&cobra.Command{Use: "list", Short: "list the users", Example: "  fiveways user list", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
+	cmd := listing.Watched(&cobra.Command{Use: "list", Short: "list the users", Example: "  fiveways user list", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
 		if output == display.FormJSON {
 			return listing.PrintAny(cmd, op, brokerapi.Path("users"))
 		}

@@ -30,7 +30,7 @@ func VhostCommand() *cobra.Command {
 
 func vhostList() *cobra.Command {
 	var output string
-	cmd := brokerapi.Command(&cobra.Command{Use: "list", Short: "list the virtual hosts", Example: "  fiveways vhost list", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
+	cmd := listing.Watched(&cobra.Command{Use: "list", Short: "list the virtual hosts", Example: "  fiveways vhost list", Args: cobra.NoArgs}, func(cmd *cobra.Command, op *brokerapi.Client, _ []string) error {
 		if output == display.FormJSON {
 			return listing.PrintAny(cmd, op, brokerapi.Path("vhosts"))
 		}

@@ -143,7 +143,7 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
 	fmt.Fprintf(w, "cluster %s at level %d, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, s.Level, leader, s.Term, s.Last, s.Committed, s.Node)
-	err := display.Table(w, "NODE\tROLE\tNAME\tADDRESS\tLAG\tAPPLIED\tRTT\tCLOCK\tDISK FREE\tVERSION\tSUPPORTS", func(row func(...any)) {
+	err := display.Table(w, "NODE\tROLE\tNAME\tADDRESS\t>LAG\t>APPLIED\t>RTT\t>CLOCK\t>DISK FREE\tVERSION\tSUPPORTS", func(row func(...any)) {
 		for i := range s.Members {
 			m := &s.Members[i]
 			lag, free, supports, about := "?", "?", "", protocol.About{Name: m.Name() + ", does not answer", DiskFree: -1}

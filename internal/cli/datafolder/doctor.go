@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"fiveways.dev/fiveways/internal/broker/inspect"
+	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 	"fiveways.dev/fiveways/internal/keyspace"
 	"fiveways.dev/fiveways/internal/semaphores"
@@ -118,22 +118,28 @@ func describeFolder(out io.Writer, dir string) error {
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nVHOST\tEXCHANGE\tTYPE\tBINDINGS")
-	for _, v := range d.VHosts {
-		for _, x := range v.Exchanges {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", v.Name, x.Name, x.Type, x.Bindings)
+	fmt.Fprintln(out)
+	err = display.Table(out, "VHOST\tEXCHANGE\tTYPE\t>BINDINGS", func(row func(...any)) {
+		for _, v := range d.VHosts {
+			for _, x := range v.Exchanges {
+				row(v.Name, x.Name, x.Type, x.Bindings)
+			}
 		}
+	})
+	if err != nil {
+		return err
 	}
 	queues, messages := 0, 0
-	fmt.Fprintln(w, "\nVHOST\tQUEUE\tREADY\tSCHEDULED\tREADY BYTES\tBINDINGS")
-	for _, v := range d.VHosts {
-		for _, q := range v.Queues {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\n", v.Name, q.Name, q.Ready, q.Scheduled, q.Bytes, q.Bindings)
-			queues, messages = queues+1, messages+q.Ready+q.Scheduled
+	fmt.Fprintln(out)
+	err = display.Table(out, "VHOST\tQUEUE\t>READY\t>SCHEDULED\t>READY BYTES\t>BINDINGS", func(row func(...any)) {
+		for _, v := range d.VHosts {
+			for _, q := range v.Queues {
+				row(v.Name, q.Name, q.Ready, q.Scheduled, q.Bytes, q.Bindings)
+				queues, messages = queues+1, messages+q.Ready+q.Scheduled
+			}
 		}
-	}
-	if err := w.Flush(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages, %d virtual hosts, %d users\n", queues, messages, len(d.VHosts), d.Users)
@@ -173,31 +179,36 @@ func damaged(r store.Report) bool {
 }
 
 func printReport(out io.Writer, r store.Report) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	total := int64(0)
-	fmt.Fprintln(w, "SEGMENT\tBYTES\tSTATE\tSHARD:ENTRIES (FIRST-LAST)")
-	for _, s := range r.Segments {
-		state := "open"
-		if s.Sealed {
-			state = "sealed"
+	err := display.Table(out, ">SEGMENT\t>BYTES\tSTATE\tSHARD:ENTRIES (FIRST-LAST)", func(row func(...any)) {
+		for _, s := range r.Segments {
+			state := "open"
+			if s.Sealed {
+				state = "sealed"
+			}
+			var shards []string
+			for _, e := range s.Shards {
+				shards = append(shards, fmt.Sprintf("%s:%d (%d-%d)", strings.TrimPrefix(statemachine.ShardName(e.Shard), "shard "), e.Entries, e.First, e.Last))
+			}
+			row(s.Number, s.Bytes, state, strings.Join(shards, "  "))
+			total += s.Bytes
 		}
-		var shards []string
-		for _, e := range s.Shards {
-			shards = append(shards, fmt.Sprintf("%s:%d (%d-%d)", strings.TrimPrefix(statemachine.ShardName(e.Shard), "shard "), e.Entries, e.First, e.Last))
-		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\n", s.Number, s.Bytes, state, strings.Join(shards, "  "))
-		total += s.Bytes
+	})
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(w, "\nCHECKPOINT\tBYTES\tSTATE\tUP TO ENTRY")
-	for _, c := range r.Checkpoints {
-		state := "valid"
-		if !c.Valid {
-			state = "DAMAGED"
+	fmt.Fprintln(out)
+	err = display.Table(out, "CHECKPOINT\t>BYTES\tSTATE\t>UP TO ENTRY", func(row func(...any)) {
+		for _, c := range r.Checkpoints {
+			state := "valid"
+			if !c.Valid {
+				state = "DAMAGED"
+			}
+			row(statemachine.ShardName(c.Shard), c.Bytes, state, c.Index)
+			total += c.Bytes
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\n", statemachine.ShardName(c.Shard), c.Bytes, state, c.Index)
-		total += c.Bytes
-	}
-	if err := w.Flush(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%d segments, %d checkpoints, %d bytes\n", len(r.Segments), len(r.Checkpoints), total)

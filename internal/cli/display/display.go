@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -27,8 +26,14 @@ func SplitList(text string) []string {
 // PrintTable shows some members of each object under their names. members has the paths of those
 // columns that have a name of their own.
 func PrintTable(out io.Writer, columns []string, members map[string]string, all []Object) error {
-	heading := strings.ToUpper(strings.NewReplacer("_", " ", "-", " ").Replace(strings.Join(columns, "\t")))
-	return Table(out, heading, func(row func(...any)) {
+	headings := make([]string, len(columns))
+	for i, c := range columns {
+		headings[i] = strings.ToUpper(strings.NewReplacer("_", " ", "-", " ").Replace(c))
+		if areNumbers(all, cmp.Or(members[c], c)) {
+			headings[i] = ">" + headings[i]
+		}
+	}
+	return Table(out, strings.Join(headings, "\t"), func(row func(...any)) {
 		for _, o := range all {
 			cells := make([]any, len(columns))
 			for i, c := range columns {
@@ -38,6 +43,20 @@ func PrintTable(out io.Writer, columns []string, members map[string]string, all 
 			row(cells...)
 		}
 	})
+}
+
+// areNumbers reports whether the member at a path is a number in all objects that have it.
+func areNumbers(all []Object, path string) (some bool) {
+	for _, o := range all {
+		switch Member(o, path).(type) {
+		case nil:
+		case json.Number:
+			some = true
+		default:
+			return false
+		}
+	}
+	return some
 }
 
 // PrintObject shows an object.
@@ -172,23 +191,6 @@ func CompareCells(a, b any) int {
 		return 1
 	}
 	return cmp.Compare(Cell(a), Cell(b))
-}
-
-// Table prints rows under a heading, in columns. Names and messages come from others, so their
-// control characters, which a terminal would obey, are shown as �.
-func Table(out io.Writer, heading string, rows func(row func(...any))) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, heading)
-	rows(func(cells ...any) {
-		for i, c := range cells {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, strings.Map(Shown, fmt.Sprint(c)))
-		}
-		fmt.Fprintln(w)
-	})
-	return w.Flush()
 }
 
 // Shown is what is printed for a character.

@@ -132,6 +132,7 @@ type jobView struct {
 	Backoff  int64             `json:"backoff_ms,omitempty"`  // left
 	Lock     int64             `json:"lock_ms,omitempty"`     // left
 	Priority int               `json:"priority,omitempty"`
+	Error    string            `json:"error,omitempty"`
 	Token    string            `json:"token,omitempty"`
 	Body     *string           `json:"body,omitempty"`
 	Bytes    []byte            `json:"body_base64,omitempty"` // instead of Body, when it is not UTF-8
@@ -140,7 +141,7 @@ type jobView struct {
 
 func viewOf(queue, mid string, s worker.JobStatus) jobView {
 	v := jobView{Queue: queue, MID: mid, State: s.State, Attempts: s.Attempts, Backoff: s.Backoff.Milliseconds(), Lock: s.Lock.Milliseconds(),
-		Priority: s.Priority}
+		Priority: s.Priority, Error: s.Error}
 	if !s.Enqueued.IsZero() {
 		v.Enqueued = s.Enqueued.UnixMilli()
 	}

@@ -63,7 +63,7 @@ func (j jobs) counts(ctx context.Context, queues []string) error {
 	}
 	if !j.asJSON {
 		count := func(n int) string { return display.Count(strconv.Itoa(n)) }
-		return display.Table(j.out, "QUEUE\tQUEUED\tLOCKED\tBACKOFF\tTOTAL", func(row func(...any)) {
+		return display.Table(j.out, "QUEUE\t>QUEUED\t>LOCKED\t>BACKOFF\t>TOTAL", func(row func(...any)) {
 			for _, v := range views {
 				row(v.Queue, count(v.Queued), count(v.Locked), count(v.Backoff), count(v.Total))
 			}
@@ -81,11 +81,20 @@ func (j jobs) entries(all []worker.Entry) error {
 	if len(all) == 0 {
 		return j.line("no jobs")
 	}
-	return display.Table(j.out, "MID\tSTATE\tATTEMPTS\tAGE\tBACKOFF\tLOCK\tPRIORITY", func(row func(...any)) {
+	return display.Table(j.out, "MID\tSTATE\t>ATTEMPTS\t>AGE\t>BACKOFF\t>LOCK\t>PRIORITY\tLAST ERROR", func(row func(...any)) {
 		for _, e := range all {
-			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock), e.Priority)
+			row(e.MID, e.State, e.Attempts, ago(e.Enqueued), short(e.Backoff), short(e.Lock), e.Priority, firstLine(e.Error))
 		}
 	})
+}
+
+// firstLine is the first line of a text, or as much of it as fits into a table.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if runes := []rune(line); len(runes) > 60 {
+		line = string(runes[:59]) + "…"
+	}
+	return line
 }
 
 // listPage is how many jobs are asked for at once.

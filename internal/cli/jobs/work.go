@@ -108,7 +108,7 @@ func printTaken(j jobs, taken []worker.Job) error {
 		return j.line("no job is ready")
 	}
 	if !j.asJSON {
-		return display.Table(j.out, "QUEUE\tMID\tATTEMPT\tTOKEN\tLOCK\tAGE\tBODY", func(row func(...any)) {
+		return display.Table(j.out, "QUEUE\tMID\t>ATTEMPT\tTOKEN\t>LOCK\t>AGE\tBODY", func(row func(...any)) {
 			for _, t := range taken {
 				row(t.Queue, t.MID, t.Attempt, t.Token, short(t.Lock), ago(t.Enqueued), display.Excerpt(string(t.Body)))
 			}
@@ -168,13 +168,15 @@ func jobDone() *cobra.Command {
 
 func jobRetry() *cobra.Command {
 	var after time.Duration
+	var text string
 	cmd := jobReport("retry", "return a taken job to its queue, to be tried again", "Its next take counts one more attempt.", func(ctx context.Context, j jobs, l worker.Lease) error {
 		if err := spans(span{"backoff", after}); err != nil {
 			return err
 		}
-		return j.Retry(ctx, l, after)
+		return j.Retry(ctx, l, after, text)
 	})
 	cmd.Flags().DurationVar(&after, "backoff", 0, "not before this time has passed")
+	cmd.Flags().StringVar(&text, "error", "", "reason, shown until the job is done")
 	return cmd
 }
 

@@ -26,7 +26,7 @@ const keyPage = "500"
 
 func keyList() *cobra.Command {
 	var output string
-	cmd := brokerapi.Command(&cobra.Command{Use: "list [PREFIX]", Short: "list keys", Example: "  fiveways key list /config/", Args: cobra.MaximumNArgs(1)},
+	cmd := listing.Watched(&cobra.Command{Use: "list [PREFIX]", Short: "list keys", Example: "  fiveways key list /config/", Args: cobra.MaximumNArgs(1)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 			q := url.Values{"limit": {keyPage}}
 			if len(args) > 0 {

@@ -41,11 +41,7 @@ type listingFlags struct {
 // List makes the command that l describes.
 func List(l Spec) *cobra.Command {
 	var f listingFlags
-	cmd := &l.Command
-	watch := display.WatchFlag(cmd)
-	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-		return watch(cmd, func() error { return l.run(cmd, op, args, f) })
-	})
+	cmd := Watched(&l.Command, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error { return l.run(cmd, op, args, f) })
 	flags := cmd.Flags()
 	if l.InVHost {
 		flags.StringVar(&f.vhost, "vhost", "", "only those of this virtual host")
@@ -141,18 +137,23 @@ func (l *Spec) note(cmd *cobra.Command, all []display.Object, columns []string) 
 // member, or JSON.
 func Show(cmd *cobra.Command, path func(args []string) string) *cobra.Command {
 	var output string
-	watch := display.WatchFlag(cmd)
-	brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
-		return watch(cmd, func() error {
-			var o display.Object
-			if err := op.Read(cmd.Context(), path(args), &o); err != nil {
-				return err
-			}
-			return display.PrintObject(cmd.OutOrStdout(), output, o)
-		})
+	Watched(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		var o display.Object
+		if err := op.Read(cmd.Context(), path(args), &o); err != nil {
+			return err
+		}
+		return display.PrintObject(cmd.OutOrStdout(), output, o)
 	})
 	display.Flag(cmd, &output)
 	return cmd
+}
+
+// Watched is brokerapi.Command for what shows a state, which --watch shows again.
+func Watched(cmd *cobra.Command, run func(cmd *cobra.Command, op *brokerapi.Client, args []string) error) *cobra.Command {
+	watch := display.WatchFlag(cmd)
+	return brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
+		return watch(cmd, func() error { return run(cmd, op, args) })
+	})
 }
 
 // PrintAny prints an answer of the API as it came.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -107,7 +108,17 @@ recognised by their ids. With --keep the Redis keeps everything, and with --dry-
 			return err
 		}
 		defer func() { err = errors.Join(err, target.Close()) }()
-		r, err := migrate.Run(ctx, from, queue, target, migrate.Options{Keep: keep, Progress: progress(cmd.ErrOrStderr())})
+		meter := display.NewMeter(cmd.ErrOrStderr(), jobsUnit)
+		whole := 0
+		if meter.Shows() {
+			counted, err := migrate.Count(ctx, from, queue)
+			if err != nil {
+				return err
+			}
+			whole = counted.Found
+		}
+		r, err := migrate.Run(ctx, from, queue, target, migrate.Options{Keep: keep, Progress: progress(cmd.ErrOrStderr(), meter, whole)})
+		meter.End()
 		if r.Found == 0 && err == nil && !asJSON() {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "there is no queue %s on that Redis, or it is empty: nothing was moved\n", queue)
 			return err
@@ -121,11 +132,15 @@ recognised by their ids. With --keep the Redis keeps everything, and with --dry-
 	return cmd
 }
 
-// progress prints once a second at most.
-func progress(w io.Writer) func(migrate.Report) {
+func jobsUnit(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " jobs" }
+
+// progress shows how many of so many jobs are moved: on a meter, or as a line each second.
+func progress(w io.Writer, meter *display.Meter, whole int) func(migrate.Report) {
 	last := time.Now()
 	return func(r migrate.Report) {
-		if time.Since(last) >= time.Second {
+		if meter.Shows() {
+			meter.Set(int64(r.Found), int64(max(whole, r.Found)))
+		} else if time.Since(last) >= time.Second {
 			last = time.Now()
 			fmt.Fprintf(w, "%9d found, %9d moved\n", r.Found, r.Moved)
 		}

@@ -143,7 +143,10 @@ func printRabbitMigration(out io.Writer, output string, only bool, r migrate.Rep
 		parts = append(parts, fmt.Sprintf("%d %s", r.Definitions[kind], strings.ReplaceAll(kind, "_", " ")))
 	}
 	fmt.Fprintf(out, "definitions: %s\n", strings.Join(parts, ", "))
-	err := display.Table(out, "VHOST\tQUEUE\tFOUND\tMOVED\tREMARK", func(row func(...any)) {
+	if len(r.Passwords) > 0 {
+		fmt.Fprintf(out, "password hashes, which replace those of users with the same names: %s\n", strings.Join(r.Passwords, ", "))
+	}
+	err := display.Table(out, "VHOST\tQUEUE\t>FOUND\t>MOVED\tREMARK", func(row func(...any)) {
 		for _, q := range r.Queues {
 			row(q.VHost, q.Name, q.Messages, q.Moved, q.Skipped+q.Error)
 		}

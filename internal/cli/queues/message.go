@@ -35,7 +35,7 @@ func MessageCommand() *cobra.Command {
 func messageList() *cobra.Command {
 	var vhost, state, output string
 	var limit int
-	cmd := listing.OnVHost(brokerapi.Command(&cobra.Command{Use: "list QUEUE", Short: "show the first messages of a queue", Example: "  fiveways message list orders --limit 10", Args: cobra.ExactArgs(1)},
+	cmd := listing.OnVHost(listing.Watched(&cobra.Command{Use: "list QUEUE", Short: "show the first messages of a queue", Example: "  fiveways message list orders --limit 10", Args: cobra.ExactArgs(1)},
 		func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 			q := url.Values{"limit": {strconv.Itoa(limit)}, "state": {state}}
 			if output == display.FormJSON {
@@ -45,7 +45,7 @@ func messageList() *cobra.Command {
 			if err := op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, args[0], "messages")+"?"+q.Encode(), nil, &page); err != nil {
 				return err
 			}
-			return display.Table(cmd.OutOrStdout(), "STATE\tID\tMESSAGE ID\tEXCHANGE\tKEY\tRETURNS\tDUE\tSIZE\tBODY", func(row func(...any)) {
+			return display.Table(cmd.OutOrStdout(), "STATE\tID\tMESSAGE ID\tEXCHANGE\tKEY\t>RETURNS\tDUE\t>SIZE\tBODY", func(row func(...any)) {
 				for _, m := range page.Messages {
 					row(m.State, m.ID, m.MessageID, m.Exchange, m.RoutingKey, m.Returns, m.Due, display.Bytes(int64(m.Bytes)), display.Excerpt(m.Payload))
 				}
@@ -122,7 +122,7 @@ func messageScheduled() *cobra.Command {
 			if err := op.Do(cmd.Context(), http.MethodGet, place.path()+"?limit="+strconv.Itoa(limit), nil, &s); err != nil {
 				return err
 			}
-			err := display.Table(cmd.OutOrStdout(), "ID\tMESSAGE ID\tDUE\tEXCHANGE\tKEY\tSIZE", func(row func(...any)) {
+			err := display.Table(cmd.OutOrStdout(), "ID\tMESSAGE ID\tDUE\tEXCHANGE\tKEY\t>SIZE", func(row func(...any)) {
 				for _, m := range s.Messages {
 					row(m.ID, m.MessageID, m.Due, m.Exchange, m.RoutingKey, display.Bytes(int64(m.Bytes)))
 				}

@@ -121,7 +121,7 @@ func (s sems) describe(all ...semjson.Semaphore) error {
 		return values(s.out, all)
 	}
 	count := func(n int) string { return display.Count(strconv.Itoa(n)) }
-	return display.Table(s.out, "VHOST\tSEMAPHORE\tACTIVE\tTRY RELEASE\tORDER\tLEASE\tWAITING\tACQUIRED\tASKED", func(row func(...any)) {
+	return display.Table(s.out, "VHOST\tSEMAPHORE\t>ACTIVE\t>TRY RELEASE\tORDER\t>LEASE\t>WAITING\t>ACQUIRED\t>ASKED", func(row func(...any)) {
 		for _, v := range all {
 			row(v.VHost, v.Key, count(v.Active), count(v.TryRelease), v.Order, leaseText(v.Lease), count(v.Waiting), count(v.Acquired), count(v.TryReleaseAsked))
 		}

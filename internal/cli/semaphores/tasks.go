@@ -33,7 +33,7 @@ func (s sems) tasks(all []semjson.Task) error {
 	if s.asJSON {
 		return values(s.out, all)
 	}
-	return display.Table(s.out, "TASK\tSTATUS\tPRIORITY\tPOSITION\tENQUEUED\tEXPIRES", func(row func(...any)) {
+	return display.Table(s.out, "TASK\tSTATUS\t>PRIORITY\t>POSITION\tENQUEUED\tEXPIRES", func(row func(...any)) {
 		for _, t := range all {
 			if t.Status == "" {
 				row(t.Task, "not there", "", "", "", "")

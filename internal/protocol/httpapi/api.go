@@ -103,7 +103,7 @@ func New(b *broker.Broker, o Options) *API {
 	metrics.Register(a.API, rest.Monitoring, a.counters)
 	policy.Register(a.API)
 	messages.Register(a.API)
-	jobs.Register(a.API)
+	jobs.Register(a.API, o.Node.Monitor)
 	keys.Register(a.API, o.Keys)
 	a.semaphorePaths()
 	a.taskPaths()

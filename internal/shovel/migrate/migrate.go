@@ -44,6 +44,7 @@ type Queue struct {
 // Report tells what was there and what became of it.
 type Report struct {
 	Definitions map[string]int `json:"definitions"` // how many of each kind
+	Passwords   []string       `json:"passwords"`   // the users whose password hashes are among them
 	Queues      []Queue        `json:"queues"`
 	Moved       uint64         `json:"moved"`
 	Failed      int            `json:"failed"` // queues
@@ -52,16 +53,15 @@ type Report struct {
 // Run migrates. The report tells also of what was done before an error; a queue that could not be
 // moved is no error, but counted in it.
 func Run(ctx context.Context, o Options) (Report, error) {
-	r := Report{Definitions: map[string]int{}, Queues: []Queue{}}
+	r := Report{Definitions: map[string]int{}, Passwords: []string{}, Queues: []Queue{}}
 	definitions, err := o.definitions(ctx)
 	if err != nil {
 		return r, err
 	}
-	count, queues, err := read(definitions)
+	queues, err := r.read(definitions)
 	if err != nil {
 		return r, err
 	}
-	r.Definitions = count
 	if o.Source != nil {
 		if queues, err = sourceQueues(ctx, o.Source); err != nil {
 			return r, err
@@ -124,29 +124,37 @@ func (o *Options) definitions(ctx context.Context) (all json.RawMessage, err err
 	return all, nil
 }
 
-// read counts what a file of definitions has, and finds its queues.
-func read(definitions json.RawMessage) (count map[string]int, queues []Queue, err error) {
+// read counts what a file of definitions has, and finds its queues and passwords.
+func (r *Report) read(definitions json.RawMessage) (queues []Queue, err error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(definitions, &members); err != nil {
-		return nil, nil, fmt.Errorf("the definitions are not a JSON object: %w", err)
+		return nil, fmt.Errorf("the definitions are not a JSON object: %w", err)
 	}
-	count = map[string]int{}
 	for kind, value := range members {
 		var list []json.RawMessage
 		if json.Unmarshal(value, &list) == nil {
-			count[kind] = len(list)
+			r.Definitions[kind] = len(list)
 		}
 	}
 	var named struct {
 		Queues []listed `json:"queues"`
+		Users  []struct {
+			Name string `json:"name"`
+			Hash string `json:"password_hash"`
+		} `json:"users"`
 	}
 	if err := json.Unmarshal(definitions, &named); err != nil {
-		return nil, nil, fmt.Errorf("the queues of the definitions: %w", err)
+		return nil, fmt.Errorf("the queues and users of the definitions: %w", err)
 	}
 	for _, q := range named.Queues {
 		queues = append(queues, q.queue())
 	}
-	return count, queues, nil
+	for _, u := range named.Users {
+		if u.Hash != "" {
+			r.Passwords = append(r.Passwords, u.Name)
+		}
+	}
+	return queues, nil
 }
 
 // listed is a queue as the management API tells of it.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ type pair struct {
 	options  Options
 }
 
-const definitions = `{"rabbit_version":"3.10.8","users":[{"name":"ann"}],"vhosts":[{"name":"/"},{"name":"shop"}],"queues":[
+const definitions = `{"rabbit_version":"3.10.8","users":[{"name":"ann","password_hash":"6TV8hNWVJu/05Q9ZQ4RnFN1y7TqYwyz3c9jz4Lg="},{"name":"cert"}],"vhosts":[{"name":"/"},{"name":"shop"}],"queues":[
 	{"vhost":"/","name":"a"},{"vhost":"shop","name":"a"},{"vhost":"shop","name":"gone"},{"vhost":"/","name":"log","arguments":{"x-queue-type":"stream"}}]}`
 
 func newPair(t *testing.T) *pair {
@@ -197,7 +198,7 @@ func TestChoice(t *testing.T) {
 	}
 	p.options.DryRun, p.options.Queues = false, regexp.MustCompile("^a$")
 	p.options.Source, p.options.Definitions = nil, json.RawMessage(definitions)
-	if r := p.run(t); len(r.Queues) != 2 || r.Moved != 200 || r.Failed != 0 {
+	if r := p.run(t); len(r.Queues) != 2 || r.Moved != 200 || r.Failed != 0 || !slices.Equal(r.Passwords, []string{"ann"}) {
 		t.Errorf("queues of a file: %+v", r)
 	}
 	p.options.Definitions = json.RawMessage("[")

@@ -34,8 +34,8 @@ function DeadIn({ vhost, queue, name }) {
     await act("The failed jobs go back to their queue.", () => post(`${base}/redrive`, { filter: ofJobs(queue), to: queue }));
   };
   const removeAll = async () => {
-    if (!(await confirm(`Delete ${many(found.length, "failed job")}?`, "Those that are shown are deleted for good.", "Delete these"))) return;
-    await act(`${many(found.length, "job")} deleted.`, () => Promise.all(found.map((m) => del(one(m)))));
+    if (!(await confirm(`Delete all failed jobs of ${queue}?`, `They are deleted from ${name} for good, also those that are not shown.`, "Delete all"))) return;
+    await act((v) => `${many(v.messages, "job")} deleted.`, () => del(`${base}/messages` + query({ filter: ofJobs(queue) })));
   };
   const remove = async (m) => {
     if (await confirm(`Delete job ${m.message_id}?`, "It is deleted for good.", "Delete job")) await act("Deleted.", () => del(one(m)));
@@ -50,7 +50,7 @@ function DeadIn({ vhost, queue, name }) {
   return html`
     <${Tasks} path=${`${base}/tasks`} />
     <${Trouble} error=${error} what="These jobs" />
-    ${data && html`<${Card} title=${`In ${name}`} flush tools=${html`${found.length > 0 && html`<button onClick=${retryAll}>Retry all …</button><button class="danger" onClick=${removeAll}>Delete these …</button>`}
+    ${data && html`<${Card} title=${`In ${name}`} flush tools=${html`${found.length > 0 && html`<button onClick=${retryAll}>Retry all …</button><button class="danger" onClick=${removeAll}>Delete all …</button>`}
         <${Go} class="button" to=${["queues", vhost, name]} query=${{ tab: "messages" }}>Its messages<//>`}>
       ${found.length > 0 ? html`<${Rows} columns=${columns} rows=${found} label="Failed jobs" rowKey=${(m) => m.id} />` : html`<${Empty} title="No failed job is here." />`}<//>`}`;
 }

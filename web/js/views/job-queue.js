@@ -99,6 +99,7 @@ function List({ q, vhost, queue, state, tools }) {
     { title: "Attempts", number: true, wide: true, show: (j) => count(j.attempts) },
     { title: "Waits for", wide: true, show: until }, { title: "Priority", number: true, wide: true, show: (j) => count(j.priority) },
     { title: "Enqueued", wide: true, show: (j) => time(j.first_enqueued) },
+    { title: "Last error", class: "name", wide: true, show: (j) => j.error?.split("\n")[0] ?? "" },
     { title: "", show: (j) => html`<span class="row">
       ${j.state === "queued-with-backoff" && html`<button onClick=${() => act("It is due now.", () => post(`${one(j)}/retry`))}>Now</button>`}
       ${!j.state.startsWith("done") && html`<button class="danger" onClick=${() => cancel(j)}>Cancel …</button>`}</span>` },
@@ -123,8 +124,8 @@ function Job({ vhost, queue, id, onClose }) {
       <${Trouble} error=${error} what="This job" />
       ${j && html`<${Facts} of=${[
         ["State", stateOf(j)[1]], ["Attempts", count(j.attempts)], ["Waits for", until(j)], ["First enqueued", j.first_enqueued && time(j.first_enqueued)],
-        ["Priority", count(j.priority)], ["Size", bytes(j.bytes)],
-        ...Object.entries(message?.properties.headers ?? {}).filter(([k]) => k !== "x-first-enqueued").map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
+        ["Priority", count(j.priority)], ["Size", bytes(j.bytes)], ["Last error", j.error],
+        ...Object.entries(message?.properties.headers ?? {}).filter(([k]) => k !== "x-first-enqueued" && k !== "x-error").map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
       ]} />`}
       ${message && html`<${Payload} of=${message} />`}
     </div><//>`;

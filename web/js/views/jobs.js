@@ -11,11 +11,15 @@ import { enqueue, jobFields } from "./job-queue.js";
 
 const number = (key, title, rest) => ({ key, title, number: true, show: (q) => count(q[key]), ...rest });
 
+// What became of jobs in the last 24 hours.
+const day = (key, title) => ({ key: `day.${key}`, title: `${title}, 24 h`, number: true, wide: true, show: (q) => count(q.day[key]) });
+
 const columns = [
   { key: "queue", title: "Queue", class: "name", show: (q) => html`<${Go} to=${["jobs", q.vhost, q.queue]}>${q.queue}<//>` },
   { key: "vhost", title: "Virtual host", wide: true },
   number("queued", "Queued"), number("backoff", "Backing off"), number("locked", "Locked"), number("behind", "Queue behind a locked one", { wide: true }),
   number("done", "Done", { wide: true }), number("done_backoff", "Done, in backoff", { wide: true }),
+  day("enqueued", "Enqueued"), day("done", "Done"), day("failed", "Failed tries"), day("dead", "Given up"),
 ];
 
 /** The queues that are used for jobs. */

@@ -77,7 +77,7 @@ func (p pair) take(t *testing.T, mid string) worker.Lease {
 func (p pair) fill(t *testing.T) {
 	ctx := t.Context()
 	p.enqueue(t, "tried", "tried", worker.EnqueueOptions{})
-	ok(t, p.from.Retry(ctx, p.take(t, "tried"), time.Hour))
+	ok(t, p.from.Retry(ctx, p.take(t, "tried"), time.Hour, ""))
 	p.enqueue(t, "locked", "locked", worker.EnqueueOptions{})
 	p.take(t, "locked")
 	p.enqueue(t, "locked2", "first", worker.EnqueueOptions{Lock: 2 * time.Hour})
@@ -86,7 +86,7 @@ func (p pair) fill(t *testing.T) {
 	p.enqueue(t, "retried2", "first", worker.EnqueueOptions{})
 	lease := p.take(t, "retried2")
 	p.enqueue(t, "retried2", "second", worker.EnqueueOptions{Requeue: true})
-	ok(t, p.from.Retry(ctx, lease, time.Hour))
+	ok(t, p.from.Retry(ctx, lease, time.Hour, ""))
 	for _, mid := range []string{"done", "remembered", "remembered2", "done2"} {
 		p.enqueue(t, mid, "first", worker.EnqueueOptions{})
 		lease := p.take(t, mid)

@@ -16,6 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/jobs"
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/monitor"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
@@ -27,11 +28,14 @@ const (
 )
 
 // api is the paths of this package.
-type api struct{ *rest.API }
+type api struct {
+	*rest.API
+	monitor *monitor.Monitor
+}
 
-// Register adds the paths to an API.
-func Register(on *rest.API) {
-	a := &api{on}
+// Register adds the paths to an API; m knows the history of its broker.
+func Register(on *rest.API, m *monitor.Monitor) {
+	a := &api{on, m}
 	a.Describe(about)
 	const queue, one = "/api/jobs/{vhost}/{queue}", "/api/jobs/{vhost}/{queue}/{id}"
 	a.Get(rest.Management, "/api/jobs", a.queues)
@@ -73,18 +77,18 @@ func (a *api) count(vhost string, out *Queues) error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(q inspect.QueueStatus) bool { return !q.Jobs })
 	var counts []broker.Command
 	for i := range all {
-		if all[i].Jobs {
-			counts = append(counts, &jobs.Counts{OnQueue: broker.OnQueue{Queue: all[i].Name}})
-		}
+		counts = append(counts, &jobs.Counts{OnQueue: broker.OnQueue{Queue: all[i].Name}})
 	}
 	if err := s.Do(counts...); err != nil {
 		return err
 	}
-	for _, c := range counts {
+	for i, c := range counts {
 		if c := c.(*jobs.Counts); c.Err == nil { // else it was deleted meanwhile
-			out.Jobs = append(out.Jobs, Queue{vhost, c.Queue, c.Queued, c.Backoff, c.Locked, c.Behind, c.Done, c.DoneBackoff})
+			day := a.monitor.JobDay(all[i].ID, &all[i].Counts)
+			out.Jobs = append(out.Jobs, Queue{vhost, c.Queue, c.Queued, c.Backoff, c.Locked, c.Behind, c.Done, c.DoneBackoff, day})
 		}
 	}
 	return nil
@@ -164,7 +168,7 @@ func do(s *broker.Session, c broker.Command, err *error) error {
 
 func shown(j *jobs.Info) Job {
 	out := Job{
-		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority,
+		ID: string(j.ID), State: j.State.String(), Attempts: j.Attempts, Backoff: j.Backoff, Lock: j.Lock, Bytes: j.Size, Priority: j.Priority, Error: j.Error,
 	}
 	if j.First > 0 {
 		out.First = time.UnixMilli(j.First).UTC().Format("2006-01-02T15:04:05.000Z")

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/inspect"
 	"fiveways.dev/fiveways/internal/broker/jobs"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/monitor"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
@@ -15,7 +16,7 @@ import (
 func TestJobs(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
-	Register(a)
+	Register(a, monitor.New(b, monitor.Options{}))
 	s := resttest.Operate(t, b)
 	resttest.Declare(t, s, "plain")
 	const mail = "/api/jobs/%2F/mail"
@@ -29,7 +30,7 @@ func TestJobs(t *testing.T) {
 		{"POST " + mail + ` {"payload":"x","backoff":"later"}`, 400, "no duration"},
 		{"POST " + mail + ` {"payload":"x","headers":{"n":null}}`, 400, "null_not_allowed"},
 		{"POST " + mail + ` {"payload":"made up"}`, 201, `{"id":"`},
-		{"GET /api/jobs", 200, `{"jobs":[{"vhost":"/","queue":"mail","queued":2,"backoff":1,"locked":0,"behind":0,"done":0,"done_backoff":0}]}`},
+		{"GET /api/jobs", 200, `{"jobs":[{"vhost":"/","queue":"mail","queued":2,"backoff":1,"locked":0,"behind":0,"done":0,"done_backoff":0,"day":{"enqueued":3,"done":0,"failed":0,"dead":0}}]}`},
 		{"GET " + mail + "/a", 200, `"id":"a","state":"queued","attempts":0,"first_enqueued":"`},
 		{"GET " + mail + "/b%2Fc", 200, `"state":"queued-with-backoff"`},
 		{"GET " + mail + "/none", 404, "nothing is known"},
@@ -43,10 +44,24 @@ func TestJobs(t *testing.T) {
 		{"GET " + mail + "/b%2Fc", 200, `"state":"queued"`},
 		{"POST " + mail + "/none/retry", 404, "no job with that id"},
 	})
-	take := jobs.Take{OnQueue: broker.OnQueue{Queue: "mail"}, Max: 1}
-	if err := s.Do(&take); err != nil || take.Err != nil || string(take.Jobs[0].ID) != "a" {
-		t.Fatal(err, take.Err, take.Jobs)
+	takeA := func() (take jobs.Take) {
+		take.Queue, take.Max = "mail", 1
+		if err := s.Do(&take); err != nil || take.Err != nil || string(take.Jobs[0].ID) != "a" {
+			t.Fatal(err, take.Err, take.Jobs)
+		}
+		return take
 	}
+	report := jobs.Report{OnQueue: broker.OnQueue{Queue: "mail"}, ID: []byte("a"), Token: takeA().Jobs[0].Token, Outcome: jobs.Retry, Error: []byte("no route")}
+	if err := s.Do(&report); err != nil || report.Err != nil {
+		t.Fatal(err, report.Err)
+	}
+	resttest.Play(t, a, []resttest.Step{
+		{"GET " + mail + "/a", 200, `"attempts":1,"first_enqueued":"`},
+		{"GET " + mail + "/a", 200, `"error":"no route"`},
+		{"GET " + mail + "?state=queued", 200, `"error":"no route"`},
+		{"GET /api/jobs", 200, `"day":{"enqueued":3,"done":0,"failed":1,"dead":0}`},
+	})
+	takeA()
 	resttest.Play(t, a, []resttest.Step{
 		{"GET " + mail + "/a", 200, `"state":"locked"`},
 		{"POST " + mail + "/a/retry", 409, `"error":"locked"`},
@@ -68,7 +83,7 @@ func TestJobs(t *testing.T) {
 func TestManyJobs(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
-	Register(a)
+	Register(a, monitor.New(b, monitor.Options{}))
 	s := resttest.Operate(t, b)
 	resttest.Declare(t, s, "mail", func(q *catalog.QueueSpec) {
 		q.Policy.DeadLetter, q.Policy.HasDeadLetterKey, q.Policy.DeadLetterKey = true, true, "mail.dead"

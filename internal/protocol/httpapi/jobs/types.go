@@ -1,5 +1,7 @@
 package jobs
 
+import "fiveways.dev/fiveways/internal/monitor"
+
 // Queue is a queue that is used for jobs, and how many it has.
 type Queue struct {
 	VHost       string `json:"vhost"`
@@ -10,6 +12,8 @@ type Queue struct {
 	Behind      int    `json:"behind"`       // of the locked, those with another version behind
 	Done        int    `json:"done"`         // ids that are remembered
 	DoneBackoff int    `json:"done_backoff"` // of the done, those that may not be enqueued again yet
+
+	Day monitor.JobDay `json:"day"` // the last 24 hours
 }
 
 // Queues are all queues that are used for jobs.
@@ -27,6 +31,7 @@ type Job struct {
 	Lock     int64  `json:"lock_ms"`                  // what is left of the lease; of a locked one 0 means that a consumer has it, without an end
 	Bytes    int    `json:"bytes"`
 	Priority uint8  `json:"priority"`
+	Error    string `json:"error,omitempty"` // why it was tried again the last time that a report said so; in lists its first KiB
 }
 
 // Page is a part of the jobs of a queue.

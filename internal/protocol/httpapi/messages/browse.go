@@ -17,9 +17,11 @@ import (
 // one.
 const searchTime = time.Second
 
-// browsing serves the messages of a queue, which it does not touch.
+// browsing serves the messages of a queue, which stay as they are, and deletes those of a filter.
 func (a *api) browsing() {
-	a.Get(rest.Management, "/api/queues/{vhost}/{queue}/messages", a.browse)
+	const path = "/api/queues/{vhost}/{queue}/messages"
+	a.Get(rest.Management, path, a.browse)
+	a.Handle(rest.Management, "DELETE "+path, a.removeAll)
 }
 
 // search is what a request wants to see of a queue.

@@ -34,6 +34,9 @@ var about = map[string]rest.About{
 		{Name: "state", About: "only those that are ready, unacked, scheduled or blocked"}, {Name: "filter", About: "only those that match this selector"},
 		{Name: "contains", About: "only those that contain this text, in the body or the properties"}, limitParameter, {Name: "after", About: "what a page before gave as next"},
 	}},
+	"DELETE /api/queues/{vhost}/{queue}/messages": {Summary: "Delete messages that are ready", Out: Changed{}, Query: []rest.Parameter{
+		{Name: "filter", About: "those that match this selector; required"},
+	}},
 	"GET /api/queues/{vhost}/{queue}/messages/{id}":       {Summary: "One message, whole", Out: Message{}},
 	"DELETE /api/queues/{vhost}/{queue}/messages/{id}":    {Summary: "Delete one message"},
 	"POST /api/queues/{vhost}/{queue}/messages/{id}/move": {Summary: "Move one message to another queue", In: Target{}},

@@ -92,7 +92,7 @@ func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 			tx.Release(d.Queue, d.Handle, 1)
 			continue
 		case err != nil:
-			t.putBack(lent)
+			putBack(t.s, lent)
 			return 0, err
 		}
 		tx.Publish(p)
@@ -100,7 +100,7 @@ func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 		moved++
 	}
 	if err := tx.Commit(); err != nil {
-		t.putBack(lent)
+		putBack(t.s, lent)
 		return 0, err
 	}
 	t.moved(moved)
@@ -108,11 +108,12 @@ func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 	return moved, nil
 }
 
-func (t *transfer) putBack(lent []shard.Delivery) {
+// putBack returns what was lent to its place.
+func putBack(s *broker.Session, lent []shard.Delivery) {
 	for i := range lent {
-		t.s.Release(lent[i].Queue, lent[i].Handle, 1)
+		s.Release(lent[i].Queue, lent[i].Handle, 1)
 	}
-	t.s.FlushInline()
+	s.FlushInline()
 }
 
 // errNowhere: a message does not say where it died, or there is no such queue any more.

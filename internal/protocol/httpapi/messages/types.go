@@ -121,7 +121,7 @@ type Tokens struct {
 	Tokens  []string `json:"tokens"`
 	Requeue *bool    `json:"requeue,omitempty"` // of nack: back into the queue, or to the dead-letter exchange; unset: back
 	Delay   string   `json:"delay,omitempty"`   // of nack: it is not delivered again before so long
-	Error   string   `json:"error,omitempty"`   // of nack without requeue: the header x-error of the dead letter
+	Error   string   `json:"error,omitempty"`   // of nack: the header x-error of the messages, or of their dead letters
 	Lease   string   `json:"lease,omitempty"`   // of extend: for how long from now
 }
 

@@ -42,7 +42,7 @@ func jobDone(_ command.Conn, args [][]byte) (command.Request, error) {
 	return report(args, jobs.Done)
 }
 
-// jobRetry is JOB.RETRY queue mid token [BACKOFF ms].
+// jobRetry is JOB.RETRY queue mid token [BACKOFF ms] [ERROR text].
 func jobRetry(_ command.Conn, args [][]byte) (command.Request, error) {
 	return report(args, jobs.Retry)
 }
@@ -60,7 +60,7 @@ func report(args [][]byte, outcome jobs.Outcome) (command.Request, error) {
 		switch option := w.Keyword(); {
 		case option == "BACKOFF" && outcome != jobs.Failed:
 			r.Backoff = w.MS()
-		case option == "ERROR" && outcome == jobs.Failed:
+		case option == "ERROR" && outcome != jobs.Done:
 			r.Error = w.Next()
 		default:
 			w.Unknown()

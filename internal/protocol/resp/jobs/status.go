@@ -44,7 +44,7 @@ func (r *asking) Reply(w *respwire.Writer) {
 	}
 }
 
-const detailFields = 7
+const detailFields = 8
 
 // writeDetail writes what is known of a job, as fields of a map that was begun.
 func writeDetail(w *respwire.Writer, j *jobs.Info) {
@@ -56,6 +56,8 @@ func writeDetail(w *respwire.Writer, j *jobs.Info) {
 	w.Field("lock", j.Lock)
 	w.Field("size", int64(j.Size))
 	w.Field("priority", int64(j.Priority))
+	w.BulkString("error")
+	w.BulkString(j.Error)
 }
 
 // cancelling removes a job.
