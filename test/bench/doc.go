@@ -8,8 +8,8 @@
 // SQL is compared with a PostgreSQL with the native schema, and the load generator for it is
 // pgbench.
 //
-// Under the requests of the main cases a null server is put, too (package floor): the table says how
-// near Fiveways comes to it. This program is the null server when its first argument is "serve".
+// In the main cases a null server takes its turn, too (package floor): the table says how near
+// Fiveways comes to it. This program is the null server when its first argument is "serve".
 //
 // The load generator is cheap on purpose: publishers write pre-encoded frames in bursts, and
 // consumers walk frame headers only. The cost of a broker is the CPU time of its process divided by

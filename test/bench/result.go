@@ -127,8 +127,8 @@ func (r *result) rival() string {
 	return nameRabbit
 }
 
-// judge fills the last five columns. A share of the floor is of what the null server did in the same
-// time, or its cost as a share of ours: 100 % is as good as can be.
+// judge fills the last five columns. "of the floor" is our rate as a share of the null server's, or
+// its cost as a share of ours.
 func (r *result) judge(m metric) string {
 	factor, share, verdict := "–", "–", ""
 	ours, haveOurs := r.median(nameOurs, m.name)

@@ -15,7 +15,7 @@ const (
 	ahead       = 8 // reads of publishers that may wait for a consumer
 )
 
-// consumers are who gets what is published, by queue.
+// consumers get what is published, by queue.
 type consumers struct {
 	mu      sync.Mutex
 	byQueue map[string]*consumer // guarded by mu

@@ -5,6 +5,6 @@
 // fdatasync for all that wait at that time. A broker can get near to the figures of a null server;
 // it cannot pass them without a cheaper codec, socket or disk.
 //
-// Answers are valid and fixed: nothing that was kept can be asked for. AMQP and etcd's watches
-// deliver what is published to those who consume at that time.
+// Answers are valid and fixed: nothing that was kept can be asked for. What is published over AMQP
+// or put into etcd goes to the consumers and watches that there are at that time.
 package floor
