@@ -26,10 +26,9 @@ func serveFloor(args []string) error {
 	f := flag.NewFlagSet("serve", flag.ContinueOnError)
 	data := f.String("data", "", "folder of the file that is written")
 	addresses := map[string]*string{}
-	for _, name := range []string{"amqp", "sql", "redis", "etcd", "http"} {
+	for _, name := range []string{"amqp", "sql", "redis", "etcd", "http", "metrics"} {
 		addresses[name] = f.String(name, "off", "address of the null server")
 	}
-	f.String("metrics", "off", "ignored")
 	f.String("stats-interval", "", "ignored")
 	if err := f.Parse(args); err != nil {
 		return err

@@ -18,7 +18,7 @@ and takes its share of the cores from every server alike.
 
 **floor** is a null server of the protocol (test/bench/floor): it reads and answers the same requests with the codecs and connections of Fiveways, has no queue, and
 before it answers writes what a request brought over zeros, with one fdatasync for all that wait at that time where Fiveways syncs. **of the floor** is how near
-Fiveways comes to it: 80 % is four fifths of its rate, or a cost of which it has four fifths.
+Fiveways comes to it: 80 % is four fifths of its rate, or a cost of which it has four fifths; more than 100 % is the chance of short runs.
 
 Rows that a run did not measure stay as they were; each section begins with its runs and the cases that each of them measured.
 `

@@ -13,11 +13,12 @@ import (
 
 // edges make the null servers, by the protocol's name as a setting of the broker has it.
 var edges = map[string]func(*Disk) *protocol.Edge{
-	"amqp":  newAMQP,
-	"sql":   func(d *Disk) *protocol.Edge { return newEdge("sql", d, func() answerer { return &sqlAnswerer{} }) },
-	"redis": func(d *Disk) *protocol.Edge { return newEdge("redis", d, func() answerer { return &redisAnswerer{} }) },
-	"etcd":  newEtcd,
-	"http":  newHTTP,
+	"amqp":    newAMQP,
+	"sql":     func(d *Disk) *protocol.Edge { return newEdge("sql", d, func() answerer { return &sqlAnswerer{} }) },
+	"redis":   func(d *Disk) *protocol.Edge { return newEdge("redis", d, func() answerer { return &redisAnswerer{} }) },
+	"etcd":    newEtcd,
+	"http":    newHTTP,
+	"metrics": newHTTP, // it is asked whether it is there
 }
 
 // ErrProtocol is wrapped by the error of a protocol that has no null server.
