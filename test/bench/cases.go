@@ -21,6 +21,7 @@ const (
 	partEtcd       part = "etcd"
 	partSemaphore  part = "semaphore"
 	partManagement part = "management"
+	partDisk       part = "disk"
 )
 
 // part is what a case is about.
@@ -36,6 +37,8 @@ func (c benchCase) part() part {
 		return partSemaphore
 	case c.management != nil:
 		return partManagement
+	case c.disk != nil:
+		return partDisk
 	}
 	return partAMQP
 }
@@ -54,8 +57,10 @@ type benchCase struct {
 	etcd        etcdRunner       // takes the place of run: the case is one of etcd's API
 	semaphore   semaphoreRunner  // takes the place of run: the case is one of task semaphores
 	management  managementRunner // takes the place of run: the case is one of the management API
+	disk        diskRunner       // takes the place of run: the case is one of the disk alone
 	sync        string           // of a case of jobs: when Redis writes what it keeps to disk
 	once        bool             // takes minutes: not repeated
+	floor       bool             // the null servers can be put under it
 }
 
 // throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the
@@ -99,25 +104,28 @@ func neighbourMetrics() []metric {
 
 // allCases are in the order in which they run and stand in the table.
 func allCases() []benchCase {
-	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases(), managementCases())
+	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases(), managementCases(), httpCases(), diskCases())
 }
 
 func amqpCases() []benchCase {
 	return []benchCase{
-		{name: "throughput-16-noack", title: "16 B transient, no acks", metrics: throughputMetrics(),
+		{name: "throughput-16-noack", title: "16 B transient, no acks", metrics: throughputMetrics(), floor: true,
 			run: throughput(load{size: 16, pubs: 1, cons: 1, queues: 1, noAck: true})},
-		{name: "throughput-100-acks", title: "100 B transient, acks", metrics: throughputMetrics(),
+		{name: "throughput-100-acks", title: "100 B transient, acks", metrics: throughputMetrics(), floor: true,
 			run: throughput(load{size: 100, pubs: 1, cons: 1, queues: 1, prefetch: usualPrefetch, ackEvery: usualAckEvery})},
-		{name: "throughput-100-confirm", title: "100 B persistent, acks, 2000 confirms in flight", metrics: throughputMetrics(),
+		{name: "throughput-100-confirm", title: "100 B persistent, acks, 2000 confirms in flight", metrics: throughputMetrics(), floor: true,
 			run: throughput(load{size: 100, pubs: 1, cons: 1, queues: 1, persist: true, window: usualWindow,
 				prefetch: usualPrefetch, ackEvery: usualAckEvery})},
 		{name: "throughput-1024-confirm", title: "1 KiB persistent, acks, 2000 confirms in flight, 2 publishers, 2 consumers, 2 queues",
-			metrics: throughputMetrics(),
+			metrics: throughputMetrics(), floor: true,
 			run: throughput(load{size: 1024, pubs: 2, cons: 2, queues: 2, persist: true, window: usualWindow,
 				prefetch: usualPrefetch, ackEvery: usualAckEvery})},
-		{name: "latency", title: "latency at 2,000 msg/s persistent with confirms, default sync", metrics: latencyMetrics(1.5, 3), run: latency},
+		{name: "confirm-1", title: "100 B persistent, acks, 1 confirm in flight", floor: true,
+			metrics: []metric{{name: "delivered", unit: "msg/s", more: true}, {name: "cpu", unit: "µs/msg"}},
+			run:     throughput(load{size: 100, pubs: 1, cons: 1, queues: 1, persist: true, window: 1, prefetch: usualPrefetch, ackEvery: usualAckEvery})},
+		{name: "latency", title: "latency at 2,000 msg/s persistent with confirms, default sync", metrics: latencyMetrics(1.5, 3), run: latencies, floor: true},
 		{name: "latency-os", title: "latency at 2,000 msg/s persistent with confirms, Fiveways with sync = os", metrics: latencyMetrics(1, 1),
-			run: latency, oursEnv: []string{"FIVEWAYS_SYNC=os"}},
+			run: latencies, oursEnv: []string{"FIVEWAYS_SYNC=os"}, floor: true},
 		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRival(10), 150), run: backlog(1_000_000)},
 		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
 		{name: "stream", title: "stream of 1,000,000 × 100 B, read by one consumer with a prefetch of 1000", run: stream(1_000_000),

@@ -8,6 +8,9 @@
 // SQL is compared with a PostgreSQL with the native schema, and the load generator for it is
 // pgbench.
 //
+// In the main cases a null server takes its turn, too (package floor): the table says how near
+// Fiveways comes to it. This program is the null server when its first argument is "serve".
+//
 // The load generator is cheap on purpose: publishers write pre-encoded frames in bursts, and
 // consumers walk frame headers only. The cost of a broker is the CPU time of its process divided by
 // the messages of the same interval.
@@ -16,4 +19,5 @@
 //	go run ./test/bench --only throughput --n 1      the cases whose name starts with "throughput", once each
 //	go run ./test/bench --doc docs/benchmarks.md     everything, in about an hour; writes the page anew
 //	go run ./test/bench --only sql --doc docs/benchmarks.md  SQL beside PostgreSQL; the rest of the page stays
+//	go run ./test/bench --only sql-post,jobs-list     the cases of two kinds
 package main

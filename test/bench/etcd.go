@@ -112,6 +112,18 @@ func etcdWatch(watches int64) etcdRunner {
 	}
 }
 
+// etcdPut is puts of ordinary keys, each of which waits for its answer.
+func etcdPut(clients int) etcdRunner {
+	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Producers, o.Plain = []string{"put"}, clients, true })
+		if err != nil {
+			return nil, err
+		}
+		l := loads[0]
+		return values{"rate": l.PerSecond, "p50": l.P50, "p99": l.P99, "cpu": perEvent(l), "cpu of the client": l.ClientCPU}, nil
+	}
+}
+
 // etcdKeyCount is how many keys the case of many keys has, of 100 bytes each.
 const etcdKeyCount = 1_000_000
 
@@ -145,6 +157,10 @@ func etcdCases() []benchCase {
 		{name: "rate", unit: "events/s", more: true, bar: timesRival(1)}, {name: "p50", unit: "ms"}, {name: "cpu", unit: "µs/event"},
 		{name: "cpu of the client", unit: "% of a core"},
 	}
+	put := []metric{
+		{name: "rate", unit: "puts/s", more: true}, {name: "p50", unit: "ms"}, {name: "p99", unit: "ms"}, {name: "cpu", unit: "µs/put"},
+		{name: "cpu of the client", unit: "% of a core"},
+	}
 	same := timesRival(1)
 	keys := []metric{
 		{name: "rss", unit: "MB", bar: same}, {name: "range-1", unit: "/s", more: true, bar: same}, {name: "range-100", unit: "/s", more: true, bar: same},
@@ -152,9 +168,11 @@ func etcdCases() []benchCase {
 		{name: "count", unit: "/s", more: true, bar: same}, {name: "put", unit: "/s", more: true},
 	}
 	return []benchCase{
-		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 64)},
-		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 64)},
+		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 64), floor: true},
+		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 64), floor: true},
 		{name: "etcd-queue-1000", title: "queue: 16 producers, 1,000 consumers", metrics: queue(bar{}, bar{}, limit(0.5)), etcd: etcdQueue(16, 1000, 1)},
+		{name: "etcd-put-1", title: "put of a key, 1 client", metrics: put, etcd: etcdPut(1), floor: true},
+		{name: "etcd-put-16", title: "put of a key, 16 clients on a connection", metrics: put, etcd: etcdPut(16), floor: true},
 		{name: "etcd-watch-1", title: "1 key, 16 writers, 1 watch", metrics: watch, etcd: etcdWatch(1)},
 		{name: "etcd-watch-100", title: "1 key, 16 writers, 100 watches", metrics: watch, etcd: etcdWatch(100)},
 		{name: "etcd-keys", title: "1,000,000 keys of 100 B", metrics: keys, etcd: etcdKeys, once: true},

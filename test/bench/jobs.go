@@ -106,7 +106,7 @@ func jobsCases() (all []benchCase) {
 			metrics = append(metrics, metric{name: "cpu", unit: "µs/job"})
 		}
 		all = append(all, benchCase{name: fmt.Sprintf("jobs%s-%s-%d-%d", suffix, load, connections, depth), title: title, metrics: metrics, sync: sync,
-			oursEnv: oursEnv, jobs: jobsLoad(load, connections, depth)})
+			oursEnv: oursEnv, jobs: jobsLoad(load, connections, depth), floor: load != "work"})
 	}
 	second := []string{"FIVEWAYS_SYNC=os"}
 	for _, connections := range []int{1, 4, 16} {
@@ -131,10 +131,15 @@ func jobsCases() (all []benchCase) {
 			add("-synced", "cycle", "Fiveways with its default sync: enqueue, take, done", connections, depth, "everysec", nil, bar{})
 		}
 	}
-	for _, connections := range []int{1, 4, 16} {
-		for _, depth := range []int{1, 64} {
-			add("", "list", "both sync before each answer: LPUSH, BRPOP", connections, depth, "always", nil, timesRival(2))
+	for _, depth := range []int{1, 64} {
+		for _, connections := range []int{1, 4, 16, 50} {
+			times := 1.2
+			if depth > 1 {
+				times = 2
+			}
+			add("", "list", "both sync before each answer: LPUSH, BRPOP", connections, depth, "always", nil, timesRival(times))
 		}
+		add("-os", "list", "neither waits for the disk: LPUSH, BRPOP", 16, depth, "everysec", second, timesRival(0.8))
 	}
 	return all
 }

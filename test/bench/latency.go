@@ -45,9 +45,9 @@ func (w *stopwatch) percentiles(at []atomic.Int64, skip int) (p50, p99 float64, 
 	return of(50), of(99), nil
 }
 
-// latency publishes persistent messages with confirms at a fixed pace, one write each, whatever the
-// broker's answers do: a broker that stalls shows all the messages that waited.
-func latency(ctx context.Context, b *broker, s settings) (values, error) {
+// latencies publishes persistent messages with confirms at a fixed pace, one write each, whatever
+// the broker's answers do: a broker that stalls shows all the messages that waited.
+func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	warm := int(s.duration.Seconds() * latencyRate / warmUpShare)
 	total := warm + int(s.duration.Seconds()*latencyRate)
 	w := newStopwatch(total)

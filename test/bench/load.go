@@ -13,7 +13,7 @@ type load struct {
 	cons     int
 	queues   int // publisher and consumer number i use queue i modulo queues
 	persist  bool
-	window   int64 // unconfirmed messages per publisher; 0 = no confirms
+	window   int64 // unconfirmed messages per publisher, 0 = no confirms; below burstMessages they leave in such bursts
 	noAck    bool
 	prefetch uint16
 	ackEvery uint64
@@ -80,7 +80,11 @@ func (r *running) open(addr, prefix string, l load) error {
 		if err != nil {
 			return err
 		}
-		p := &publisher{conn: k, burst: burstOf(burstMessages, "", name(i), l.size, l.persist), perBurst: burstMessages, window: l.window}
+		burst := burstMessages
+		if l.window > 0 {
+			burst = min(burst, int(l.window))
+		}
+		p := &publisher{conn: k, burst: burstOf(burst, "", name(i), l.size, l.persist), perBurst: int64(burst), window: l.window}
 		if err := p.start(r.crew); err != nil {
 			return err
 		}

@@ -23,7 +23,12 @@ import (
 const caseLimit = 15 * time.Minute
 
 func main() {
-	err := run(os.Args[1:])
+	run := run
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "serve" {
+		run, args = serveFloor, args[1:]
+	}
+	err := run(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -94,7 +99,7 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 func chosen(all []benchCase, s settings) []benchCase {
 	var out []benchCase
 	for _, c := range all {
-		if !strings.HasPrefix(c.name, s.only) || c.big && !s.big {
+		if !s.asksFor(c.name) || c.big && !s.big {
 			continue
 		}
 		if err := missingTool(c.tools); err != nil {
@@ -191,11 +196,18 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, lavin)
 		}
 	}
+	if !slices.ContainsFunc(cases, func(c benchCase) bool { return c.part() != partDisk }) {
+		return append(peers, diskPeer()), nil // nothing has to be built
+	}
 	ours, err := fiveways(s.ours, dir)
 	if err != nil {
 		return peers, err
 	}
-	return append(peers, ours), nil
+	null, err := floorPeer()
+	if err != nil {
+		return peers, err
+	}
+	return append(peers, ours, null, diskPeer()), nil
 }
 
 // measureCase lets the peers take turns. A peer that fails is left out of the rest of the case;
@@ -239,9 +251,11 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 		return measureSemaphore(ctx, c, p, s)
 	case partManagement:
 		return measureManagement(ctx, c, p, s)
+	case partDisk:
+		return p.disk(ctx, c, s)
 	}
 	var env []string
-	if p.name == nameOurs {
+	if p.name == nameOurs || p.name == nameFloor {
 		env = c.oursEnv
 	}
 	b, err := p.start(ctx, env)
@@ -276,7 +290,7 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the files that were asked for.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore, partManagement} {
+	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore, partManagement, partDisk} {
 		if results := r.results(p); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()

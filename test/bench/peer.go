@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,8 @@ const (
 	nameFunctions = "PostgreSQL with the functions"
 	nameRedis     = "Redis"
 	nameEtcd      = "etcd"
+	nameDisk      = "disk"
+	nameFloor     = "floor" // the null servers: no column of their own
 )
 
 // peer is a kind of server that can be started, for one part of the cases or for several.
@@ -34,6 +37,7 @@ type peer struct {
 	etcd       etcdStarter
 	semaphore  semaphoreStarter
 	management managementStarter
+	disk       func(context.Context, benchCase, settings) (values, error)
 	close      func() // ends what all its brokers shared; may be nil
 }
 
@@ -55,7 +59,12 @@ func fiveways(binary, dir string) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{name: nameOurs, command: func(dir string, port int) (*exec.Cmd, error) {
+	return served(nameOurs, binary), nil
+}
+
+// served is the peer that a binary with the command line of Fiveways makes.
+func served(name, binary string) *peer {
+	p := &peer{name: name, command: func(dir string, port int) (*exec.Cmd, error) {
 		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
 			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
 	}}
@@ -64,7 +73,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	p.etcd = oursForEtcd(p, binary)
 	p.semaphore = oursForSemaphores(p, binary)
 	p.management = oursForManagement(p, binary)
-	return p, nil
+	return p
 }
 
 // lavinmq runs the binary the variable LAVINMQ names; nil when it is not set.

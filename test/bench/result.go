@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,22 +61,42 @@ func (r *report) results(p part) []*result {
 
 // writeTable prints medians as a markdown table. The results have the same columns.
 func writeTable(w io.Writer, results []*result) {
-	brokers := results[0].brokers
-	fmt.Fprintf(w, "| case | measure | %s | Fiveways is better by | bar | met |\n", strings.Join(brokers, " | "))
-	fmt.Fprintf(w, "|---|---|%s---:|---|---|\n", strings.Repeat("---:|", len(brokers)))
+	io.WriteString(w, tableHead(results[0].brokers)) //nolint:errcheck // as for the rows
 	for _, res := range results {
-		title := res.Title
-		for _, m := range res.metrics {
-			fmt.Fprintf(w, "| %s | %s, %s |", title, m.name, m.unit)
-			for _, b := range brokers {
-				fmt.Fprintf(w, " %s |", res.cell(b, m.name))
-			}
-			fmt.Fprintf(w, " %s |\n", res.judge(m))
-			title = "" // once per case
-		}
+		io.WriteString(w, res.rows()) //nolint:errcheck // a terminal, or a builder
 	}
+	writeFailures(w, results)
+}
+
+func tableHead(brokers []string) string {
+	if !slices.Contains(brokers, nameOurs) {
+		return fmt.Sprintf("| case | measure | %s |\n|---|---|%s\n", strings.Join(brokers, " | "), strings.Repeat("---:|", len(brokers)))
+	}
+	return fmt.Sprintf("| case | measure | %s | Fiveways is better by | floor | of the floor | bar | met |\n|---|---|%s---:|---:|---:|---|---|\n",
+		strings.Join(brokers, " | "), strings.Repeat("---:|", len(brokers)))
+}
+
+// rows are those of the case, whose title is in the first of them.
+func (r *result) rows() string {
+	var b strings.Builder
+	title := r.Title
+	for _, m := range r.metrics {
+		fmt.Fprintf(&b, "| %s | %s, %s |", title, m.name, m.unit)
+		for _, broker := range r.brokers {
+			fmt.Fprintf(&b, " %s |", r.cell(broker, m.name))
+		}
+		if slices.Contains(r.brokers, nameOurs) {
+			fmt.Fprintf(&b, " %s |", r.judge(m))
+		}
+		b.WriteString("\n")
+		title = ""
+	}
+	return b.String()
+}
+
+func writeFailures(w io.Writer, results []*result) {
 	for _, res := range results {
-		for _, b := range brokers {
+		for _, b := range append(slices.Clone(res.brokers), nameFloor) {
 			if why, ok := res.Failed[b]; ok {
 				fmt.Fprintf(w, "\n%s failed in %s: %s\n", b, res.Case, strings.ReplaceAll(why, "\n", " "))
 			}
@@ -105,9 +127,10 @@ func (r *result) rival() string {
 	return nameRabbit
 }
 
-// judge fills the last three columns.
+// judge fills the last five columns. "of the floor" is our rate as a share of the null server's, or
+// its cost as a share of ours.
 func (r *result) judge(m metric) string {
-	factor, verdict := "–", ""
+	factor, share, verdict := "–", "–", ""
 	ours, haveOurs := r.median(nameOurs, m.name)
 	rival, haveRival := r.median(r.rival(), m.name)
 	if haveOurs {
@@ -116,7 +139,11 @@ func (r *result) judge(m metric) string {
 			factor = number(f) + " ×"
 		}
 	}
-	return factor + " | " + m.barText() + " | " + verdict
+	floor, _ := r.median(nameFloor, m.name)
+	if f, ok := m.better(ours, floor); ok {
+		share = strconv.Itoa(int(math.Round(100*f))) + " %"
+	}
+	return strings.Join([]string{factor, r.cell(nameFloor, m.name), share, m.barText(), verdict}, " | ")
 }
 
 // failures counts the cases in which a broker failed.

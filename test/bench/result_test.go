@@ -20,16 +20,17 @@ func TestTableJudgesMediansAgainstBars(t *testing.T) {
 		res.add(nameRabbit, values{"rate": rate, "cpu": 16, "rss": 50, "kept": 99})
 	}
 	res.add(nameOurs, values{"rate": 9000, "cpu": 4, "rss": 100.5, "kept": 95})
+	res.add(nameFloor, values{"rate": 12_000, "cpu": 1})
 	res.Failed[nameLavin] = "went\naway"
 	res.brokers = []string{nameRabbit, nameLavin, nameOurs}
 	r := report{Results: []*result{res}}
 	var b strings.Builder
 	writeTable(&b, r.Results)
 	for _, line := range []string{
-		"| a case | rate, msg/s | 1,000 | failed | 9,000 | 9 × | ≥ 8 × | yes |",
-		"|  | cpu, µs | 16 | failed | 4 | 4 × | ≥ 8 × | no |",
-		"|  | rss, MB | 50 | failed | 100 | 0.498 × | ≤ 100 MB | no |",
-		"|  | kept, % | 99 | failed | 95 | 0.96 × | ≥ 90 % | yes |",
+		"| a case | rate, msg/s | 1,000 | failed | 9,000 | 9 × | 12,000 | 75 % | ≥ 8 × | yes |",
+		"|  | cpu, µs | 16 | failed | 4 | 4 × | 1 | 25 % | ≥ 8 × | no |",
+		"|  | rss, MB | 50 | failed | 100 | 0.498 × | – | – | ≤ 100 MB | no |",
+		"|  | kept, % | 99 | failed | 95 | 0.96 × | – | – | ≥ 90 % | yes |",
 		"LavinMQ failed in c: went away",
 	} {
 		if !strings.Contains(b.String(), line+"\n") {
@@ -121,6 +122,9 @@ func TestChosenCases(t *testing.T) {
 	}
 	if got := chosen(allCases(), settings{only: "backlog"}); len(got) != 1 {
 		t.Errorf("%d cases without --big, want 1", len(got))
+	}
+	if got := chosen(allCases(), settings{only: "backlog,stream"}); len(got) != 2 {
+		t.Errorf("%d cases of two prefixes, want 2", len(got))
 	}
 	if got := chosen(allCases(), settings{only: "backlog", big: true}); len(got) != 2 {
 		t.Errorf("%d cases with --big, want 2", len(got))

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +15,7 @@ type settings struct {
 	repetitions int
 	duration    time.Duration // measured time of each load
 	scale       float64       // share of the counts (backlog, connections, queues, bindings)
-	only        string        // prefix of the case names; "" = all
+	only        string        // prefixes of the case names, by commas; "" = all
 	oursOnly    bool
 	big         bool
 	install     bool
@@ -33,7 +35,7 @@ func parseSettings(args []string, output io.Writer) (settings, error) {
 	f.DurationVar(&s.duration, "d", 8*time.Second, "measured time of each load")
 	f.Float64Var(&s.scale, "scale", 1, "share of the messages, connections, queues and bindings of the counting cases, above 0 up to 1")
 	f.BoolVar(&quick, "quick", false, "short for -n 1 -d 1s -scale 0.02: shows that it works, says little about speed")
-	f.StringVar(&s.only, "only", "", "run the cases whose name starts with this")
+	f.StringVar(&s.only, "only", "", "run the cases whose name starts with this, or with one of these, by commas")
 	f.BoolVar(&s.oursOnly, "ours-only", false, "run Fiveways alone")
 	f.BoolVar(&s.big, "big", false, "also the backlog of 10,000,000 messages, Fiveways only")
 	f.BoolVar(&s.install, "install", false, "install RabbitMQ with apt-get when it is missing")
@@ -58,6 +60,11 @@ func parseSettings(args []string, output io.Writer) (settings, error) {
 		return s, fmt.Errorf("%w: -scale must be above 0 and at most 1", errUsage)
 	}
 	return s, nil
+}
+
+// asksFor reports whether a case is to be run.
+func (s settings) asksFor(name string) bool {
+	return slices.ContainsFunc(strings.Split(s.only, ","), func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // scaled is the scale's share of n, rounded up to a multiple.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,38 +32,47 @@ func TestFitting(t *testing.T) {
 }
 
 func TestPageKeepsWhatWasNotMeasured(t *testing.T) {
-	measured := func(p part, rate float64) *report {
-		c := benchCase{title: "a case", metrics: []metric{{name: "rate", more: true, bar: timesRival(2)}}}
-		rival := nameRabbit
-		switch p {
-		case partSQL:
-			c.sql, rival = sqlIdle, namePostgres
-		case partJobs:
-			c.jobs, rival = jobsLoad("list", 1, 1), nameRedis
-		case partEtcd:
-			c.etcd, rival = etcdKeys, nameEtcd
-		}
+	page := ""
+	measure := func(name string, rate float64, brokers ...string) error {
+		all := allCases()
+		c := all[slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })]
+		c.metrics = []metric{{name: "rate", more: true, bar: timesRival(2)}}
 		res := newResult(c)
-		res.brokers = []string{rival, nameOurs}
-		res.add(rival, values{"rate": 1})
+		res.brokers = append(brokers, nameOurs)
+		res.add(res.rival(), values{"rate": 1})
 		res.add(nameOurs, values{"rate": rate})
-		return &report{Results: []*result{res}}
+		r := report{Command: "bench " + name, Results: []*result{res}}
+		text, err := r.page(page, time.Unix(0, 0))
+		if err == nil {
+			page = text
+		}
+		return err
 	}
-	page := measured(partAMQP, 3).page("", time.Unix(0, 0))
-	if strings.Contains(page, "PostgreSQL with its default") {
-		t.Error("a section that nobody measured")
+	for _, m := range []struct {
+		name  string
+		rate  float64
+		rival string
+	}{
+		{"backlog", 3, nameRabbit}, {"sql-post-4", 5, namePostgres}, {"jobs-list-1-1", 6, nameRedis}, {"etcd-queue-1", 7, nameEtcd},
+		{"backlog", 4, nameRabbit}, {"sql-post-1", 8, namePostgres},
+	} {
+		if err := measure(m.name, m.rate, m.rival); err != nil {
+			t.Fatal(err)
+		}
 	}
-	page = measured(partSQL, 5).page(page, time.Unix(0, 0))
-	page = measured(partJobs, 6).page(page, time.Unix(0, 0))
-	page = measured(partEtcd, 7).page(page, time.Unix(0, 0))
-	page = measured(partAMQP, 4).page(page, time.Unix(0, 0))
+	if err := measure("stream", 9); !errors.Is(err, errColumns) {
+		t.Errorf("rows of other columns: %v", err)
+	}
 	for text, times := range map[string]int{
-		"| 3 × |": 0, "| 4 × | ≥ 2 × | yes |": 1, "| 5 × | ≥ 2 × | yes |": 1, "| 6 × | ≥ 2 × | yes |": 1, "| 7 × | ≥ 2 × | yes |": 1,
-		"# Benchmarks": 1, "## SQL": 1, "## Jobs": 1, "## Queues and keys": 1,
+		"| 3 × |": 0, "| 4 × |": 1, "| 5 × |": 1, "| 6 × |": 1, "| 7 × |": 1, "| 8 × |": 1,
+		"# Benchmarks": 1, "## SQL": 1, "## Jobs": 1, "## Queues and keys": 1, "`bench backlog`": 1, "- sql-post-4: ": 1, "- sql-post-1: ": 1,
 	} {
 		if got := strings.Count(page, text); got != times {
 			t.Errorf("%q is there %d times, want %d, in\n%s", text, got, times, page)
 		}
+	}
+	if first, second := strings.Index(page, "| 8 × |"), strings.Index(page, "| 5 × |"); first > second {
+		t.Error("the rows are not in the order of the cases")
 	}
 }
 

@@ -39,15 +39,15 @@ func sqlCases() (all []benchCase) {
 		times   float64
 	}{{1, 1.5}, {4, 2.5}, {64, 4}} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-post-%d", c.clients), title: "post, " + clientsText(c.clients),
-			metrics: sqlMetrics(c.times), sql: sqlPost(c.clients)})
+			metrics: sqlMetrics(c.times), sql: sqlPost(c.clients), floor: true})
 	}
 	for _, clients := range []int{1, 4, 16} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-consume-%d", clients), title: "consume of a backlog of 100,000, " + clientsText(clients),
-			metrics: sqlMetrics(5), sql: sqlConsume(consumeOne, 1, clients)})
+			metrics: sqlMetrics(5), sql: sqlConsume(consumeOne, 1, clients), floor: true})
 	}
 	for _, clients := range []int{1, 4} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-consumen-%d", clients), title: "consumen(100) of a backlog of 100,000, " + clientsText(clients),
-			metrics: sqlMetrics(5), sql: sqlConsume(consumeSome, 100, clients)})
+			metrics: sqlMetrics(5), sql: sqlConsume(consumeSome, 100, clients), floor: true})
 	}
 	return append(all,
 		benchCase{name: "sql-passed", title: "post and consume before and after 10,000,000 messages have passed (PostgreSQL: 500,000), 4 clients",
@@ -99,8 +99,11 @@ func sqlPost(clients int) sqlRunner {
 	}
 }
 
-// holds fails unless there are exactly n messages.
+// holds fails unless there are exactly n messages; a null server has none.
 func (q *sqlServer) holds(ctx context.Context, n int64) error {
+	if q.name == nameFloor {
+		return nil
+	}
 	there, err := q.exec(ctx, countAll)
 	if err == nil && there != n {
 		err = fmt.Errorf("bench: the queue holds %d messages, not %d", there, n)

@@ -114,6 +114,9 @@ func exec1(ctx context.Context, conn *pgx.Conn, statement string) (n int64, err 
 
 // serves reports whether a case runs on a peer.
 func (p *peer) serves(c benchCase) bool {
+	if p.name == nameFloor && !c.floor {
+		return false
+	}
 	switch c.part() {
 	case partSQL:
 		return p.sql != nil
@@ -125,14 +128,16 @@ func (p *peer) serves(c benchCase) bool {
 		return p.semaphore != nil
 	case partManagement:
 		return p.management != nil
+	case partDisk:
+		return p.disk != nil
 	}
 	return p.command != nil
 }
 
-// columnsOf are the peers of a case by name.
+// columnsOf are the peers of a case by name, those that can be used.
 func columnsOf(c benchCase, peers []*peer) (names []string) {
 	for _, p := range peers {
-		if p.serves(c) {
+		if p.serves(c) && p.name != nameFloor {
 			names = append(names, p.name)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (k *conn) handshake() error {
 	if err != nil {
 		return err
 	}
-	k.version = propertyString(start, "version")
+	k.version = cmp.Or(propertyString(start, "fiveways_version"), propertyString(start, "version"))
 	args := appendShort([]byte{0, 0, 0, 0}, "PLAIN")
 	args = appendShort(appendLong(args, "\x00guest\x00guest"), "en_US")
 	tune, err := k.call(0, connectionStartOK, args, connectionTune)
