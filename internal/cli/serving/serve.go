@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -62,7 +61,7 @@ A second signal stops at once; nothing confirmed is lost by that. SIGHUP reloads
 }
 
 func serve(ctx context.Context, version string, cfg config.Config, stdout, stderr io.Writer) error {
-	debug.SetMemoryLimit(server.HeapLimit(cfg, 0))
+	gc := newCollector(ctx, cfg)
 	// gRPC's library would log what clients send wrong, in its own form and as often as clients
 	// like.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
@@ -87,7 +86,7 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 		banner(stdout, version, cfg, srv.Endpoints())
 	}
 	notify(daemon.SdNotifyReady)
-	failed := awaitEnd(ctx, signals, hangups, srv, func() { debug.SetMemoryLimit(server.HeapLimit(cfg, srv.Kept())) })
+	failed := awaitEnd(ctx, signals, hangups, srv, func() { gc.limit(srv.Kept()) })
 	notify(daemon.SdNotifyStopping)
 	tell(fmt.Sprintf("Draining for at most %s; a second signal stops at once.", cfg.DrainTimeout))
 	// The caller's context may be over already; draining has its own deadline.

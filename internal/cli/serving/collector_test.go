@@ -1,0 +1,94 @@
+package serving
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/server"
+)
+
+func TestGCPercent(t *testing.T) {
+	for name, c := range map[string]struct {
+		marked, room int64
+		since        time.Duration
+		want         int
+	}{
+		"an empty broker under load":      {4 << 20, 64 << 20, time.Millisecond, 1600},
+		"a usual heap":                    {16 << 20, 64 << 20, time.Second, 400},
+		"nothing marked yet":              {0, 64 << 20, time.Second, 6400},
+		"as much as the room":             {64 << 20, 64 << 20, time.Second, 100},
+		"a large heap":                    {600 << 20, 64 << 20, time.Second, 100},
+		"a small memory_limit":            {4 << 20, 2 << 20, time.Second, 100},
+		"collected seldom":                {4 << 20, 64 << 20, quietAfter, 100},
+		"collected by the runtime's rule": {4 << 20, 64 << 20, 2 * time.Minute, 100},
+	} {
+		if got := gcPercent(c.marked, c.room, c.since); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The collector's settings belong to the process: the tests put them back.
+func TestCollectorFollowsCollections(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg := config.Default()
+	c := newCollector(ctx, cfg)
+	if got, want := inForce(t, "/gc/gomemlimit:bytes"), server.HeapLimit(cfg, 0); got != want {
+		t.Errorf("the limit is %d, want %d", got, want)
+	}
+	c.limit(1 << 30)
+	if got, want := inForce(t, "/gc/gomemlimit:bytes"), server.HeapLimit(cfg, 1<<30); got != want {
+		t.Errorf("with what is kept the limit is %d, want %d", got, want)
+	}
+	for began := time.Now(); inForce(t, "/gc/gogc:percent") == usualPercent; {
+		if time.Since(began) > time.Minute {
+			t.Fatal("no collection has given the heap room")
+		}
+		runtime.GC()
+	}
+}
+
+func TestOperatorsCollectorWins(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(150))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30))
+	t.Setenv("GOGC", "150")
+	t.Setenv("GOMEMLIMIT", "3GiB")
+	c := newCollector(t.Context(), config.Default())
+	c.limit(1 << 30)
+	for range 3 { // cleanups of the first have run when that of the last has
+		collected := make(chan struct{})
+		runtime.AddCleanup(&mark{}, func(done chan struct{}) { close(done) }, collected)
+		for done := false; !done; {
+			runtime.GC()
+			select {
+			case <-collected:
+				done = true
+			default:
+			}
+		}
+	}
+	if percent, limit := inForce(t, "/gc/gogc:percent"), inForce(t, "/gc/gomemlimit:bytes"); percent != 150 || limit != 3<<30 {
+		t.Errorf("GOGC is %d and GOMEMLIMIT %d", percent, limit)
+	}
+}
+
+// inForce reads a setting of the collector.
+func inForce(t *testing.T, name string) int64 {
+	t.Helper()
+	s := []metrics.Sample{{Name: name}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		t.Fatalf("the runtime does not know %s", name)
+	}
+	return int64(s[0].Value.Uint64())
+}
