@@ -88,9 +88,6 @@ func (s *Server) startNode() error {
 		s.proxy.Close()
 		return errors.Join(err, peers.Close())
 	}
-	if s.listeners["sql"] != nil {
-		pgwire.Warm() // the clients of a node that is to lead at once do not wait for it
-	}
 	if number := s.node.Status().Node; s.name == config.Default().NodeName {
 		s.name = protocol.NodeName(number)
 	}

@@ -52,7 +52,7 @@ func TestNotices(t *testing.T) {
 }
 
 // collect returns the notices of all that is linked: Go itself, modules, the libraries of the page,
-// and the C code that PostgreSQL's parser was compiled from. It complains about licences that are
+// and the C code that PostgreSQL's parser was translated from. It complains about licences that are
 // missing or not allowed.
 func collect(t *testing.T) (found []notice, complaints []string) {
 	t.Helper()
@@ -80,6 +80,8 @@ func collect(t *testing.T) (found []notice, complaints []string) {
 			add("web/vendor/"+l.Name(), "../../web/vendor/"+l.Name(), true)
 		}
 	}
+	const translated = "internal/protocol/pgwire/sql/parse/libpgquery"
+	add(translated, "../../"+translated, true)
 	const parser = "github.com/pganalyze/pg_query_go/v6"
 	for _, file := range []string{"parser/protobuf-c.c", "parser/include/xxhash/xxhash.h"} {
 		n, err := headOf(filepath.Join(linked[parser].dir, file))

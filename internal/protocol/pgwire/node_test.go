@@ -19,7 +19,6 @@ import (
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
-	sqlparse "fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -107,7 +106,6 @@ func startRealNode(t testing.TB, o Options) *node {
 // serve starts a server on a listener.
 func serve(t testing.TB, o Options, ln net.Listener) *node {
 	t.Helper()
-	sqlparse.Parse("select 1") //nolint:errcheck // it makes the parser: under the race detector that takes longer than a test waits
 	n := &node{t: t, log: &safeBuffer{}}
 	o.Log = slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.LoginDelay == 0 {

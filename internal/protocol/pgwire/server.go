@@ -10,7 +10,6 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/loans"
 	"fiveways.dev/fiveways/internal/protocol"
-	sqlparse "fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 )
 
 // Options configure a Server. A zero value means the default in brackets.
@@ -52,10 +51,6 @@ func New(b *broker.Broker, o Options) *Server {
 	s.Edge = protocol.NewEdge("sql", s.o.Log, func(nc net.Conn, id uint64) protocol.Session { return newConn(s, nc, id) })
 	return s
 }
-
-// Warm has the process be ready for its first statement, which else waits a second or more. It
-// returns at once.
-func Warm() { sqlparse.Warm() }
 
 // lastCall is the part of the time of a drain that is left for goodbyes to those whose transactions
 // did not end.

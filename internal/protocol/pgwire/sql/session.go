@@ -10,7 +10,6 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -51,7 +50,6 @@ type Session struct {
 
 // NewSession returns a session in autocommit mode.
 func NewSession(o Options) *Session {
-	parse.Warm()
 	s := &Session{opts: o, statements: map[string]*Prepared{}, portals: map[string]*Portal{}}
 	s.vars = newVariables()
 	s.vars.defaults["application_name"] = o.ApplicationName

@@ -1,49 +1,67 @@
 package parse
 
 import (
-	"container/list"
-	_ "unsafe" // for go:linkname
+	"errors"
+	"sync"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
-	pgquery "github.com/wasilibs/go-pgquery"
+	"google.golang.org/protobuf/proto"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse/libpgquery"
 )
 
 const (
 	// maxWords bounds what a tree takes in memory: some kilobyte for each word.
 	maxWords = 500_000
-	// maxDepth keeps the parser from the end of its stack, which it passes at some 3,000 levels.
+	// maxDepth bounds what a tree takes of the stacks of all that walk it.
 	maxDepth = 2000
-	// maxInstanceText is the longest text after which an instance of the parser is kept: its memory
-	// never shrinks.
-	maxInstanceText = 4 << 20
+	// maxInstanceBytes is the most memory with which the parser is kept after a text: its memory
+	// never shrinks, and another one is made sooner than a text is parsed that needed as much.
+	maxInstanceBytes = 8 << 20
 )
 
-// instances holds the one instance of the parser while it is not in use. The library puts one back
-// even when it has trapped in the middle of something; used again it gives wrong answers or hangs,
-// and the library has no way to throw it away.
-//
-//go:linkname instances github.com/wasilibs/go-pgquery/parser.abiPool
-var instances *list.List
-
-// parseHeld parses with the lock held.
-func parseHeld(text string) (tree *pg.ParseResult, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			tree, err = nil, tooComplex()
-			discard()
-		} else if len(text) > maxInstanceText {
-			discard()
-		}
-	}()
-	return pgquery.Parse(text)
+// instance is the one parser that all sessions share. A second one would cost its memory, and
+// applications send few texts that are not cached.
+type instance struct {
+	mu sync.Mutex
+	p  *libpgquery.Parser // nil: there is none yet, or the last one must not be used again
 }
 
-// discard throws the instance away; the next text makes another.
-func discard() {
-	instances.Init()
-	warm()
+// parse parses a text that is not too heavy.
+func (i *instance) parse(text string) (*pg.ParseResult, error) {
+	packed, err := i.run(text)
+	if err != nil {
+		return nil, asSQL(err)
+	}
+	tree := &pg.ParseResult{}
+	if err := proto.Unmarshal(packed, tree); err != nil {
+		return nil, tooComplex()
+	}
+	return tree, nil
+}
+
+func (i *instance) run(text string) ([]byte, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.p == nil {
+		i.p = libpgquery.NewParser()
+	}
+	packed, err := i.p.Parse(text)
+	if errors.Is(err, libpgquery.ErrTrapped) || i.p.Bytes() > maxInstanceBytes {
+		i.p = nil
+	}
+	return packed, err
+}
+
+func asSQL(err error) error {
+	var rejected *libpgquery.Error
+	if !errors.As(err, &rejected) {
+		return tooComplex()
+	}
+	return &pgerror.Error{
+		Code: rejected.Code, Message: rejected.Message, Detail: rejected.Detail, Hint: rejected.Hint, Position: rejected.Position,
+	}
 }
 
 // tooHeavy reports whether a text is more than the parser can bear.

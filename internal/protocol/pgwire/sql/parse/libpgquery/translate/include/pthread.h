@@ -1,0 +1,2 @@
+/* An instance of the parser is used by one goroutine at a time. */
+#undef HAVE_PTHREAD
