@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -62,9 +63,7 @@ func (c *committer) round(waits bool) {
 		}
 		c.add(&c.taken[n])
 	}
-	left := copy(c.taken, c.taken[n:])
-	clear(c.taken[left:])
-	c.taken = c.taken[:left]
+	c.taken = slices.Delete(c.taken, 0, n)
 	c.flush()
 	c.settle(false)
 }
@@ -134,8 +133,7 @@ func (c *committer) flush() {
 		c.tellWritten()
 	}
 	c.waiting = append(c.waiting, c.buffered...)
-	clear(c.buffered)
-	c.buffered = c.buffered[:0]
+	c.buffered = slices.Delete(c.buffered, 0, len(c.buffered))
 }
 
 func (c *committer) publish() {
@@ -352,7 +350,5 @@ func (c *committer) finish(n int) {
 			done(c.failed)
 		}
 	}
-	left := copy(c.waiting, c.waiting[n:])
-	clear(c.waiting[left:])
-	c.waiting = c.waiting[:left]
+	c.waiting = slices.Delete(c.waiting, 0, n)
 }

@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // lead says which goroutine runs the committer: its own, or a caller of Commit, which leads the
 // group commit then. It is guarded by Store.mu.
@@ -58,8 +61,7 @@ func (s *Store) takeLead() {
 	s.lead.taken = true
 	if c.leaves {
 		c.taken = append(c.taken, s.lead.pending...)
-		clear(s.lead.pending)
-		s.lead.pending = s.lead.pending[:0]
+		s.lead.pending = slices.Delete(s.lead.pending, 0, len(s.lead.pending))
 		return
 	}
 	c.taken, s.lead.pending = s.lead.pending, c.taken[:0]

@@ -22,13 +22,11 @@ type Stats struct {
 
 // counters are guarded by Store.mu.
 type counters struct {
-	groups           uint64
-	syncs            uint64
-	last, total, max time.Duration
-	syncTimes        histogram.Histogram // ns
-	syncGroups       histogram.Histogram // groups that an fsync made durable
-	checkpoints      histogram.Histogram // ns
-	rewrites         histogram.Histogram // ns
+	groups                           uint64
+	syncs                            uint64
+	last, total, max                 time.Duration
+	syncGroups                       histogram.Histogram // groups that an fsync made durable
+	syncTimes, checkpoints, rewrites histogram.Histogram // ns
 }
 
 func (c *counters) synced(d time.Duration) {
@@ -43,15 +41,8 @@ func (c *counters) synced(d time.Duration) {
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Stats{
-		Segments:  len(s.segments),
-		Pending:   s.bytes,
-		Groups:    s.stats.groups,
-		Syncs:     s.stats.syncs,
-		SyncLast:  s.stats.last,
-		SyncTotal: s.stats.total,
-		SyncMax:   s.stats.max,
-	}
+	c := &s.stats
+	st := Stats{Segments: len(s.segments), Pending: s.bytes, Groups: c.groups, Syncs: c.syncs, SyncLast: c.last, SyncTotal: c.total, SyncMax: c.max}
 	for _, seg := range s.segments {
 		st.Bytes += seg.bytes
 		st.Refs += seg.refs
