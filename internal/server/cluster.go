@@ -128,6 +128,7 @@ func (s *Server) openControl() {
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)
+	mux.HandleFunc("GET /livez", httpapi.Alive)
 	mux.HandleFunc("GET /readyz", c.Ready)
 	mux.HandleFunc("GET /leader", c.Leads)
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {

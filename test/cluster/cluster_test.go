@@ -372,6 +372,9 @@ func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 		if code, body := ask(t, n, "/readyz"); code != http.StatusOK {
 			wrong = append(wrong, fmt.Sprintf("node %d is not ready: %s", i, body))
 		}
+		if code, body := ask(t, n, "/livez"); code != http.StatusOK {
+			wrong = append(wrong, fmt.Sprintf("node %d does not live: %s", i, body))
+		}
 		code, _ := ask(t, n, "/leader")
 		_, broker := ask(t, n, "/metrics")
 		_, own := ask(t, n, "/metrics/cluster")

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	chart      = "../../deploy/kubernetes/fiveways"
-	aliveAlone = "/metrics/detailed" // what the probes of a broker alone ask for; TestImage does, too
+	chart = "../../deploy/kubernetes/fiveways"
+	alive = "/livez" // what probes ask for; TestImage does, too
 )
 
 // object is what the tests look at of an object of Kubernetes.
@@ -130,9 +130,7 @@ func checkPod(t *testing.T, p *pod) {
 	if join := p.Volumes[0]; join.Secret.SecretName != "fiveways-join" || !join.Secret.Optional || !strings.HasPrefix(settings["FIVEWAYS_CLUSTER_JOIN_FILE"], c.VolumeMounts[1].MountPath+"/") || c.VolumeMounts[1].Name != join.Name {
 		t.Errorf("the token: %+v, %+v", p.Volumes, c.VolumeMounts)
 	}
-	if c.StartupProbe.HTTPGet.Path != "/metrics/cluster" || c.LivenessProbe.HTTPGet.Path != "/metrics/cluster" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
-		t.Errorf("probes: %+v, %+v, %+v", c.StartupProbe, c.LivenessProbe, c.ReadinessProbe)
-	}
+	checkProbes(t, &c)
 	if p.EnableServiceLinks || !slices.Equal(c.Args, []string{"serve"}) {
 		t.Errorf("variables of services: %v; %q", p.EnableServiceLinks, c.Args)
 	}
@@ -140,6 +138,13 @@ func checkPod(t *testing.T, p *pod) {
 	out, err := exec.Command(brokertest.Binary(t), append(stop[1:], "--data", filepath.Join(t.TempDir(), "none"))...).CombinedOutput()
 	if stop[0] != "/usr/bin/fiveways" || err == nil || !strings.Contains(string(out), "no node of a cluster runs") {
 		t.Errorf("%q: %v, %s", stop, err, out)
+	}
+}
+
+func checkProbes(t *testing.T, c *container) {
+	t.Helper()
+	if c.StartupProbe.HTTPGet.Path != alive || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("probes: %+v, %+v, %+v", c.StartupProbe, c.LivenessProbe, c.ReadinessProbe)
 	}
 }
 
@@ -186,9 +191,5 @@ func checkAlone(t *testing.T, all map[string]*object) {
 	if set.Spec.Replicas != 1 || len(set.Spec.Template.Spec.Volumes) != 0 || len(c.VolumeMounts) != 1 || c.Lifecycle.PreStop.Exec.Command != nil {
 		t.Errorf("%+v", set.Spec)
 	}
-	for _, probe := range []string{c.StartupProbe.HTTPGet.Path, c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path} {
-		if probe != aliveAlone {
-			t.Errorf("a probe asks for %s", probe)
-		}
-	}
+	checkProbes(t, &c)
 }

@@ -65,11 +65,11 @@ func TestImage(t *testing.T) {
 	if out := b.do("run", "--isolation", "chroot", container, "--", "/usr/bin/fiveways", "health"); out != "ok" {
 		t.Errorf("health: %s", out)
 	}
-	alive, err := http.Get("http://" + addresses["metrics"] + aliveAlone)
-	if err != nil || alive.StatusCode != http.StatusOK {
-		t.Fatalf("%v, %v", alive, err)
+	lives, err := http.Get("http://" + addresses["metrics"] + alive)
+	if err != nil || lives.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", lives, err)
 	}
-	_ = alive.Body.Close()
+	_ = lives.Body.Close()
 	res, err := http.Get("http://wrong:wrong@" + addresses["http"] + "/api/overview")
 	if err != nil {
 		t.Fatal(err)

@@ -64,10 +64,12 @@ type ServerOptions = rest.ServerOptions
 // NewServer returns a server of an API; Serve starts it.
 func NewServer(a *API, o ServerOptions) *Server { return rest.NewServer(a.API, o) }
 
-// NewMetricsServer returns a server for only the metrics of an API, without a login.
+// NewMetricsServer returns a server for only the metrics of an API and for probes, without a login.
 func NewMetricsServer(a *API, o ServerOptions) *Server {
 	o.Protocol = "metrics"
-	return rest.NewServer(metricsOf(a, nil), o)
+	m := metricsOf(a, nil)
+	probes(m)
+	return rest.NewServer(m, o)
 }
 
 // MetricsHandler answers requests as NewMetricsServer does. At /metrics follows what more writes.
