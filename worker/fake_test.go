@@ -168,16 +168,16 @@ func TestWhatIsAsked(t *testing.T) {
 			})
 			return err
 		},
-		"JOB.DONE q m 1-2":               func() error { return c.Done(ctx, l, 0) },
-		"JOB.DONE q m 1-2 BACKOFF 5000":  func() error { return c.Done(ctx, l, 5*time.Second) },
-		"JOB.RETRY q m 1-2":              func() error { return c.Retry(ctx, l, 0, "") },
+		"JOB.DONE q m 1-2":                         func() error { return c.Done(ctx, l, 0) },
+		"JOB.DONE q m 1-2 BACKOFF 5000":            func() error { return c.Done(ctx, l, 5*time.Second) },
+		"JOB.RETRY q m 1-2":                        func() error { return c.Retry(ctx, l, 0, "") },
 		"JOB.RETRY q m 1-2 BACKOFF 5000 ERROR why": func() error { return c.Retry(ctx, l, 5*time.Second, "why") },
-		"JOB.FAIL q m 1-2 ERROR why":     func() error { return c.Fail(ctx, l, "why") },
-		"JOB.EXTEND q m 1-2 5000":        func() error { return c.Extend(ctx, l, 5*time.Second) },
-		"QUEUE.CLEAR q r":                func() error { return c.Clear(ctx, "q", "r") },
-		"QUEUE.STATUS q":                 func() error { _, err := c.QueueStatus(ctx, "q"); return err },
-		"JOB.STATUS q m DETAIL":          func() error { _, err := c.Status(ctx, "q", "m"); return err },
-		"JOB.TAKE q COUNT 1":             func() error { _, err := c.Take(ctx, worker.TakeOptions{Queues: []string{"q"}}); return err },
+		"JOB.FAIL q m 1-2 ERROR why":               func() error { return c.Fail(ctx, l, "why") },
+		"JOB.EXTEND q m 1-2 5000":                  func() error { return c.Extend(ctx, l, 5*time.Second) },
+		"QUEUE.CLEAR q r":                          func() error { return c.Clear(ctx, "q", "r") },
+		"QUEUE.STATUS q":                           func() error { _, err := c.QueueStatus(ctx, "q"); return err },
+		"JOB.STATUS q m DETAIL":                    func() error { _, err := c.Status(ctx, "q", "m"); return err },
+		"JOB.TAKE q COUNT 1":                       func() error { _, err := c.Take(ctx, worker.TakeOptions{Queues: []string{"q"}}); return err },
 	} {
 		if err := ask(); err != nil {
 			t.Errorf("%s: %v", want, err)

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// The probes of a broker alone need no login, on the port for metrics. It is not ready any more when
-// its log has failed.
+// The probes of a broker alone need no login, on the port for metrics. It is not ready any more
+// when its log has failed.
 func TestProbes(t *testing.T) {
 	disk := vfs.NewErrors(vfs.NewMem())
 	b := resttest.Open(t, disk)
