@@ -80,6 +80,7 @@ func latencyMetrics(p50, p99 float64) []metric {
 		{name: "confirm p99", unit: "ms", bar: timesRival(1 / p99)},
 		{name: "deliver p50", unit: "ms"},
 		{name: "deliver p99", unit: "ms"},
+		{name: "cpu", unit: "µs/msg"},
 	}
 }
 

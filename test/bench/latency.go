@@ -60,7 +60,7 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	if err := in.declareQueue("latency", true); err != nil {
 		return nil, err
 	}
-	cons := &consumer{conn: in, queues: []string{"latency"}, prefetch: usualPrefetch, ackEvery: 10,
+	cons := &consumer{conn: in, queues: []string{"latency"}, prefetch: usualPrefetch, ackEvery: 1,
 		arrived: func(n uint64) { w.note(w.arrived, int64(n)) }}
 	if err := cons.start(c); err != nil {
 		return nil, err
@@ -76,6 +76,10 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	c.work(func() error {
 		return readConfirms(out, func(tag uint64) { w.note(w.confirmed, int64(tag)) }, confirmed.Store)
 	})
+	before, err := cpuTime(b.pid())
+	if err != nil {
+		return nil, err
+	}
 	c.work(func() error { return w.publish(out, total) })
 	deadline := time.Now().Add(2*s.duration + 10*time.Second)
 	err = c.until(ctx, func() bool {
@@ -84,12 +88,17 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	if err != nil {
 		return nil, err
 	}
+	after, err := cpuTime(b.pid())
+	if err != nil {
+		return nil, err
+	}
 	confirm50, confirm99, err := w.percentiles(w.confirmed, warm)
 	if err != nil {
 		return nil, err
 	}
 	deliver50, deliver99, err := w.percentiles(w.arrived, warm)
-	return values{"confirm p50": confirm50, "confirm p99": confirm99, "deliver p50": deliver50, "deliver p99": deliver99}, err
+	return values{"confirm p50": confirm50, "confirm p99": confirm99, "deliver p50": deliver50, "deliver p99": deliver99,
+		"cpu": microsEach(after-before, int64(total))}, err
 }
 
 // publish sends total messages at the pace.

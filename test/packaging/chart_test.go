@@ -42,23 +42,26 @@ type pod struct {
 	Affinity           struct {
 		PodAntiAffinity map[string]any
 	}
-	Containers []struct {
-		Args                                        []string
-		Env                                         []variable
-		Ports                                       []struct{ Name string }
-		StartupProbe, LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Port string } }
-		Lifecycle                                   struct {
-			PreStop struct{ Exec struct{ Command []string } }
-		}
-		VolumeMounts []struct{ Name, MountPath string }
-	}
-	Volumes []struct {
+	Containers []container
+	Volumes    []struct {
 		Name   string
 		Secret struct {
 			SecretName string
 			Optional   bool
 		}
 	}
+}
+
+// container is what the tests look at of a container.
+type container struct {
+	Args                                        []string
+	Env                                         []variable
+	Ports                                       []struct{ Name string }
+	StartupProbe, LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Port string } }
+	Lifecycle                                   struct {
+		PreStop struct{ Exec struct{ Command []string } }
+	}
+	VolumeMounts []struct{ Name, MountPath string }
 }
 
 // variable is one of the environment of a container; ValueFrom is where its value comes from.
