@@ -16,8 +16,8 @@ import (
 // small, 5 to 20 MiB under most loads: with Go's default, as much garbage as live objects, it
 // would be marked 40 times a second.
 const (
-	largestRoom = 64 << 20
-	roomShare   = 8 // of memory_limit, for machines with less
+	largestRoom = 32 << 20
+	roomShare   = 16 // of memory_limit, for machines with less
 )
 
 // quietAfter is the time between two collections after which the garbage is not worth its memory.

@@ -84,11 +84,26 @@ const largeMessage = 64 << 10
 
 // encoder returns what appends v. A large message it encodes at once.
 func (s *Call) encoder(v any) func(dst []byte) ([]byte, error) {
-	if m, ok := v.(proto.Message); ok && proto.Size(m) > largeMessage {
-		b, err := s.encode(nil, v)
+	size, encode := s.sized(v)
+	if size > largeMessage {
+		b, err := encode(make([]byte, 0, size))
 		return func(dst []byte) ([]byte, error) { return append(dst, b...), err }
 	}
-	return func(dst []byte) ([]byte, error) { return s.encode(dst, v) }
+	return encode
+}
+
+// sized is how many bytes v takes, as far as that is known, and what appends it.
+func (s *Call) sized(v any) (size int, encode func(dst []byte) ([]byte, error)) {
+	m, ok := v.(proto.Message)
+	if ok && s.usual() && s.c.srv.o.Encode != nil {
+		if size, encode = s.c.srv.o.Encode(m); encode != nil {
+			return size, encode
+		}
+	}
+	if ok {
+		size = proto.Size(m)
+	}
+	return size, func(dst []byte) ([]byte, error) { return s.encode(dst, v) }
 }
 
 // sendCompressed is sendMessage for a client that compresses. mu is held.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // Options are the settings of a server. The zero value of each means its default.
@@ -23,6 +24,10 @@ type Options struct {
 
 	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
 	Stream grpc.StreamServerInterceptor // around the handlers of streams
+
+	// Encode is an application's own encoder for messages that are worth one: it returns what
+	// appends m, and how many bytes that will be. nil, or a nil answer: protobuf encodes.
+	Encode func(m proto.Message) (size int, encode func(dst []byte) ([]byte, error))
 
 	BytesIn, BytesOut *atomic.Uint64 // count the bytes of the connections; nil: not counted
 
