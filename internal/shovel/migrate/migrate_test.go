@@ -154,7 +154,7 @@ func (r *Report) queue(t *testing.T, vhost, name string) Queue {
 func TestMovesAllVirtualHosts(t *testing.T) {
 	p := newPair(t)
 	r := p.run(t)
-	if r.Moved != 200 || r.Failed != 1 || r.Definitions["queues"] != 4 || r.Definitions["users"] != 1 {
+	if r.Moved != 200 || r.Failed != 1 || r.Definitions["queues"] != 4 || r.Definitions["users"] != 2 {
 		t.Errorf("%+v", r)
 	}
 	if q := r.queue(t, "shop", "gone"); q.Error == "" || strings.Contains(q.Error, "guest:guest") {

@@ -52,14 +52,16 @@ func newCommitter(s *Store) *committer {
 }
 
 // round writes what was taken and calls the dones that are due. Without waits it leaves the rest to
-// the committer's goroutine where something takes long: a full disk, another segment.
+// the committer's goroutine when the disk is full, unless it has begun with another segment.
 func (c *committer) round(waits bool) {
 	c.waits, c.leaves = waits, false
 	n := 0
 	for ; n < len(c.taken) && !c.leaves; n++ {
-		if o := &c.taken[n]; !waits && (o.seg != nil && o.seg != c.seg || o.raft != nil && o.raft.rewind > 0) {
-			c.leaves = true
-			break
+		if o := &c.taken[n]; o.seg != nil && o.seg != c.seg || o.raft != nil && o.raft.rewind > 0 {
+			if c.flush(); c.leaves {
+				break
+			}
+			c.waits = true
 		}
 		c.add(&c.taken[n])
 	}

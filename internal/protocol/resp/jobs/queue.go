@@ -86,7 +86,7 @@ func (r *listing) Reply(w *respwire.Writer) {
 	w.BulkString(r.Next)
 	w.Array(len(r.Jobs))
 	for i := range r.Jobs {
-		w.Map(1 + detailFields)
+		w.Map(1 + detailFields(&r.Jobs[i]))
 		w.BulkString("mid")
 		w.Bulk(r.Jobs[i].ID)
 		writeDetail(w, &r.Jobs[i])

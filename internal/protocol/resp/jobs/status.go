@@ -37,14 +37,20 @@ func (r *asking) Reply(w *respwire.Writer) {
 	case r.Err != nil:
 		jobError(w, r.Status.ID, r.Err)
 	case r.detail:
-		w.Map(detailFields)
+		w.Map(detailFields(&r.Info))
 		writeDetail(w, &r.Info)
 	default:
 		w.BulkString(r.State.String())
 	}
 }
 
-const detailFields = 8
+// detailFields is how many fields writeDetail writes.
+func detailFields(j *jobs.Info) int {
+	if j.Error != "" {
+		return 8
+	}
+	return 7
+}
 
 // writeDetail writes what is known of a job, as fields of a map that was begun.
 func writeDetail(w *respwire.Writer, j *jobs.Info) {
@@ -56,8 +62,10 @@ func writeDetail(w *respwire.Writer, j *jobs.Info) {
 	w.Field("lock", j.Lock)
 	w.Field("size", int64(j.Size))
 	w.Field("priority", int64(j.Priority))
-	w.BulkString("error")
-	w.BulkString(j.Error)
+	if j.Error != "" {
+		w.BulkString("error")
+		w.BulkString(j.Error)
+	}
 }
 
 // cancelling removes a job.
