@@ -2,40 +2,37 @@ package httpapi
 
 import (
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/core/catalog"
-	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// The probes of a broker alone need no login, on the port for metrics. It is not ready any more
-// when its log has failed.
+// The metrics' port needs no login, and answers probes; what only a cluster has is not there.
 func TestProbes(t *testing.T) {
-	disk := vfs.NewErrors(vfs.NewMem())
-	b := resttest.Open(t, disk)
-	t.Cleanup(func() { b.Close() }) // it reports that the disk is gone
-	m := metricsOf(New(b, Options{Log: resttest.Quiet}), nil)
-	probes(m)
-	check := func(path string, want int) {
+	errs := vfs.NewErrors(vfs.NewMem())
+	b := enginetest.Open(t, errs, func(o *broker.Options) { o.DiskFreeLimit = -1 })
+	h := NewMetricsServer(New(b, Options{}), ServerOptions{}).Handler()
+	want := func(path string, code int) {
 		t.Helper()
-		r := httptest.NewRecorder()
-		m.ServeHTTP(r, httptest.NewRequest("GET", path, nil))
-		if r.Code != want {
-			t.Errorf("%s: %d %s, want %d", path, r.Code, r.Body, want)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != code {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, code)
 		}
 	}
-	for _, path := range []string{"/livez", "/readyz", "/leader", "/metrics"} {
-		check(path, http.StatusOK)
+	for path, code := range map[string]int{
+		"/metrics": 200, "/livez": 200, "/readyz": 200, "/leader": 200,
+		"/metrics/cluster": 404, "/api/overview": 404, "/": 404,
+	} {
+		want(path, code)
 	}
-	check("/metrics/cluster", http.StatusNotFound)
-	disk.FailSync(errors.New("the disk is gone"))
-	_, err := resttest.Operate(t, b).DeclareQueue(catalog.QueueSpec{Name: "q", Durable: true, Policy: catalog.DefaultQueuePolicy()})
-	if err == nil {
-		t.Fatal("declared without a disk")
-	}
-	check("/readyz", http.StatusServiceUnavailable)
-	check("/livez", http.StatusOK)
+	errs.FailSync(errors.New("lost"))
+	b.PutVHost(catalog.VHostSpec{Name: "new"}) //nolint:errcheck // it fails: the log does
+	want("/readyz", 503)
+	want("/livez", 200)
+	b.Close() //nolint:errcheck // the log has failed
 }
