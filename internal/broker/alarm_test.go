@@ -66,7 +66,7 @@ func TestAlarmsInTheLog(t *testing.T) {
 					c.change(o)
 				})
 				c.short(disk, errs, b)
-				time.Sleep((backpressure.MemoryLooks + 1) * watchRound)
+				<-time.After((backpressure.MemoryLooks + 1) * watchRound)
 				synctest.Wait()
 				if b.Alarm() == nil {
 					t.Fatal("no alarm")
