@@ -211,10 +211,10 @@ func (o *output) trySend(t *taken) {
 	t.from += n
 	o.sent.Add(uint64(n))
 	o.size.Add(-int64(n))
-	o.writes.Add(1)
 	if err != nil || t.from < len(t.buf.b) {
-		return
+		return // the writer goes on with it, and counts it
 	}
+	o.writes.Add(1)
 	if t.windowed > 0 {
 		t.window.Done(t.windowed)
 	}

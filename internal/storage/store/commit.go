@@ -70,7 +70,7 @@ func (c *committer) round(waits bool) {
 	c.settle(false)
 }
 
-// add puts the frames of an op in the buffer.
+// add puts the frames of an op in the buffer, which is written before another segment or a rewind.
 func (c *committer) add(o *op) {
 	if o.mark != nil {
 		c.reached(o.mark)
@@ -84,7 +84,6 @@ func (c *committer) add(o *op) {
 		return
 	}
 	if c.failed == nil && o.seg != c.seg {
-		c.flush()
 		c.roll(o.seg)
 	}
 	c.buffered = append(c.buffered, *o)

@@ -35,7 +35,6 @@ func (r *RaftLog) Rewind(index uint64) error {
 // rewind does the work of Rewind, after everything that was appended before is written, synced and
 // told.
 func (c *committer) rewind(index uint64) {
-	c.flush()
 	c.settle(true)
 	if c.failed != nil {
 		return
