@@ -144,23 +144,29 @@ func (b *Broker) checkpointAll(clean bool) error {
 	return b.set.Store.Forget()
 }
 
-// clean deletes segments without live references, and rewrites those with few.
+// clean deletes segments without live references, rewrites those with few, and makes one of many
+// small ones.
 func (b *Broker) clean() {
 	if err := b.set.Store.Forget(); err != nil {
 		b.log.Warn("segments could not be deleted", "err", err)
 		return
 	}
-	for _, seg := range b.set.Store.Sparse(maxLive) {
+	b.rewrite(b.set.Store.Sparse(maxLive))
+	b.rewrite(b.set.Store.Small())
+}
+
+func (b *Broker) rewrite(runs []store.SegmentRun) {
+	for _, run := range runs {
 		select {
 		case <-b.stop:
 			return
 		default:
 		}
-		if err := b.set.Store.Rewrite(seg.Number, b.live); err != nil {
-			b.log.Warn("a segment could not be rewritten", "segment", seg.Number, "err", err)
+		if err := b.set.Store.Rewrite(run, b.live); err != nil {
+			b.log.Warn("segments could not be rewritten", "first", run.First, "last", run.Last, "err", err)
 			return
 		}
-		b.log.Debug("segment rewritten", "segment", seg.Number, "bytes", seg.Bytes, "refs", seg.Refs, "live", seg.Live)
+		b.log.Debug("segments rewritten", "first", run.First, "last", run.Last, "bytes", run.Bytes, "refs", run.Refs, "live", run.Live)
 	}
 }
 

@@ -65,8 +65,8 @@ func (f *SnapshotFile) copyAlone(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := newSegmentWriter(w, number, old.Salt)
-	if err := out.addAlone(wal.NewWalker(f.file, old.Salt, wal.SegmentHeaderSize, old.End, replayBytes, false)); err != nil {
+	out := wal.NewSegmentWriter(w, number, old.Salt)
+	if err := addAlone(out, wal.NewWalker(f.file, old.Salt, wal.SegmentHeaderSize, old.End, replayBytes, false)); err != nil {
 		return err
 	}
 	refs := uint64(0)
@@ -74,12 +74,13 @@ func (f *SnapshotFile) copyAlone(w io.Writer) error {
 		refs += e.Refs
 	}
 	delete(old.Index, wal.RaftShard)
-	out.cover(old.Index, refs)
-	return out.seal()
+	out.Cover(old.Index, refs)
+	_, _, err = out.Seal()
+	return err
 }
 
 // addAlone adds the frames of shards.
-func (w *segmentWriter) addAlone(frames wal.Walker) error {
+func addAlone(out *wal.SegmentWriter, frames wal.Walker) error {
 	for {
 		at := frames.Offset()
 		h, payload, err := frames.Frame()
@@ -92,7 +93,7 @@ func (w *segmentWriter) addAlone(frames wal.Walker) error {
 			continue
 		}
 		h.Term = 1
-		if err := w.add(&h, payload); err != nil {
+		if err := out.Add(&h, payload); err != nil {
 			return err
 		}
 	}

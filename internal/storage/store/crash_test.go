@@ -219,7 +219,7 @@ func (w *crashWorkload) run(fs vfs.FS) {
 				s.Release(e.Shard, e.Index-4, 1)
 			}
 		}
-		switch w.rng.IntN(4) {
+		switch w.rng.IntN(5) {
 		case 0:
 			shard := uint32(1 + w.rng.IntN(2))
 			if i := w.last[shard]; i > 0 {
@@ -228,17 +228,31 @@ func (w *crashWorkload) run(fs vfs.FS) {
 		case 1:
 			s.Forget()
 		case 2:
-			for _, info := range s.Sparse(1) {
-				s.Rewrite(info.Number, func(shard uint32, lo, hi uint64) (out []Pos, _ error) {
-					for i := lo; i <= hi; i++ {
-						if crashKept(i) || i+4 > w.last[shard] {
-							out = append(out, Pos{shard, i, 0})
-						}
-					}
-					return out, nil
-				})
+			w.rewrite(s, s.Sparse(1))
+		case 3: // neighbours, as those of Small are
+			for shard := uint32(1); shard <= 2; shard++ {
+				if i := w.last[shard]; i > 0 {
+					s.WriteCheckpoint(shard, i, writeText(fmt.Sprint(i)))
+				}
 			}
+			s.mu.Lock()
+			run := SegmentRun{First: s.segments[0].number, Last: s.segments[len(s.segments)-1].number - 1}
+			s.mu.Unlock()
+			w.rewrite(s, []SegmentRun{run})
 		}
+	}
+}
+
+func (w *crashWorkload) rewrite(s *Store, runs []SegmentRun) {
+	for _, run := range runs {
+		s.Rewrite(run, func(shard uint32, lo, hi uint64) (out []Pos, _ error) {
+			for i := lo; i <= hi; i++ {
+				if crashKept(i) || i+4 > w.last[shard] {
+					out = append(out, Pos{shard, i, 0})
+				}
+			}
+			return out, nil
+		})
 	}
 }
 

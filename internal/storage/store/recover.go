@@ -96,7 +96,7 @@ func (s *Store) readLog(l *layout) (active vfs.File, err error) {
 		sh.last, sh.written, sh.durable = c.index, c.index, c.index
 	}
 	for i, number := range l.segments {
-		if active, err = s.recoverSegment(number, i == len(l.segments)-1); err != nil {
+		if active, err = s.recoverSegment(l, number, i == len(l.segments)-1); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +122,7 @@ func (s *Store) wipe(l *layout) error {
 
 // recoverSegment reads the index of a segment. For the last one it returns the open file, unless it
 // is sealed or the store is read-only.
-func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
+func (s *Store) recoverSegment(l *layout, number uint64, last bool) (vfs.File, error) {
 	name := wal.SegmentName(number)
 	open := s.fs.Open
 	if last && !s.readOnly {
@@ -132,7 +132,7 @@ func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	keep, err := s.readSegment(f, number, last)
+	keep, err := s.readSegment(l, f, number, last)
 	if err != nil {
 		f.Close()
 		return nil, inFile(name, err)
@@ -144,9 +144,9 @@ func (s *Store) recoverSegment(number uint64, last bool) (vfs.File, error) {
 	return f, nil
 }
 
-// readSegment adds the segment in f to the log; keep says that its file is the one to go on
-// writing.
-func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, err error) {
+// readSegment adds the segment in f to the log, unless the one before has taken it in; keep says
+// that its file is the one to go on writing.
+func (s *Store) readSegment(l *layout, f vfs.File, number uint64, last bool) (keep bool, err error) {
 	size, err := f.Size()
 	if err != nil {
 		return false, err
@@ -162,6 +162,10 @@ func (s *Store) readSegment(f vfs.File, number uint64, last bool) (keep bool, er
 	}
 	if err != nil {
 		return false, err
+	}
+	if n := len(s.segments); n > 0 && t.Index.Within(s.segments[n-1].index) {
+		l.tmp = append(l.tmp, wal.SegmentName(number)) // a crash kept Rewrite from removing it
+		return false, nil
 	}
 	if last && !s.readOnly {
 		// What a killed process wrote can be read but is not yet durable. It will be confirmed by

@@ -97,24 +97,60 @@ func (s *Store) forgetSegment(seg *segment) {
 	s.files.retire(seg.img)
 }
 
-// SegmentInfo describes a segment for the choice of what to clean.
-type SegmentInfo struct {
-	Number uint64
-	Bytes  int64
-	Refs   int64 // references to bodies when they were written, or last rewritten
-	Live   int64 // references now
+// SegmentRun is one segment, or several neighbours, for Rewrite.
+type SegmentRun struct {
+	First, Last uint64 // numbers
+	Bytes       int64
+	Refs        int64 // references to bodies when they were written, or last rewritten
+	Live        int64 // references now
+}
+
+func (r *SegmentRun) add(seg *segment) {
+	if r.Last = seg.number; r.First == 0 {
+		r.First = seg.number
+	}
+	r.Bytes, r.Refs, r.Live = r.Bytes+seg.bytes, r.Refs+seg.refs, r.Live+seg.live
 }
 
 // Sparse returns the sealed segments that checkpoints cover, that are referred to, and of whose
 // references less than the part maxLive (0 to 1) is left: Rewrite makes them smaller.
-func (s *Store) Sparse(maxLive float64) []SegmentInfo {
+func (s *Store) Sparse(maxLive float64) (runs []SegmentRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []SegmentInfo
 	for _, seg := range s.segments {
 		if seg.sealed && seg.live > 0 && float64(seg.live) < maxLive*float64(seg.refs) && s.covered(seg) {
-			out = append(out, SegmentInfo{Number: seg.number, Bytes: seg.bytes, Refs: seg.refs, Live: seg.live})
+			var run SegmentRun
+			run.add(seg)
+			runs = append(runs, run)
 		}
 	}
-	return out
+	return runs
+}
+
+// smallRun is how many small segments Rewrite makes one.
+const smallRun = 8
+
+// Small returns runs of many small segments, sealed and covered by checkpoints, of each of which
+// Rewrite is to make one: a queue that keeps a little of every segment shall not keep a file for
+// each of them. The smallest go first, smallRun of them at least, so that a body is copied only a
+// few times until the segment it is in is large.
+func (s *Store) Small() (runs []SegmentRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for part := int64(256); part >= 16 && runs == nil; part /= 4 {
+		var run SegmentRun
+		n := 0
+		for _, seg := range s.segments { // the last one is not sealed
+			if seg.sealed && seg.bytes <= s.opts.SegmentBytes/part && run.Bytes+seg.bytes <= s.opts.SegmentBytes && s.covered(seg) {
+				run.add(seg)
+				n++
+				continue
+			}
+			if n >= smallRun {
+				runs = append(runs, run)
+			}
+			run, n = SegmentRun{}, 0
+		}
+	}
+	return runs
 }

@@ -91,11 +91,12 @@ func (in *inspection) rebuild(number uint64) error {
 	if in.cut > 0 && number == in.seen[len(in.seen)-1] {
 		size = in.cut
 	}
-	out, f, err := createSegmentFile(in.fs, path+tmpSuffix, number, rand.Uint32()) // #nosec G404 -- tells files apart; no secret
+	f, err := in.fs.Create(path + tmpSuffix)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	out := wal.NewSegmentWriter(io.NewOffsetWriter(f, 0), number, rand.Uint32()) // #nosec G404 -- tells files apart; no secret
 	gaps := in.gaps[number]
 	err = intactFrames(old, size, number, func(h wal.Header, payload []byte) error {
 		for len(gaps[h.Shard]) > 0 && gaps[h.Shard][0].Last < h.Index {
@@ -105,7 +106,7 @@ func (in *inspection) rebuild(number uint64) error {
 			gaps[h.Shard] = gaps[h.Shard][1:]
 		}
 		h.Flags = 0 // the rest of its group may be lost
-		return out.add(&h, payload)
+		return out.Add(&h, payload)
 	}, func(int64, int64) {})
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (in *inspection) rebuild(number uint64) error {
 			}
 		}
 	}
-	if err := out.seal(); err != nil {
+	if _, _, err := out.Seal(); err != nil {
 		return err
 	}
 	if err := f.Datasync(); err != nil {
@@ -152,9 +153,9 @@ func copyFile(fs vfs.FS, src vfs.File, path string) error {
 }
 
 // fill writes an entry without facts for every entry of a gap.
-func fill(out *segmentWriter, gap Range) error {
+func fill(out *wal.SegmentWriter, gap Range) error {
 	for index := gap.First; index <= gap.Last; index++ {
-		if err := out.add(&wal.Header{Kind: wal.KindNoop, Shard: gap.Shard, Index: index, Term: 1}, nil); err != nil {
+		if err := out.Add(&wal.Header{Kind: wal.KindNoop, Shard: gap.Shard, Index: index, Term: 1}, nil); err != nil {
 			return err
 		}
 	}

@@ -4,72 +4,72 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// Rewrite replaces a sealed segment that checkpoints cover by one that holds only the facts that
-// live returns. live is called once for each shard in the segment, with the first and last index,
-// and returns ascending positions; a fact it leaves out is gone for ever; its error stops the
-// rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
-func (s *Store) Rewrite(number uint64, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
+// Rewrite replaces neighbouring sealed segments that checkpoints cover by one that holds only the
+// facts that live returns. live is called once for each shard in a segment, with the first and last
+// index, and returns ascending positions. A fact it leaves out is gone for ever. Its error stops
+// the rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
+func (s *Store) Rewrite(run SegmentRun, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
 	defer took(&s.stats.rewrites, time.Now())
-	seg, err := s.rewritable(number)
+	olds, refs, err := s.rewritable(run)
 	if err != nil {
 		return err
 	}
-	keep := map[uint32][]Pos{}
-	for shard, e := range seg.index { // does not change: only Rewrite replaces it
-		if shard == wal.RaftShard {
-			continue // no replica needs what covers it
-		}
-		if keep[shard], err = live(shard, e.First, e.Last); err != nil {
-			return err
-		}
+	first := olds[0].img
+	rw := &rewriter{s: s, live: live, img: &image{name: first.name, path: first.path, salt: rand.Uint32()}} // #nosec G404 -- tells files apart; no secret
+	tmp := first.path + tmpSuffix
+	err = rw.write(tmp, olds, refs)
+	if err == nil {
+		err = s.awaitSettled()
 	}
-	img := &image{name: seg.img.name, path: seg.img.path, salt: rand.Uint32()} // #nosec G404 -- tells files apart; no secret
-	tmp := img.path + tmpSuffix
-	s.mu.Lock()
-	refs := max(seg.live, 0)
-	s.mu.Unlock()
-	rw := &rewriter{old: seg, img: img, keep: keep}
-	if err := rw.write(s, tmp, refs); err != nil {
+	if err != nil {
 		s.fs.Remove(tmp) // Open removes it otherwise
-		return inFile(img.name, err)
+		return inFile(first.name, err)
 	}
-	if err := s.awaitSettled(); err != nil {
-		s.fs.Remove(tmp)
-		return err
-	}
-	if err := s.replace(seg, rw, tmp, refs); err != nil {
-		return inFile(img.name, err)
+	if err := s.replace(olds, rw, tmp, refs); err != nil {
+		return inFile(first.name, err)
 	}
 	if err := s.fs.SyncDir(s.dir); err != nil {
 		return inFile(s.dir, err)
 	}
+	for _, old := range olds[1:] { // Open removes it otherwise: the new one covers it
+		if err := s.fs.Remove(old.img.path); err != nil {
+			return inFile(old.img.name, err)
+		}
+	}
 	return nil
 }
 
-func (s *Store) rewritable(number uint64) (*segment, error) {
+// rewritable returns the segments of a run, and how many references they have left.
+func (s *Store) rewritable(run SegmentRun) (segs []*segment, refs int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, seg := range s.segments {
-		if seg.number == number {
-			if !seg.sealed || !s.covered(seg) {
-				return nil, fmt.Errorf("store: rewrite %s: still needed for replay", seg.img.name)
-			}
-			return seg, nil
+		if seg.number < run.First || seg.number > run.Last {
+			continue
 		}
+		if !seg.sealed || !s.covered(seg) {
+			return nil, 0, fmt.Errorf("store: rewrite %s: still needed for replay", seg.img.name)
+		}
+		segs = append(segs, seg)
+		refs += max(seg.live, 0)
 	}
-	return nil, fmt.Errorf("%w: segment %d", ErrNotFound, number)
+	if len(segs) == 0 {
+		return nil, 0, fmt.Errorf("%w: segments %d to %d", ErrNotFound, run.First, run.Last)
+	}
+	return segs, refs, nil
 }
 
-// replace puts the new file in the place of the old one. Readers that looked the old one up look
-// again.
-func (s *Store) replace(seg *segment, rw *rewriter, tmp string, refs int64) error {
+// replace puts the new file in the place of the old ones: it becomes the first of them, which takes
+// in the others. Readers that looked an old one up look again.
+func (s *Store) replace(olds []*segment, rw *rewriter, tmp string, refs int64) error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	if err := s.fs.Rename(tmp, rw.img.path); err != nil {
@@ -77,42 +77,68 @@ func (s *Store) replace(seg *segment, rw *rewriter, tmp string, refs int64) erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	seg := olds[0]
 	s.files.retire(seg.img)
-	seg.img, seg.index = rw.img, rw.out.index
-	seg.written, seg.planned, seg.bytes = rw.out.end, rw.out.end, rw.out.at
-	seg.refs = refs
+	for _, old := range olds[1:] {
+		s.segments = slices.DeleteFunc(s.segments, func(other *segment) bool { return other == old })
+		for shard := range old.index {
+			s.shard(shard).merge(seg, old)
+		}
+		seg.live += old.live
+		s.files.retire(old.img)
+	}
+	seg.img, seg.index = rw.img, rw.index
+	seg.written, seg.planned, seg.bytes = rw.end, rw.end, rw.size
+	seg.refs, seg.dead = refs, 0
 	return nil
 }
 
-// rewriter writes the new version of a segment.
+// rewriter writes the new version of segments.
 type rewriter struct {
-	old  *segment
+	s    *Store
+	live func(shard uint32, lo, hi uint64) ([]Pos, error)
 	img  *image
-	keep map[uint32][]Pos
-	out  *segmentWriter
-	sum  []byte // payload being made
+	out  *wal.SegmentWriter
+	keep map[uint32][]Pos // of the segment being copied
+	sum  []byte           // payload being made
+
+	index     wal.Index // of the new version
+	end, size int64
 }
 
-func (rw *rewriter) write(s *Store, tmp string, refs int64) error {
-	out, f, err := createSegmentFile(s.fs, tmp, rw.old.number, rw.img.salt)
+func (rw *rewriter) write(tmp string, olds []*segment, refs int64) error {
+	f, err := rw.s.fs.Create(tmp)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rw.out = out
-	if err := rw.copyFrames(s); err != nil {
-		return err
+	rw.out = wal.NewSegmentWriter(io.NewOffsetWriter(f, 0), olds[0].number, rw.img.salt)
+	covers := wal.Index{}
+	for _, old := range olds {
+		if err := rw.copyFrames(old); err != nil {
+			return err
+		}
+		covers.Cover(old.index)
 	}
-	out.cover(rw.old.index, uint64(refs))
-	if err := out.seal(); err != nil {
+	rw.out.Cover(covers, uint64(refs))
+	rw.index = rw.out.Index
+	if rw.end, rw.size, err = rw.out.Seal(); err != nil {
 		return err
 	}
 	return f.Datasync()
 }
 
-func (rw *rewriter) copyFrames(s *Store) error {
-	old := rw.old.img
-	w := wal.NewWalker(imageReader{&s.files, old}, old.salt, wal.SegmentHeaderSize, rw.old.written, replayBytes, false)
+func (rw *rewriter) copyFrames(old *segment) (err error) {
+	rw.keep = map[uint32][]Pos{}
+	for shard, e := range old.index { // does not change: only Rewrite replaces it
+		if shard == wal.RaftShard {
+			continue // no replica needs what covers it
+		}
+		if rw.keep[shard], err = rw.live(shard, e.First, e.Last); err != nil {
+			return err
+		}
+	}
+	w := wal.NewWalker(imageReader{&rw.s.files, old.img}, old.img.salt, wal.SegmentHeaderSize, old.written, replayBytes, false)
 	for {
 		at := w.Offset()
 		h, payload, err := w.Frame()
@@ -120,7 +146,7 @@ func (rw *rewriter) copyFrames(s *Store) error {
 			return nil
 		}
 		if err != nil {
-			return old.damaged(at, err)
+			return old.img.damaged(at, err)
 		}
 		if err := rw.copyFrame(h, payload); err != nil {
 			return err
@@ -157,5 +183,5 @@ func (rw *rewriter) copyFrame(h wal.Header, payload []byte) error {
 		return nil
 	}
 	kept := wal.Header{Kind: wal.KindSparse, Shard: h.Shard, Index: h.Index, Term: h.Term}
-	return rw.out.add(&kept, rw.sum)
+	return rw.out.Add(&kept, rw.sum)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"fiveways.dev/fiveways/internal/storage/wal"
@@ -87,6 +88,16 @@ func (l *shardLog) drop(seg *segment) {
 	}
 	clear(l.spans[len(kept):])
 	l.spans, l.hit = kept, 0
+}
+
+// merge gives seg the span of old, which follows it.
+func (l *shardLog) merge(seg, old *segment) {
+	i := slices.IndexFunc(l.spans, func(sp span) bool { return sp.seg == old })
+	l.spans[i].seg, l.hit = seg, 0
+	if i > 0 && l.spans[i-1].seg == seg {
+		l.spans[i-1].last = l.spans[i].last
+		l.spans = slices.Delete(l.spans, i, i+1)
+	}
 }
 
 // find returns the image that holds an entry, an offset at or before its frame, and the end of what

@@ -318,7 +318,7 @@ func TestRewriteUnderReaders(t *testing.T) {
 	}
 	for range 3 { // a rewritten segment can be rewritten
 		for _, info := range sparse {
-			if err := s.Rewrite(info.Number, live); err != nil {
+			if err := s.Rewrite(info, live); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -548,5 +548,68 @@ func TestAppendAfterClose(t *testing.T) {
 	}
 	if err := s.SyncNow(); !errors.Is(err, ErrClosed) {
 		t.Fatalf("SyncNow: %v", err)
+	}
+}
+
+// TestRewriteManySmall keeps one body of each segment: the files become few, the bodies stay, and
+// each is copied a few times only.
+func TestRewriteManySmall(t *testing.T) {
+	const (
+		body     = 500
+		rounds   = 200
+		segments = 128 << 10
+	)
+	fs := vfs.NewMem()
+	s := mustOpen(t, fs, Options{SegmentBytes: segments})
+	var kept []uint64
+	live := func(shard uint32, lo, hi uint64) (out []Pos, _ error) {
+		for _, i := range kept {
+			if lo <= i && i <= hi {
+				out = append(out, Pos{1, i, 0})
+			}
+		}
+		return out, nil
+	}
+	last, copied := uint64(0), int64(0)
+	for range rounds {
+		for range segments / body {
+			last++
+			appendWait(t, s, entry(1, last, body, false))
+			if last%(segments/body) == 1 {
+				kept = append(kept, last)
+			} else {
+				s.Release(1, last, 1)
+			}
+		}
+		if err := s.WriteCheckpoint(1, last, writeText("")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Forget(); err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range append(s.Sparse(0.3), s.Small()...) {
+			copied += run.Live
+			if err := s.Rewrite(run, live); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	segs, err := readLayout(fs, testDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(segs.segments); n > rounds*body/(segments/16)+4*smallRun {
+		t.Errorf("%d files for %d bodies of %d bytes", n, rounds, body)
+	}
+	if copied > 4*rounds {
+		t.Errorf("%d bodies were copied %d times", rounds, copied)
+	}
+	closeStore(t, s)
+	s = mustOpen(t, fs, Options{SegmentBytes: segments})
+	defer closeStore(t, s)
+	for _, i := range kept {
+		if got, err := s.Body(Pos{1, i, 0}, nil); err != nil || string(got) != factText(1, i, body) {
+			t.Fatalf("body %d: %d bytes, %v", i, len(got), err)
+		}
 	}
 }

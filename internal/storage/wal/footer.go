@@ -158,15 +158,30 @@ func DecodeFooter(payload []byte) (Index, error) {
 	return x, nil
 }
 
-// Widen makes the extent name a range of entries that is at least as large, of which only some have
-// frames.
-func (e *Extent) Widen(first, last uint64) {
-	shift := uint32(0)
-	if e.Frames > 0 {
-		shift = uint32(e.First - first)
+// Cover adds the ranges of y to those of x, whose frames stay as they are. A range says what was
+// once written, and the indexes in it must not be given out again.
+func (x Index) Cover(y Index) {
+	for shard, e := range y {
+		own := x[shard]
+		if own == nil {
+			own = &Extent{First: e.First, Last: e.Last}
+			x[shard] = own
+		}
+		if e.First < own.First && own.Frames > 0 {
+			for i := range own.Points {
+				own.Points[i].Delta += uint32(own.First - e.First)
+			}
+		}
+		own.First, own.Last = min(own.First, e.First), max(own.Last, e.Last)
 	}
-	for i := range e.Points {
-		e.Points[i].Delta += shift
+}
+
+// Within reports whether y covers all ranges of x. It is false when x has none.
+func (x Index) Within(y Index) bool {
+	for shard, e := range x {
+		if in := y[shard]; in == nil || e.First < in.First || e.Last > in.Last {
+			return false
+		}
 	}
-	e.First, e.Last = first, last
+	return len(x) > 0
 }
