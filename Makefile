@@ -6,6 +6,7 @@ BINARY    ?= bin/fiveways
 OFFSET    ?= 0
 FUZZTIME  ?= 30s
 CRASH_ROUNDS ?= 60
+CRASH_SEEDS  ?= 30
 FAULT_SEEDS  ?= 20
 FAULT_ROUNDS ?= 7
 SEEDS        ?= 20000
@@ -25,7 +26,7 @@ PACKAGES     ?= $(SLOW) ./...
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash soak cluster-faults failovers oracle compare bench pictures deb release notices rename clean
+.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash crash-points soak cluster-faults failovers oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +108,10 @@ sim: ## simulate clusters with faults, one for each of SEEDS (20000) seeds
 
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
+
+# CRASH_FROM=n begins with another seed: a failure names the one to begin with.
+crash-points: ## crash a simulated disk at every operation that changes it, for CRASH_SEEDS (30) seeds
+	CRASH_SEEDS=$(CRASH_SEEDS) $(GO) test -count=1 -timeout 0 -v -run 'CrashAtEveryOperation' ./internal/storage/store
 
 # A short form is part of `make test`. SOAK_CSV=file has all figures, SOAK_SEED=n draws the same again. Histories that
 # break a promise are in bin/_artifacts.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strconv"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/storage/vfs"
@@ -89,4 +91,20 @@ func writeText(text string) func(io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
+}
+
+// crashSeeds returns the seeds of a test that crashes at every operation: unset of them, or
+// CRASH_SEEDS from CRASH_FROM on.
+func crashSeeds(t *testing.T, unset uint64) (from, to uint64) {
+	t.Helper()
+	from, count := uint64(1), unset
+	for name, n := range map[string]*uint64{"CRASH_FROM": &from, "CRASH_SEEDS": &count} {
+		if text := os.Getenv(name); text != "" {
+			var err error
+			if *n, err = strconv.ParseUint(text, 10, 64); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	return from, from + count
 }

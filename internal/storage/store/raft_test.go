@@ -804,8 +804,11 @@ func TestRaftTwin(t *testing.T) {
 
 // TestRaftCrashAtEveryOperation stops the machine at every operation that changes the disk.
 func TestRaftCrashAtEveryOperation(t *testing.T) {
-	for seed := uint64(1); seed <= 6; seed++ {
+	points := 0
+	from, to := crashSeeds(t, 6)
+	for seed := from; seed < to; seed++ {
 		for k := 1; ; k++ {
+			points++
 			mem := vfs.NewMem()
 			mustFound(t, mem)
 			fs := vfs.NewErrors(mem)
@@ -837,6 +840,7 @@ func TestRaftCrashAtEveryOperation(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d crashes", points)
 }
 
 // TestRefound begins another cluster with what the log of a replica has: what may have been cut is
