@@ -649,7 +649,7 @@ func (w *raftTwin) step(s *Store) (err error) {
 		}
 	case 3:
 		st := w.state
-		st.Term, st.Vote = w.term()+1, uint64(w.rng.IntN(4))
+		st.Term, st.Vote = max(st.Term, w.term())+1, uint64(w.rng.IntN(4)) // never a lower one
 		if err = r.Save(st); err == nil {
 			w.state = st
 		}
