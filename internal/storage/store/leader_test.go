@@ -165,6 +165,7 @@ func TestCommitDoesNotWaitForRoom(t *testing.T) {
 		}
 		fs.SetFull(false)
 		<-time.After(2 * retryEvery)
+		synctest.Wait()
 		if !slices.Equal(done, []uint64{1, 2, 7, 8}) || s.State().Health != Healthy {
 			t.Fatalf("%v done, state %v", done, s.State())
 		}
