@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
@@ -29,8 +30,8 @@ func (l panicLog) Handle(ctx context.Context, r slog.Record) error {
 // all it had is given back; the others notice nothing.
 func TestPanicEndsOneConnection(t *testing.T) {
 	var log safeBuffer
-	n := startNode(t, Options{}, broker.Options{})
-	n.s.o.Log = slog.New(panicLog{slog.NewTextHandler(&log, nil), "amqp: new secret refused"})
+	paper := slog.New(panicLog{slog.NewTextHandler(&log, nil), "amqp: new secret refused"})
+	n := startNode(t, Options{Shared: protocol.Shared{Log: paper}}, broker.Options{})
 	other, c := n.login(), n.login()
 	other.open(1)
 	other.declare(1, amqpwire.QueueDeclare{Queue: "q"})
