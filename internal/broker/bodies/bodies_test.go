@@ -2,6 +2,7 @@ package bodies
 
 import (
 	"bytes"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -18,9 +19,10 @@ func TestBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		used := int64(0)
-		shared := &Shared{Scratch: st, Moved: func(bytes int64) { used += bytes }}
-		b := New(shared, 3, func(fn func()) bool { fn(); return true })
+		var used atomic.Int64
+		shared := &Shared{Scratch: st, Moved: func(bytes int64) { used.Add(bytes) }}
+		calls := make(chan func(), 1) // for this goroutine, which is the shard's
+		b := New(shared, 3, func(fn func()) bool { calls <- fn; return true })
 		if !b.Usable() {
 			t.Fatal("a healthy scratch log cannot be used")
 		}
@@ -44,13 +46,13 @@ func TestBodies(t *testing.T) {
 		first, second := envelope("first"), envelope("second")
 		i1, i2 := put(first), put(second)
 		b.Propose()
-		if used == 0 {
+		if used.Load() == 0 {
 			t.Error("bodies on their way take no memory")
 		}
 		check("on its way", i1, nil, first)
-		synctest.Wait()
-		if used != 0 {
-			t.Errorf("%d bytes are taken by bodies that are written", used)
+		(<-calls)()
+		if n := used.Load(); n != 0 {
+			t.Errorf("%d bytes are taken by bodies that are written", n)
 		}
 		check("written", i2, nil, second)
 		var reader Reader
