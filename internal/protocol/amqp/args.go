@@ -39,8 +39,7 @@ func consumerSelector(args message.Table, rs string) (*selector.Selector, error)
 	return s, nil
 }
 
-// refusedArg returns the fault for a refused argument of a resource, nil if err is about something
-// else.
+// refusedArg returns the fault for a refused argument of a resource, nil if r is nil.
 func refusedArg(r *declareargs.Refusal, rs string) error {
 	if r == nil {
 		return nil

@@ -162,8 +162,8 @@ func (c *conn) endOverdue() {
 }
 
 // endOverdue does that for one channel: it cancels a consumer that was too slow, and returns its
-// late deliveries. If the client does not understand that, or must not be told so, it closes the
-// channel.
+// late deliveries. If the client does not understand basic.cancel, or the options say so, it closes
+// the channel instead.
 func (ch *channel) endOverdue() {
 	c := ch.c
 	c.out.mu.Lock()
