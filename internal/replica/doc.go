@@ -34,11 +34,12 @@
 //
 // # Snapshots
 //
-// A node that needs entries from before the leader's log gets the leader's store as it is after one
-// entry (store.RaftLog.Snapshot). When Raft asks for a snapshot, core has it prepared in the
-// background and sent over a connection of its own, one at a time. The other node receives it beside
-// its present content and verifies all of it before it tells Raft. When Raft accepts it, the folder
-// is switched, and the replica ends with ErrInstalled: its store is opened again, as after a crash.
+// A node that needs entries from before the leader's log gets the leader's store as it is after
+// one entry (store.RaftLog.Snapshot). When Raft asks for a snapshot, core has it prepared in the
+// background and sent over a connection of its own, one at a time. The other node receives it
+// beside its present content and verifies all of it before it tells Raft. When Raft accepts it, the
+// folder is switched, and the replica ends with ErrInstalled: its store is opened again, as after a
+// crash.
 //
 // # Which part of the log is kept
 //

@@ -18,7 +18,7 @@ type Entry struct {
 	Env message.Envelope // nil: the entry no longer exists. Must not be changed
 }
 
-// page is entries on their way to the caller, who reads bodies that are only on disk on its own
+// page is entries on their way to the caller. Bodies that are only on disk are read on the caller's
 // goroutine.
 type page struct {
 	entries []Entry

@@ -15,9 +15,9 @@
 //
 // # Messages that must not be late
 //
-// When a leader transfers its leadership, it orders another node to stand for election and gives up
-// its lease for 3 s. That order, and the requests for votes that follow from it, override the lease.
-// So they carry their age, measured by the peer's last ping, and are dropped after a second.
+// When a leader transfers its leadership, it orders another node to stand for election, and gives
+// up its lease for 3 s. That order, and the requests for votes that follow from it, override the
+// lease. So they carry their age, measured by the peer's last ping, and are dropped after a second.
 //
 // # Identity
 //
