@@ -12,8 +12,8 @@ import (
 // OnStream is embedded by all commands about streams: it finds their queue, which must be a stream.
 type OnStream struct {
 	broker.OnQueue
-	// result: the stream does not exist, and the command has done nothing. An empty queue that is
-	// no stream counts as none.
+	// Missing is a result: the stream does not exist, and the command has done nothing. An empty
+	// queue that is no stream counts as none.
 	Missing bool
 }
 

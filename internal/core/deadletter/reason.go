@@ -19,7 +19,7 @@ const (
 // dead is the first of the due times that stand for reasons. They lie beyond all real times.
 const dead = int64(1) << 62
 
-// The log has reasons by their index here; never change it.
+// reasons are in the log by their index here; never change it.
 var reasons = [...]Reason{Rejected, Expired, MaxLength, DeliveryLimit}
 
 // Due returns the time that stands for a reason. A dead message that waits in its queue is recorded
