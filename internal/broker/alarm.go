@@ -21,10 +21,10 @@ const (
 	LowOnDisk   = backpressure.LowOnDisk
 )
 
-// Alarm returns the alarm in force, nil when there is none. Its Cleared is closed when it is over.
+// Alarm returns the alarm in force, or nil. Its channel Cleared is closed when the alarm ends.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
 
-// watchRound is the time between two looks of the watchdog at memory and disk.
+// watchRound is how often the watchdog checks memory and disk.
 const watchRound = 250 * time.Millisecond
 
 // watch runs the watchdog until the broker closes.
@@ -47,13 +47,13 @@ func (b *Broker) watch() {
 		}
 		free, err := b.fs.Free(b.dir)
 		if err != nil {
-			free = math.MaxUint64 // a disk that cannot be asked is no reason for an alarm
+			free = math.MaxUint64 // a disk whose free space is unknown raises no alarm
 		}
 		b.setAlarm(short.Look(b.set.Memory.Load(), free, b.set.Log.State().Health == store.NoSpace))
 	}
 }
 
-// figures are what the log has about a reason.
+// figures returns the figures that the log line of an alarm has.
 func (b *Broker) figures(reason string) []any {
 	if reason == LowOnMemory {
 		return []any{"reason", reason, "memory", b.set.Memory.Load(), "memory_limit", b.opts.MemoryLimit}

@@ -14,7 +14,7 @@ type Onward struct{ Exchange, Queue string }
 // Name is the name of the exchange or queue.
 func (o Onward) Name() string { return o.Exchange + o.Queue }
 
-// RouteApart is Route for a sender that makes a message of its own for each copy: it does not
+// RouteApart is Route for a sender that publishes a separate message for each copy: it does not
 // follow the bindings that copy, but returns their targets. Errors: those of Route.
 func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (shard.Targets, []Onward, error) {
 	s.found.Copies = s.found.Copies[:0] // a cached route finds none
@@ -22,8 +22,8 @@ func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (shard.Ta
 	return t, s.onwards(), err
 }
 
-// RouteCopy is RouteApart for such a copy. It checks no permission, as bindings do not: the user
-// that made the binding was checked then.
+// RouteCopy routes a copy to one of these targets, as RouteApart does. It checks no permission:
+// those of the binding's creator were checked when the binding was made.
 func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (shard.Targets, []Onward) {
 	table := s.vhost.Table()
 	if to.Exchange == "" {
@@ -44,7 +44,7 @@ func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (shard.Ta
 	return s.vhost.Resolve(s.found.Queues), s.onwards()
 }
 
-// onwards returns the targets of the copies of the last route.
+// onwards returns the targets of the copying bindings that the last route met.
 func (s *Session) onwards() (all []Onward) {
 	for _, d := range s.found.Copies {
 		to := Onward{Exchange: d.Exchange}
@@ -62,7 +62,7 @@ func (s *Session) onwards() (all []Onward) {
 	return all
 }
 
-// asks returns what routing needs of a message.
+// asks returns the parts of a message that routing looks at.
 func asks(key []byte, also [][]byte, peek *message.Peek) routing.Message {
 	return routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,

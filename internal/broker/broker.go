@@ -43,8 +43,8 @@ type Options struct {
 	// binding whose condition does not compile, because its language is missing or has changed,
 	// matches nothing.
 	Conditions routing.Conditions
-	// Order returns the place in the order of a queue that a message itself asks for; ok is false
-	// when it asks for none. nil: messages stand in the order of their arrival.
+	// Order returns the position that a message asks for in the order of its queue; ok is false if
+	// it asks for none. nil: messages stand in the order of their arrival.
 	Order func(env message.Envelope) (at dispatch.Place, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
 	Policies Policies
@@ -180,8 +180,8 @@ func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
 	})
 }
 
-// checkpointUnlessStuck writes the last checkpoints, unless the log takes no more writes: waiting
-// for disk space might never end, and the log is enough for recovery. The goroutine that writes
+// checkpointUnlessStuck writes the last checkpoints, unless the log takes no more writes: it might
+// wait for disk space for ever, and recovery can do with the log alone. The goroutine that writes
 // them is counted in last; closing the store ends it.
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
@@ -211,7 +211,7 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 // Now returns the broker's time, unix ms.
 func (b *Broker) Now() int64 { return b.set.NowMillis() }
 
-// restTime is the longest that Close waits for messages on their way between shards.
+// restTime is how long Close waits at most for messages on their way between shards.
 const restTime = 5 * time.Second
 
 // rest returns when no message is on its way from one shard to another, so that none is in both
@@ -248,12 +248,12 @@ func (b *Broker) Close() error {
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.set.Store.Close(), b.set.Scratch.Close())
 		b.join()
-		last.Wait() // the folder may be opened again: no file of it may change any more
+		last.Wait() // another process may open the folder from here on: this one must change no file in it any more
 	})
 	return b.closed
 }
 
-// halt has the shards finish, and refuses what comes later.
+// halt lets the shards finish, and rejects later operations.
 func (b *Broker) halt() {
 	close(b.stop)
 	b.Hurry()
@@ -267,7 +267,7 @@ func (b *Broker) halt() {
 	}
 }
 
-// join returns when the goroutines have ended. The log takes nothing more.
+// join returns when the goroutines have ended. The log accepts nothing after that.
 func (b *Broker) join() {
 	for _, h := range b.machines {
 		h.End()
@@ -297,18 +297,18 @@ func (b *Broker) Parts() (parts []uint32) {
 
 const none = math.MaxUint64 // no entry of a part
 
-// Place is where a part of the state stands in the log.
+// Place is the position of a part of the state in the log.
 type Place struct {
-	Last, Definitions uint64 // entries: of the part; of what says what queues a shard has
+	Last, Definitions uint64 // indexes of the last entries: of the part; of the definitions, which decide a shard's queues
 }
 
-// Sum has fn called with the hash of a part, before there is another entry in it; not when but is
-// the last one, nor when the state is ahead of the log or behind. Errors: ErrClosed.
+// Sum calls fn with the hash of a part before the part gets another entry. It does not call fn if
+// but is the last entry, nor while the state is ahead of or behind the log. Errors: ErrClosed.
 func (b *Broker) Sum(part uint32, but uint64, fn func(sum uint64, at Place)) error {
 	return b.sum(part, but, true, fn)
 }
 
-// sum is Sum; without strict also when a shard is making or dropping a queue.
+// sum is Sum. Without strict it also calls fn while a shard is creating or dropping a queue.
 func (b *Broker) sum(part uint32, but uint64, strict bool, fn func(sum uint64, at Place)) error {
 	sh := b.set.Of(part)
 	if sh == nil {
@@ -357,7 +357,7 @@ func (b *Broker) Stats() Stats {
 	}
 }
 
-// Go runs fn on a goroutine for which Close waits, after it has closed stop.
+// Go runs fn on a goroutine. Close closes stop, and then waits for that goroutine.
 func (b *Broker) Go(fn func(stop <-chan struct{})) {
 	b.housekeeper.Go(func() { fn(b.stop) })
 }

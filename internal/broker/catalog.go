@@ -33,13 +33,13 @@ func (h hooks) NewQueue() *catalog.Queue {
 	return shard.NewQueue()
 }
 
-// Build makes the part of a queue that holds messages.
+// Build makes the shard's part of a queue, which holds the messages.
 func (h hooks) Build(def *catalog.Queue) {
 	h.b.set.Build(def)
 }
 
-// Place chooses a shard in turn. Queues of a virtual host whose messages wait for each other are on
-// one shard: that of the newest of them, or one chosen by the name of the virtual host.
+// Place chooses the shards in turn. Queues of a virtual host whose messages wait for each other are
+// all on one shard: that of the newest of them, or one chosen by the virtual host's name.
 func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
 	shards := h.b.set.All
 	if !p.ConsumeAfter {
@@ -53,8 +53,8 @@ func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
 	return shards[sum.Sum32()%uint32(len(shards))].ID
 }
 
-// Added and Removed follow changes that come from the log. A change that a session makes reaches
-// the shards otherwise.
+// Added and Removed handle changes that were read from the log. For a session's own changes, the
+// session tells the shards.
 func (h hooks) Added(def *catalog.Queue) {
 	q := shard.QueueOf(def)
 	q.EnterVHost()
@@ -94,7 +94,8 @@ func (h hooks) PassOn(q *shard.Queue, o shard.Op) { go h.b.passOn(q, o) }
 
 func (h hooks) AfterDeletion(to shardlog.Confirmer) shardlog.Confirmer { return afterDeletion{h.b, to} }
 
-// afterDeletion is the Confirmer of a message that was lost with a queue.
+// afterDeletion delays the confirm of a message that was lost with its queue until the deletion is
+// durable.
 type afterDeletion struct {
 	b  *Broker
 	to shardlog.Confirmer

@@ -12,8 +12,7 @@ import (
 // maxLive is the part of live references up to which a segment is rewritten without the dead ones.
 const maxLive = 0.3
 
-// checkpointRound is the time between two looks for shards that have logged enough for a
-// checkpoint.
+// checkpointRound is how often shards are checked for having logged enough for a checkpoint.
 const checkpointRound = time.Second
 
 // checkpoints writes checkpoints and cleans, until the broker closes. It may wait for space on a
@@ -42,13 +41,13 @@ func (b *Broker) checkpoints() {
 	}
 }
 
-// quietRounds bounds how long a shard that logs little has no checkpoint: until all shards together
-// have logged this many times the bytes that make a checkpoint due. A segment can be deleted only
-// when the checkpoints of all shards in it cover it.
+// quietRounds bounds how long a shard that logs little goes without a checkpoint: until all shards
+// together have logged this many times the bytes that make a checkpoint due. A segment can be
+// deleted only when the checkpoints of all shards in it cover it.
 const quietRounds = 4
 
-// Sync makes all operations durable that the shards have accepted by now, whatever Options.Sync
-// says. Errors: ErrClosed, ErrLogFailed.
+// Sync makes all operations durable that the shards have accepted by now, whatever Options.Sync is.
+// Errors: ErrClosed, ErrLogFailed.
 func (b *Broker) Sync() error {
 	for _, sh := range b.set.All {
 		// A shard answers a call in the middle of a round, and hands the entry of the round to the

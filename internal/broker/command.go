@@ -64,11 +64,11 @@ func (s *Session) find(c Command) error {
 	return o.Err
 }
 
-// ErrFindAgain is returned by Find and Run of a command whose queue was deleted since it was found:
-// the queue is to be found again.
+// ErrFindAgain means that a command's queue was deleted after Find had found it: the caller calls
+// Find again.
 var ErrFindAgain = errors.New("the queue was deleted meanwhile")
 
-// trip is the commands of one Session.Do for one shard.
+// trip holds the commands of one Session.Do for one shard.
 type trip struct {
 	shard    *shard.Shard
 	commands []Command
@@ -76,18 +76,18 @@ type trip struct {
 	promise  shardlog.Promise
 }
 
-// Tell reports that all of the trip is durable, or why it is not.
+// Tell reports that everything the trip changed is durable, or why it is not.
 func (p *trip) Tell(err error) { p.result <- err }
 
-// tripping holds what a session needs for trips, which it reuses.
+// tripping holds what a session reuses for its trips.
 type tripping struct {
 	trips  []*trip
 	result chan error // as many slots as there are shards; nil before the first trip
 }
 
 // Do executes commands, those on one shard in their order, and returns when all their changes are
-// durable, after one wait for all. The error of each command is in its OnQueue. Errors, after which
-// the outcome of all commands is unknown: ErrLogFailed, ErrClosed.
+// durable; it waits for the log once. The error of each command is in its OnQueue. Errors, after
+// which the outcome of all commands is unknown: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -280,9 +280,8 @@ func (s *Session) at(sh *shard.Shard, fn func()) error {
 	return nil
 }
 
-// ofStreams marks the commands that may be about streams. All others find that a stream is of
-// another kind than they want.
+// ofStreams marks the commands that may run on streams. For all others a stream is ErrWrongKind.
 type ofStreams interface{ OfStreams() }
 
-// awaitsStream marks those that also wait for a queue to become a stream.
+// awaitsStream marks those of them that also wait for a queue to become a stream.
 type awaitsStream interface{ AwaitsStream() }

@@ -11,18 +11,18 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// spanning is a command about other queues, too. When one is on another shard, all their shards
-// must stand still for it.
+// spanning is a command that needs other queues, too. If one of them is on another shard, all the
+// shards must stand still for it.
 type spanning interface {
 	Command
-	// Others calls fn with each of these queues, once find went well.
+	// Others calls fn with each of these queues, after find has succeeded.
 	Others(fn func(*shard.Queue))
 }
 
-// crosses reports whether a command that was found is about more than one shard.
+// crosses reports whether a command, for which find has succeeded, needs more than one shard.
 func crosses(c Command) (yes bool) {
 	if c.on().queue == nil {
-		return true // an entry of a state machine or a ServerPublish: all of the log that it is with is one group
+		return true // an entry of a state machine, or a ServerPublish: its whole DoAll is one group of the log
 	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.Home()
@@ -31,13 +31,13 @@ func crosses(c Command) (yes bool) {
 	return yes
 }
 
-// DoAll does commands as Do does, but all of them at one moment: nothing happens to their queues in
-// between, each sees what those before it did, and after a crash all of that is there or nothing.
-// One that fails does not stop or undo the others, except that an Unchanged that does not hold
-// stops those behind it, and that nothing of all is done when there is one that must be and cannot:
-// then DoAll returns its error. The commands need not be about one shard. Those that come when the
-// ones before have made the group of the log as large as it may be get ErrTooLarge, unless they
-// must be done: of those it is known before.
+// DoAll executes commands like Do, but atomically, on any shards: nothing else happens to their
+// queues in between, each command sees the changes of those before it, and after a crash all
+// changes are there or none. A command that fails does not stop or undo the others, with two
+// exceptions: an Unchanged that does not hold stops the commands after it, and if a required
+// command cannot be executed (demanding), none is, and DoAll returns its error. Once the group of
+// the log has its largest size, further commands get ErrTooLarge; required ones are counted
+// beforehand.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -50,8 +50,8 @@ func (s *Session) DoAll(commands ...Command) error {
 	return nil
 }
 
-// doAll does the commands; when a queue was deleted between find and the moment at which they are
-// done, nothing was, and it begins again.
+// doAll executes the commands. If a queue was deleted between find and execution, no command was
+// executed, and doAll starts over.
 func (s *Session) doAll(commands ...Command) error {
 	for n := 1; ; n++ {
 		err := s.tryAll(commands, n == goneTries)
@@ -117,16 +117,16 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	return nil
 }
 
-// commandGroup is commands over any number of shards that are done at one moment. Each shard stops
-// when it comes to the group. The last one does all the commands, for all shards, and hands the
-// entries of all to the log as one atomic group; then the shards go on. They cannot deadlock,
-// because all shards see command groups and transactions in one order.
+// commandGroup is commands over any number of shards that are executed at one moment. Each shard
+// stops when it comes to the group. The last one to stop executes all the commands, for all shards,
+// and hands the entries of all to the log as one atomic group; then the shards go on. They cannot
+// deadlock, because all shards see command groups and transactions in one order.
 type commandGroup struct {
 	b          *Broker
 	want       int
-	last       bool // it is done also when the queue of a command is gone
+	last       bool // execute even if the queue of a command is gone
 	commands   []Command
-	publishes  []*ServerPublish   // of those that were done: they come last
+	publishes  []*ServerPublish   // those that are executed; they come last
 	piggybacks piggybacks         // and these
 	machines   statemachine.Hosts // of the piggybacks
 	loads      shard.Room         // of those that must be done
@@ -170,7 +170,7 @@ func (s *Session) submitAll(n int, to func(i int) (*shard.Shard, shard.Op)) (owe
 	return false, true
 }
 
-// cancel lets the shards that have stopped go on: the commands are not done.
+// cancel lets the stopped shards go on without executing the commands.
 func (g *commandGroup) cancel() {
 	g.mu.Lock()
 	g.over = true
@@ -178,7 +178,7 @@ func (g *commandGroup) cancel() {
 	g.cond.Broadcast()
 }
 
-// Run stops a shard until the commands are done.
+// Run stops a shard until the commands have been executed.
 func (g *commandGroup) Run(sh *shard.Shard) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,7 +193,7 @@ func (g *commandGroup) Run(sh *shard.Shard) {
 	}
 }
 
-// perform does the commands while all shards are stopped.
+// perform executes the commands while all shards are stopped.
 func (g *commandGroup) perform() {
 	if !g.last && g.anyGone() {
 		g.result <- ErrFindAgain
@@ -207,7 +207,7 @@ func (g *commandGroup) perform() {
 		sh.BeginPart(g.here)
 	}
 	for _, c := range g.commands {
-		if g.full() && demandingOf(c) == nil { // those that must be done were counted before
+		if g.full() && demandingOf(c) == nil { // required commands were counted before
 			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
 			continue
 		}
@@ -249,7 +249,7 @@ func (g *commandGroup) perform() {
 	g.b.proposeGroup(g.here[0], idsOf(g.here), entries, dones, g.piggybacks, func(err error) { g.result <- err })
 }
 
-// refused returns why a command that must be done cannot be.
+// refused returns why a required command cannot be executed.
 func (g *commandGroup) refused() error {
 	for _, c := range g.commands {
 		d := demandingOf(c)
@@ -290,8 +290,8 @@ func (g *commandGroup) anyGone() (gone bool) {
 	return gone
 }
 
-// settleDown does what follows from a command, and notes the queues whose rows are to be served:
-// the queue where something came first is served first.
+// settleDown handles the consequences of a command, and collects the queues whose waiting calls are
+// to be served, in the order in which they got messages.
 func (g *commandGroup) settleDown() {
 	for _, sh := range g.here {
 		g.waking = sh.SettleLater(g.waking)

@@ -45,7 +45,7 @@ func (s *Session) Get(queueName string, noAck bool) (d shard.Delivery, left int,
 	return s.GetOn(0, queueName, noAck)
 }
 
-// GetOn is Get for a channel of the session; a tap is told the channel.
+// GetOn is Get for a channel of the session, which it reports to a tap.
 func (s *Session) GetOn(channel int, queueName string, noAck bool) (d shard.Delivery, left int, ok bool, err error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", queueName); err != nil {

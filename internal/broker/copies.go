@@ -2,11 +2,11 @@ package broker
 
 import "fiveways.dev/fiveways/internal/broker/shard"
 
-// Source appends the next deliveries for c to out; more is false when there were none left. They
-// have no Queue, for there is nothing to settle.
+// Source appends the next deliveries for c to out; more is false if there were none left. They have
+// no Queue, because there is nothing to settle.
 type Source func(c *shard.Consumer, out []shard.Delivery) (all []shard.Delivery, more bool)
 
-// copier is what runs behind a consumer of ConsumeFrom.
+// copier feeds one consumer of ConsumeFrom.
 type copier struct {
 	s    *Session
 	c    *shard.Consumer
@@ -16,10 +16,10 @@ type copier struct {
 	done chan struct{} // closed when no delivery can come any more
 }
 
-// ConsumeFrom registers a consumer that gets what next has for it, as fast as the session takes it,
-// and is then cancelled by the broker, as when its queue is deleted. next is called on a goroutine
-// of its own. The consumer does not count as one of q, of which it tells; of spec, Tag, Data and
-// Started are used. Errors: ErrClosed.
+// ConsumeFrom registers a consumer that gets the deliveries of next as fast as the session accepts
+// them; then the broker cancels it, as if its queue had been deleted. A goroutine of its own calls
+// next. The consumer names q as its queue, but q does not count it as one of its consumers. Of spec
+// only Tag, Data and Started are used. Errors: ErrClosed.
 func (s *Session) ConsumeFrom(spec shard.ConsumerSpec, q *shard.Queue, next Source) (*shard.Consumer, error) {
 	c := shard.NewConsumer(&s.client, &shard.ConsumerSpec{Tag: spec.Tag, NoAck: true, Data: spec.Data})
 	c.Queue = q
@@ -95,7 +95,7 @@ func (k *copier) halt() {
 	k.s.forgetCopier(k)
 }
 
-// copierOf is what runs behind a consumer, nil unless ConsumeFrom has made it.
+// copierOf returns the copier of a consumer, nil unless ConsumeFrom has made the consumer.
 func (s *Session) copierOf(c *shard.Consumer) *copier {
 	s.mu.Lock()
 	defer s.mu.Unlock()

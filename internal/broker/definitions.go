@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Definitions are changes of the definitions of a virtual host, in an order in which each can build
-// on those before it. Session.Define makes all of them or none.
+// Definitions are changes to a virtual host's definitions, in an order in which each can build on
+// the earlier ones. Session.Define makes all of them or none.
 type Definitions struct{ steps []func(*catalog.Edit) error }
 
 func (d *Definitions) add(step func(*catalog.Edit) error) { d.steps = append(d.steps, step) }
@@ -36,7 +36,7 @@ func (d *Definitions) Unbind(spec BindSpec) {
 	d.add(func(e *catalog.Edit) error { return e.Unbind(&spec) })
 }
 
-// DeleteQueue deletes a queue with its messages, also when it is in use. It need not exist.
+// DeleteQueue deletes a queue with its messages, even if it is in use. It need not exist.
 func (d *Definitions) DeleteQueue(name string) {
 	d.add(func(e *catalog.Edit) error { return e.DeleteQueue(name) })
 }
@@ -60,9 +60,9 @@ func (d *Definitions) DeleteParameter(component, parameter string) {
 }
 
 // Define makes the changes and returns when they are durable. They are one entry of the log, so
-// that all or none of them are there after a crash. An error is that of the first change that
-// fails; nothing has changed then. Errors: those of the methods of Session with the names of the
-// changes, and ErrLogFailed.
+// after a crash all or none of them are there. If a change fails, Define returns its error and
+// nothing has changed. Errors: those of the Session methods with the names of the changes, and
+// ErrLogFailed.
 func (s *Session) Define(d *Definitions) error {
 	return s.change(func(e *catalog.Edit) error {
 		err := s.vhost.Check()
@@ -99,7 +99,7 @@ func (s *Session) change(decide func(*catalog.Edit) error) error {
 	if err := j.Await(index); err != nil {
 		return err
 	}
-	return s.b.dropAll(e.Ended) // only when that is durable: a crash before brings them back
+	return s.b.dropAll(e.Ended) // only when the deletion is durable: a crash before that brings the queues back
 }
 
 // commitEdit records a change and makes it. It returns the index of the entry to wait for, 0: none.
@@ -138,7 +138,7 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	return index
 }
 
-// ownerOf is the session that an exclusive queue is deleted with, nil for others.
+// ownerOf returns the session with which an exclusive queue is deleted, nil for other queues.
 func ownerOf(q *shard.Queue) *Session {
 	s, _ := q.Owner.(*Session)
 	return s

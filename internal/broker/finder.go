@@ -9,26 +9,27 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Finder is a session as packages above this one use it to find queues. It is for the session's
-// goroutine, that of Find; Broker, Table, Lookup, Queues and QueuesFrom any goroutine may call.
+// Finder is the view of a session through which packages above this one find queues. Only the
+// session's goroutine may use it, the one that calls Find; any goroutine may call Broker, Table,
+// Lookup, Queues and QueuesFrom.
 type Finder struct{ s *Session }
 
-// Finder is the session for packages above this one.
+// Finder returns this view of the session.
 func (s *Session) Finder() Finder { return Finder{s} }
 
-// What a command may do to a queue, as permissions have it.
+// The actions on a queue that permissions distinguish.
 const (
 	Configuring = toConfigure
 	Reading     = toRead
 	Writing     = toWrite
 )
 
-// May reports whether the user may do something, Configuring, Reading or Writing, to a queue, there
-// or not. Errors: ErrAccessRefused.
+// May reports whether the user may do something (Configuring, Reading or Writing) to a queue, which
+// need not exist. Errors: ErrAccessRefused.
 func (f Finder) May(action, queue string) error { return f.s.may(action, "queue", queue) }
 
-// Queue finds a queue to which the session may do something. One that is not there is declared when
-// create says so, durable and without other properties; it is removed when it is idle. Errors:
+// Queue finds a queue to which the session may do something. With create, a missing queue is
+// declared, durable and without other properties, and removed when it is idle. Errors:
 // ErrAccessRefused, ErrQueueNotFound, ErrExclusive; with create those of Session.To.
 func (f Finder) Queue(action, name string, create bool) (*shard.Queue, error) {
 	if err := f.May(action, name); err != nil {
@@ -37,45 +38,46 @@ func (f Finder) Queue(action, name string, create bool) (*shard.Queue, error) {
 	return f.s.findOrMake(name, create)
 }
 
-// ToPublish is Queue for a command that puts messages into the queue: it is held back while the log
-// or the memory is behind.
+// ToPublish is Queue for a command that publishes to the queue: the command is held back while the
+// log or the memory is behind.
 func (f Finder) ToPublish(name string, create bool) (*shard.Queue, error) {
 	return f.s.writable(name, create)
 }
 
-// Publishes has the command held back while the log or the memory is behind, as ToPublish does.
+// Publishes holds the command back while the log or the memory is behind, as ToPublish does.
 func (f Finder) Publishes() { f.s.batch.Publishes = true }
 
-// Find finds the queue of another command, which is a part of the current one; its outcome is in
-// the OnQueue of that one, too.
+// Find finds the queue of another command, which is a part of the current one. The other command's
+// OnQueue has the outcome, too.
 func (f Finder) Find(c Command) error { return f.s.find(c) }
 
-// At runs fn at the shard of a queue, which may be gone, and returns when that is done. The caller
-// holds no lock. Errors: ErrClosed.
+// At runs fn at the shard of a queue, which may be gone, and returns when fn has returned. The
+// caller holds no lock. Errors: ErrClosed.
 func (f Finder) At(q *shard.Queue, fn func(shard.Context)) error {
 	return f.s.at(q.Home(), func() { fn(shard.ContextOf(q)) })
 }
 
-// Stopped is closed when the shard of a queue has stopped: nothing happens to the queue any more.
+// Stopped returns a channel that is closed when the queue's shard has stopped: nothing happens to
+// the queue after that.
 func (f Finder) Stopped(q *shard.Queue) <-chan struct{} { return q.Home().Done }
 
-// Broker is the broker of the session.
+// Broker returns the session's broker.
 func (f Finder) Broker() *Broker { return f.s.b }
 
-// Table is what there is in the virtual host now.
+// Table returns the virtual host's current routing table.
 func (f Finder) Table() *routing.Table { return f.s.vhost.Table() }
 
-// Lookup finds a queue without asking for a permission.
+// Lookup finds a queue without checking permissions.
 func (f Finder) Lookup(name string) (q *shard.Queue, ok bool) { return f.s.vhost.Queue(name) }
 
-// Buffer is the queue that holds the messages of an exchange, nil when it holds none.
+// Buffer returns the queue that holds the messages of an exchange, nil if it holds none.
 func (f Finder) Buffer(x *routing.Exchange) *shard.Queue { return f.s.b.set.BufferQueue(x) }
 
 // Queues yields the queues of the virtual host.
 func (f Finder) Queues() iter.Seq[*shard.Queue] { return f.s.vhost.Queues() }
 
-// QueuesFrom returns at most n queues of the virtual host by their IDs, from an ID on, and the one
-// to go on from, 0 at the end.
+// QueuesFrom returns at most n queues of the virtual host in the order of their IDs, from an ID on,
+// and the ID to continue from, 0 at the end.
 func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64) {
 	ids := f.s.vhost.QueueIDs()
 	at, _ := slices.BinarySearch(ids, id)
@@ -92,7 +94,8 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64
 	return queues, next
 }
 
-// IfGone turns ErrQueueNotFound into ErrFindAgain: a queue that was found was deleted since.
+// IfGone turns ErrQueueNotFound into ErrFindAgain, for a queue that had been found and was deleted
+// since.
 func IfGone(err error) error {
 	if errors.Is(err, ErrQueueNotFound) {
 		return ErrFindAgain

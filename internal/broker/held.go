@@ -5,10 +5,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// OnDelivery is what commands about one delivery embed. The session that was given it may end it:
-// that needs no permission.
+// OnDelivery is embedded by commands about one delivery. The session that received the delivery may
+// end it, without any permission.
 type OnDelivery struct {
-	OnQueue                  // its name is given back, not asked for
+	OnQueue                  // Find sets its name
 	Of       *shard.Queue    // Delivery.Queue
 	Consumer *shard.Consumer // Delivery.Consumer
 	Handle   queue.Handle
@@ -22,17 +22,18 @@ func (d *OnDelivery) Find(f Finder) (*shard.Queue, error) {
 	return nil, f.s.noQueue(d.Queue)
 }
 
-// held reports whether the message is still out, and its consumer there. It runs on the goroutine
-// of the queue's shard.
+// held reports whether the message is still unacked and its consumer still there. It runs on the
+// goroutine of the queue's shard.
 func (d *OnDelivery) held() bool {
 	return shard.ContextOf(d.Of).Deliveries().Status(d.Handle) == queue.Unacked && (d.Consumer == nil || !d.Consumer.Gone())
 }
 
-// Settle acknowledges a delivery. One that is not held any more is no error, unless it must be.
+// Settle acknowledges a delivery. If the delivery is no longer held, that is no error unless Must
+// is set.
 type Settle struct {
 	OnDelivery
-	Must bool // when it is not held any more, nothing of the DoAll is done: DoAll returns ErrStale
-	Held bool // it was, and is no more
+	Must bool // if the delivery is no longer held, DoAll executes no command and returns ErrStale
+	Held bool // result: the delivery was held, and has been acknowledged
 }
 
 func (t *Settle) Find(f Finder) (*shard.Queue, error) {
@@ -51,7 +52,7 @@ func (t *Settle) Run(at shard.Context) error {
 	return nil
 }
 
-// ofStreams: what is out of a stream's queue may be acknowledged.
+// OfStreams implements ofStreams: deliveries from a stream may be acknowledged, too.
 func (*Settle) OfStreams() {}
 
 func (t *Settle) demanded() bool { return t.Must }

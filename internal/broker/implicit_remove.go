@@ -8,7 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// removals are the queues that their shards let go and that are still in the definitions.
+// removals are the queues that their shards have marked as idle and that the definitions still
+// have.
 type removals struct {
 	mu     sync.Mutex
 	queues []*shard.Queue
@@ -39,7 +40,7 @@ func (r *removals) take() (batch []*shard.Queue) {
 	return batch
 }
 
-// remove is the goroutine of removals.
+// remove is the goroutine that takes such queues out of the definitions.
 func (b *Broker) remove() {
 	defer b.housekeeper.Done()
 	for {

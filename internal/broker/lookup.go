@@ -20,16 +20,16 @@ func (s *Session) may(action, kind, name string) error { return s.May(action, ki
 
 func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, kind, name) }
 
-// noQueue is the error for a name that no queue has.
+// noQueue returns the error for a name that no queue has.
 func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
 // AwaitRemovals returns when all removals of queues, exchanges and bindings that the session may
-// have seen are durable. An answer that something is not there, or the confirm of a message that
-// reaches no queue, comes after it. Errors: ErrLogFailed.
+// have seen are durable. It precedes every answer that something does not exist, and the confirm of
+// a message that reaches no queue. Errors: ErrLogFailed.
 func (s *Session) AwaitRemovals() error { return s.b.journal.AwaitRemovals() }
 
-// HasQueue reports whether there is a queue of this name, exclusive ones included. That there is
-// none is told once that is durable, or cannot be any more. The caller holds no lock.
+// HasQueue reports whether there is a queue of this name, exclusive ones included. Before it
+// returns false it waits until that is durable, or the log has failed. The caller holds no lock.
 func (s *Session) HasQueue(name string) bool {
 	if s.Rights.HasQueue(name) {
 		return true
@@ -38,8 +38,8 @@ func (s *Session) HasQueue(name string) bool {
 	return false
 }
 
-// usableQueue finds a queue that this session may use. That there is none is told once that is
-// durable.
+// usableQueue finds a queue that this session may use. Before it reports that there is none it
+// waits until that is durable.
 func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 	q, err := s.Usable(s.vhost.Table(), name)
 	if errors.Is(err, ErrQueueNotFound) {
@@ -51,9 +51,9 @@ func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 	return shard.QueueOf(q), nil
 }
 
-// MayRead reports whether the session may consume from a queue, which has to be there. Protocols
-// ask before they look at arguments, so that errors about these go only to users with the
-// permission. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
+// MayRead reports whether the session may consume from a queue, which must exist. Protocols call it
+// before they check arguments, so that only users with the permission learn about errors in these.
+// Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) MayRead(queue string) error {
 	if err := s.may(toRead, "queue", queue); err != nil {
 		return err
@@ -62,16 +62,16 @@ func (s *Session) MayRead(queue string) error {
 	return err
 }
 
-// MayConsume reports whether the session may consume from a queue, there or not. Errors:
+// MayConsume reports whether the session may consume from a queue, which need not exist. Errors:
 // ErrAccessRefused, ErrExclusive.
 func (s *Session) MayConsume(queue string) error { return s.mayUse(toRead, queue) }
 
-// MayWrite reports whether the session may put messages into a queue, there or not. Errors:
+// MayWrite reports whether the session may publish to a queue, which need not exist. Errors:
 // ErrAccessRefused, ErrExclusive.
 func (s *Session) MayWrite(queue string) error { return s.mayUse(toWrite, queue) }
 
-// MayDelete reports whether the session may delete a queue, there or not. Errors: ErrAccessRefused,
-// ErrExclusive.
+// MayDelete reports whether the session may delete a queue, which need not exist. Errors:
+// ErrAccessRefused, ErrExclusive.
 func (s *Session) MayDelete(queue string) error { return s.mayUse(toConfigure, queue) }
 
 func (s *Session) mayUse(action, queue string) error {
@@ -84,8 +84,8 @@ func (s *Session) mayUse(action, queue string) error {
 	return nil
 }
 
-// Alive reports whether a message with an id, other than those of but, is in a queue of the virtual
-// host whose messages have an order (QueuePolicy.ConsumeAfter), whatever is happening to it.
+// Alive reports whether a message with an id, other than those of but, is in any state in a queue
+// of the virtual host whose messages have an order (QueuePolicy.ConsumeAfter).
 func (s *Session) Alive(messageID string, but ...shard.Loan) (alive bool) {
 	s.Flush()
 	sum := idindex.SumOf([]byte(messageID))

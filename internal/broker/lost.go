@@ -7,11 +7,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// WhenLost has fn called, once, when this node loses its leadership: the state of the broker may
-// differ from the log of the cluster from then on, and clients must hear no more of it. fn is
-// called before any promise that is open fails, at once when leadership is lost already. It may be
-// called on any goroutine, also one that holds locks of the broker: it must neither wait nor call
-// the broker.
+// WhenLost registers fn, which is called once when this node loses its leadership: from then on the
+// broker's state may differ from the cluster's log, and clients must not see any more of it. fn is
+// called before any open promise fails, and at once if leadership is already lost. It may be called
+// on any goroutine, also one that holds locks of the broker: it must neither wait nor call the
+// broker.
 func (b *Broker) WhenLost(fn func()) {
 	fn = sync.OnceFunc(fn)
 	look := func(s store.State) {

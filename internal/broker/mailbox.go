@@ -53,7 +53,8 @@ func (b *Broker) HasMailbox(name string) bool {
 	return ok
 }
 
-// Post delivers a message to a mailbox; false when there is none, or when its owner does not read.
+// Post delivers a message to a mailbox. It returns false if the mailbox does not exist or its owner
+// does not read.
 func (s *Session) Post(name string, env message.Envelope) bool {
 	v, ok := s.b.mailboxes.Load(name)
 	if !ok {

@@ -15,9 +15,9 @@ type namedTargets struct {
 	found      map[string]shard.Targets
 }
 
-// To finds the queue of a name for messages that no exchange routes. A queue that is not there is
-// made, and removed when it is idle. The user needs the permission to write to it, and to make one
-// that to configure it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName,
+// To finds the queue with a name, for messages that no exchange routes. A missing queue is created,
+// and removed when it is idle. The user needs write permission for the queue, and configure
+// permission to create it. Errors: ErrAccessRefused, ErrExclusive, ErrReservedName, ErrInvalidName,
 // ErrQueueLimit, ErrLogFailed.
 func (s *Session) To(name []byte) (shard.Targets, error) {
 	if t, ok := s.Known(name); ok {
@@ -39,8 +39,7 @@ func (s *Session) To(name []byte) (shard.Targets, error) {
 	return t, nil
 }
 
-// Into is To for a queue that must be there. Errors: ErrAccessRefused, ErrQueueNotFound,
-// ErrExclusive.
+// Into is To for a queue that must exist. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) Into(name string) (shard.Targets, error) {
 	s.Flush()
 	q, err := s.writable(name, false)
@@ -50,7 +49,7 @@ func (s *Session) Into(name string) (shard.Targets, error) {
 	return shard.NewTargets([]*shard.Queue{q}), nil
 }
 
-// Known is To from its cache; ok is false for a queue that the cache does not have.
+// Known looks a queue up in the cache of To; ok is false if the cache does not have it.
 func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	c := &s.named
 	generation, table := s.b.AccessGeneration(), s.vhost.Table()
@@ -62,19 +61,20 @@ func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	return t, ok
 }
 
-// MakeReadable makes sure that there is a queue of a name from which the session may consume. A
-// queue that is not there is made, and removed when it is idle. Errors: those of To.
+// MakeReadable makes sure that a queue exists from which the session may consume. A missing queue
+// is created, and removed when it is idle. Errors: those of To.
 func (s *Session) MakeReadable(name string) error {
 	_, err := Finder{s}.Queue(Reading, name, true)
 	return err
 }
 
-// Unheld has the session's Flush wait only for shards that are behind, not for the log, the memory
-// or consumers: its caller has other requests to serve meanwhile, and asks Behind itself.
+// Unheld makes the session's Flush wait only for shards that are behind, not for the log, the
+// memory or consumers. It is for a caller that has other requests to serve meanwhile, and calls
+// Behind itself.
 func (s *Session) Unheld() { s.batch.Unheld = true }
 
-// Behind reports whether publishers are to wait for the log or for memory.
+// Behind reports whether publishers must wait for the log or for memory.
 func (b *Broker) Behind() bool { return b.set.OverMark() }
 
-// LogFailed reports whether the log takes no more writes. Then no publish is confirmed any more.
+// LogFailed reports whether the log takes no more writes. After that no publish is confirmed.
 func (b *Broker) LogFailed() bool { return b.set.Log.State().Health == store.Failed }

@@ -7,9 +7,9 @@ import (
 )
 
 // PiggybackedEntry adds an entry of a state machine to the group of the log that Session.DoAll or
-// Tx.Commit makes, so that both are atomic. These return when the entry has been applied. Such
-// entries of one group are applied in the order of the commands; one behind an Unchanged that does
-// not hold is left out. It needs no permission.
+// Tx.Commit writes, so that both are atomic. These return when the entry has been applied. Entries
+// of one group are applied in the order of the commands; those after an Unchanged that does not
+// hold are left out. It needs no permission.
 type PiggybackedEntry struct {
 	OnQueue        // without a queue
 	Machine uint32 // its number: statemachine.Keys, statemachine.Semaphores
@@ -31,12 +31,12 @@ func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
 // Run is not called: the entry has no shard.
 func (e *PiggybackedEntry) Run(shard.Context) error { return nil }
 
-// refused is nothing: an entry that cannot be has failed before.
+// refused returns nil: an entry that cannot be recorded has failed before.
 func (e *PiggybackedEntry) refused(*commandGroup) error { return nil }
 
 func (e *PiggybackedEntry) demanded() bool { return true }
 
-// size is how much of the group of the log it takes.
+// size is how many bytes of the group of the log the entry takes.
 func (e *PiggybackedEntry) size() int { return len(e.Entry) }
 
 // piggybacks are entries of state machines in one group of the log.
@@ -60,7 +60,7 @@ func (ps piggybacks) entries() []*statemachine.Entry {
 	return all
 }
 
-// applied notes the outcome.
+// applied stores the index of the applied entry.
 func (ps piggybacks) applied(err error) {
 	for _, p := range ps {
 		if err == nil {

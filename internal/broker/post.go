@@ -5,20 +5,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// demanding is a command that may be required: a DoAll does none of its commands unless the
-// required ones can be done.
+// demanding is a command that may be required: DoAll executes its commands only if all required
+// ones can be executed.
 type demanding interface {
 	Command
 	// demanded reports whether the command is required.
 	demanded() bool
-	// refused returns why it cannot be done, before any command of the group is. It runs while all
-	// shards of the group are stopped, and the queue is there.
+	// refused returns why the command cannot be executed, before any command of the group is. It
+	// runs while all shards of the group are stopped. The queue exists.
 	refused(g *commandGroup) error
-	// size is how many bytes of the log it asks for.
+	// size is how many bytes of the log the command needs.
 	size() int
 }
 
-// demandingOf returns a command that is required, nil for others.
+// demandingOf returns c if it is required, else nil.
 func demandingOf(c Command) demanding {
 	if d, ok := c.(demanding); ok && d.demanded() {
 		return d
@@ -36,8 +36,8 @@ type Post struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	Create     bool  // an implicit queue is made when there is none
-	Must       bool  // DoAll does nothing, and returns the error, when the post fails; else that is in Err
+	Create     bool  // a missing queue is created as an implicit one
+	Must       bool  // required: if the post fails, DoAll executes nothing and returns the error, which else is in Err
 }
 
 // Find implements Command.
@@ -49,7 +49,7 @@ func (p *Post) Run(at shard.Context) error {
 	return at.Publish(p.By(), &of)
 }
 
-// OfStreams has the command done on streams, too: the message is an entry.
+// OfStreams implements ofStreams: in a stream the message becomes an entry.
 func (*Post) OfStreams() {}
 
 func (p *Post) demanded() bool { return p.Must }

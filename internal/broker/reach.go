@@ -26,7 +26,7 @@ func (b *Broker) At(q *shard.Queue, fn func(shard.Context)) error {
 	return q.At(fn)
 }
 
-// eachStep is how many queues AtEach does before the shard does something else.
+// eachStep is how many queues AtEach visits before the shard may do something else.
 const eachStep = 512
 
 // AtEach runs fn for each of some queues at its shard, one shard after the other. i is the place of
@@ -54,8 +54,8 @@ func (b *Broker) AtEach(queues []*shard.Queue, fn func(i int, at shard.Context))
 	return nil
 }
 
-// EachRetired runs fn for what each shard has counted in queues that are gone, by virtual host,
-// which may be gone, too. Errors: ErrClosed.
+// EachRetired runs fn for the counts that each shard has of deleted queues, by virtual host, which
+// may be deleted, too. Errors: ErrClosed.
 func (b *Broker) EachRetired(fn func(*shard.VHost, *queue.Counts)) error {
 	for _, sh := range b.set.All {
 		if err := sh.EachRetired(fn); err != nil {
@@ -65,7 +65,7 @@ func (b *Broker) EachRetired(fn func(*shard.VHost, *queue.Counts)) error {
 	return nil
 }
 
-// NewReader returns a reader of the messages of a queue that are only in the log, for one
+// NewReader returns a reader for the messages of a queue that are only in the log. It is for one
 // goroutine.
 func (b *Broker) NewReader(q *shard.Queue) *store.Reader { return b.set.Store.NewReader(q.Home().ID) }
 
@@ -80,8 +80,8 @@ func (b *Broker) AllVHosts() iter.Seq[*shard.VHost] {
 	}
 }
 
-// Renew finds the queues of t again by their names, and adds the queue that is named key, "" for
-// none. A deleted queue is no target any more; a queue that has its name now is one instead.
+// Renew finds the queues of t again by their names, and adds the queue named key, unless that is
+// "". A deleted queue is no longer a target; a new queue with its name replaces it.
 func (s *Session) Renew(t shard.Targets, key string) shard.Targets {
 	table := s.vhost.Table()
 	find := func(q *shard.Queue) *shard.Queue {

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// restore takes up what the log has: the definitions first, then each shard and each state machine,
-// its checkpoint and the log behind that. From then on the broker follows.
+// restore loads the state from the log: first the definitions, then each shard and each state
+// machine, from its checkpoint and the entries after that. From then on the broker follows.
 func (b *Broker) restore() error {
 	b.following = true
 	b.newDefinitions()
@@ -36,7 +36,7 @@ func (b *Broker) restore() error {
 	return nil
 }
 
-// begin ends following: what was restored and followed can be used.
+// begin ends following and makes the restored state ready for use.
 func (b *Broker) begin() {
 	b.following = false
 	b.reportBroken()
@@ -52,7 +52,7 @@ func (b *Broker) begin() {
 	}
 }
 
-// recover rebuilds what the broker was when it ended.
+// recover restores the state that the broker had when it ended, and begins.
 func (b *Broker) recover() error {
 	if err := b.restore(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *Broker) recover() error {
 	return nil
 }
 
-// reportBroken names the bindings that match nothing since this start.
+// reportBroken logs the bindings that match nothing since this start.
 func (b *Broker) reportBroken() {
 	for _, v := range b.set.Catalog.VHosts() {
 		for binding := range v.Table().Bindings() {

@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Replayed is a broker as recovery made it, which has not started. It belongs to one goroutine.
+// Replayed is a broker after recovery that has not been started. It belongs to one goroutine.
 type Replayed struct{ Broker *Broker }
 
-// At is a queue at its shard.
+// At returns the Context of a queue.
 func (r Replayed) At(q *shard.Queue) shard.Context { return shard.ContextOf(q) }
 
-// Replay runs fn with what recovery makes of a data folder, which is only read. Errors: those of
-// Open and fn.
+// Replay recovers a broker from a data folder, which it only reads, and runs fn with it. Errors:
+// those of Open and fn.
 func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	o = o.withDefaults()
 	st, err := store.OpenReadOnly(fs, dir, store.Options{Logger: o.Logger})
@@ -31,8 +31,8 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	return errors.Join(err, st.Close())
 }
 
-// ReplayedHash is the Hash that a broker would have after recovery from a data folder, with the
-// state machines of o, which must be new: they take what the log has. Errors: those of Open.
+// ReplayedHash returns the Hash of a broker after recovery from a data folder. The state machines
+// of o must be new: they get what the log has. Errors: those of Open.
 func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
 	err = Replay(fs, dir, o, func(r Replayed) error {
 		sum = (&Replica{b: r.Broker}).Hash()

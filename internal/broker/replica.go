@@ -15,8 +15,9 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Replica is the engine of a node that follows: it has the durable state of another node's broker,
-// entry by entry, and becomes a broker when it leads. Its methods are for one goroutine.
+// Replica is the engine of a node that follows: it applies another node's entries to its own copy
+// of the durable state, and becomes a broker when the node leads. Its methods are for one
+// goroutine.
 type Replica struct {
 	b       *Broker
 	applied int // bytes since the queues were last packed
@@ -36,7 +37,7 @@ func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, e
 	return r, nil
 }
 
-// Apply makes the changes of a batch that is committed. What was applied before changes nothing.
+// Apply makes the changes of a committed batch. Entries that were applied before change nothing.
 // Errors: shard.AsStoreError; the replica cannot be used after one.
 func (r *Replica) Apply(batch []store.Entry) error {
 	for i := range batch {
@@ -55,7 +56,7 @@ func (r *Replica) Apply(batch []store.Entry) error {
 // packBytes is how much is applied before the queues are packed again.
 const packBytes = 16 << 20
 
-// pack has the queues keep only their shares of memory.
+// pack makes the queues keep only their shares of memory.
 func (r *Replica) pack() {
 	r.applied = 0
 	for _, sh := range r.b.set.All {
@@ -78,22 +79,22 @@ func (r *Replica) apply(e *store.Entry) error {
 	return b.set.All[e.Shard-1].ApplyEntry(e.Index, e.Data)
 }
 
-// Hash is that of a broker (Broker.Hash) with the same durable state.
+// Hash equals Broker.Hash of a broker with the same durable state.
 func (r *Replica) Hash() (sum uint64) {
-	sum, _ = r.b.Hash() // that of a broker that leads may be closed
+	sum, _ = r.b.Hash() // a replica that leads has a broker, which may be closed
 	return sum
 }
 
-// Sum is that of a part of a broker (Broker.Sum) with the same durable state; ok is false when the
-// part is not at that place, or there is no such part.
+// Sum returns what Broker.Sum reports for a part of the same durable state; ok is false if the part
+// is not at that place, or does not exist.
 func (r *Replica) Sum(part uint32, at Place) (sum uint64, ok bool) {
 	err := r.b.Sum(part, none, func(here uint64, now Place) { sum, ok = here, now == at })
 	return sum, ok && err == nil
 }
 
-// Checkpoint takes hold of what was applied since the last checkpoints, where that is enough bytes.
-// write writes it, beside further calls of Apply, and frees what the log does not need any more;
-// nil: nothing is due.
+// Checkpoint captures the state of the parts that have applied enough bytes since their last
+// checkpoint. write stores it, while Apply may go on, and frees what the log no longer needs; nil:
+// nothing is due.
 func (r *Replica) Checkpoint(enough int64) (write func() error) {
 	b := r.b
 	var due []*shard.Shard
@@ -125,8 +126,8 @@ func (r *Replica) Checkpoint(enough int64) (write func() error) {
 	}
 }
 
-// Lead makes the replica a broker, which appends to a log from now on. The replica is not used any
-// more. Errors: those of the scratch log.
+// Lead makes the replica a broker, which appends to a log from now on. The replica must not be used
+// after that. Errors: those of the scratch log.
 func (r *Replica) Lead(log shardlog.Log) (*Broker, error) {
 	b := r.b
 	scratch, err := b.openScratch()
@@ -141,8 +142,8 @@ func (r *Replica) Lead(log shardlog.Log) (*Broker, error) {
 	return b, nil
 }
 
-// Abandon ends a broker that does not lead any more. It records nothing and writes no checkpoint:
-// what its state has beyond the committed entries is of no use. The log has ended by then, and the
+// Abandon ends a broker that no longer leads. It records nothing and writes no checkpoint, because
+// its state may be ahead of the committed entries. Before it is called the log has ended and the
 // sessions are closed. The store stays open.
 func (b *Broker) Abandon() error {
 	b.closeOnce.Do(func() {
@@ -155,7 +156,7 @@ func (b *Broker) Abandon() error {
 	return b.closed
 }
 
-// openScratch opens the log for bodies that memory has no room for, which is empty.
+// openScratch opens an empty log for bodies that do not fit in memory.
 func (b *Broker) openScratch() (*store.Store, error) {
 	return store.Open(b.fs, filepath.Join(b.dir, "scratch"), store.Options{
 		Scratch: true, SegmentBytes: b.opts.SegmentBytes, Logger: b.opts.Logger,

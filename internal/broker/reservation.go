@@ -7,9 +7,9 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Reservation is the place of a session's publish in the queues of the rate limits: of the user,
-// of the virtual host and of each queue. It has been charged there already, so it delays later
-// publishes even when its session does not wait.
+// Reservation is the turn of a session's publish in the queues of the rate limits: of the user, of
+// the virtual host and of each queue. The publish has been charged to them, so it delays later ones
+// even if its session does not wait.
 type Reservation struct {
 	s      *Session
 	charge throttle.Charge
@@ -24,8 +24,8 @@ func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 	}
 }
 
-// Await returns when it is the turn of what was reserved, or the broker is to close. The caller
-// flushes before. Errors: ErrClosed when SessionOptions.Done was closed before.
+// Await returns when the turn of the reservation comes, or the broker is about to close. The caller
+// flushes before. Errors: ErrClosed if SessionOptions.Done was closed before.
 func (r *Reservation) Await() error {
 	if r == nil {
 		return nil
@@ -33,7 +33,7 @@ func (r *Reservation) Await() error {
 	return r.charge.Await(r.s.sleep)
 }
 
-// sleep waits for d, or until changed is closed. over is true when there is nothing to wait for any
+// sleep waits for d, or until changed is closed. over is true if there is no reason to wait any
 // more.
 func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, err error) {
 	timer := time.NewTimer(d)
@@ -55,11 +55,11 @@ func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, er
 	}
 }
 
-// rated reports whether what the session publishes is held to rates.
+// rated reports whether rate limits apply to what the session publishes.
 func (s *Session) rated() bool { return s.b.set.Rated.Load() && !s.Operator }
 
-// Reserve counts a message against the limits of rates that it falls under. When that is not nil it
-// is to be awaited before Publish, which does both for a caller that does not. Any goroutine may
+// Reserve charges a message to the rate limits that apply to it. If the result is not nil, the
+// caller awaits it before Publish, which otherwise reserves and waits itself. Any goroutine may
 // call it.
 func (s *Session) Reserve(p *shard.Publish) *Reservation {
 	if !s.rated() || p.Reserved || p.CopyOf != nil {
@@ -74,8 +74,7 @@ func (s *Session) Reserve(p *shard.Publish) *Reservation {
 	return r
 }
 
-// Rated reports whether a message into a queue falls under a limit of a rate. Any goroutine may
-// call it.
+// Rated reports whether a rate limit applies to a message into a queue. Any goroutine may call it.
 func (s *Session) Rated(to shard.Targets) bool {
 	if !s.rated() {
 		return false
@@ -85,7 +84,7 @@ func (s *Session) Rated(to shard.Targets) bool {
 	return !r.charge.Empty()
 }
 
-// awaitTurn has a publish wait for its turn.
+// awaitTurn makes a publish wait for its turn.
 func (s *Session) awaitTurn(p *shard.Publish) {
 	if r := s.Reserve(p); r != nil {
 		s.Flush()
@@ -102,8 +101,9 @@ type publisher interface {
 
 func (p *Post) EachBody(fn func(bytes int64)) { fn(int64(len(p.Env.Body()))) }
 
-// ReserveAll is Reserve for commands, to be awaited before Do or DoAll, which do both. It is for a
-// caller that must not block in Do, and for one that runs the commands on another session.
+// ReserveAll is Reserve for commands: the caller awaits the result before Do or DoAll, which
+// otherwise reserve and wait themselves. It is for callers that must not block in Do, or run the
+// commands on another session.
 func (s *Session) ReserveAll(commands ...Command) *Reservation {
 	if !s.rated() {
 		return nil
@@ -127,7 +127,8 @@ func (s *Session) ReserveAll(commands ...Command) *Reservation {
 	return r
 }
 
-// awaitRates reserves for the call that does the commands, and waits; the next call reserves anew.
+// awaitRates reserves for the call that executes the commands, and waits; the next call reserves
+// anew.
 func (s *Session) awaitRates(commands []Command) error {
 	if !s.rated() {
 		return nil

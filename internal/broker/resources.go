@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Resources are the limits of the broker on its machine, and what it uses.
+// Resources are the broker's limits on its machine, and its use of them.
 type Resources struct {
 	Dir           string
 	Memory        int64  // bytes that the messages of queues take
@@ -15,7 +15,7 @@ type Resources struct {
 	Alarm         string // why publishers are blocked now; "": they are not
 }
 
-// Resources reads them.
+// Resources returns their current values.
 func (b *Broker) Resources() Resources {
 	r := Resources{Dir: b.dir, Memory: b.set.Memory.Load(), MemoryLimit: b.opts.MemoryLimit, DiskFree: -1, DiskFreeLimit: max(b.opts.DiskFreeLimit, 0)}
 	if free, err := b.fs.Free(b.dir); err == nil {
@@ -27,10 +27,10 @@ func (b *Broker) Resources() Resources {
 	return r
 }
 
-// Latencies are times that the engine takes of its work.
+// Latencies measure the engine's work.
 type Latencies struct {
-	Queueing histogram.Snapshot // ms from a message's coming in to its first handing out, of some messages of each queue
-	Confirm  histogram.Snapshot // ns from the end of the work of a shard for publishes to their being safe, one for each part of the log
+	Queueing histogram.Snapshot // ms from a message's arrival to its first delivery, for some messages of each queue
+	Confirm  histogram.Snapshot // ns from a shard's publishes to their durability, one for each part of the log
 	store.Histograms
 }
 

@@ -2,18 +2,18 @@ package broker
 
 import "fiveways.dev/fiveways/internal/broker/shard"
 
-// lone is the command that Session.Run has at a shard.
+// lone is the command of Session.Run at its shard.
 type lone struct {
 	command Command
 	done    chan struct{} // 1 slot: it has run; nil before the first
 	early   bool          // it may have seen a message of the server that is not durable
 }
 
-// Run does one command and does not wait for the log, as Do does: for commands that change nothing
-// durable. Only while a persistent message of the server in the queue is on its way to the log, it
-// waits for that. It looks for the queue once: when that is deleted before the command has run, the
-// error is ErrFindAgain. Errors: that of the command, which is in its OnQueue, too; ErrLogFailed,
-// ErrClosed.
+// Run executes one command and, unlike Do, does not wait for the log: it is for commands that
+// change nothing durable. There is one exception: it waits while a persistent message of the server
+// in the queue is not durable yet. It looks for the queue once; if that is deleted before the
+// command has run, the error is ErrFindAgain. Errors: that of the command, which is also in its
+// OnQueue; ErrLogFailed, ErrClosed.
 func (s *Session) Run(c Command) error {
 	s.Flush()
 	if err := s.find(c); err != nil {

@@ -8,12 +8,12 @@ import (
 )
 
 // ServerPublish publishes a message of the server itself as part of the atomic group that
-// Session.DoAll or Tx.Commit writes: after a crash the message is in its queues together with the
-// other changes of the group, or none of them is there. It is routed like any message to its
-// exchange, which may be an internal one; without such an exchange or virtual host it goes nowhere.
-// It comes after everything else of the group and cannot make it fail: a full queue that rejects
-// messages does not get it. It needs no permission. If it is persistent, consumers of a durable
-// queue get it, and Session.Get returns it, once the group is durable.
+// Session.DoAll or Tx.Commit writes: after a crash the message and the other changes of the group
+// are all there or all missing. It is routed like any message to its exchange, which may be
+// internal; if the exchange or virtual host does not exist, it reaches nothing. It comes last in
+// the group and cannot make it fail: a full queue that rejects messages does not get it. It needs
+// no permission. If it is persistent, consumers of a durable queue get it, and Session.Get returns
+// it, once the group is durable.
 type ServerPublish struct {
 	OnQueue // without a queue
 	VHost   VHostID
@@ -32,7 +32,7 @@ func (e *ServerPublish) Find(f Finder) (*shard.Queue, error) {
 	return nil, nil
 }
 
-// emitted finds the queues of a message of the server. They are cached apart from those of the
+// emitted finds the queues of a message of the server. They are cached separately from those of the
 // session's own messages, which need permissions.
 func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
 	v := s.b.findVHost(vhost)
@@ -62,7 +62,7 @@ func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
 	return t
 }
 
-// Others names the queues: they are found before anything is done.
+// Others returns the queues: they are found before any command is executed.
 func (e *ServerPublish) Others(fn func(*shard.Queue)) {
 	for _, q := range e.to.Queues() {
 		fn(q)
@@ -72,7 +72,7 @@ func (e *ServerPublish) Others(fn func(*shard.Queue)) {
 // Run is not called: the message may go to several shards, or to none.
 func (e *ServerPublish) Run(shard.Context) error { return nil }
 
-// each calls fn with what is to be published to each shard.
+// each calls fn with the publish for each shard.
 func (e *ServerPublish) each(fn func(*shard.Shard, shard.Op)) {
 	if e.to.Empty() {
 		return
@@ -86,7 +86,7 @@ func (e *ServerPublish) each(fn func(*shard.Shard, shard.Op)) {
 // publish puts the message into its queues, while their shards stand still.
 func (e *ServerPublish) publish() { e.each(func(sh *shard.Shard, o shard.Op) { sh.ServerPublish(&o) }) }
 
-// refused returns nil: a queue that rejects the message does without it.
+// refused returns nil: a queue that rejects the message goes without it.
 func (e *ServerPublish) refused(*commandGroup) error { return nil }
 
 func (e *ServerPublish) demanded() bool { return true }

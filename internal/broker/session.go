@@ -15,8 +15,8 @@ import (
 )
 
 // Session is one client connection as the engine sees it. Its methods are for the connection's
-// reader goroutine, unless they say otherwise. What Publish, Ack, Requeue and Reject gather goes to
-// the shards at the next Flush, in order; every other method flushes first.
+// reader goroutine, unless they say otherwise. Publish, Ack, Requeue and Reject only collect
+// operations, which go to the shards in order at the next Flush; every other method flushes first.
 type Session struct {
 	catalog.Rights
 	Name  string
@@ -47,7 +47,7 @@ type Session struct {
 	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
 
 	mu        sync.Mutex
-	exclusive map[string]*shard.Queue     // guarded by mu: queues that go with the session
+	exclusive map[string]*shard.Queue     // guarded by mu: queues that are deleted with the session
 	copiers   map[*shard.Consumer]*copier // guarded by mu
 	mailboxes map[string]struct{}
 	closed    bool
@@ -65,13 +65,13 @@ type SessionOptions struct {
 	Evict func(reason error)
 	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
 	ClientID string
-	// Outside admits a user without permission in the virtual host, for a protocol that has more
-	// to offer than queues: the queues stay out of the user's reach.
+	// Outside admits a user without permissions in the virtual host, for a protocol that serves
+	// more than queues; the user cannot reach queues.
 	Outside bool
 	// Brief is for a session of one request: it does not count as a connection.
 	Brief bool
-	// Done is closed when the client is gone: that ends waits for rates. With nil only the end of
-	// the broker does.
+	// Done is closed when the client is gone, which ends waits for rates. If it is nil, only the
+	// end of the broker ends them.
 	Done <-chan struct{}
 }
 
@@ -108,11 +108,12 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 }
 
 // Operate opens a session for operators of the broker: it may do everything in the virtual host,
-// also with exclusive queues of other sessions, counts for no limit, and has no deliveries. Errors:
+// also with other sessions' exclusive queues, counts for no limit, and has no deliveries. Errors:
 // ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
-// OperateLate is OperateFor with a sink that gets a message that is to be durable only once it is.
+// OperateLate is OperateFor with a sink that gets persistent messages in durable queues only once
+// they are durable.
 func (b *Broker) OperateLate(vhost string, sink shard.Sink) (*Session, error) {
 	s, err := b.OperateFor(vhost, sink)
 	if err == nil {
@@ -121,7 +122,7 @@ func (b *Broker) OperateLate(vhost string, sink shard.Sink) (*Session, error) {
 	return s, err
 }
 
-// OperateFor is Operate for a part of this process that consumes: sink gets its deliveries.
+// OperateFor is Operate for a part of this process that consumes. sink gets its deliveries.
 func (b *Broker) OperateFor(vhost string, sink shard.Sink) (*Session, error) {
 	v, ok := b.vhost(vhost)
 	if !ok {
@@ -135,10 +136,10 @@ func (b *Broker) OperateFor(vhost string, sink shard.Sink) (*Session, error) {
 	return s, nil
 }
 
-// VHost is the name of the session's virtual host.
+// VHost returns the name of the session's virtual host.
 func (s *Session) VHost() string { return s.vhost.Name }
 
-// Window is the session's flow of deliveries.
+// Window returns the session's window of unwritten deliveries.
 func (s *Session) Window() *shard.Window { return &s.client.Window }
 
 // Route finds the queues for a message. peek is what message.PeekProperties found in its
@@ -183,8 +184,8 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	return t, nil
 }
 
-// Reaches reports whether a message would get into a queue of a client, as the bindings are now,
-// also where exchanges hold it for a while. The arguments are those of Route.
+// Reaches reports whether a message would now reach a client's queue, directly or after an exchange
+// has held it for a while. The arguments are those of Route.
 func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byte) bool {
 	x, ok := s.vhost.Table().Exchange(string(exchange))
 	if !ok {
@@ -197,9 +198,9 @@ func (s *Session) Reaches(exchange, key []byte, peek *message.Peek, also [][]byt
 	return len(r.Queues) > 0
 }
 
-// Publish gathers a message, after a wait where a limit of rates asks for one. With a Confirmer,
-// Confirmed is called for its Seq once per part of the targets. When there are none that is before
-// Publish returns: for a persistent message once that is durable.
+// Publish collects a message, after waiting for rate limits. If it has a Confirmer, Confirmed is
+// called for its Seq once per part of the targets. Without targets it is called before Publish
+// returns: for a persistent message once it is durable that there are none.
 func (s *Session) Publish(p *shard.Publish) {
 	if !p.Told {
 		s.TapPublish(0, p.Env, nil, p.Targets)
@@ -225,29 +226,30 @@ func (s *Session) Publish(p *shard.Publish) {
 	p.Targets.Each(o, s.gather)
 }
 
-// Ack gathers the end of n contiguous deliveries.
+// Ack collects acknowledgements of n contiguous deliveries.
 func (s *Session) Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	s.settle(shard.OpAck, q, c, h, n)
 }
 
-// Requeue gathers the return of n contiguous deliveries to their place, as their consumer asked.
+// Requeue collects the return of n contiguous deliveries to their positions, as their consumer
+// asked.
 func (s *Session) Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	s.settle(shard.OpRequeue, q, c, h, n)
 }
 
-// Release gathers the end of a loan: n contiguous messages that were lent are back at their place
-// as if they had never been out, neither counted nor marked as redelivered.
+// Release collects the end of a loan: n contiguous lent messages return to their positions as if
+// they had never been out, neither counted nor marked as redelivered.
 func (s *Session) Release(q *shard.Queue, h queue.Handle, n int) {
 	s.settle(shard.OpRelease, q, nil, h, n)
 }
 
-// Return gathers the return of n contiguous deliveries that no consumer decided on: it is gone, or
-// its time was over.
+// Return collects the return of n contiguous deliveries that no consumer decided on: their consumer
+// is gone, or their time was over.
 func (s *Session) Return(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	s.settle(shard.OpReturn, q, c, h, n)
 }
 
-// Reject gathers the rejection of n contiguous deliveries: they are dead-lettered, or dropped.
+// Reject collects the rejection of n contiguous deliveries: they are dead-lettered, or dropped.
 func (s *Session) Reject(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	s.settle(shard.OpReject, q, c, h, n)
 }
@@ -258,26 +260,26 @@ func (s *Session) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h
 
 func (s *Session) gather(sh *shard.Shard, o shard.Op) { s.batch.Add(sh, o) }
 
-// Flush hands over what was gathered (Batch.Flush).
+// Flush hands over the collected operations (Batch.Flush).
 func (s *Session) Flush() {
 	s.tellRouted()
 	s.batch.Flush()
 }
 
-// FlushInline is Flush on the caller's goroutine, as far as that goes (Batch.FlushInline).
+// FlushInline is Flush on the caller's goroutine, as far as possible (Batch.FlushInline).
 func (s *Session) FlushInline() {
 	s.tellRouted()
 	s.batch.FlushInline()
 }
 
-// FlushFew is FlushInline when little was gathered and nothing holds the session back. Otherwise it
-// does nothing and returns false (Batch.FlushFew).
+// FlushFew is FlushInline if few operations were collected and nothing holds the session back.
+// Otherwise it does nothing and returns false (Batch.FlushFew).
 func (s *Session) FlushFew() bool {
 	s.tellRouted()
 	return s.batch.FlushFew()
 }
 
-// Idle gives back memory that only a busy connection needs.
+// Idle frees memory that only a busy connection needs.
 func (s *Session) Idle() {
 	s.batch.Idle()
 	s.cache, s.emits = routecache.Cache{}, routecache.Cache{}
@@ -287,7 +289,8 @@ func (s *Session) Idle() {
 	s.committing, s.tripping = committing{}, tripping{}
 }
 
-// wakeShards has the queues of the session's consumers looked at again. Any goroutine may call it.
+// wakeShards makes the shards look again at the queues of the session's consumers. Any goroutine
+// may call it.
 func (s *Session) wakeShards() {
 	s.wakeCopiers()
 	for _, sh := range s.b.set.All {
@@ -295,7 +298,7 @@ func (s *Session) wakeShards() {
 	}
 }
 
-// SetLimit changes a shared limit. Consumers that it held back go on where it allows.
+// SetLimit changes a shared limit. Consumers that it held back continue where the new limit allows.
 func (*Session) SetLimit(l *shard.Limit, n int) {
 	l.SetMax(n)
 }
@@ -313,9 +316,9 @@ func (s *Session) Ended() (<-chan struct{}, error) {
 	return s.ended, nil
 }
 
-// Close ends the session: its consumers are cancelled, its exclusive queues deleted, its mailboxes
-// closed. Its deliveries must have been settled or returned before. It returns when all is done, so
-// that a client that connects again finds the names free.
+// Close ends the session: it cancels its consumers, deletes its exclusive queues and closes its
+// mailboxes. The session's deliveries must have been settled or returned before. Close returns when
+// all is done, so that a client that reconnects finds the names free.
 func (s *Session) Close() {
 	s.Flush()
 	s.mu.Lock()

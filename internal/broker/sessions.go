@@ -10,7 +10,7 @@ type sessions struct {
 	vhosts map[string]int64
 }
 
-// usage is what a user has open, brief sessions left out.
+// usage is what a user has open, without brief sessions.
 type usage struct{ sessions, channels int64 }
 
 func newSessions() sessions {

@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// SetTapped starts or stops the tap of a virtual host. While it is tapped, Options.Tap makes a
-// message of each message that a session publishes or is handed there, and that is published to the
-// exchange routing.Tap, transient and at most once. Messages of that exchange are not tapped, nor
-// is what the engine does by itself: dead letters, ServerPublish, messages that leave an exchange.
-// The tap does not outlast the process. Errors: ErrVHostNotFound.
+// SetTapped starts or stops the tap of a virtual host. While it is tapped, every message that a
+// session publishes or receives there is reported: Options.Tap makes a message of it, which is
+// published to the exchange routing.Tap, transient and at most once. Not reported are messages of
+// that exchange, and what the engine does by itself: dead letters, ServerPublish, messages that
+// leave an exchange. The tap ends with the process. Errors: ErrVHostNotFound.
 func (b *Broker) SetTapped(vhost string, on bool) error {
 	v, ok := b.vhost(vhost)
 	if !ok {
@@ -22,11 +22,11 @@ func (b *Broker) SetTapped(vhost string, on bool) error {
 	return nil
 }
 
-// Tapped reports whether TapPublish does anything.
+// Tapped reports whether TapPublish has any effect.
 func (s *Session) Tapped() bool { return s.vhost.Tapped() }
 
 // TapPublish reports a message to the tap before the session publishes it. Publish and the commands
-// do so themselves, unless Publish.Told says that it was done.
+// call it themselves, unless Publish.Told says that it has been called.
 func (s *Session) TapPublish(channel int, env message.Envelope, also [][]byte, to shard.Targets) {
 	if !s.Tapped() {
 		return

@@ -2,8 +2,8 @@ package broker
 
 import "fiveways.dev/fiveways/internal/core/routing"
 
-// routed counts what a session has routed since it last added to the shared counters: those are
-// touched once for many messages, not for each.
+// routed counts what a session has routed since it last updated the shared counters, which it does
+// once for many messages.
 type routed struct {
 	exchange            *routing.Traffic
 	in, out, unroutable uint64
@@ -23,7 +23,7 @@ func (s *Session) count(exchange *routing.Traffic, n int) {
 	}
 }
 
-// tellRouted adds what was counted to the counters of the exchange and of the virtual host.
+// tellRouted adds these counts to the counters of the exchange and of the virtual host.
 func (s *Session) tellRouted() {
 	r := &s.routed
 	if r.in == 0 {

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Tx is a set of publishes and settles that happen together or not at all, over any number of
-// queues: they are one atomic group of the log.
+// Tx is a set of publishes and settles over any number of queues that take effect together or not
+// at all, as one atomic group of the log.
 type Tx struct {
 	s          *Session
 	parts      []txPart // one per shard, in the order in which they came
@@ -33,8 +33,8 @@ type txPart struct {
 	done  func(error)
 }
 
-// NewTx begins a transaction. Nothing happens before Commit, so one that is dropped leaves nothing
-// behind.
+// NewTx begins a transaction. Nothing happens before Commit, so a transaction can simply be
+// dropped.
 func (s *Session) NewTx() *Tx { return &Tx{s: s} }
 
 // add puts an op into the part of its shard.
@@ -71,10 +71,10 @@ func (t *Tx) Publish(p *shard.Publish) {
 // Piggyback adds an entry of a state machine.
 func (t *Tx) Piggyback(e *PiggybackedEntry) { t.piggybacks = append(t.piggybacks, e) }
 
-// ServerPublish adds a message of the server itself, behind all others.
+// ServerPublish adds a message of the server itself, after all others.
 func (t *Tx) ServerPublish(p *ServerPublish) { t.publishes = append(t.publishes, p) }
 
-// bytes is how much of the log the publishes and the piggybacked entries will take.
+// bytes returns how many bytes of the log the publishes and the piggybacked entries take.
 func (t *Tx) bytes() (sum int64) {
 	for i := range t.parts {
 		sum += t.parts[i].bytes
@@ -85,9 +85,9 @@ func (t *Tx) bytes() (sum int64) {
 	return sum
 }
 
-// AwaitRoom holds a publisher back while the log is behind or memory is short, and until the limits
-// of rates allow all of the transaction. Commit calls it, too; a caller calls it before it takes
-// locks for the commit. Errors: ErrClosed when SessionOptions.Done was closed first.
+// AwaitRoom holds a publisher back while the log is behind or memory is short, and until the rate
+// limits allow the whole transaction. Commit calls it, too; a caller that takes locks for the
+// commit calls it before. Errors: ErrClosed if SessionOptions.Done was closed first.
 func (t *Tx) AwaitRoom() error {
 	if r := t.rates; r != nil {
 		t.rates = nil
@@ -120,7 +120,7 @@ func (t *Tx) prepare() error {
 	return nil
 }
 
-// Ack adds the end of n contiguous deliveries.
+// Ack adds acknowledgements of n contiguous deliveries.
 func (t *Tx) Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	t.settle(shard.OpAck, q, c, h, n)
 }
@@ -130,7 +130,7 @@ func (t *Tx) Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	t.settle(shard.OpRequeue, q, c, h, n)
 }
 
-// Release adds the end of a loan, as Session.Release.
+// Release adds the end of a loan, like Session.Release.
 func (t *Tx) Release(q *shard.Queue, h queue.Handle, n int) { t.settle(shard.OpRelease, q, nil, h, n) }
 
 // Return adds the return of n contiguous deliveries that no consumer decided on.
@@ -147,9 +147,9 @@ func (t *Tx) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h queu
 	t.add(q.Home(), shard.Op{Kind: kind, Queue: q, Consumer: c, Handle: h, N: uint32(n)})
 }
 
-// Commit applies the transaction and returns when it is durable. With ErrRejected (a full queue
-// rejects a message, or the queue of one that must arrive is gone) or ErrTooLarge nothing of it has
-// happened; with ErrLogFailed all of it is there after a restart, or nothing.
+// Commit applies the transaction and returns when it is durable. After ErrRejected (a full queue
+// rejects a message, or the queue of a message with MustArrive is gone) or ErrTooLarge nothing of
+// it has happened. After ErrLogFailed all of it is there after a restart, or nothing.
 func (t *Tx) Commit() error {
 	s := t.s
 	s.Flush()
@@ -161,7 +161,7 @@ func (t *Tx) Commit() error {
 	}
 	switch {
 	case len(t.parts)+len(t.piggybacks) == 0:
-		return s.AwaitRemovals() // what it was to publish reaches no queue
+		return s.AwaitRemovals() // the message to publish reaches no queue
 	case t.bytes() > int64(s.b.groupBytes):
 		return &Error{Err: ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
@@ -191,8 +191,7 @@ func (t *Tx) Commit() error {
 	return <-g.result
 }
 
-// committing is what a session needs to commit transactions of one part, one at a time. It is
-// reused.
+// committing holds what a session reuses to commit transactions of one part, one at a time.
 type committing struct {
 	result chan error  // 1 slot; nil before the first
 	answer func(error) // sends to it
@@ -203,7 +202,7 @@ type committing struct {
 const spareOps = 64
 
 // commit hands the only part of a transaction to its shard. No other shard takes part, so many
-// transactions may share an entry of the log, which is written whole.
+// transactions can share an entry of the log, which is written as a whole.
 func (c *committing) commit(s *Session, p *txPart) error {
 	if c.result == nil {
 		result := make(chan error, 1)
@@ -241,7 +240,7 @@ func (p *txPart) Run(sh *shard.Shard) {
 		return
 	}
 	if p.bytes > shardlog.EntryBytes {
-		sh.Log().Propose() // so that no entry is larger than it must be
+		sh.Log().Propose() // so that the entry is no larger than necessary
 	}
 	sh.Apply(p.ops)
 	sh.Log().WhenRecorded(p.done)

@@ -13,12 +13,12 @@ import (
 // awaitable is a command that Await can wait for.
 type awaitable interface {
 	Command
-	// Got reports, after a Run without an error, whether there was something for the command. If
-	// not, Run has changed nothing.
+	// Got reports, after a Run without an error, whether there was something for the command. If it
+	// returns false, Run has changed nothing.
 	Got() bool
 }
 
-// waiter is one call of Await: it ends when one of its commands gets something. It has a turn at
+// waiter is one call of Await, which ends when one of its commands gets something. It has a turn at
 // the queue of each command.
 //
 // Lock order: a shard holds mu while it runs a command of the waiter, and nothing that is waited
@@ -32,20 +32,20 @@ type waiter struct {
 
 	mu        sync.Mutex
 	over      bool
-	entered   int  // turns that are in a row, or were
+	entered   int  // turns that are or were in a waiting line
 	served    int  // index of the command that was done, -1 none
 	queueGone bool // a queue was deleted: Await begins again
 	promise   shardlog.Promise
 }
 
-// turn is the place of a waiter in the row of one queue.
+// turn is the position of a waiter in the waiting line of one queue.
 type turn struct {
 	shard.Turn
 	w       *waiter
 	i       int // index of the command
 	command awaitable
 	queue   *shard.Queue
-	again   bool // an earlier turn was in the row of a queue that is gone
+	again   bool // an earlier turn was in the line of a queue that is gone
 }
 
 // Serve implements Waiting.
@@ -55,7 +55,7 @@ func (t *turn) Serve(sh *shard.Shard) (over bool) {
 	return t.w.over || t.w.serve(sh, t)
 }
 
-// Dismiss implements Waiting: the Await begins again.
+// Dismiss implements Waiting. The Await begins again.
 func (t *turn) Dismiss() {
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
@@ -64,10 +64,10 @@ func (t *turn) Dismiss() {
 	}
 }
 
-// Await does the first of the commands that gets something, and returns its index when what it did
-// is durable. While none gets anything, the call waits at all their queues. A queue serves the
-// calls that wait at it in the order of their arrival, and before its consumers. A command that
-// fails (OnQueue.Err) ends the wait too, with its index. The end of ctx ends it with -1. Errors:
+// Await executes the first of the commands that gets something, and returns its index when its
+// changes are durable. If none gets anything, the call waits at all their queues. A queue serves
+// the calls that wait at it in the order of their arrival, before its consumers. A command that
+// fails (OnQueue.Err) also ends the wait, with its index. The end of ctx ends it with -1. Errors:
 // ErrLogFailed, and ErrClosed when the session or the broker closes.
 //
 // Each command must have the method Got() bool, which reports whether its Run got something.
@@ -115,8 +115,8 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 	}
 }
 
-// Waits reports whether an Await has tried all its commands and nothing has been done for it yet.
-// Any goroutine may call it.
+// Waits reports whether an Await has tried all its commands and none has got anything yet. Any
+// goroutine may call it.
 func (s *Session) Waits() bool {
 	w := s.waiter.Load()
 	if w == nil {
@@ -143,7 +143,8 @@ func (w *waiter) tryAll(s *Session) error {
 	return nil
 }
 
-// await returns when a command was done and is durable, or when the wait ends otherwise.
+// await returns when a command has been executed and its changes are durable, or when the wait ends
+// otherwise.
 func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	var err error
 	select {
@@ -158,7 +159,7 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	return w.stop(err)
 }
 
-// stop ends the wait with err, unless it is over already: then with its answer.
+// stop ends the wait with err. If it is over already, stop returns its answer.
 func (w *waiter) stop(err error) error {
 	w.mu.Lock()
 	over := w.over
@@ -176,7 +177,8 @@ func (w *waiter) isOver() bool {
 	return w.over
 }
 
-// enter runs the commands of one shard, and takes a turn at the queue of each that gets nothing.
+// enter runs the commands of one shard, and adds a turn to the line of each queue where the command
+// got nothing.
 func (w *waiter) enter(sh *shard.Shard, turns []turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,8 +221,8 @@ func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 	return true
 }
 
-// otherKind reports whether the queue is a stream now and the command is not about streams, or the
-// other way round. A turn in a row stays there then; a command that reads for a group fails.
+// otherKind reports whether the queue has become a stream and the command is not for streams, or
+// the other way round. The turn then stays in the line; a command that reads for a group fails.
 func (t *turn) otherKind() bool {
 	stream := shard.ContextOf(t.queue).Content().Stream != nil
 	switch t.command.(type) {
@@ -232,7 +234,7 @@ func (t *turn) otherKind() bool {
 	return stream
 }
 
-// Tell tells that what was done is durable.
+// Tell reports that the served command's changes are durable.
 func (w *waiter) Tell(err error) {
 	if err != nil {
 		err = failure.LogFailed("queue", err)
@@ -246,7 +248,7 @@ func (w *waiter) beginAgain() {
 	w.answer <- nil
 }
 
-// leave takes the remaining turns out of their rows.
+// leave takes the remaining turns out of their lines.
 func (w *waiter) leave() {
 	if w.entered == 0 || len(w.turns) == 1 && w.served >= 0 { // no turn, or the shard that served it has removed it
 		return
@@ -254,7 +256,7 @@ func (w *waiter) leave() {
 	for i := range w.turns {
 		t := &w.turns[i]
 		if i > 0 && w.turns[i-1].queue.Home() == t.queue.Home() {
-			continue // it leaves with that one
+			continue // the turn leaves with that queue
 		}
 		t.queue.Home().Post(func() {
 			for j := i; j < len(w.turns) && w.turns[j].queue.Home() == t.queue.Home(); j++ {

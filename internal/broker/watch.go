@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// Look finds out the version of a queue, which need not be there.
+// Look reads the version of a queue, which need not exist.
 type Look struct {
 	OnQueue
 	Version shard.QueueVersion
@@ -23,16 +23,16 @@ func (l *Look) Run(at shard.Context) error {
 	return nil
 }
 
-// Unchanged is a condition of Session.DoAll: when the queue is not any more as Look found it, none
-// of the commands behind this one is done.
+// Unchanged is a condition of Session.DoAll: if the queue has changed since Look, none of the
+// commands after this one is executed.
 type Unchanged struct {
 	OnQueue
 	Since   shard.QueueVersion
 	Changed bool
 }
 
-// find makes a queue that was not there: it must be known when somebody else makes it and puts
-// something into it.
+// Find creates a queue that did not exist, so that the condition sees whether another session
+// creates it and publishes to it.
 func (u *Unchanged) Find(f Finder) (*shard.Queue, error) {
 	q, err := f.s.readable(u.Queue)
 	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it is gone
@@ -53,7 +53,7 @@ func (u *Unchanged) Run(at shard.Context) error {
 
 func (u *Unchanged) unmet() bool { return u.Changed }
 
-// unmet tells that the commands behind c must not be done.
+// unmet reports whether c is an unmet condition: the commands after it must not be executed.
 func unmet(c Command) bool {
 	u, ok := c.(interface{ unmet() bool })
 	return ok && u.unmet()

@@ -19,13 +19,13 @@ import (
 const (
 	// TickInterval is how often Raft's clock ticks; a heartbeat leaves with each tick.
 	TickInterval   = 100 * time.Millisecond
-	electionTicks  = 10 // without a word from the leader until a follower stands for election
+	electionTicks  = 10 // how long a follower hears nothing from the leader before it stands for election
 	heartbeatTicks = 1
-	// leaseFor is how long a leader may speak for the cluster after a quorum was with it: less than
-	// any follower waits before it stands for election, by more than clocks drift apart in that
-	// time.
+	// leaseFor is how long a leader may act alone after a quorum has confirmed it: less than any
+	// follower waits before it stands for election, by more than clocks drift apart in that time.
 	leaseFor = 700 * time.Millisecond
-	// stuckTicks is how long a leader's disk may not answer until it gives its lead away.
+	// stuckTicks is how long a leader's disk may not respond before the leader gives up its
+	// leadership.
 	stuckTicks = 30
 
 	roundBytes       = 1 << 20 // of proposals that share an entry
@@ -39,45 +39,45 @@ const (
 // Machine is the state that entries change, on every node. Its methods are called by the replica,
 // one at a time, and must not wait for it.
 type Machine interface {
-	// Apply is called for every committed entry after the last one that was committed when the
-	// replica began, in order. own says that it came from the leadership that this node holds: the
-	// holder has applied it already. After a leadership entries may come that Restore has seen;
-	// their indexes tell.
+	// Apply is called in order for every entry that is committed after the replica began. own says
+	// that it comes from the leadership that this node holds, whose holder has applied it already.
+	// After a leadership it may be called with entries that Restore has already applied; their
+	// indexes show that.
 	Apply(e store.RaftEntry, own bool)
-	// Sum returns the hash of a part of the state, which is compared with what the leader has given
-	// to Log.Check; ok is false when the part is not at that place.
+	// Sum returns the hash of a part of the state, for comparison with the leader's (Log.Check); ok
+	// is false if the part is not at that place.
 	Sum(part uint32, place [2]uint64) (sum uint64, ok bool)
-	// Lead begins a leadership: all entries before it are applied.
+	// Lead begins a leadership: all entries before it have been applied.
 	Lead(log *Log)
-	// Lose ends it. What is open in the leadership gets store.ErrLost after that. The machine goes
-	// back to what is committed (store.Replay, up to RaftLog.ReplayEnd) and then calls restored,
-	// from any goroutine; nothing is applied, and nothing appended or cut, meanwhile.
+	// Lose ends it. Whatever is open in the leadership gets store.ErrLost after that. The machine
+	// returns to the committed state (store.Replay, up to RaftLog.ReplayEnd) and then calls
+	// restored, on any goroutine; until then nothing is applied, appended or cut.
 	Lose(restored func())
 }
 
-// effects are what the core has others do. All but send come back as events.
+// effects are what the core asks others to do. All but send come back as events.
 type effects struct {
 	send func([]*pb.Message)
-	// append makes an entry durable and then has stable called, in the order of the calls.
+	// append makes an entry durable and then calls stable, in the order of the calls.
 	append func(e store.RaftEntry, done func(error))
 	save   func(store.RaftState) error
-	// later has an event handled on the core's goroutine, submit a proposal.
+	// later makes the core's goroutine handle an event; submit does so with a proposal.
 	later  func(func(*core))
 	submit func(proposal)
 	// prepare opens a snapshot (store.RaftLog.Snapshot, with snapshotEntry on the core's goroutine)
-	// and has prepared told.
+	// and then calls prepared.
 	prepare func()
-	// stream sends a snapshot to the node that the message is for, closes it, and has sent told.
+	// stream sends a snapshot to the node that the message is for, closes it, and calls sent.
 	stream func(m *pb.Message, sn *store.RaftSnapshot)
-	// members is told the addresses of the other nodes, and level the level of the log; nil: nobody
-	// is.
+	// members is called with the addresses of the other nodes, and level with the level of the log;
+	// nil: not called.
 	members func(others map[uint64]string, highest uint64)
 	level   func(level uint64)
-	// newest is the newest level that another node supports, 0 as long as that is not known.
+	// newest returns the newest level that another node supports, 0 while that is unknown.
 	newest func(node uint64) uint64
 }
 
-// core is a node of a cluster. It has one caller.
+// core is a node of a cluster. It is for one caller at a time.
 type core struct {
 	self    uint64
 	st      *store.Store
@@ -90,7 +90,7 @@ type core struct {
 	now     func() time.Duration
 	logger  *slog.Logger
 
-	failed error // nothing is done any more
+	failed error // it has stopped
 	ticks  int
 	quiet  store.EntryID // end of the log at the last tick
 
@@ -101,18 +101,18 @@ type core struct {
 
 	// Committed entries that are not applied.
 	applies  []*pb.Message
-	restores bool // the machine goes back to what is committed
+	restores bool // the machine is returning to the committed state
 	applied  uint64
 	commit   uint64
 
-	leadTerm uint64 // the term in which this node leads; 0 when it does not
-	leader   uint64 // which node leads, as far as is known
-	leading  *Log   // nil until all before leadTerm is applied
+	leadTerm uint64 // the term in which this node leads; 0: it does not
+	leader   uint64 // the leader, as far as is known
+	leading  *Log   // nil until everything before leadTerm is applied
 	waiting  []proposal
 	open     []*openEntry // proposed, in order
 	reads    []read       // ascending
 	readSeq  uint64
-	transfer uint64 // tick at which the lead was given away last
+	transfer uint64 // tick of the last attempt to transfer the leadership
 	snap     snapshots
 	keep     int64 // bytes of the log that are kept for a follower that is behind
 	sparing  bool  // an entry of spare is proposed
@@ -129,13 +129,13 @@ type begunAppend struct {
 // openEntry is an entry of the leadership that is not known to be committed.
 type openEntry struct {
 	data   []byte
-	index  uint64        // 0 until Raft has given it one
+	index  uint64        // 0 until Raft has assigned one
 	at     time.Duration // when it was proposed
 	change bool
 	done   []func(error)
 }
 
-// read is a question to a quorum whether this node leads.
+// read asks a quorum whether this node leads.
 type read struct {
 	seq  uint64
 	at   time.Duration // when it was asked
@@ -193,7 +193,7 @@ func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Dur
 	return c, nil
 }
 
-// work does what Raft asks for until there is nothing left. The caller calls it after events.
+// work does what Raft asks for until nothing is left. The caller calls it after events.
 func (c *core) work() {
 	defer c.guard()
 	for c.failed == nil {
@@ -208,8 +208,8 @@ func (c *core) work() {
 	}
 }
 
-// guard stops the node where the library gives up: an entry could not be read, or the others say
-// that this node has forgotten some.
+// guard stops the node if the library gives up: an entry could not be read, or other nodes report
+// that this node has lost entries.
 func (c *core) guard() {
 	switch p := recover().(type) {
 	case nil:
@@ -217,14 +217,14 @@ func (c *core) guard() {
 		c.fail(fmt.Errorf("replica: raft: %s", string(p)))
 	case runtime.Error:
 		panic(p)
-	case error: // of a read: the library panics with what disk has returned
+	case error: // from a read: the library panics with disk's error
 		c.fail(fmt.Errorf("replica: %w", p))
 	default:
 		panic(p)
 	}
 }
 
-// event handles one that was put off.
+// event handles a deferred event.
 func (c *core) event(fn func(*core)) {
 	defer c.guard()
 	fn(c)
@@ -275,7 +275,7 @@ func (c *core) tick() {
 	c.dropSnapshot()
 }
 
-// duties is what a node that leads does at every tick.
+// duties is what a leader does at every tick.
 var duties = []func(*core){func(c *core) { c.ask(nil) }, (*core).promote, (*core).raise, (*core).spare}
 
 // unfit reports whether the disk, or a machine that is not restored, keeps this node from leading.
@@ -283,7 +283,8 @@ func (c *core) unfit() bool {
 	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
 
-// giveAway gives the lead to the voter that is furthest, at most once in an election timeout.
+// giveAway transfers the leadership to the most advanced voter, at most once in an election
+// timeout.
 func (c *core) giveAway() {
 	if uint64(c.ticks) < c.transfer+electionTicks {
 		return
@@ -301,8 +302,8 @@ func (c *core) giveAway() {
 	}
 }
 
-// transferTo gives the lead to another node. This one's lease ends at once: the other may lead
-// before it would have run out.
+// transferTo transfers the leadership to another node. This node's lease ends at once, because the
+// other may lead before it would have run out.
 func (c *core) transferTo(node uint64) {
 	if c.leadTerm == 0 || node == c.self {
 		return
@@ -314,25 +315,25 @@ func (c *core) transferTo(node uint64) {
 	c.raw.TransferLeader(node)
 }
 
-// step takes a message from another node.
+// step handles a message from another node.
 func (c *core) step(m *pb.Message) {
 	if c.failed != nil {
 		return
 	}
 	defer c.guard()
 	if m.GetType() == pb.MsgSnap {
-		return // it comes with what it announces (received)
+		return // such a message arrives with its snapshot (received)
 	}
 	if t := m.GetType(); c.ticks <= electionTicks && (t == pb.MsgVote || t == pb.MsgPreVote) {
-		return // this node may have told a leader just before it was started that it follows
+		return // just before its start this node may have told a leader that it follows
 	}
 	if err := c.raw.Step(m); err != nil && !errors.Is(err, raft.ErrProposalDropped) {
 		c.logger.Debug("replica: message refused", "from", m.GetFrom(), "type", m.GetType(), "err", err)
 	}
 }
 
-// follow notes which node leads, 0 for none, and logs a change. Its own lead a node logs when it
-// serves.
+// follow records the leader, 0 for none, and logs a change. Its own leadership is logged when the
+// node serves.
 func (c *core) follow(leader, term uint64) {
 	switch {
 	case leader == c.leader:
@@ -386,8 +387,9 @@ func (c *core) handle(rd raft.Ready) {
 	c.apply()
 }
 
-// persist begins the appends that Raft has asked for. Entries wait while the machine restores: what
-// it had ahead of the log still acts on the store, and must meet no entry of another leader there.
+// persist begins the appends that Raft has asked for. Entries wait while the machine restores: its
+// earlier, uncommitted work still acts on the store, and must not meet entries of another leader
+// there.
 func (c *core) persist() {
 	for len(c.backlog) > 0 && c.failed == nil {
 		if c.restores && len(c.backlog[0].GetEntries()) > 0 {
@@ -406,8 +408,8 @@ func (c *core) persist() {
 	c.committed()
 }
 
-// begin makes durable what an append asks for. Term and vote are before it returns, so that no
-// entry of a term is durable that the state does not know.
+// begin starts making an append durable. It writes term and vote before it returns, so that no
+// entry of a term is durable before the state knows the term.
 func (c *core) begin(m *pb.Message) error {
 	if !raft.IsEmptySnap(m.GetSnapshot()) {
 		return c.install(m)
@@ -454,7 +456,7 @@ func (c *core) begin(m *pb.Message) error {
 	return nil
 }
 
-// stable is told when the entries of the first append that is not stable yet are durable.
+// stable is called when the entries of the oldest append in progress are durable.
 func (c *core) stable(err error) {
 	if c.failed != nil {
 		return
@@ -481,13 +483,13 @@ func (c *core) finishAppends() {
 	}
 }
 
-// respond sends what waited for a message to a local thread.
+// respond sends the replies that waited for an append or apply to finish.
 func (c *core) respond(m *pb.Message) {
 	var out []*pb.Message
 	for _, r := range m.GetResponses() {
 		if r.GetTo() != c.self {
 			out = append(out, r)
-		} else if err := c.raw.Step(r); err != nil && !errors.Is(err, raft.ErrStepPeerNotFound) { // it was removed
+		} else if err := c.raw.Step(r); err != nil && !errors.Is(err, raft.ErrStepPeerNotFound) { // this node was removed
 			c.fail(fmt.Errorf("replica: %w", err))
 			return
 		}
@@ -497,7 +499,7 @@ func (c *core) respond(m *pb.Message) {
 	}
 }
 
-// committed tells the store, and the callers that proposed entries, what is committed.
+// committed reports to the store, and to the callers that proposed entries, what is committed.
 func (c *core) committed() {
 	if c.failed != nil {
 		return
@@ -520,7 +522,7 @@ func tell(done []func(error), err error) {
 	}
 }
 
-// apply hands committed entries to the machine.
+// apply passes committed entries to the machine.
 func (c *core) apply() {
 	for len(c.applies) > 0 && !c.restores && c.failed == nil {
 		m := c.applies[0]
@@ -591,7 +593,7 @@ func (c *core) saveMembers() error {
 	return c.log.Save(st)
 }
 
-// lose ends this node's lead.
+// lose ends this node's leadership.
 func (c *core) lose() {
 	c.leadTerm = 0
 	c.dropSnapshot()
@@ -621,7 +623,7 @@ func (c *core) restored() {
 	c.apply()
 }
 
-// submit takes a proposal of a leadership.
+// submit accepts a proposal of a leadership.
 func (c *core) submit(p proposal) {
 	defer c.guard()
 	switch {
@@ -638,7 +640,7 @@ func (c *core) submit(p proposal) {
 	}
 }
 
-// barrier calls done when all that was proposed is committed.
+// barrier calls done when everything that was proposed is committed.
 func (c *core) barrier(done func(error)) {
 	if n := len(c.open); n > 0 {
 		c.open[n-1].done = append(c.open[n-1].done, done)
@@ -647,7 +649,7 @@ func (c *core) barrier(done func(error)) {
 	done(nil)
 }
 
-// propose makes entries of what waits.
+// propose makes entries of the waiting proposals.
 func (c *core) propose() {
 	if c.leadTerm == 0 {
 		return
@@ -656,7 +658,7 @@ func (c *core) propose() {
 		e, n := c.round()
 		if len(e.data) > 0 {
 			if err := c.raw.Propose(e.data); err != nil {
-				return // too much is open, or the lead is being given away: it waits
+				return // too much is open, or the leadership is being transferred: it waits
 			}
 			e.at = c.now()
 			c.open = append(c.open, e)
@@ -671,8 +673,8 @@ func (c *core) propose() {
 	}
 }
 
-// round packs what waits into an entry, and returns of how many proposals. Without data it is
-// barriers alone.
+// round packs waiting proposals into an entry, and returns their number. Without data they are only
+// barriers.
 func (c *core) round() (e *openEntry, n int) {
 	e = &openEntry{}
 	for _, p := range c.waiting {
@@ -694,9 +696,9 @@ func (c *core) round() (e *openEntry, n int) {
 	return e, n
 }
 
-// placed notes the index of the next entry that this node has proposed, if e is one. Raft keeps
-// their order; of its own it adds entries without data: one at the start of a term, when nothing is
-// open, and one behind some changes of the members.
+// placed records the index of the next entry that this node has proposed, if e is that entry. Raft
+// keeps their order; by itself it adds entries without data: one at the start of a term, when
+// nothing is open, and one after some changes of the members.
 func (c *core) placed(e *pb.Entry) {
 	i := slices.IndexFunc(c.open, func(o *openEntry) bool { return o.index == 0 })
 	if i < 0 {
@@ -714,7 +716,7 @@ func (c *core) placed(e *pb.Entry) {
 	}
 }
 
-// ask asks a quorum whether this node leads. With the answer comes a lease from now on.
+// ask asks a quorum whether this node leads. The answer starts a lease that counts from now.
 func (c *core) ask(done []func(error)) {
 	if c.leadTerm == 0 {
 		tell(done, ErrNotLeader)
@@ -725,7 +727,7 @@ func (c *core) ask(done []func(error)) {
 	c.raw.ReadIndex(binary.BigEndian.AppendUint64(nil, c.readSeq))
 }
 
-// answered takes the answer: it goes for all questions up to this one.
+// answered handles the answer, which holds for all questions up to this one.
 func (c *core) answered(ctx []byte) {
 	if len(ctx) != 8 {
 		return
@@ -741,8 +743,8 @@ func (c *core) answered(ctx []byte) {
 	}
 }
 
-// lentAgain is the tick from which on there may be a lease after an attempt to give the lead away:
-// until then the other may have been told to stand for election.
+// lentAgain is the first tick at which there may be a lease after an attempt to transfer the
+// leadership: until then the other node may have been told to stand for election.
 func (c *core) lentAgain() uint64 {
 	if c.transfer == 0 {
 		return 0

@@ -13,7 +13,7 @@ import (
 // recentBytes bounds the entries that are kept in memory for peers that are a little behind.
 const recentBytes = 16 << 20
 
-// disk is what Raft reads of the store. It belongs to the core.
+// disk is Raft's view of the store. It belongs to the core.
 type disk struct {
 	log     *store.RaftLog
 	members *membership
@@ -25,7 +25,7 @@ type disk struct {
 	bytes  int
 }
 
-// wrote keeps entries that were appended. They follow, or take the place of, those before.
+// wrote adds entries that were appended. They follow the present ones, or replace some of them.
 func (d *disk) wrote(entries []*pb.Entry) {
 	d.cut(entries[0].GetIndex())
 	d.recent = append(d.recent, entries...)

@@ -34,42 +34,43 @@
 //
 // # Snapshots
 //
-// A node that needs entries from before the leader's log gets the leader's store as it is after one
-// entry (store.RaftLog.Snapshot). Raft asks for it, core has it prepared beside its own work, and
-// it goes over a connection of its own, one at a time. The other node receives it next to what it
-// has, verifies all of it, and only then is Raft told of it. When Raft takes it, the folder is
-// switched, and the replica ends with ErrInstalled: its store is opened again, as after a crash.
+// A node that needs entries from before the leader's log gets the leader's store as it is after
+// one entry (store.RaftLog.Snapshot). When Raft asks for a snapshot, core has it prepared in the
+// background and sent over a connection of its own, one at a time. The other node receives it
+// beside its present content and verifies all of it before it tells Raft. When Raft accepts it, the
+// folder is switched, and the replica ends with ErrInstalled: its store is opened again, as after a
+// crash.
 //
-// # What is kept of the log
+// # Which part of the log is kept
 //
-// The leader looks how far the nodes that are up have come, and proposes an entry that says up to
-// where the log is not needed (spare): whole segments, and all that is further back than
-// Options.KeepLog bytes. All nodes follow it, so the next leader has what the others need. A node
-// that is down, or further behind, gets a snapshot. The store removes what checkpoints cover.
+// The leader checks how far the live nodes are, and proposes an entry that says up to where the log
+// is no longer needed (spare): whole segments, and everything further back than Options.KeepLog
+// bytes. All nodes apply it, so the next leader has what the others need. A node that is down, or
+// further behind, gets a snapshot. The store removes what checkpoints cover.
 //
 // # Checks
 //
-// The leader may log what a part of its state hashes to, with the place where that part stands: the
-// last entry of it, and of what it depends on (Log.Check). The other nodes compare their own at the
-// same place; one that differs stops with ErrDiverged, and is to be replaced.
+// The leader may log the hash of a part of its state, with the place of that part: its last entry,
+// and that of what it depends on (Log.Check). The other nodes compare their own hashes at the same
+// place. A node with another hash stops with ErrDiverged and must be replaced.
 //
 // # Members
 //
-// A node joins as a learner (Add), and the leader makes it a voter once it has caught up: two at a
-// time when there is one voter, so that there are never two. Remove refuses what would leave two.
+// A node joins as a learner (Add), and the leader makes it a voter once it has caught up; with one
+// voter it makes two at a time, so that there are never two voters. Remove refuses to leave two.
 //
-// The log says where the members are, too: the change that adds a node carries its address, and
-// another one when that changes. Each node has the addresses and the highest id that was ever given
-// (membership), by the log or a snapshot. An id up to that one is never given again.
+// The log also records the addresses of the members: the change that adds a node has its address,
+// and another change follows when it changes. Each node learns the addresses and the highest id so
+// far (membership) from the log or a snapshot. Ids up to the highest are never reused.
 //
 // # Levels
 //
-// What kinds of entries the log may have is its level (package level), a part of the membership.
-// The leader raises it by a change of the members as soon as all of them support the next one. What
-// logs a new kind of entry asks for the level first. A node refuses to append such a change, and to
-// start or take a snapshot behind one, when it does not support the level: so nothing that it does
-// not know comes into its log, whatever others believe of it.
+// The level of the log (package level) says which kinds of entries it may have; it is a part of the
+// membership. The leader raises it by a change of the members as soon as all of them support the
+// next one. Code that logs a new kind of entry checks the level first. A node that does not support
+// a level refuses to append the change that raises the log to it, and to start or accept a snapshot
+// after that change. So nothing that it does not know enters its log, whatever others believe.
 //
-// A node that is behind may be led by one that it does not know yet, whose id is above all that it
-// knows: package transport lets such a node in.
+// A node that is behind may be led by a node that it does not know yet, whose id is above all that
+// it knows: package transport admits such a node.
 package replica

@@ -12,8 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// batchVersion is the first byte of what an entry for shards holds. Another one is of a newer
-// version.
+// batchVersion is the first byte of an entry for shards. Another value means a newer version.
 const batchVersion = 1
 
 // minBatchEntry is the least that an entry of a batch takes: shard, index, refs, length.
@@ -83,7 +82,7 @@ func toStore(e *pb.Entry) (store.RaftEntry, error) {
 	return out, nil
 }
 
-// toRaft is the way back.
+// toRaft is the inverse of toStore.
 func toRaft(e *store.RaftEntry) *pb.Entry {
 	out := &pb.Entry{Index: new(e.Index), Term: new(e.Term), Type: pb.EntryType(e.Type).Enum(), Data: e.Data}
 	if len(e.Batch) > 0 {

@@ -11,14 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The level of the log is a part of the membership, and is raised by a change of the members that
-// changes none. So no node joins while it is raised: Raft refuses a change while an earlier one is
-// not applied.
+// The level of the log is a part of the membership, and a change of the members that changes no
+// member raises it. So no node joins while it is raised: Raft refuses a change while an earlier one
+// is not applied.
 
-// encodeRaise is the context of such a change. Its first number is 0, which no node has.
+// encodeRaise returns the context of such a change. Its first number is 0, which is no node's.
 func encodeRaise(to uint64) []byte { return codec.AppendUvarints(nil, 0, to) }
 
-// raised is the level to which a change of the members raises the log, 0 when it does not.
+// raised returns the level to which a change of the members raises the log, 0 if it does not.
 func raised(change *pb.ConfChangeV2) (to uint64, err error) {
 	r := codec.NewReader(change.GetContext())
 	if r.Len() == 0 || r.Uvarint() != 0 {
@@ -33,8 +33,8 @@ func raised(change *pb.ConfChangeV2) (to uint64, err error) {
 	return to, nil
 }
 
-// raise raises the level of the log as soon as all members support the next one: after that, older
-// versions are refused.
+// raise raises the level of the log once all members support the next one: after that, older
+// versions are rejected.
 func (c *core) raise() {
 	m := c.disk.members
 	if c.leading == nil || c.changing() || m.level >= c.levels.Newest {
@@ -53,9 +53,9 @@ func (c *core) raise() {
 	}, &pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single(pb.ConfChangeUpdateNode, c.self)}, Context: encodeRaise(to)})
 }
 
-// checkRaise refuses an entry that raises the log to a newer level than those that are supported.
-// Nothing behind it comes into the log of such a node, so it never meets what it does not know,
-// whatever the leader believed of it. A new node may get entries that are older than its version.
+// checkRaise rejects an entry that raises the log to a level that this version does not support. No
+// later entry enters this node's log, so the node never meets what it does not know, whatever the
+// leader believed about it. A new node may receive entries that are older than its version.
 func checkRaise(e *pb.Entry, supported level.Range) error {
 	if e.GetType() == pb.EntryNormal {
 		return nil
@@ -71,9 +71,9 @@ func checkRaise(e *pb.Entry, supported level.Range) error {
 	return supported.Check(to)
 }
 
-// changesSince returns the members that the state of a log has, and the changes that the log has
-// since then, committed or not. Errors: those of decodeMembership and of the store, and
-// level.ErrUnsupported when one of them raises the log too high.
+// changesSince returns the members in the state of a log, and the changes that the log has since
+// then, committed or not. Errors: those of decodeMembership and of the store, and
+// level.ErrUnsupported if one of them raises the log too high.
 func changesSince(log *store.RaftLog, supported level.Range) (m *membership, changes []*pb.Entry, err error) {
 	state := log.State()
 	if m, err = decodeMembership(state.Members, supported); err != nil {
@@ -90,14 +90,14 @@ func changesSince(log *store.RaftLog, supported level.Range) (m *membership, cha
 	return m, changes, err
 }
 
-// CheckLevel reports whether this version supports the level of the members that RaftState.Members
-// names: nil, or level.ErrUnsupported. The log may have been raised since then; Start finds that.
+// CheckLevel reports whether this version supports the level of the members in RaftState.Members:
+// nil, or level.ErrUnsupported. The log may have been raised since then; Start detects that.
 func CheckLevel(members []byte) error {
 	_, err := decodeMembership(members, level.Supported)
 	return err
 }
 
-// decodeChange returns the change of the members that an entry has.
+// decodeChange returns the change of members in an entry.
 func decodeChange(e *pb.Entry) (change pb.ConfChangeI, err error) {
 	if e.GetType() == pb.EntryConfChange {
 		cc := &pb.ConfChange{}

@@ -12,13 +12,13 @@ import (
 const (
 	// defaultKeep is how much of the log is kept for a follower that is behind.
 	defaultKeep = 1 << 30
-	// keepTicks is how often the leader looks at what is needed.
+	// keepTicks is how often the leader checks which entries are needed.
 	keepTicks = 10
 )
 
-// spare has all replicas let go of the log that no node which is up needs, in whole segments, and
-// of what is further back than c.keep bytes. The leader decides, as it knows how far the others
-// are, and the log tells them: each of them may be the next one that others need entries from.
+// spare makes all replicas drop the part of the log that no live node needs, in whole segments, and
+// whatever lies further back than c.keep bytes. The leader decides, because it knows how far the
+// others are, and the log tells them: each may be the next one from which others need entries.
 func (c *core) spare() {
 	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return
@@ -37,7 +37,7 @@ func (c *core) spare() {
 	c.proposeOwn(encodeKeep(index), func(error) { c.sparing = false })
 }
 
-// needs is the entry behind which a node needs the log.
+// needs returns the entry after which a node needs the log.
 func (c *core) needs(pr tracker.Progress) uint64 {
 	switch {
 	case pr.Match+1 >= c.log.First():
@@ -48,7 +48,7 @@ func (c *core) needs(pr tracker.Progress) uint64 {
 	return c.applied
 }
 
-// letGo does what spare has decided, on every replica.
+// letGo does on every replica what spare has decided.
 func (c *core) letGo(index uint64) error {
 	err := c.compact(index)
 	if errors.Is(err, store.ErrNoSpace) {
@@ -57,7 +57,7 @@ func (c *core) letGo(index uint64) error {
 	return err
 }
 
-// compact lets go of the entries up to index, as far as they are applied.
+// compact drops the entries up to index, as far as they are applied.
 func (c *core) compact(index uint64) error {
 	index = min(index, c.applied, c.log.Committed())
 	if c.snap.preparing && c.snap.pinned != 0 {
@@ -66,7 +66,7 @@ func (c *core) compact(index uint64) error {
 	if index < c.log.First() {
 		return nil
 	}
-	// First the members: the changes up to MembersAt may be gone after it.
+	// The members come first: afterwards the changes up to MembersAt may be gone.
 	if err := c.saveMembers(); err != nil {
 		return err
 	}

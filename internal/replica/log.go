@@ -11,14 +11,14 @@ import (
 )
 
 var (
-	// ErrNotLeader says that another node leads, or none: nothing was done.
+	// ErrNotLeader means that another node leads, or none: nothing was done.
 	ErrNotLeader = errors.New("replica: not the leader")
-	// ErrBusy says that a change of the members is not possible now: nothing was done.
+	// ErrBusy means that the members cannot change now: nothing was done.
 	ErrBusy = errors.New("replica: the members cannot be changed at this moment")
-	// ErrTooLarge says that a group has more than MaxGroupBytes: nothing was done. What applies
-	// what it proposes asks before.
+	// ErrTooLarge means that a group exceeds MaxGroupBytes: nothing was done. A caller that applies
+	// what it proposes checks that before.
 	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")
-	// ErrStopped says that the replica was stopped.
+	// ErrStopped means that the replica was stopped.
 	ErrStopped = errors.New("replica: stopped")
 )
 
@@ -33,14 +33,14 @@ type Log struct {
 	now    func() time.Duration
 	submit func(proposal)
 
-	lease atomic.Int64 // Leads up to this time of now; 0 when the leadership is over
+	lease atomic.Int64 // this node leads until then, a time of now; 0: the leadership is over
 	open  atomic.Int64 // proposals that are not done
 	bytes atomic.Int64 // of them
 
 	over atomic.Bool // the leadership is
 
 	mu       sync.Mutex
-	lent     sync.Cond           // of mu: the lease is another one, or ended
+	lent     sync.Cond           // of mu: the lease has changed, or ended
 	ended    bool                // guarded by mu: the leadership is over, and the watchers know it
 	watchers []func(store.State) // guarded by mu
 }
@@ -60,11 +60,11 @@ type proposal struct {
 	done  func(error)
 }
 
-// Append proposes a group of entries, which will be there as a whole or not at all. It does not
-// wait. done is called on the replica's goroutine, in the order of the calls: nil when the group is
-// committed, ErrTooLarge, store.ErrLost when leadership has ended before that was known, or
-// ErrNotLeader when it was over at the time. Wait of the entries is not looked at; Written is
-// called just before done.
+// Append proposes a group of entries, of which all or none will be in the log. It does not wait.
+// done is called on the replica's goroutine, in the order of the calls: with nil when the group is
+// committed, ErrTooLarge, store.ErrLost if the leadership ended before that was known, or
+// ErrNotLeader if it was already over. Wait of the entries is ignored; Written is called just
+// before done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)
@@ -81,14 +81,14 @@ func (l *Log) Append(group []store.Entry, done func(error)) {
 	}})
 }
 
-// AppendInline is Append: what writes is always the replica's goroutine.
+// AppendInline is Append: only the replica's goroutine writes.
 func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
 
-// Commit does nothing: the replica's goroutine has been told.
+// Commit does nothing: Append has woken the replica's goroutine.
 func (l *Log) Commit() {}
 
-// Barrier calls done when all that was appended before is committed, of whatever shard and however
-// long it wants to wait: there is one log. Errors are those of Append.
+// Barrier calls done when everything that was appended before is committed. It ignores the shards
+// and the wait, because there is one log. Errors are those of Append.
 func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	if l.open.Load() == 0 && l.Leads() {
 		done(nil)
@@ -97,15 +97,15 @@ func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	l.put(proposal{log: l, done: done})
 }
 
-// Check has the other nodes compare: sum is what a part of the state hashes to where that stands in
-// the log, after all that was appended so far (Machine.Sum). A node with another one stops with
-// ErrDiverged.
+// Check makes the other nodes compare their state: sum is the hash of a part of the state at its
+// present place in the log, after everything appended so far (Machine.Sum). A node with another
+// hash stops with ErrDiverged.
 func (l *Log) Check(part uint32, place [2]uint64, sum uint64) {
 	l.put(proposal{log: l, own: encodeCheck(part, place, sum), done: func(error) {}})
 }
 
-// ReadIndex calls done with nil when a quorum has said after the call that this node leads: what it
-// knows is not behind what any node has answered.
+// ReadIndex calls done with nil when a quorum has confirmed after the call that this node leads:
+// then its state is not behind any answer that a node has given.
 func (l *Log) ReadIndex(done func(error)) { l.put(proposal{log: l, read: true, done: done}) }
 
 func (l *Log) put(p proposal) {
@@ -121,8 +121,9 @@ func (l *Log) put(p proposal) {
 // Leads reports whether no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
-// AwaitLead returns when no other node can lead: true, or when the leadership is over and its
-// watchers have been told: false. What a leader knows is given to clients after a true only.
+// AwaitLead waits until it is certain that no other node can lead, and returns true; or until the
+// leadership is over and its watchers know that, and returns false. Clients may see what a leader
+// knows only after a true.
 func (l *Log) AwaitLead() bool {
 	if l.Leads() {
 		return true
@@ -135,7 +136,7 @@ func (l *Log) AwaitLead() bool {
 	return !l.ended
 }
 
-// lend has the lease last until a time of now, if it does not last longer already.
+// lend extends the lease to a time of now, unless it lasts longer already.
 func (l *Log) lend(until time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,13 +144,13 @@ func (l *Log) lend(until time.Duration) {
 	l.lent.Broadcast()
 }
 
-// Term is the term of the leadership.
+// Term returns the term of the leadership.
 func (l *Log) Term() uint64 { return l.term }
 
-// Pending is how many bytes are appended and not yet committed.
+// Pending returns how many bytes are appended and not yet committed.
 func (l *Log) Pending() int64 { return l.bytes.Load() }
 
-// State is the health of this node's disk, and Failed with store.ErrLost when the leadership is
+// State returns the health of this node's disk, or Failed with store.ErrLost once the leadership is
 // over.
 func (l *Log) State() store.State {
 	if l.over.Load() {
@@ -158,8 +159,8 @@ func (l *Log) State() store.State {
 	return l.st.State()
 }
 
-// Watch has fn called when that changes: at the end of the leadership before what is open gets
-// store.ErrLost, on the replica's goroutine.
+// Watch registers fn, which is called when State changes: at the end of the leadership before open
+// proposals get store.ErrLost, on the replica's goroutine.
 func (l *Log) Watch(fn func(store.State)) {
 	l.mu.Lock()
 	l.watchers = append(l.watchers, fn)
@@ -167,7 +168,7 @@ func (l *Log) Watch(fn func(store.State)) {
 	l.st.Watch(fn)
 }
 
-// end is the end of the leadership.
+// end ends the leadership.
 func (l *Log) end() {
 	l.lease.Store(0)
 	l.over.Store(true)

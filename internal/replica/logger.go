@@ -5,11 +5,11 @@ import (
 	"log/slog"
 )
 
-// raftLogger is where the library logs to. What it calls information is for debugging it.
+// raftLogger receives the library's log lines. Its information becomes debug level.
 type raftLogger struct{ l *slog.Logger }
 
-// raftPanic is what the library gives up with: an entry could not be read, or an invariant is
-// broken.
+// raftPanic is the value with which the library panics: an entry could not be read, or an invariant
+// is broken.
 type raftPanic string
 
 func (r raftLogger) Debug(...any)             {}

@@ -14,26 +14,26 @@ import (
 )
 
 var (
-	// ErrTooFew says that a removal would leave no voter, or two, of which none may fail.
+	// ErrTooFew means that a removal would leave no voter, or two, neither of which may fail.
 	ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
-	// ErrUsed says that a node with that id was removed, or that a higher id was given already.
+	// ErrUsed means that a node with that id was removed, or that a higher id has been assigned.
 	ErrUsed = errors.New("replica: ids of nodes are never given twice; add the node with a higher one")
-	// ErrAddress says that an address is not host:port.
+	// ErrAddress means that an address is not host:port.
 	ErrAddress = errors.New("replica: the address of a node is not host:port")
 )
 
 // promoteWithin is how many entries a learner may be behind when it becomes a voter.
 const promoteWithin = 100
 
-// add has a node join as a learner: it gets the log, or a snapshot first, and has no vote until it
-// has caught up (promote). A member gets the address. done is called when that is committed, and at
-// once for a member with that address; or with ErrUsed, ErrAddress, ErrBusy, ErrNotLeader,
-// store.ErrLost.
+// add adds a node as a learner: it gets the log, or first a snapshot, and has no vote until it has
+// caught up (promote). For a member, add changes its address. done is called when that is
+// committed, or at once if the member has that address; or with ErrUsed, ErrAddress, ErrBusy,
+// ErrNotLeader, store.ErrLost.
 func (c *core) add(node uint64, address string, done func(error)) {
 	c.addWith(node, address, nil, done)
 }
 
-// addWith is add with what the log is to say of a new node's ticket.
+// addWith is add that also records the ticket of a new node.
 func (c *core) addWith(node uint64, address string, ticket []byte, done func(error)) {
 	m := c.disk.members
 	old, member := m.addresses[node]
@@ -57,9 +57,9 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 	}
 }
 
-// join has a new node join as a learner, with a number that no other ever had. A node that has
-// joined and asks again gets the one that it has. done gets it, and where the members are; the
-// errors are those of add, ErrTicketUsed, and level.ErrUnsupported.
+// join adds a new node as a learner, with a number that no node ever had. A node that has joined
+// and asks again gets the same number. done gets the number, and the addresses of the members.
+// Errors: those of add, ErrTicketUsed, and level.ErrUnsupported.
 func (c *core) join(address string, t Ticket, now time.Time, done func(node uint64, addresses map[uint64]string, err error)) {
 	node, err := c.disk.members.admitted(t)
 	if err == nil {
@@ -86,7 +86,7 @@ func isAddress(address string) bool {
 	return err == nil && host != "" && port != "" && len(address) <= maxAddress
 }
 
-// remove has a node leave for ever. done as for add, and ErrTooFew.
+// remove removes a node for ever. done is called as for add, or with ErrTooFew.
 func (c *core) remove(node uint64, done func(error)) {
 	voters := c.disk.members.GetVoters()
 	left := len(voters) - 1
@@ -101,8 +101,8 @@ func single(kind pb.ConfChangeType, node uint64) *pb.ConfChangeSingle {
 	return &pb.ConfChangeSingle{Type: kind.Enum(), NodeId: new(node)}
 }
 
-// change proposes a change of the members, one at a time and at once: the rules look at the members
-// as they are, and Raft refuses a change while an earlier one is not applied.
+// change proposes a change of the members. There is one at a time, because the rules look at the
+// present members, and Raft refuses a change while an earlier one is not applied.
 func (c *core) change(done func(error), change *pb.ConfChangeV2) {
 	if c.failed != nil || c.leadTerm == 0 {
 		done(ErrNotLeader)
@@ -115,14 +115,14 @@ func (c *core) change(done func(error), change *pb.ConfChangeV2) {
 	c.open = append(c.open, &openEntry{change: true, at: c.now(), done: []func(error){done}})
 }
 
-// changing reports whether a change of the members is not finished.
+// changing reports whether a change of the members is in progress.
 func (c *core) changing() bool {
 	return len(c.disk.members.GetVotersOutgoing()) > 0 ||
 		slices.ContainsFunc(c.open, func(e *openEntry) bool { return e.change })
 }
 
-// promote makes voters of learners that have caught up: one, or two of one voter, so that there are
-// never two.
+// promote makes learners that have caught up voters: one, or two if there is one voter, so that
+// there are never two voters.
 func (c *core) promote() {
 	if len(c.disk.members.GetLearners()) == 0 || c.changing() {
 		return
@@ -152,7 +152,7 @@ func (c *core) promote() {
 	}, &pb.ConfChangeV2{Changes: changes})
 }
 
-// tellMembers tells where the other members are.
+// tellMembers reports the addresses of the other members.
 func (c *core) tellMembers() {
 	if c.out.level != nil {
 		c.out.level(c.disk.members.level)

@@ -16,7 +16,7 @@ import (
 
 const (
 	// membershipVersion is the first byte of an encoded membership at level 1, and leveledVersion
-	// that of one whose level follows. Another one is of a newer version.
+	// that of one followed by its level. Another value means a newer version.
 	membershipVersion = 1
 	leveledVersion    = 2
 	// maxAddress bounds the bytes of an address: a DNS name and a port.
@@ -29,27 +29,27 @@ var (
 	errLength     = errors.New("an address is empty or too long")
 )
 
-// membership is which nodes belong to the cluster after an entry of the log. It stays as it is: a
-// change makes another one.
+// membership is which nodes belong to the cluster after an entry of the log. It never changes: a
+// change makes a new one.
 type membership struct {
 	*pb.ConfState
-	// addresses are host:port of all members; of a node that has not joined yet, of the nodes that
-	// it may hear from.
+	// addresses are host:port of all members or, on a node that has not joined yet, of the nodes
+	// that may contact it.
 	addresses map[uint64]string
-	// highest is the highest id that ever was a member's.
+	// highest is the highest id that a member ever had.
 	highest uint64
-	level   uint64 // of the log behind the entry
+	level   uint64 // of the log after the entry
 	used    []use  // tickets, those that may still be valid
 }
 
-// Founding is the state of the first node of a cluster, its only voter. What its folder holds is
-// what the cluster begins with, so the log is at the newest level that this version supports.
+// Founding returns the state of the first node of a cluster, its only voter. The cluster begins
+// with the content of its folder, so the log is at the newest level that this version supports.
 func Founding(cluster, node uint64, address string) store.RaftState {
 	return FoundingWith(cluster, node, map[uint64]string{node: address})
 }
 
-// FoundingWith is Founding for one of several voters whose folders hold the same. All of them get
-// the same addresses.
+// FoundingWith is Founding for one of several voters whose folders have the same content. All of
+// them get the same addresses.
 func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftState {
 	voters := slices.Sorted(maps.Keys(addresses))
 	m := membership{ConfState: &pb.ConfState{Voters: voters}, addresses: addresses, highest: slices.Max(voters), level: level.Supported.Newest}
@@ -59,9 +59,9 @@ func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftS
 	}
 }
 
-// Joining is the state of a node that a leader has added (Replica.Add), for an empty folder. The
-// addresses are those of the other members: it may hear from these, and has all else from the
-// leader. Its level is the oldest that this version supports, as long as it has not.
+// Joining returns the state of a node that a leader has added (Replica.Add), for an empty folder.
+// The addresses are those of the other members, which may contact it; it gets everything else from
+// the leader. Until then its level is the oldest that this version supports.
 func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState {
 	m := membership{ConfState: &pb.ConfState{}, addresses: addresses, level: level.Supported.Oldest}
 	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
@@ -73,9 +73,9 @@ type Members struct {
 	Addresses        map[uint64]string
 }
 
-// MembersOf returns the members that the state of a log names. The log may have later changes.
-// Errors: level.ErrUnsupported, also when one of these raises its level too high, those of the
-// store, and those about states that no version of this package has written.
+// MembersOf returns the members in the state of a log, which may have later changes. Errors:
+// level.ErrUnsupported, also if one of these raises its level too high, those of the store, and
+// those about states that no version of this package has written.
 func MembersOf(log *store.RaftLog) (Members, error) {
 	m, _, err := changesSince(log, level.Supported)
 	if err != nil {
@@ -84,14 +84,14 @@ func MembersOf(log *store.RaftLog) (Members, error) {
 	return Members{m.Voters, m.Learners, m.addresses}, nil
 }
 
-// lists are the nodes by their role, in the order of the encoding.
+// lists returns the nodes by role, in the order of the encoding.
 func (m *membership) lists() []*[]uint64 {
 	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}
 }
 
-// needed are the voters of which a majority is needed. In the middle of a change majorities of
-// both the old and the new voters are: those of before are named, so that nobody relies on a new
-// voter while an old one that fails would stop the cluster.
+// needed returns the voters of which a majority is needed. In the middle of a change, majorities of
+// both the old and the new voters are needed. It then returns the old ones, so that nothing relies
+// on a new voter while the failure of an old one would stop the cluster.
 func (m *membership) needed() []uint64 {
 	if old := m.GetVotersOutgoing(); len(old) > 0 {
 		return old
@@ -99,7 +99,7 @@ func (m *membership) needed() []uint64 {
 	return m.GetVoters()
 }
 
-// nodes are the members, ascending.
+// nodes returns the members, ascending.
 func (m *membership) nodes() (nodes []uint64) {
 	for _, list := range m.lists() {
 		nodes = append(nodes, *list...)
@@ -108,7 +108,7 @@ func (m *membership) nodes() (nodes []uint64) {
 	return slices.Compact(nodes)
 }
 
-// after is the membership after a change of the log that made Raft's configuration conf.
+// after returns the membership after a change of the log that made Raft's configuration conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
 	to, err := raised(change)
 	if err != nil {
@@ -132,7 +132,7 @@ func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*member
 	return next, next.check()
 }
 
-// check reports members that cannot be.
+// check rejects inconsistent members.
 func (m *membership) check() error {
 	nodes := m.nodes()
 	switch {
@@ -184,7 +184,7 @@ func decodeMembership(b []byte, supported level.Range) (*membership, error) {
 		r.Fail(fmt.Errorf("version %d", v))
 	}
 	if err := supported.Check(m.level); err != nil && r.Err() == nil {
-		return nil, err // what follows may be different there
+		return nil, err // a newer version may have another format after the level
 	}
 	m.highest = r.Uvarint()
 	for _, list := range m.lists() {
@@ -210,7 +210,7 @@ func decodeMembership(b []byte, supported level.Range) (*membership, error) {
 	return m, m.check()
 }
 
-// readNodes reads ascending ids, of which none is 0.
+// readNodes reads ascending ids, none of which is 0.
 func readNodes(r *codec.Reader) (nodes []uint64) {
 	last := uint64(0)
 	for range r.Count(1) {
@@ -226,7 +226,7 @@ func readNodes(r *codec.Reader) (nodes []uint64) {
 // minAddress is the least that an address takes: node, length, a byte.
 const minAddress = 3
 
-// appendAddress appends the address of a node, as a change of the members carries it, too.
+// appendAddress appends the address of a node, also for a change of the members.
 func appendAddress(dst []byte, node uint64, address string) []byte {
 	return codec.AppendPrefixed(binary.AppendUvarint(dst, node), address)
 }

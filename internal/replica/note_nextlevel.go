@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// ownNote is an entry that says nothing, of a kind that the version before does not have.
+// ownNote is an entry without effect, of a kind that the previous version does not have.
 const ownNote = 4
 
 func init() {

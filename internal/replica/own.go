@@ -9,30 +9,30 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The first byte of an entry that is the replica's own says what it is, where one for shards has
+// The first byte of an entry of the replica's own is its kind, where an entry for shards has
 // batchVersion.
 const (
-	ownKeep  = 2 // the index up to which all replicas let go of the log
-	ownCheck = 3 // what a part of the leader's state hashes to at a place of the log
+	ownKeep  = 2 // the index up to which all replicas drop the log
+	ownCheck = 3 // the hash of a part of the leader's state at a place of the log
 )
 
-// ErrDiverged says that the state of this node is not that of the leader at the same place of the
-// log. Its folder is to be replaced: a node with an empty one joins.
+// ErrDiverged means that this node's state differs from the leader's at the same place of the log.
+// Replace its folder: a node with an empty one joins.
 var ErrDiverged = errors.New("replica: the state of this node differs from that of the leader")
 
-// own has what a committed entry of each kind does. mine says that this leadership has proposed it.
+// own handles a committed entry of each kind. mine says that this leadership has proposed it.
 var own = map[byte]func(c *core, r *codec.Reader, mine bool) error{ownKeep: (*core).applyKeep, ownCheck: (*core).applyCheck}
 
 // isOwn reports whether the data of an entry is the replica's own.
 func isOwn(data []byte) bool { return len(data) > 0 && own[data[0]] != nil }
 
-// proposeOwn proposes an entry of the replica's own, behind what waits. done is called when it is
-// committed, and when that will not be known.
+// proposeOwn proposes an entry of the replica's own, after what waits. done is called when it is
+// committed, or when that will not be known.
 func (c *core) proposeOwn(data []byte, done func(error)) {
 	c.waiting = append(c.waiting, proposal{log: c.leading, own: data, done: done})
 }
 
-// applyOwn does what a committed entry of the replica's own says.
+// applyOwn applies a committed entry of the replica's own.
 func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
 	if err := own[e.Data[0]](c, &r, mine); err != nil {

@@ -15,33 +15,33 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// maxMessages bounds the messages that wait for the replica. More are lost, as they may be on the
-// way.
+// maxMessages bounds the messages that wait for the replica. Further ones are dropped, as the
+// network may do, too.
 const maxMessages = 4096
 
-// Options say what a replica is made of.
+// Options are what a replica needs.
 type Options struct {
 	Store   *store.Store // of a replica (store.FoundReplica), open
-	Machine Machine      // in the state of what is committed in Store
-	// Send takes messages for other nodes. It does not wait, and it may lose some. The messages
-	// must not be changed.
+	Machine Machine      // its state is what is committed in Store
+	// Send accepts messages for other nodes. It does not wait, and it may drop some. It must not
+	// change them.
 	Send func([]*pb.Message)
-	// Dial opens a connection to a node that has it read by Receive: a snapshot goes over it.
+	// Dial opens a connection to a node, which reads it with Receive; a snapshot is sent over it.
 	Dial func(ctx context.Context, node uint64) (net.Conn, error)
-	// Members is told where the other members are, host:port, before Start returns and after each
-	// change; on a node that has not joined yet, where those are that it may hear from. highest is
-	// the highest number that this node knows of. It does not wait, and it may keep the map. nil:
-	// not told.
+	// Members is called with the addresses (host:port) of the other members, before Start returns
+	// and after each change; on a node that has not joined yet, with those that may contact it.
+	// highest is the highest number that this node knows. It does not wait, and may retain the map.
+	// nil: not called.
 	Members func(addresses map[uint64]string, highest uint64)
-	// Level is told the level of the log, when Members is. nil: not told.
+	// Level is called with the level of the log, whenever Members is. nil: not called.
 	Level func(level uint64)
-	// Newest returns the newest level that another node supports, by what it says while it is
-	// connected; 0: not known. It does not wait. nil: of none is anything known.
+	// Newest returns the newest level that another node supports, as that node reports while it is
+	// connected; 0: unknown. It does not wait. nil: unknown for all nodes.
 	Newest func(node uint64) uint64
-	// SnapshotRate is how many bytes of a snapshot may leave in a second; 0: 200 MB.
+	// SnapshotRate is how many bytes of a snapshot may be sent per second; 0: 200 MB.
 	SnapshotRate int64
-	// KeepLog is how many bytes of the log all replicas keep, at most, for one that is up and
-	// behind; 0: 1 GiB. Beyond that it gets a snapshot.
+	// KeepLog is how many bytes of the log all replicas keep, at most, for a live replica that is
+	// behind; 0: 1 GiB. If it is further behind it gets a snapshot.
 	KeepLog int64
 	Logger  *slog.Logger // nil: slog.Default()
 }
@@ -59,15 +59,15 @@ type Replica struct {
 
 	mu     sync.Mutex
 	box    mailbox
-	closed bool // nothing is taken any more
+	closed bool // it accepts nothing any more
 	status Status
 	err    error
 
-	receivers sync.WaitGroup // snapshots that are coming; added to with mu held
-	receiving *reception     // guarded by mu: the one that has begun last
+	receivers sync.WaitGroup // snapshots being received; added to with mu held
+	receiving *reception     // guarded by mu: the one that began last
 }
 
-// mailbox is what others have for the goroutine.
+// mailbox is what other goroutines have for the replica's goroutine.
 type mailbox struct {
 	messages  []*pb.Message
 	events    []func(*core)
@@ -76,25 +76,25 @@ type mailbox struct {
 
 // Status is what a replica knows of itself and its cluster.
 type Status struct {
-	Node, Leader uint64 // Leader is 0 when it knows none
+	Node, Leader uint64 // Leader is 0 if none is known
 	Term         uint64
 	Last         uint64 // index of the last entry in the log
 	Committed    uint64
 	Applied      uint64
-	// Voters are those of which a majority is needed; in the middle of a change, those of before.
+	// Voters are those of which a majority is needed; in the middle of a change, the old ones.
 	Voters   []uint64
 	Learners []uint64
-	// Addresses are host:port of all members, or of those that a node which has not joined yet may
-	// hear from. The map must not be changed.
+	// Addresses are host:port of all members, or of those that may contact a node that has not
+	// joined yet. The map must not be changed.
 	Addresses map[uint64]string
-	Highest   uint64 // the highest id that ever was a member's: those up to it are not given again
+	Highest   uint64 // the highest id that a member ever had: ids up to it are not assigned again
 	Level     uint64 // of the log: what kinds of entries it may have
-	// Match is how far the log of each node is known to be the same; on the leader only.
+	// Match is how far the log of each node is known to agree; only on the leader.
 	Match map[uint64]uint64
 	Counts
 }
 
-// Counts are of what a replica has done since it started.
+// Counts count what a replica has done since it started.
 type Counts struct {
 	Leaderships     uint64        // that began
 	Commits         uint64        // of entries that it proposed as leader
@@ -103,8 +103,8 @@ type Counts struct {
 	SnapshotsFailed uint64        // that were sent, and did not arrive or were not taken
 }
 
-// Start starts a replica. It belongs to no cluster but that of the store, and speaks when it is
-// spoken to, or when it has not heard of a leader for a while.
+// Start starts a replica of the cluster that its store belongs to. It only responds to other nodes,
+// until it has not heard from a leader for a while.
 func Start(o Options) (*Replica, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -141,9 +141,9 @@ func Start(o Options) (*Replica, error) {
 	return r, nil
 }
 
-// Close stops the replica; the store stays open. A leader stops without a word: Transfer comes
-// first where there is time. What is open gets store.ErrLost, and what comes later ErrStopped. It
-// may be called again.
+// Close stops the replica; the store stays open. A leader stops without notice: call Transfer
+// before if there is time. What is open gets store.ErrLost, and what comes later ErrStopped. It may
+// be called again.
 func (r *Replica) Close() {
 	r.mu.Lock()
 	if !r.closed {
@@ -154,17 +154,17 @@ func (r *Replica) Close() {
 	<-r.stopped
 }
 
-// Done is closed when the replica has stopped, by itself or by Close.
+// Done returns a channel that is closed when the replica has stopped, by itself or by Close.
 func (r *Replica) Done() <-chan struct{} { return r.stopped }
 
-// Err says why it has stopped: ErrStopped after Close, nil while it runs.
+// Err returns why it has stopped: ErrStopped after Close, nil while it runs.
 func (r *Replica) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Step takes a message from another node. It does not wait.
+// Step delivers a message from another node. It does not wait.
 func (r *Replica) Step(m *pb.Message) {
 	r.put(func(b *mailbox) {
 		if len(b.messages) < maxMessages {
@@ -173,43 +173,43 @@ func (r *Replica) Step(m *pb.Message) {
 	})
 }
 
-// Unreachable says that messages for a node were lost.
+// Unreachable reports that messages for a node were lost.
 func (r *Replica) Unreachable(node uint64) {
 	r.later(func(c *core) { c.raw.ReportUnreachable(node) })
 }
 
-// Transfer gives the lead to another node, if this one has it and the other is a voter that keeps
-// up. It does not wait for that: Status tells.
+// Transfer transfers the leadership to another node, if this node has it and the other is a voter
+// that keeps up. It does not wait; Status shows the outcome.
 func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
 
-// Add has a node join the cluster: it gets all that the others have, and a vote once it has caught
-// up. Its id is one that no member ever had: ErrUsed. A member gets another address (host:port; or
-// ErrAddress) and stays what it is. done is called when the log says so, or with ErrNotLeader,
-// ErrBusy, store.ErrLost or ErrStopped.
+// Add adds a node to the cluster: it gets everything that the others have, and a vote once it has
+// caught up. Its id must be one that no member ever had (ErrUsed). For a member, Add only changes
+// its address (host:port; or ErrAddress). done is called when the log has the change, or with
+// ErrNotLeader, ErrBusy, store.ErrLost or ErrStopped.
 func (r *Replica) Add(node uint64, address string, done func(error)) {
 	if !r.later(func(c *core) { c.add(node, address, done) }) {
 		done(ErrStopped)
 	}
 }
 
-// Join is Add for a new node with a ticket. done gets the number that it has from now on, which no
-// other ever had, and where the members are; a node that asks again gets the same number.
-// ErrTicketUsed when another node has joined with the ticket, level.ErrUnsupported when the node
-// does not support the level of the log.
+// Join is Add for a new node with a ticket. done gets the node's number, which no other ever had,
+// and the addresses of the members; a node that asks again gets the same number. Errors: also
+// ErrTicketUsed if another node has joined with the ticket, level.ErrUnsupported if the node does
+// not support the level of the log.
 func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresses map[uint64]string, err error)) {
 	if !r.later(func(c *core) { c.join(address, t, time.Now(), done) }) {
 		done(0, nil, ErrStopped)
 	}
 }
 
-// Remove has a node leave the cluster for ever. done is called as for Add, or with ErrTooFew.
+// Remove removes a node from the cluster for ever. done is called as for Add, or with ErrTooFew.
 func (r *Replica) Remove(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.remove(node, done) }) {
 		done(ErrStopped)
 	}
 }
 
-// Status returns how things stood a moment ago.
+// Status returns the state of a moment ago.
 func (r *Replica) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -281,11 +281,11 @@ func (r *Replica) run(c *core) {
 	r.closed, r.err = true, c.failed
 	r.mu.Unlock()
 	r.tell(c)
-	box = r.swap(box) // what is left gets its answers; nothing is put any more
+	box = r.swap(box) // what is left gets its answers; nothing is added any more
 	r.handle(c, &box)
 }
 
-// tell makes the status known.
+// tell publishes the status.
 func (r *Replica) tell(c *core) {
 	st := c.status()
 	r.mu.Lock()
@@ -293,7 +293,7 @@ func (r *Replica) tell(c *core) {
 	r.status = st
 }
 
-// swap takes what is in the mailbox and leaves an empty one.
+// swap takes the content of the mailbox and leaves an empty one.
 func (r *Replica) swap(used mailbox) mailbox {
 	clear(used.messages)
 	clear(used.events)

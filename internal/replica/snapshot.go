@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	// ErrInstalled says that a snapshot has taken the place of what the store held: the store is to
-	// be closed and opened again, and a replica started with it.
+	// ErrInstalled means that a snapshot has replaced the content of the store: close the store,
+	// open it again, and start a replica with it.
 	ErrInstalled = errors.New("replica: a snapshot was installed; the store is to be opened again")
 
 	errNotNow   = errors.New("replica: no snapshot can be taken at this moment")
@@ -26,9 +26,9 @@ var (
 	errBadChunk = errors.New("replica: snapshot: malformed chunk")
 )
 
-// A snapshot travels in chunks: the message of Raft that announces it, then for each file its name
-// and its bytes, then the end. Each begins with a CRC-32C over its number and what follows, so that
-// one that is missing, changed or out of place is found.
+// A snapshot is sent in chunks: Raft's message that announces it, then for each file its name and
+// its bytes, then the end. Each begins with a CRC-32C over its number and its content, so that a
+// missing, changed or misplaced chunk is detected.
 const (
 	chunkMessage = iota
 	chunkFile
@@ -65,7 +65,7 @@ func newOutgoing(m *pb.Message, sn *store.RaftSnapshot, size int) *outgoing {
 	return &outgoing{m: m, sn: sn, size: size}
 }
 
-// next returns the next chunk, which stays as it is until the one after it. io.EOF behind the last.
+// next returns the next chunk, which is valid until the following call. io.EOF after the last.
 func (o *outgoing) next() ([]byte, error) {
 	o.buf = append(o.buf[:0], 0, 0, 0, 0, chunkBytes)
 	var err error
@@ -112,7 +112,8 @@ func (o *outgoing) nextFile() {
 	o.buf = append(o.buf, f.Name...)
 }
 
-// incoming puts the chunks of a snapshot into the folder of the store, next to what it has.
+// incoming writes the chunks of a snapshot into the folder of the store, beside the present
+// content.
 type incoming struct {
 	from, self uint64
 	levels     level.Range // that this version supports
@@ -121,11 +122,11 @@ type incoming struct {
 	m          *pb.Message
 	first      store.EntryID
 	members    *membership
-	staged     *store.Staged // nil until the first chunk has come
+	staged     *store.Staged // nil until the first chunk has arrived
 	ended      bool
 }
 
-// take takes the next chunk. After an error, drop.
+// take handles the next chunk. After an error, call drop.
 func (in *incoming) take(chunk []byte) error {
 	if len(chunk) < chunkHeader || in.ended {
 		return errBadChunk
@@ -174,7 +175,7 @@ func (in *incoming) begin(payload []byte) (err error) {
 	return err
 }
 
-// state is what the replica is once the snapshot is installed; Install has the latest term.
+// state returns the replica's state once the snapshot is installed; Install adds the latest term.
 func (in *incoming) state() store.RaftState {
 	id := in.m.GetSnapshot().GetMetadata()
 	st := in.log.State()
@@ -183,7 +184,7 @@ func (in *incoming) state() store.RaftState {
 	return st
 }
 
-// verify checks that what has come is a whole snapshot.
+// verify checks that the snapshot is complete.
 func (in *incoming) verify() error {
 	if !in.ended {
 		return io.ErrUnexpectedEOF
@@ -194,29 +195,29 @@ func (in *incoming) verify() error {
 	return in.staged.Verify()
 }
 
-// drop gives up what has come.
+// drop discards what has arrived.
 func (in *incoming) drop() {
 	if in.staged != nil {
 		in.staged.Drop()
 	}
 }
 
-// snapshots is what a core has to do with snapshots: at most one is there for another node, and at
-// most one has come.
+// snapshots is the core's state of snapshots: at most one is being sent to another node, and at
+// most one has been received.
 type snapshots struct {
 	wanted    bool // Raft has asked for one
 	preparing bool
-	pinned    uint64 // entry of the one that is prepared or sent: nothing behind it is let go of
+	pinned    uint64 // last entry of the one that is prepared or sent: later entries are not dropped
 	members   *membership
 	ready     *store.RaftSnapshot // to be sent
 	since     int                 // tick at which it was ready
 	given     *store.RaftSnapshot // Raft has it in a message
 	sending   bool
 
-	staged *store.Staged // has come, and Raft is asked
+	staged *store.Staged // received, and Raft has been asked
 }
 
-// prepareSnapshot has a snapshot prepared when Raft has asked for one.
+// prepareSnapshot prepares a snapshot if Raft has asked for one.
 func (c *core) prepareSnapshot() {
 	s := &c.snap
 	if s.wanted && !s.preparing && !s.sending && s.ready == nil && s.given == nil {
@@ -226,7 +227,7 @@ func (c *core) prepareSnapshot() {
 	s.wanted = false
 }
 
-// snapshotEntry is the entry that a snapshot of what is on the disk now ends with.
+// snapshotEntry returns the last entry of a snapshot of what is on the disk now.
 func (c *core) snapshotEntry() (uint64, error) {
 	if c.failed != nil {
 		return 0, c.failed
@@ -238,7 +239,7 @@ func (c *core) snapshotEntry() (uint64, error) {
 	return c.applied, nil
 }
 
-// prepared takes the snapshot. The node that needs one next gets it.
+// prepared stores the snapshot. The next node that needs one gets it.
 func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 	s := &c.snap
 	s.preparing = false
@@ -256,7 +257,7 @@ func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 	}
 }
 
-// takeSnapshot is what Raft reads when it needs a snapshot for another node.
+// takeSnapshot returns what Raft reads when it needs a snapshot for another node.
 func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	s := &c.snap
 	if s.ready == nil {
@@ -271,7 +272,7 @@ func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	}, nil
 }
 
-// sendSnapshot has a snapshot sent to the node that a message of Raft names.
+// sendSnapshot sends a snapshot to the node that a message of Raft names.
 func (c *core) sendSnapshot(m *pb.Message) {
 	s := &c.snap
 	if s.given == nil {
@@ -284,7 +285,7 @@ func (c *core) sendSnapshot(m *pb.Message) {
 	c.out.stream(m, sn)
 }
 
-// sent is told what became of that.
+// sent handles the outcome of that.
 func (c *core) sent(to uint64, err error) {
 	c.snap.sending, c.snap.pinned = false, 0
 	if c.failed != nil {
@@ -301,7 +302,8 @@ func (c *core) sent(to uint64, err error) {
 	c.raw.ReportSnapshot(to, status)
 }
 
-// dropSnapshot closes a snapshot that no node has come for, at once when the lead is over.
+// dropSnapshot closes a snapshot that no node has asked for in time, or at once if the leadership
+// is over.
 func (c *core) dropSnapshot() {
 	s := &c.snap
 	if s.ready != nil && (c.leadTerm == 0 || c.ticks > s.since+electionTicks) {
@@ -310,8 +312,8 @@ func (c *core) dropSnapshot() {
 	}
 }
 
-// received takes a snapshot that has come from another node and was verified. ErrInstalled is what
-// should be; otherwise it is given up.
+// received handles a verified snapshot from another node. ErrInstalled is the expected outcome;
+// otherwise the snapshot is discarded.
 func (c *core) received(m *pb.Message, staged *store.Staged) error {
 	if c.failed != nil || c.snap.staged != nil {
 		staged.Drop()
@@ -332,8 +334,8 @@ func (c *core) received(m *pb.Message, staged *store.Staged) error {
 	return errNotTaken
 }
 
-// snapshotWaits reports whether Raft has taken the snapshot, and a full disk keeps it from being
-// installed.
+// snapshotWaits reports whether Raft has accepted the snapshot, and a full disk prevents its
+// installation.
 func (c *core) snapshotWaits() bool {
 	for _, m := range c.backlog {
 		if !raft.IsEmptySnap(m.GetSnapshot()) {
@@ -343,7 +345,7 @@ func (c *core) snapshotWaits() bool {
 	return false
 }
 
-// install makes a snapshot that Raft has taken the content of the store, which ends this core.
+// install makes a snapshot that Raft has accepted the content of the store, which ends this core.
 func (c *core) install(m *pb.Message) error {
 	if c.snap.staged == nil {
 		return errors.New("replica: a snapshot was taken that is not there")

@@ -23,7 +23,7 @@ const (
 	maxAnswer     = 4 << 10
 )
 
-// prepare opens a snapshot. It may wait for the cleaning of the store.
+// prepare opens a snapshot. It may wait for cleaning in the store.
 func (r *Replica) prepare(log *store.RaftLog) {
 	sn, err := log.Snapshot(func() (index uint64, err error) {
 		asked := make(chan struct{})
@@ -84,15 +84,15 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 	return err
 }
 
-// reception is a snapshot that is coming.
+// reception is a snapshot that is being received.
 type reception struct {
 	nc   net.Conn
 	done chan struct{} // closed when nothing of it is left
 }
 
-// Receive takes a snapshot that another node sends over a connection (Options.Dial of that one),
-// and closes it. When it was installed, Err is ErrInstalled. One that is coming already is given
-// up: its sender hangs or is cut off, and leads no more.
+// Receive receives a snapshot that another node sends over a connection (its Options.Dial), and
+// closes the connection. After the installation Err is ErrInstalled. A reception in progress is
+// given up: its sender hangs or is cut off, and no longer leads.
 func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	defer nc.Close()
 	r.mu.Lock()
@@ -150,7 +150,7 @@ func (r *Replica) receive(in *incoming, nc net.Conn) error {
 	return in.verify()
 }
 
-// answer says what became of a snapshot: nothing when it was installed.
+// answer reports the outcome of a snapshot: nothing if it was installed.
 func answer(nc net.Conn, err error) {
 	text := ""
 	if err != nil {

@@ -12,26 +12,26 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// ErrTicketUsed says that another node has joined with a ticket.
+// ErrTicketUsed means that another node has joined with a ticket.
 var ErrTicketUsed = errors.New("replica: the token was used by another node; each node needs its own (fiveways cluster token)")
 
 const (
-	// ticketKept is how long a ticket is remembered after its end: longer than the clocks of two
-	// leaders differ, so that neither takes for valid what the other has forgotten.
+	// ticketKept is how long a ticket is remembered after its expiry: longer than the clocks of two
+	// leaders differ, so that neither accepts a ticket that the other has forgotten.
 	ticketKept = 24 * time.Hour
 	// minUse is the least that the use of a ticket takes.
 	minUse = 1 + len(Ticket{}.ID) + sha256.Size + 1
 )
 
-// Ticket is what a node joins with. One node can do so.
+// Ticket admits one node to the cluster.
 type Ticket struct {
 	ID     [16]byte
-	Until  time.Time         // to the second: nobody takes it for valid after that
-	Key    [sha256.Size]byte // hash of the node's public key: one with the same key is the same node
+	Until  time.Time         // to the second: no node accepts it after that
+	Key    [sha256.Size]byte // hash of the node's public key, which identifies the node
 	Levels level.Range       // that the node supports
 }
 
-// use says which node a ticket made a member.
+// use records which node joined with a ticket.
 type use struct {
 	node  uint64
 	id    [16]byte
@@ -39,9 +39,9 @@ type use struct {
 	until uint64 // seconds since 1970
 }
 
-// admitted finds the node that a ticket has made a member, or that has come with another one: it
-// asks again, because the answer was lost. 0 for a new node, and for one that had a vote: it may
-// have forgotten what it has promised. Errors: ErrTicketUsed.
+// admitted finds the node that joined with the ticket, or with another one if it has the same key:
+// it asks again, because the answer was lost. 0 means a new node, or one that had a vote, which may
+// have forgotten its promises. Errors: ErrTicketUsed.
 func (m *membership) admitted(t Ticket) (node uint64, err error) {
 	for _, u := range m.used {
 		if u.key == t.Key && slices.Contains(m.GetLearners(), u.node) {
@@ -54,14 +54,14 @@ func (m *membership) admitted(t Ticket) (node uint64, err error) {
 	return 0, err
 }
 
-// appendTicket appends what a change of the members says of the ticket of a new node, behind its
-// address: the ticket, and the time, which decides what is forgotten.
+// appendTicket appends the ticket of a new node to a change of the members, after its address: the
+// ticket, and the time, which decides which tickets are forgotten.
 func appendTicket(dst []byte, t Ticket, now time.Time) []byte {
 	dst = appendUse(dst, use{id: t.ID, key: t.Key, until: uint64(t.Until.Unix())})
 	return binary.AppendUvarint(dst, uint64(now.Unix()))
 }
 
-// takeTicket reads that for a node.
+// takeTicket reads what appendTicket wrote.
 func (m *membership) takeTicket(node uint64, r *codec.Reader) {
 	u := readUse(r)
 	u.node = node

@@ -11,15 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// AdminSocket is the Unix socket on which a broker with this configuration serves the HTTP API to
-// its own OS user (mode 0600): a process that can open it may do everything.
+// AdminSocket returns the Unix socket on which a broker with this configuration serves the HTTP API
+// to its own OS user (mode 0600): a process that can open it may do everything.
 func AdminSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "admin.sock") }
 
-// adminPatience bounds how long a request may take to come in.
+// adminPatience bounds how long a request may take to arrive.
 var adminPatience = 10 * time.Second
 
-// openAdmin opens the admin socket, which is one of the listeners then. The data folder's lock is
-// held, so that a socket that is there is a leftover of a broker that was killed.
+// openAdmin opens the admin socket and adds it to the listeners. The server holds the lock of the
+// data folder, so an existing socket is left over from a broker that was killed.
 func (s *Server) openAdmin() {
 	l, err := listenPrivately(AdminSocket(s.cfg))
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Server) openAdmin() {
 	s.listeners["admin"] = []net.Listener{l}
 }
 
-// listenPrivately makes a socket under another name and renames it when only its owner can open it.
+// listenPrivately makes a socket under another name and renames it once only its owner can open it.
 func listenPrivately(path string) (net.Listener, error) {
 	fresh := path + ".new"
 	for _, name := range []string{path, fresh} {

@@ -25,16 +25,16 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ErrCluster tells that the settings do not fit the data folder of a node of a cluster, or that of
-// a node that is alone.
+// ErrCluster means that the settings do not fit the data folder: that of a node of a cluster, or of
+// a single node.
 var ErrCluster = errors.New("cannot start as a node of a cluster")
 
 const (
 	// maxGroup and maxMessage bound what a node of a cluster sends to the others at once
-	// (replica.MaxGroupBytes), with what goes along with it.
+	// (replica.MaxGroupBytes), including overhead.
 	maxGroup   = 56 << 20
 	maxMessage = 48 << 20
-	// farewell is how long the sessions of a leadership that is lost may take to end.
+	// farewell is how long the sessions of a lost leadership may take to end.
 	farewell = 3 * time.Second
 )
 
@@ -43,7 +43,7 @@ var turnAway = map[string]func(net.Conn){
 	"amqp": amqp.TurnAway, "sql": pgwire.TurnAway, "redis": resp.TurnAway, "etcd": etcd.TurnAway, "http": httpapi.TurnAway, "admin": httpapi.TurnAway,
 }
 
-// checkFolder finds a folder that is started in the wrong way.
+// checkFolder rejects settings that do not fit the folder.
 func checkFolder(cfg config.Config) error {
 	is, err := store.LookInto(vfs.OS{}, cfg.Data)
 	switch {
@@ -58,7 +58,7 @@ func checkFolder(cfg config.Config) error {
 	return nil
 }
 
-// startNode starts a node of a cluster. It serves once it leads, or another node does.
+// startNode starts a node of a cluster. It returns once this node or another one leads.
 func (s *Server) startNode() error {
 	s.cfg.MaxMessageSize = min(s.cfg.MaxMessageSize, maxMessage)
 	if err := s.enter(); err != nil {
@@ -110,7 +110,7 @@ func (s *Server) startNode() error {
 	return nil
 }
 
-// openControl has operators ask this node about its cluster, and change that.
+// openControl opens the socket through which operators query and change the cluster.
 func (s *Server) openControl() {
 	listeners := []net.Listener{s.node.Asked()}
 	if l, err := listenPrivately(ControlSocket(s.cfg)); err != nil {
@@ -123,8 +123,7 @@ func (s *Server) openControl() {
 	s.serveMetrics(s.cluster)
 }
 
-// serveMetrics serves the metrics of this node: its own, and before them those of the broker while
-// it leads.
+// serveMetrics serves the metrics of this node: while it leads, those of the broker come first.
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)
@@ -154,14 +153,14 @@ func (s *Server) serveMetrics(c *control.Control) {
 	}
 }
 
-// leadership is the one that there is, nil while another node leads.
+// leadership returns the current leadership, nil while another node leads.
 func (s *Server) leadership() *leadership {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lead
 }
 
-// freshEngine is for the next engine of a node of a cluster (cluster.Options.Broker).
+// freshEngine returns the options for the node's next engine (cluster.Options.Broker).
 func (s *Server) freshEngine() broker.Options {
 	if m := s.machines.Load(); m != nil {
 		if err := m.close(); err != nil {
@@ -175,7 +174,7 @@ func (s *Server) freshEngine() broker.Options {
 	return o
 }
 
-// beginLeadership serves clients with a broker.
+// beginLeadership starts serving clients with a broker.
 func (s *Server) beginLeadership(b *broker.Broker, lease protocol.Lease) error {
 	l, err := s.newLeadership(b, s.machines.Load(), lease)
 	if err != nil {
@@ -197,7 +196,7 @@ func (s *Server) beginLeadership(b *broker.Broker, lease protocol.Lease) error {
 	return nil
 }
 
-// endLeadership ends what beginLeadership has begun, if it has.
+// endLeadership undoes beginLeadership, if it was called.
 func (s *Server) endLeadership() {
 	s.proxy.Follow()
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
@@ -207,7 +206,7 @@ func (s *Server) endLeadership() {
 	}
 }
 
-// drainLeadership ends the leadership that there is, if any.
+// drainLeadership ends the current leadership, if any.
 func (s *Server) drainLeadership(ctx context.Context) error {
 	s.mu.Lock()
 	l := s.lead
@@ -219,7 +218,7 @@ func (s *Server) drainLeadership(ctx context.Context) error {
 	return l.drain(ctx)
 }
 
-// stopNode ends a node of a cluster: first its clients, then its lead.
+// stopNode stops a node of a cluster: first its clients, then its leadership.
 func (s *Server) stopNode(ctx context.Context) error {
 	closeAll(s.listeners)
 	s.doors.Wait()
@@ -233,7 +232,7 @@ func (s *Server) stopNode(ctx context.Context) error {
 }
 
 // Failed is closed when a node of a cluster cannot go on, for a reason that is in the log; nil for
-// a node that is alone.
+// a single node.
 func (s *Server) Failed() <-chan struct{} {
 	if s.node == nil {
 		return nil
@@ -241,5 +240,5 @@ func (s *Server) Failed() <-chan struct{} {
 	return s.node.Done()
 }
 
-// ControlSocket is the Unix socket on which a node of a cluster is asked about it.
+// ControlSocket returns the Unix socket through which a node of a cluster is queried and changed.
 func ControlSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "cluster.sock") }

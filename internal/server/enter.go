@@ -17,12 +17,12 @@ import (
 const (
 	// joinPatience is how long a new node tries to reach its cluster.
 	joinPatience = 30 * time.Second
-	// tokenPoll is how often a new node looks whether its token is there.
+	// tokenPoll is how often a new node checks for its token.
 	tokenPoll = time.Second
 )
 
-// enter makes an empty data folder that of a node, which joins a cluster or founds one. The folder
-// of a node stays as it is.
+// enter turns an empty data folder into that of a node, which joins a cluster or founds one. The
+// folder of a node is left unchanged.
 func (s *Server) enter() error {
 	is, err := store.LookInto(vfs.OS{}, s.cfg.Data)
 	switch {
@@ -48,8 +48,8 @@ func (s *Server) enter() error {
 	return cluster.Join(ctx, s.cfg.Data, token, s.cfg.AdvertisedAddress())
 }
 
-// found founds a cluster: there is no token, which would be there if the data of a node of a
-// cluster were lost.
+// found founds a cluster if there is no token. There would be one if a node of an existing cluster
+// had lost its data.
 func (s *Server) found() error {
 	id, err := cluster.Init(s.cfg.Data, s.cfg.AdvertisedAddress())
 	if err == nil {
@@ -58,7 +58,7 @@ func (s *Server) found() error {
 	return err
 }
 
-// awaitToken waits until the file has a token.
+// awaitToken waits until the file contains a token.
 func (s *Server) awaitToken(file string) (token string, err error) {
 	s.log.Info("waiting for a token to join the cluster", "file", file)
 	tick := time.NewTicker(tokenPoll)
@@ -70,7 +70,7 @@ func (s *Server) awaitToken(file string) (token string, err error) {
 	return token, err
 }
 
-// readToken returns what a file has, "" when it is not there.
+// readToken returns the content of a file, "" if it does not exist.
 func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

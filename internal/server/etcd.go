@@ -13,21 +13,20 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// etcdServer is the etcd v3 API with the store of its ordinary keys, which lives in the broker's
-// log.
+// etcdServer is the etcd v3 API with its store of ordinary keys, which lives in the broker's log.
 type etcdServer struct {
 	keys   *keyspace.Store
 	server *etcd.Server // nil until start
 }
 
-// newEtcd makes the store, which the broker fills when it opens; nil when the protocol is off.
+// newEtcd makes the store, which the broker fills when it opens; nil if the protocol is off.
 func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
 	if cfg.Etcd == config.Off {
 		return nil
 	}
 	place, err := filepath.Abs(cfg.Data)
 	if err != nil {
-		place = cfg.Data // it only tells nodes apart
+		place = cfg.Data // it only distinguishes nodes
 	}
 	return &etcdServer{keys: keyspace.New(keyspace.Options{
 		Logger: etcdLogger(log), Name: cfg.NodeName, Place: place, Folder: cfg.Data,
@@ -35,7 +34,7 @@ func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
 	})}
 }
 
-// quota is the limit of the keys as the store takes it.
+// quota returns the limit of the keys in the store's form.
 func quota(cfg config.Config) int64 {
 	if cfg.EtcdQuota == 0 {
 		return -1
@@ -43,7 +42,7 @@ func quota(cfg config.Config) int64 {
 	return cfg.EtcdQuota
 }
 
-// start lets the store take changes and makes the server.
+// start allows changes of the store and makes the server.
 func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error {
 	if err := e.keys.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		return err
@@ -57,7 +56,7 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error 
 	return nil
 }
 
-// store has the keys; nil when the protocol is off.
+// store returns the store of keys; nil if the protocol is off.
 func (e *etcdServer) store() *keyspace.Store {
 	if e == nil {
 		return nil
@@ -71,8 +70,8 @@ func (e *etcdServer) Serve(l net.Listener) error { return e.server.Serve(l) }
 // drain ends connections.
 func (e *etcdServer) drain(ctx context.Context) error { return e.server.Drain(ctx) }
 
-// stop ends what the store does by itself. It comes before the broker is closed, which still writes
-// the store's checkpoint, and close after.
+// stop ends the store's background work. It comes before the broker is closed, which still writes
+// the store's checkpoint; close comes after.
 func (e *etcdServer) stop() {
 	if e != nil {
 		e.keys.Stop()

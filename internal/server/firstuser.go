@@ -18,8 +18,8 @@ const (
 )
 
 // makeFirstUser creates the administrator of the configuration and removes guest, if the users of
-// the data folder are unchanged. guest is removed last, so the next start completes one that was
-// interrupted in between.
+// the data folder are unchanged. It removes guest last, so if it is interrupted the next start
+// completes it.
 func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error {
 	if !untouched(b, cfg.DefaultUser) {
 		return nil
@@ -51,8 +51,8 @@ func makeFirstUser(b *broker.Broker, cfg config.Config, log *slog.Logger) error 
 	return nil
 }
 
-// untouched reports whether the users are those of a new data folder: guest with its first
-// password, and at most the first user beside it.
+// untouched reports whether the users are those of a new data folder: guest with its initial
+// password, and at most the first user.
 func untouched(b *broker.Broker, first string) bool {
 	there := false
 	for _, u := range b.Users() {

@@ -19,11 +19,11 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// leadership is what serves a broker: the protocols, and what runs beside them. It lasts as long as
-// the broker, which a node alone has until it stops, and a node of a cluster while it leads.
+// leadership is everything that serves a broker: the protocols, and what runs beside them. It lasts
+// as long as the broker: on a single node until it stops, on a node of a cluster while it leads.
 type leadership struct {
 	broker   *broker.Broker
-	lease    protocol.Lease // nil: the node is alone
+	lease    protocol.Lease // nil: a single node
 	sems     *semaphores.Manager
 	keys     *etcdServer // nil: off
 	shared   common
@@ -32,17 +32,17 @@ type leadership struct {
 	sql      *pgwire.Server  // nil: off
 	redis    *resp.Server    // nil: off
 	http     *httpapi.Server // nil: off
-	metrics  *httpapi.Server // nil: off, or the node serves counters
-	counters http.Handler    // of the metrics, which the node serves; nil: it is alone
+	metrics  *httpapi.Server // nil: off, or the node itself serves counters
+	counters http.Handler    // of the metrics, which the node serves; nil: a single node
 	admin    *httpapi.Server // nil: its socket could not be opened
 	monitor  *monitor.Monitor
 	shovels  *shovels
 	log      *slog.Logger
-	served   sync.WaitGroup // a listener each
+	served   sync.WaitGroup // one for each listener
 }
 
-// newLeadership makes ready what serves a broker, with what it keeps beside queues. Errors are of
-// what is written at the start; nothing runs then.
+// newLeadership prepares everything that serves a broker. Errors are those of what is written at
+// the start; nothing runs then.
 func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lease) (*leadership, error) {
 	l := &leadership{
 		broker: b, lease: lease, sems: m.sems, keys: m.keys, log: s.log,
@@ -93,7 +93,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lea
 	return l, nil
 }
 
-// prepare makes the state what clients expect.
+// prepare makes the changes that a start makes to the broker's state.
 func (l *leadership) prepare(s *Server) error {
 	jobs.Resume(l.broker)
 	err := l.sems.Start(l.broker)
@@ -147,8 +147,8 @@ func (l *leadership) serve(listeners map[string][]net.Listener) {
 	}
 }
 
-// abandon ends the sessions of all clients, those on the admin socket included, because this node
-// does not lead any more: nothing that only it knows is answered. drain follows. Metrics are the
+// abandon ends the sessions of all clients, including those on the admin socket, because this node
+// no longer leads: it must not answer anything that only it knows. drain follows. Metrics are the
 // node's own and stay.
 func (l *leadership) abandon() {
 	l.log.Warn("this node has lost the lead: all sessions end")
@@ -173,12 +173,12 @@ func (l *leadership) abandon() {
 	l.shovels.inside.Abandon()
 }
 
-// drain ends the sessions, those that take longer than ctx by force, and all that runs on the
-// broker, which is closed or abandoned next.
+// drain ends the sessions, by force those that take longer than ctx, and everything that runs on
+// the broker. The broker is closed or abandoned next.
 func (l *leadership) drain(ctx context.Context) error {
 	l.broker.Hurry()
 	errs := append([]error{l.shovels.stop(ctx)}, l.drainProtocols(ctx)...)
-	if l.admin != nil { // last: an operator may want to see the rest end
+	if l.admin != nil { // last, because an operator may want to watch the rest end
 		errs = append(errs, l.admin.Drain(ctx))
 	}
 	l.served.Wait()
@@ -188,7 +188,7 @@ func (l *leadership) drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drainProtocols drains them side by side: they share the time.
+// drainProtocols drains them concurrently: they share the time.
 func (l *leadership) drainProtocols(ctx context.Context) []error {
 	errs := make([]error, 6)
 	var all sync.WaitGroup

@@ -15,9 +15,9 @@ import (
 type Endpoint = protocol.Endpoint
 
 // listenAll opens the listeners of all protocols that are not off. An error names every address
-// that could not be opened, and leaves none open. A busy default address of the metrics does not
-// prevent the start; that of a protocol does: its clients would talk to the program that uses its
-// address.
+// that could not be opened, and leaves none open. A busy default address does not prevent the start
+// if it is that of the metrics; that of a protocol does, because its clients would talk to the
+// program that uses its address.
 func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, error) {
 	listeners := map[string][]net.Listener{}
 	var errs []error
@@ -60,5 +60,5 @@ func listen(key, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Endpoints are all addresses that are served, in the order of config.ListenKeys.
+// Endpoints returns all addresses that are served, in the order of config.ListenKeys.
 func (s *Server) Endpoints() []Endpoint { return s.ends }

@@ -14,10 +14,10 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// machines are what a broker keeps in its log beside definitions and queues. They are filled when
-// it opens.
+// machines are the state machines that a broker keeps in its log besides definitions and queues.
+// They are filled when it opens.
 type machines struct {
-	keys *etcdServer // nil: the protocol is off, and what the log has of keys is left alone
+	keys *etcdServer // nil: the protocol is off, and keys in the log are left alone
 	sems *semaphores.Manager
 }
 
@@ -33,7 +33,7 @@ func (m *machines) byShard() map[uint32]statemachine.Machine {
 	return all
 }
 
-// kept is about how many bytes they take.
+// kept returns about how many bytes they take.
 func (m *machines) kept() int64 {
 	n := m.sems.Bytes()
 	if m.keys != nil {
@@ -42,10 +42,10 @@ func (m *machines) kept() int64 {
 	return n
 }
 
-// close comes after the broker, which writes their checkpoints when it closes.
+// close comes after the end of the broker, which writes their checkpoints when it closes.
 func (m *machines) close() error { return m.keys.close() }
 
-// brokerOptions are those of the broker of this node.
+// brokerOptions returns the options of this node's broker.
 func (s *Server) brokerOptions(m *machines) broker.Options {
 	return broker.Options{
 		Sync: syncModes[s.cfg.Sync], BatchDelay: s.cfg.BatchDelay, Shards: s.cfg.Shards,

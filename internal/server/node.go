@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// describe says what the HTTP API tells of this node.
+// describe returns what the HTTP API reports about this node.
 func (s *Server) describe(l *leadership) httpapi.Node {
 	n := httpapi.Node{
 		Name: s.name, Membership: l.shared.Cluster, ClusterName: func() string { return clusterName(l.broker, s.cfg) }, Product: s.cfg.AMQPProduct, Version: s.version, RabbitMQ: s.cfg.RabbitMQVersion,
@@ -28,13 +28,13 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 	return n
 }
 
-// clusterName is what operators call the broker.
+// clusterName returns the name that operators have given to the broker.
 func clusterName(b *broker.Broker, cfg config.Config) string {
 	return httpapi.ClusterName(b, unnamed(cfg))
 }
 
-// unnamed is what a broker is called that was given no name as a cluster. The nodes of a cluster
-// agree on it, whatever each is called.
+// unnamed returns the cluster name of a broker that was given none. The nodes of a cluster agree on
+// it, whatever their own names are.
 func unnamed(cfg config.Config) string {
 	if cfg.ClusterListen != config.Off {
 		return config.Default().NodeName
@@ -42,7 +42,7 @@ func unnamed(cfg config.Config) string {
 	return cfg.NodeName
 }
 
-// about is what this node tells the others of its cluster.
+// about returns what this node tells the others of its cluster.
 func (s *Server) about() protocol.About {
 	a := protocol.About{
 		Name: s.name, Version: s.version, Levels: level.Supported, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
@@ -58,8 +58,8 @@ func (s *Server) about() protocol.About {
 	return a
 }
 
-// reachable is an address by which others reach a listener: one that listens on all addresses of
-// its machine is reached by the one that the node advertises.
+// reachable returns an address at which others reach a listener: if it listens on all addresses of
+// its machine, the one that the node advertises.
 func reachable(address, advertised string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
@@ -71,7 +71,7 @@ func reachable(address, advertised string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// endpoints are the addresses of all listeners, in the order of config.ListenKeys.
+// endpoints returns the addresses of all listeners, in the order of config.ListenKeys.
 func endpoints(listeners map[string][]net.Listener, secure bool) (all []Endpoint) {
 	for _, key := range config.ListenKeys() {
 		for _, l := range listeners[key] {

@@ -15,7 +15,7 @@ var syncModes = map[string]store.SyncMode{
 	config.SyncOS:     store.SyncOS,
 }
 
-// fsyncs are the sync modes as Redis' appendfsync would have them.
+// fsyncs maps the sync modes to the values of Redis' appendfsync.
 var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "everysec"}
 
 // common is what the protocols share.

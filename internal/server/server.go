@@ -1,12 +1,12 @@
-// Package server is the composition root: it opens the engine on its data
-// folder, starts the listener of each protocol, and stops them in the right
-// order.
+// Package server is the composition root: it opens the engine on its data folder, starts the
+// listener of each protocol, and stops them in the right order.
 //
-// Start returns once every listener serves, or an error with nothing left
-// behind. Drain is complete on return and safe to call twice.
+// Start returns once every listener serves, or an error with nothing left behind. Drain is complete
+// on return and safe to call twice.
 //
 // A Server is what a node has as long as it runs: its addresses, its certificate, its logs. A
-// leadership is what it builds on a broker, and may be ended and built again on the next one.
+// leadership is what it builds on a broker; it may end, and another one may be built on the next
+// broker.
 package server
 
 import (
@@ -33,17 +33,16 @@ import (
 	"fiveways.dev/fiveways/internal/traces"
 )
 
-// ErrAddrInUse and ErrLocked tell that a listen address or the data folder
-// belongs to another process.
+// ErrAddrInUse and ErrLocked mean that another process uses a listen address or the data folder.
 var (
 	ErrAddrInUse = errors.New("address already in use")
 	ErrLocked    = errors.New("data folder in use by another broker")
 )
 
-// HeapLimit is where the garbage collector of a process that is nothing but a
-// broker should work harder (debug.SetMemoryLimit): what messages may use, with
-// room for what is in flight and for connections, queues and buffers, and the
-// bytes (Server.Kept) that grow with keys and semaphores.
+// HeapLimit returns the heap size at which the garbage collector of a process that is only a broker
+// should work harder (debug.SetMemoryLimit): the memory limit of messages, with room for what is in
+// flight and for connections, queues and buffers, and the bytes (Server.Kept) that grow with keys
+// and semaphores.
 func HeapLimit(cfg config.Config, kept int64) int64 {
 	return cfg.MemoryLimit + cfg.MemoryLimit/4 + kept + kept/4 + 96<<20
 }
@@ -59,14 +58,14 @@ type Server struct {
 	audit   *protocol.Audit
 	traces  *traces.Exporter // nil: off
 
-	listeners map[string][]net.Listener // by configuration key; connections are through their handshake
+	listeners map[string][]net.Listener // by configuration key; their connections have completed their handshake
 	addrs     map[string]string
 	ends      []Endpoint
 
-	broker   *broker.Broker   // of a node that is alone
-	node     *cluster.Node    // nil: it is alone
-	proxy    *proxy.Proxy     // nil: it is alone
-	cluster  *control.Control // nil: it is alone
+	broker   *broker.Broker   // of a single node
+	node     *cluster.Node    // nil: a single node
+	proxy    *proxy.Proxy     // nil: a single node
+	cluster  *control.Control // nil: a single node
 	control  net.Listener     // of a node of a cluster; nil: it could not be opened
 	doors    sync.WaitGroup   // listeners of proxy
 	machines atomic.Pointer[machines]
@@ -74,7 +73,7 @@ type Server struct {
 	mu   sync.Mutex
 	lead *leadership // guarded by mu: nil while another node leads
 
-	stop    context.CancelFunc // of what runs beside the leadership
+	stop    context.CancelFunc // of everything except the leadership
 	running sync.WaitGroup     // that
 	forced  context.Context    // ends when the drain must not wait any longer
 	force   context.CancelFunc // ends forced
@@ -82,13 +81,13 @@ type Server struct {
 	err     error
 }
 
-// Start opens the data folder and serves. version is what clients are told. Errors: ErrAddrInUse
+// Start opens the data folder and serves. version is reported to clients. Errors: ErrAddrInUse
 // (naming the key), ErrLocked, store.ErrCorrupt, store.ErrUnsupportedFormat.
 func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	return startOn(nil, nil, cfg, version, log)
 }
 
-// startOn is Start with something between the engine and its log, and its lease; nil: nothing.
+// startOn is Start with a wrapper for the engine's log, and a lease instead of its own; nil: none.
 func startOn(wrap func(*store.Store) shardlog.Log, lease protocol.Lease, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	s, err := open(cfg, version, log)
 	if err != nil {
@@ -111,7 +110,7 @@ func startOn(wrap func(*store.Store) shardlog.Log, lease protocol.Lease, cfg con
 	return s, nil
 }
 
-// startAlone starts a node that is no node of a cluster.
+// startAlone starts a single node.
 func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log, lease protocol.Lease) error {
 	m := newMachines(s.cfg, s.log)
 	s.machines.Store(m)
@@ -130,8 +129,8 @@ func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log, lease protocol
 	return nil
 }
 
-// open opens all that is not in the data folder. The listeners come first: a taken port is found
-// before a long recovery.
+// open opens everything that is not in the data folder. It opens the listeners first, so that a
+// taken port is found before a long recovery.
 func open(cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	s := &Server{cfg: cfg, name: cfg.NodeName, started: time.Now(), version: version, log: log, addrs: map[string]string{}, listeners: map[string][]net.Listener{}}
 	var err error
@@ -160,7 +159,7 @@ func open(cfg config.Config, version string, log *slog.Logger) (*Server, error) 
 	return s, nil
 }
 
-// close is the end of all but the leadership, its broker and the node.
+// close closes everything except the leadership, its broker and the node.
 func (s *Server) close() error {
 	s.stop()
 	closeAll(s.listeners)
@@ -178,23 +177,23 @@ func (s *Server) close() error {
 	return errors.Join(err, s.audit.Close())
 }
 
-// Kept is about how many bytes of the heap the index of the keys of etcd's API and the semaphores
-// take. It grows and shrinks with them.
+// Kept returns about how many bytes of the heap the index of the keys of etcd's API and the
+// semaphores take. It grows and shrinks with them.
 func (s *Server) Kept() int64 { return s.machines.Load().kept() }
 
-// Semaphores are the task semaphores of a node that is alone. They are closed by Drain.
+// Semaphores returns the task semaphores of a single node. Drain closes them.
 func (s *Server) Semaphores() *semaphores.Manager { return s.machines.Load().sems }
 
-// Broker is the engine of a node that is alone. It is closed by Drain.
+// Broker returns the engine of a single node. Drain closes it.
 func (s *Server) Broker() *broker.Broker { return s.broker }
 
-// Addrs gives the bound address of each protocol served, the first one when there are several, by
+// Addrs returns the bound address of each protocol served, the first one if there are several, by
 // its configuration key.
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
-// Drain stops accepting, answers outstanding confirms, closes politely, and gives up on clients at
-// ctx's deadline. The data is closed cleanly in any case. It may be called again, also while it
-// runs: the first of the contexts that ends is the end of patience, and all are told the same.
+// Drain stops accepting, answers outstanding confirms, closes connections politely, and gives up on
+// clients at ctx's deadline. It closes the data cleanly in any case. It may be called again, also
+// while it runs: then the first context to end counts, and all calls return the same error.
 func (s *Server) Drain(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.force)()
 	s.once.Do(func() {

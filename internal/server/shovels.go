@@ -15,7 +15,7 @@ import (
 )
 
 // shovels run inside the broker. They connect to it as ordinary AMQP clients, over private pipes,
-// so that they run where AMQP is off, too.
+// so they also run if AMQP is off.
 type shovels struct {
 	manager *dynamic.Manager
 	inside  *amqp.Server
@@ -45,8 +45,8 @@ func (s *shovels) stop(ctx context.Context) error {
 	return err
 }
 
-// newPipes returns a listener that only this process reaches. Each connection has an address that
-// tells it from others.
+// newPipes returns a listener that only this process can reach. Each connection has an address that
+// distinguishes it from others.
 func newPipes() *protocol.Pipes {
 	var last atomic.Uint64
 	return protocol.NewPipes(inside("inside"), func() net.Addr { return inside(fmt.Sprintf("inside:%d", last.Add(1))) })

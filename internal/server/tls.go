@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp"
 )
 
-// tlsModes are how the protocols take TLS on their ports.
+// tlsModes are the ways in which the protocols use TLS on their ports.
 var tlsModes = map[string]protocol.TLSMode{
 	"amqp": amqp.TLSMode, "sql": pgwire.TLSMode, "redis": resp.TLSMode, "etcd": etcd.TLSMode, "http": httpapi.TLSMode, "metrics": httpapi.MetricsTLSMode,
 }
@@ -36,7 +36,7 @@ var certUsers = map[string]protocol.CertUser{
 	config.CertAlternativeName:   protocol.AlternativeName,
 }
 
-// openTLS reads the certificate; nil when there is none. Errors: protocol.ErrTLS.
+// openTLS reads the certificate; nil if there is none. Errors: protocol.ErrTLS.
 func openTLS(cfg config.Config, log *slog.Logger) (*protocol.TLS, error) {
 	if cfg.TLSCert == "" {
 		return nil, nil
@@ -51,7 +51,7 @@ func openTLS(cfg config.Config, log *slog.Logger) (*protocol.TLS, error) {
 	return t, nil
 }
 
-// OpenAudit opens the file of the audit log, if there is to be one.
+// OpenAudit opens the file of the audit log, if one is configured.
 func OpenAudit(cfg config.Config, log *slog.Logger) (*protocol.Audit, error) {
 	if cfg.AuditLog == config.Off {
 		return protocol.OpenAudit("", log)
@@ -68,6 +68,6 @@ func (s *Server) watchTLS() {
 	}
 }
 
-// Reload takes over files that have changed: the certificate, and where the audit log goes. What
-// cannot be used is told in the log, and what was in use stays.
+// Reload applies changed files: the certificate, and the destination of the audit log. If something
+// cannot be used it is logged, and what was in use stays.
 func (s *Server) Reload() error { return errors.Join(s.tls.Reload(), s.audit.Reopen()) }

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/traces"
 )
 
-// newTraces returns the exporter of message spans, nil if that is off.
+// newTraces returns the exporter of message spans, nil if it is off.
 func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Exporter {
 	if cfg.OTLPEndpoint == config.Off {
 		return nil
@@ -16,7 +16,7 @@ func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Expo
 	return traces.New(traces.Options{Endpoint: cfg.OTLPEndpoint, Node: cfg.NodeName, Version: version, Log: log})
 }
 
-// heard is an exporter as the engine takes it.
+// heard returns an exporter in the engine's form.
 func heard(e *traces.Exporter) tracing.Listener {
 	if e == nil {
 		return nil // not a tracing.Listener that holds a nil
@@ -24,7 +24,7 @@ func heard(e *traces.Exporter) tracing.Listener {
 	return e
 }
 
-// counted is how an exporter's spans are counted, nil where none are sent.
+// counted returns the counters of an exporter, nil if no spans are sent.
 func counted(e *traces.Exporter) func() traces.Stats {
 	if e == nil {
 		return nil

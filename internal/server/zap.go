@@ -11,10 +11,10 @@ import (
 )
 
 // etcdLogger sends the log of etcd's code in the store of keys to the broker's log. Its information
-// is debug level there.
+// becomes debug level there.
 func etcdLogger(log *slog.Logger) *zap.Logger { return zap.New(slogCore{log}) }
 
-// slogCore gives what zap is told to slog.
+// slogCore passes zap's entries to slog.
 type slogCore struct{ log *slog.Logger }
 
 func slogLevel(l zapcore.Level) slog.Level {

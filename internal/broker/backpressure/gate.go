@@ -1,5 +1,5 @@
 // Package backpressure holds publishers back: all of them while the broker is behind (Gate), and
-// those to one queue while its consumers nearly keep up (Pace).
+// those of one queue while its consumers nearly keep up (Pace).
 package backpressure
 
 import (
@@ -8,8 +8,8 @@ import (
 )
 
 // Gate holds publishers back, each on its own connection, while over reports that the broker is
-// behind or its memory used up; consumers continue. When that lasts, the watchdog raises an alarm:
-// then the protocols stop reading and say so to their clients.
+// behind or its memory used up; consumers continue. If that lasts, the watchdog raises an alarm:
+// then the protocols stop reading and tell their clients.
 type Gate struct {
 	over    func() bool
 	waiting atomic.Int32
@@ -19,14 +19,14 @@ type Gate struct {
 	closed bool
 }
 
-// NewGate returns a gate that holds back while over returns true. Any goroutine may call over.
+// NewGate returns a gate that is shut while over returns true. Any goroutine may call over.
 func NewGate(over func() bool) *Gate {
 	g := &Gate{over: over}
 	g.cond = sync.NewCond(&g.mu)
 	return g
 }
 
-// Await returns when there is room, or the gate is closed.
+// Await returns when there is room, or when the gate was closed for good.
 func (g *Gate) Await() {
 	if !g.over() {
 		return
@@ -43,8 +43,7 @@ func (g *Gate) Await() {
 // Holds reports whether Await would wait now. Any goroutine may call it.
 func (g *Gate) Holds() bool { return g.over() }
 
-// Relieve resumes the publishers that wait, if there is room. Any goroutine that has made room
-// calls it.
+// Relieve resumes waiting publishers if there is room. A goroutine that has made room calls it.
 func (g *Gate) Relieve() {
 	if g.waiting.Load() == 0 || g.over() {
 		return

@@ -12,23 +12,23 @@ const (
 	paceMax    = 20 * time.Millisecond
 )
 
-// Pace slows the publishers to a queue down to the speed of consumers that nearly keep up with
+// Pace slows the publishers of a queue down to the speed of consumers that nearly keep up with
 // them, so that both work from memory and caches: a backlog would cost both more than the wait. A
-// queue without consumers, or with far slower ones, is there to hold a backlog, and slows no
+// queue without consumers, or with far slower ones, is meant to hold a backlog, and slows no
 // publisher down. The wait grows with the backlog and ends with it.
 type Pace struct {
 	hold atomic.Int64 // ns
 
 	published, handedOut uint64 // at the last measurement
-	alike                bool   // the consumers took at least a quarter of what was published since
+	alike                bool   // the consumers have taken at least a quarter of what was published since
 }
 
-// Hold is how long a publisher's connection is to wait after each read, ns. Any goroutine may call
-// it.
+// Hold returns how long a publisher's connection must wait after each read, ns. Any goroutine may
+// call it.
 func (p *Pace) Hold() int64 { return p.hold.Load() }
 
-// Update is called when the queue has come to rest, with counts of its messages, the bytes that it
-// has in memory, and whether it has consumers.
+// Update is called when the shard has finished its work on the queue, with counts of the queue's
+// messages, their bytes in memory, and whether it has consumers.
 func (p *Pace) Update(published, handedOut uint64, bytes int64, consumed bool) {
 	if n := published - p.published; n >= paceWindow {
 		p.alike = (handedOut-p.handedOut)*4 >= n

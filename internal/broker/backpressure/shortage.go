@@ -6,20 +6,20 @@ const (
 	LowOnDisk   = "low on disk"
 )
 
-// MemoryLooks is how many looks in a row find memory over its limit before it is short: bodies are
-// evicted within moments, and until then a Gate holds publishers back.
+// MemoryLooks is how many checks in a row must find memory over its limit: bodies are evicted
+// within moments, and until then a Gate holds publishers back.
 const MemoryLooks = 4
 
-// Shortage decides when memory or disk is short. It holds until a tenth of the limit is to spare,
-// so that the alarm does not go on and off under steady pressure.
+// Shortage decides whether memory or disk is short. A shortage lasts until a tenth of the limit is
+// to spare, so that the alarm does not flap under steady pressure.
 type Shortage struct {
 	MemoryLimit   int64  // bytes
 	DiskFreeLimit uint64 // bytes, 0: none
 	reason        string
-	over          int // looks in a row that found memory over its limit
+	over          int // checks in a row that found memory over its limit
 }
 
-// Look returns what is short after one more look, "" when nothing is. full says that the log could
+// Look checks once more and returns what is short, "" if nothing is. full says that the log could
 // not be written for lack of space.
 func (s *Shortage) Look(memory int64, free uint64, full bool) string {
 	most, least := s.MemoryLimit, s.DiskFreeLimit

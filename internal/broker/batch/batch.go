@@ -1,4 +1,4 @@
-// Package batch gathers the ops of a session, and hands them to the shards together.
+// Package batch collects the ops of a session, and hands them to the shards together.
 package batch
 
 import (
@@ -7,15 +7,16 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// fewOps is up to how many ops of one read FlushFew does itself: with more, the work for them is
-// worth another goroutine.
+// fewOps is the most ops of one read that FlushFew executes itself: more are worth a switch to
+// another goroutine.
 const fewOps = 16
 
-// Batch is what a session has gathered since the last flush. It belongs to the session's goroutine.
+// Batch is what a session has collected since the last flush. It belongs to the session's
+// goroutine.
 type Batch struct {
-	Publishes bool  // a publish is among it
-	Hold      int64 // ns to wait after it: the consumers of a target are behind
-	Unheld    bool  // nothing holds the session back, whatever is behind
+	Publishes bool  // it contains a publish
+	Hold      int64 // ns to wait after the flush, because the consumers of a target are behind
+	Unheld    bool  // nothing holds the session back, except a full inbox
 
 	set   *shard.Set
 	by    *shard.Client
@@ -23,16 +24,16 @@ type Batch struct {
 	parts []int  // those of them with ops
 }
 
-// part is what was gathered for one shard.
+// part is what was collected for one shard.
 type part struct {
 	shard *shard.Shard
 	ops   []shard.Op
 }
 
-// Init has the batch gather for a session.
+// Init prepares the batch for a session.
 func (b *Batch) Init(set *shard.Set, by *shard.Client) { b.set, b.by = set, by }
 
-// Add gathers an op.
+// Add adds an op.
 func (b *Batch) Add(sh *shard.Shard, o shard.Op) {
 	if b.each == nil {
 		b.each = make([]part, len(b.set.All))
@@ -46,7 +47,7 @@ func (b *Batch) Add(sh *shard.Shard, o shard.Op) {
 	p.ops = append(p.ops, o)
 }
 
-// Flush hands over what was gathered. It holds the session back while the inbox of a shard is full,
+// Flush hands over the collected ops. It holds the session back while the inbox of a shard is full,
 // and a publisher also while the log is behind or memory is short.
 func (b *Batch) Flush() { b.flush(b.send) }
 
@@ -55,8 +56,8 @@ func (b *Batch) Flush() { b.flush(b.send) }
 // both may run before it returns.
 func (b *Batch) FlushInline() { b.flush(func() { b.runInline(true) }) }
 
-// FlushFew is FlushInline when little was gathered for shards with little to do, and nothing holds
-// the session back. Otherwise it does nothing and returns false.
+// FlushFew is FlushInline if few ops were collected, for shards with little to do, and nothing
+// holds the session back. Otherwise it does nothing and returns false.
 func (b *Batch) FlushFew() bool {
 	for _, i := range b.parts {
 		if p := &b.each[i]; len(p.ops) > fewOps || !p.shard.Quiet() {
@@ -70,7 +71,7 @@ func (b *Batch) FlushFew() bool {
 	return true
 }
 
-// flush hands over what was gathered by way of hand.
+// flush hands over the collected ops with hand.
 func (b *Batch) flush(hand func()) {
 	if len(b.parts) == 0 {
 		return
@@ -94,7 +95,7 @@ func (b *Batch) send() {
 	b.parts, b.Publishes = b.parts[:0], false
 }
 
-// runInline has the ops done on this goroutine, as far as their shards are idle. With waits the
+// runInline executes the ops on this goroutine, for shards that are idle. waits says that the
 // client does nothing until it has its answer.
 func (b *Batch) runInline(waits bool) {
 	writes := false
@@ -110,5 +111,5 @@ func (b *Batch) runInline(waits bool) {
 	}
 }
 
-// Idle gives back memory that only a busy session needs.
+// Idle frees memory that only a busy session needs.
 func (b *Batch) Idle() { b.each, b.parts = nil, nil }

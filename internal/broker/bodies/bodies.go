@@ -1,6 +1,6 @@
-// Package bodies reads the messages of a shard that are not in memory. Persistent ones are in the
-// log. Bodies of transient messages, for which memory has no room, are moved to a scratch log of
-// their own: that is written, never synced, and deleted at the start.
+// Package bodies reads the messages of a shard that are not in memory. Persistent messages are in
+// the log. Transient ones that do not fit in memory are in a scratch log of their own, which is
+// written, never synced, and deleted at the start.
 package bodies
 
 import (
@@ -17,18 +17,18 @@ import (
 type Shared struct {
 	Log      *store.Store
 	Scratch  *store.Store      // the scratch log; nil: there is none
-	Moved    func(bytes int64) // the memory taken by bodies on their way has changed by this much
+	Moved    func(bytes int64) // called with changes of the memory taken by bodies on their way to the scratch log
 	Released atomic.Int64      // bodies released since segments were last deleted
 }
 
 // MaxReaders is how many read-ahead buffers a shard has.
 const MaxReaders = 32
 
-// Bodies are those of one shard. The methods are for the goroutine that runs the shard.
+// Bodies are the bodies of one shard. The methods are for the goroutine that runs the shard.
 type Bodies struct {
 	*Shared
 	shard uint32
-	fact  shardstate.Message // the one read last
+	fact  shardstate.Message // the last one read
 	open  []*Reader          // with a buffer, oldest first
 	spill spill
 }
@@ -36,7 +36,7 @@ type Bodies struct {
 // Reader reads ahead for one queue. The zero value has no buffer yet.
 type Reader struct {
 	log, scratch *store.Reader
-	unlisted     bool // Bodies does not take the buffer away
+	unlisted     bool // its buffer is never given to another reader
 }
 
 // New returns the bodies of a shard. post runs a function on the shard's goroutine, and does not
@@ -45,11 +45,11 @@ func New(s *Shared, shard uint32, post func(func()) bool) *Bodies {
 	return &Bodies{Shared: s, shard: shard, spill: spill{post: post, index: 1, pending: map[uint64][]byte{}}}
 }
 
-// NewReader returns a reader of its own, which reads ahead in the order of a queue. That of the
-// queue itself keeps its position.
+// NewReader returns a separate reader, which reads ahead in the order of a queue. The queue's own
+// reader keeps its position.
 func (b *Bodies) NewReader() *Reader { return &Reader{unlisted: true} }
 
-// Load returns the item's message. When only a disk has it, it is read, and what follows with it;
+// Load returns the item's message. If it is only on disk, Load reads it and the messages after it;
 // then it is valid until the next call.
 func (b *Bodies) Load(r *Reader, it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil {
@@ -67,7 +67,7 @@ func (b *Bodies) Load(r *Reader, it *queue.Item) (message.Envelope, error) {
 	return b.decoded(r.log.Read(it.Index, it.Sub))
 }
 
-// LoadAside is Load for a message out of order, alone.
+// LoadAside is Load for a single message out of order.
 func (b *Bodies) LoadAside(it *queue.Item) (message.Envelope, error) {
 	if it.Env != nil {
 		return it.Env, nil
@@ -88,8 +88,8 @@ func (b *Bodies) decoded(fact []byte, err error) (message.Envelope, error) {
 	return b.fact.Env, nil
 }
 
-// openReader gives the reader a buffer. The reader with the oldest one loses that when there are
-// too many.
+// openReader gives the reader a buffer. If there are too many, the reader with the oldest one loses
+// its buffer.
 func (b *Bodies) openReader(r *Reader) {
 	r.log = b.Log.NewReader(b.shard)
 	if r.unlisted {
@@ -113,5 +113,5 @@ func (b *Bodies) CloseReader(r *Reader) {
 // Open reports whether the reader has a buffer.
 func (r *Reader) Open() bool { return r.log != nil }
 
-// Listed is how many readers have a buffer.
+// Listed returns how many readers have a buffer.
 func (b *Bodies) Listed() int { return len(b.open) }

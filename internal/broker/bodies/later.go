@@ -6,22 +6,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// Later is the messages that a command answers with and that are only on disk: they are read on the
-// caller's goroutine (Finish), so that the shard is free meanwhile.
+// Later is the messages in a command's answer that are only on disk: the caller's goroutine reads
+// them (Finish), so that the shard is free meanwhile.
 type Later struct {
 	of     *Bodies
 	places []place
 }
 
-// place is where the log has a message.
+// place is the position of a message in the log.
 type place struct {
-	at    int // its number
+	at    int // its number in the answer
 	index uint64
 	sub   uint32
 }
 
-// Load returns the message of an item, nil when it cannot be read, or when it is on disk: then Read
-// has it under the number i. It is for the goroutine that runs the shard of the bodies.
+// Load returns the message of an item. It returns nil if the message cannot be read, or is on disk:
+// then Read yields it with the number i. It is for the goroutine that runs the shard.
 func (l *Later) Load(b *Bodies, it *queue.Item, i int) message.Envelope {
 	switch {
 	case it.Env != nil:
@@ -35,8 +35,8 @@ func (l *Later) Load(b *Bodies, it *queue.Item, i int) message.Envelope {
 	return nil
 }
 
-// Read calls each with the messages that are on disk, by their numbers. A message that cannot be
-// read is left out: usually it was settled meanwhile.
+// Read calls each for the messages that are on disk, with their numbers. It omits a message that
+// cannot be read: usually it was settled meanwhile.
 func (l *Later) Read(each func(i int, env message.Envelope)) {
 	if len(l.places) == 0 {
 		return

@@ -10,19 +10,19 @@ import (
 // entryBytes is the size at which an entry of the scratch log is written.
 const entryBytes = 1 << 20
 
-// spill is the end of the scratch log.
+// spill appends to the scratch log.
 type spill struct {
 	post    func(func()) bool // runs a function on the shard's goroutine
 	index   uint64            // of the current entry
 	sub     uint32
 	data    []byte
-	pending map[uint64][]byte // entries not yet written: read from here
+	pending map[uint64][]byte // entries that are not written yet: their bytes are read from here
 }
 
-// Usable reports whether bodies can be moved now.
+// Usable reports whether bodies can be spilled now.
 func (b *Bodies) Usable() bool { return b.Scratch != nil && b.Scratch.State().Health == store.Healthy }
 
-// Put gives a body its place in the current entry.
+// Put adds a body to the current entry and returns its position.
 func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	b.spill.data = shardstate.AppendBody(b.spill.data, env)
 	index, sub = b.spill.index, b.spill.sub
@@ -33,7 +33,7 @@ func (b *Bodies) Put(env message.Envelope) (index uint64, sub uint32) {
 	return index, sub
 }
 
-// Propose has the current entry written. Its bytes stay readable in memory until it is.
+// Propose starts writing the current entry. Its bytes stay readable in memory until it is written.
 func (b *Bodies) Propose() {
 	if b.spill.sub == 0 {
 		return
@@ -52,7 +52,7 @@ func (b *Bodies) Propose() {
 	})
 }
 
-// readSpilled returns the fact of a spilled body; without a reader that alone is read.
+// readSpilled returns the fact of a spilled body. Without a reader it reads only that.
 func (b *Bodies) readSpilled(it *queue.Item, reader *store.Reader) ([]byte, error) {
 	if data, ok := b.spill.pending[it.Index]; ok {
 		return shardstate.NthFact(data, it.Sub)
@@ -63,7 +63,7 @@ func (b *Bodies) readSpilled(it *queue.Item, reader *store.Reader) ([]byte, erro
 	return reader.Read(it.Index, it.Sub)
 }
 
-// Release releases a body that is not needed any more.
+// Release releases a body that is no longer needed.
 func (b *Bodies) Release(index uint64) {
 	b.Scratch.Release(b.shard, index, 1)
 	b.Released.Add(1)

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Life is what a broker lives through until a crash.
+// Life is a broker's work until a crash.
 type Life struct {
 	Options func(*broker.Options)
-	Live    func(*broker.Broker) // until a promise fails, which is the crash
-	Check   func(*broker.Broker) // what a start after it finds
+	Live    func(*broker.Broker) // works until a promise fails, because of the crash
+	Check   func(*broker.Broker) // checks what a start finds after it
 }
 
 // CrashEverywhere makes each operation on the disk in turn the last one of a new life, and opens so
-// many disks of those that a power cut may leave. It returns after the life that no crash has
-// ended.
+// many of the disks that a power failure may leave then. It returns after the life that no crash
+// has ended.
 func CrashEverywhere(t *testing.T, disks uint64, begin func() Life) {
 	t.Helper()
 	for k := 1; ; k++ {

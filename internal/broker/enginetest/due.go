@@ -19,7 +19,7 @@ const (
 type Deadline func(c *Client) (due func() bool)
 
 // Deadlines checks that what is due at a millisecond is due from its beginning, and not before:
-// whether a timer has come round to it by then, or an operation comes first.
+// both when a timer finds it, and when an operation does so first.
 func Deadlines(t *testing.T, all map[string]Deadline) {
 	for name, begin := range all {
 		for _, late := range []bool{false, true} {

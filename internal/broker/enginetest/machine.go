@@ -14,12 +14,13 @@ type Machine struct {
 	New func() statemachine.Machine // an empty one, for a replay; closed after it if it is an io.Closer
 }
 
-// Sum is that of the machine. One that has no method of this kind cannot be compared.
+// Sum returns the machine's hash. A machine without such a method cannot be compared.
 func (m Machine) Sum() (uint64, bool) {
 	return m.Machine.(interface{ Sum() (uint64, bool) }).Sum()
 }
 
-// newMachines makes empty machines in place of those of a broker, and the function that ends them.
+// newMachines makes empty machines instead of those of a broker, and returns a function that ends
+// them.
 func newMachines(t testing.TB, of map[uint32]statemachine.Machine) (all map[uint32]statemachine.Machine, end func()) {
 	t.Helper()
 	all = map[uint32]statemachine.Machine{}

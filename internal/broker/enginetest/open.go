@@ -28,7 +28,8 @@ type origin struct {
 	seen *sums           // SumsDuring
 }
 
-// TryOpen opens a broker with two shards, or what change, if it is not nil, makes of the options.
+// TryOpen opens a broker with two shards, with the options as change, if it is not nil, leaves
+// them.
 func TryOpen(fs vfs.FS, change func(*broker.Options)) (*broker.Broker, error) {
 	return tryOpen(fs, folder, change)
 }
@@ -56,7 +57,7 @@ func tryOpen(fs vfs.FS, dir string, change func(*broker.Options)) (*broker.Broke
 	return b, err
 }
 
-// Open is TryOpen for what must go well.
+// Open is TryOpen, and fails the test on an error.
 func Open(t testing.TB, fs vfs.FS, change func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	return open(t, fs, folder, change)
@@ -82,8 +83,8 @@ func open(t testing.TB, fs vfs.FS, dir string, change func(*broker.Options)) *br
 	return b
 }
 
-// Close closes a broker. The state of one that Open has opened must be what recovery makes of its
-// log, unless that has failed.
+// Close closes a broker. For a broker from Open, it checks that recovery from its log gives its
+// state, unless the log has failed.
 func Close(t testing.TB, b *broker.Broker) {
 	t.Helper()
 	replay := Compare(t, b)
@@ -93,9 +94,9 @@ func Close(t testing.TB, b *broker.Broker) {
 	}
 }
 
-// Compare fails the test when the state of a broker that Open has opened is not what recovery makes
-// of its log. Only the first call for a broker compares. When the folder is not in memory, so that
-// it is locked, the caller calls later after the broker has closed; else later is nil.
+// Compare fails the test if recovery from the log of a broker from Open does not give its state.
+// Only the first call for a broker compares. If the folder is not in memory, so that it is locked,
+// the caller calls later after the broker has closed; else later is nil.
 func Compare(t testing.TB, b *broker.Broker) (later func()) {
 	t.Helper()
 	v, ok := opened.LoadAndDelete(b)
@@ -103,7 +104,7 @@ func Compare(t testing.TB, b *broker.Broker) (later func()) {
 		return nil
 	}
 	o := v.(origin)
-	for range 10 { // until nothing changes meanwhile
+	for range 10 { // until nothing changes during the comparison
 		if b.Stats().LogState.Health != store.Healthy {
 			return nil
 		}
@@ -143,7 +144,7 @@ func Compare(t testing.TB, b *broker.Broker) (later func()) {
 	return nil
 }
 
-// hash is that of what recovery makes of the log.
+// hash returns the hash of what recovery makes of the log.
 func (o origin) hash(t testing.TB) uint64 {
 	t.Helper()
 	machines, end := newMachines(t, o.opts.StateMachines)
@@ -154,7 +155,7 @@ func (o origin) hash(t testing.TB) uint64 {
 	return sum
 }
 
-// followed is the hash of a replica that has applied what was appended.
+// followed returns the hash of a replica that has applied everything that was appended.
 func (o origin) followed(t testing.TB) (sum uint64) {
 	t.Helper()
 	machines, end := newMachines(t, o.opts.StateMachines)
@@ -172,13 +173,14 @@ func (o origin) followed(t testing.TB) (sum uint64) {
 	return sum
 }
 
-// Sync makes durable all that the shards were asked for, and has their timers look at the clock.
+// Sync makes everything durable that the shards were asked for, and makes their timers check the
+// clock.
 func Sync(t testing.TB, b *broker.Broker) {
 	t.Helper()
 	Must(t, b.Sync())
 }
 
-// Crashed is what a power cut leaves.
+// Crashed returns what a power failure leaves.
 func Crashed(mem *vfs.Mem) *vfs.Mem { return mem.CrashClone(rand.New(rand.NewPCG(1, 1))) }
 
 // Clock is a time that stands still until a test sets it, unix ms.

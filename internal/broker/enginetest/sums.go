@@ -28,9 +28,9 @@ type sums struct {
 	compared int           // guarded by mu
 }
 
-// SumsDuring takes the hashes of the parts of a broker's state again and again while fn works: when
-// it is compared (Compare), a replica has the same after the same entries. It fails the test when
-// there were none.
+// SumsDuring takes hashes of the parts of a broker's state again and again while fn works. When the
+// broker is compared (Compare), a replica must have the same hashes after the same entries. It
+// fails the test if it could take none.
 func SumsDuring(t testing.TB, b *broker.Broker, fn func()) {
 	t.Helper()
 	v, ok := opened.Load(b)

@@ -8,32 +8,33 @@ import (
 )
 
 const (
-	// maxOps is how many ops may wait before a producer that brings more is held back.
+	// maxOps is how many ops may wait before a producer with more is held back.
 	maxOps = 4096
-	// maxBytes is how much the messages among them may take.
+	// maxBytes is how many bytes their messages may take.
 	maxBytes = 8 << 20
-	// swapOps is how many ops make a swap cheaper than a copy.
+	// swapOps is the number of ops from which a swap is cheaper than a copy.
 	swapOps = 16
-	// quietTime is after how long the consumer's own goroutine does not count as at work any more.
+	// quietTime is how long the consumer's own goroutine must sleep before it counts as quiet.
 	quietTime = 200 * time.Microsecond
 )
 
-// Inbox hands ops to a consumer: many producers, one consumer that takes all that has gathered by
-// swapping two slices. The order of each producer is kept. It also says which goroutine the
-// consumer is: the one that has claimed it.
+// Inbox hands ops to a consumer: there are many producers, and one consumer, which takes everything
+// at once by swapping two slices. The order of each producer is kept. The Inbox also determines
+// which goroutine is the consumer: the one that has claimed it.
 //
-// Invariant: while there are ops, a goroutine has the claim, or the consumer's was told to wake.
+// Invariant: while there are ops, a goroutine has the claim, or the consumer's own goroutine was
+// told to wake.
 type Inbox[Op any] struct {
 	mu      sync.Mutex
 	room    *sync.Cond // a swap happened
 	ops     []Op
 	size    int // bytes of the messages in ops
 	shut    bool
-	claimed bool          // a goroutine is the consumer
+	claimed bool          // a goroutine has claimed it
 	last    any           // the producer that called Submit last
 	alarm   int64         // when the consumer's own goroutine wakes by itself
-	rested  time.Time     // when that goroutine went to sleep last
-	wake    chan struct{} // 1 slot: there is something for that goroutine
+	rested  time.Time     // when that goroutine last went to sleep
+	wake    chan struct{} // 1 slot: wakes that goroutine
 }
 
 // New returns an empty inbox without a consumer.
@@ -43,8 +44,8 @@ func New[Op any]() *Inbox[Op] {
 	return in
 }
 
-// Push adds an op whose message takes this many bytes; false when the inbox is closed. It never
-// waits.
+// Push adds an op whose message takes this many bytes. It returns false if the inbox is closed, and
+// never waits.
 func (in *Inbox[Op]) Push(o Op, bytes int) bool {
 	in.mu.Lock()
 	ok := in.add(o, bytes)
@@ -78,14 +79,15 @@ func (in *Inbox[Op]) Offer(o Op, bytes int) bool {
 	return !full && in.Push(o, bytes)
 }
 
-// Submitted is how the inbox took what a producer has submitted.
+// Submitted is what became of submitted ops.
 type Submitted struct {
 	Open    bool // false: the inbox is closed
-	Claimed bool // the producer is the consumer until it calls Leave
-	Again   bool // no other producer has submitted since it did last
+	Claimed bool // the producer has the claim until it calls Leave
+	Again   bool // no other producer has submitted since its last call
 }
 
-// Submit is Push for a producer that waits for the outcome. It claims an inbox without a consumer.
+// Submit is Push for a producer that waits for the outcome. If no goroutine has claimed the inbox,
+// the producer does.
 func (in *Inbox[Op]) Submit(by any, o Op, bytes int) Submitted {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,7 +109,7 @@ func (in *Inbox[Op]) submitted(by any, ok bool) Submitted {
 	return s
 }
 
-// add is Push without the wake-up. mu is held, as for the next three.
+// add is Push without the wake-up. The caller holds mu, also for the next three.
 func (in *Inbox[Op]) add(o Op, bytes int) bool {
 	if in.shut {
 		return false
@@ -117,8 +119,8 @@ func (in *Inbox[Op]) add(o Op, bytes int) bool {
 	return true
 }
 
-// addBatch is PushBatch without the wake-up. An empty inbox takes a large batch as it is and
-// returns its own slice, so that the ops are not copied.
+// addBatch is PushBatch without the wake-up. An empty inbox keeps the slice of a large batch and
+// returns its own, so that the ops are not copied.
 func (in *Inbox[Op]) addBatch(batch []Op, bytes int) (next []Op, ok bool) {
 	for in.full() && !in.shut {
 		in.room.Wait()
@@ -147,7 +149,7 @@ func (in *Inbox[Op]) signal() {
 // Wake receives when there may be something for the consumer's own goroutine.
 func (in *Inbox[Op]) Wake() <-chan struct{} { return in.wake }
 
-// Take returns what has gathered, and leaves the empty slice spare in its place.
+// Take returns all ops, and puts the empty slice spare in their place.
 func (in *Inbox[Op]) Take(spare []Op) []Op {
 	in.mu.Lock()
 	ops := in.ops
@@ -159,11 +161,11 @@ func (in *Inbox[Op]) Take(spare []Op) []Op {
 	return ops
 }
 
-// Never is no time, as an alarm: no other is later.
+// Never, as an alarm, means none: no other is later.
 const Never = 1<<63 - 1
 
-// Enter has the consumer's own goroutine claim the inbox; false when a producer has, whose Leave
-// wakes it.
+// Enter claims the inbox for the consumer's own goroutine. It returns false if a producer has the
+// claim, whose Leave then wakes the goroutine.
 func (in *Inbox[Op]) Enter() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -175,8 +177,8 @@ func (in *Inbox[Op]) Enter() bool {
 	return true
 }
 
-// Leave ends the claim of a producer, and wakes the consumer's own goroutine when there are ops
-// left, or when timer is before its alarm.
+// Leave ends the claim of a producer. It wakes the consumer's own goroutine if ops are left, or if
+// timer is before its alarm.
 func (in *Inbox[Op]) Leave(timer int64) {
 	in.mu.Lock()
 	in.claimed = false
@@ -187,8 +189,8 @@ func (in *Inbox[Op]) Leave(timer int64) {
 	}
 }
 
-// Rest ends the claim of the consumer's own goroutine, which then sleeps until timer; false when
-// there are ops to do first.
+// Rest ends the claim of the consumer's own goroutine, which then sleeps until timer. It returns
+// false if there are ops to do first.
 func (in *Inbox[Op]) Rest(timer int64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -199,16 +201,16 @@ func (in *Inbox[Op]) Rest(timer int64) bool {
 	return true
 }
 
-// Quiet reports whether there is nothing to do, and the consumer's own goroutine has slept for a
-// while. Where it is at work now and then, ops are done sooner by waking it than by a producer that
-// has other work, too.
+// Quiet reports whether there are no ops, and the consumer's own goroutine has slept for a while.
+// While that goroutine is often at work, waking it gets ops done sooner than a producer that has
+// other work, too.
 func (in *Inbox[Op]) Quiet() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return !in.claimed && len(in.ops) == 0 && time.Since(in.rested) > quietTime
 }
 
-// Close refuses further ops; those that are inside are still done.
+// Close rejects further ops; those inside are still executed.
 func (in *Inbox[Op]) Close() {
 	in.mu.Lock()
 	in.shut = true
@@ -217,14 +219,14 @@ func (in *Inbox[Op]) Close() {
 	in.signal()
 }
 
-// Done reports whether the inbox is closed, and all that was inside is done.
+// Done reports whether the inbox is closed and all its ops have been taken.
 func (in *Inbox[Op]) Done() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.shut && len(in.ops) == 0 && !in.claimed
 }
 
-// Len is how many ops wait.
+// Len returns how many ops wait.
 func (in *Inbox[Op]) Len() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()

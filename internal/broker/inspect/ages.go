@@ -7,10 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// ages estimates how long the oldest ready message of a queue has been there. Messages carry no
-// time of arrival. Instead, each sample notes which messages had come by then. An estimate is too
-// small by at most the time between two samples or, for a backlog that grew over many samples, by
-// an eighth of its age. Messages that were there at the first sample count from then.
+// ages estimates the age of the oldest ready message of a queue. Messages carry no time of arrival.
+// Instead, each sample records which messages had arrived by then. An estimate is too small by at
+// most the time between two samples or, for a backlog that grew over many samples, by an eighth of
+// its age. The age of messages that existed at the first sample counts from then.
 type ages struct {
 	points []agePoint // by time
 	last   uint64     // Counts.Published at the newest point
@@ -18,18 +18,18 @@ type ages struct {
 	begun  bool
 }
 
-// agePoint records which messages had come by a time: all below the end of their priority.
+// agePoint records which messages had arrived by a time: all below the end of their priority.
 type agePoint struct {
 	at   int64 // unix ms
 	ends []queue.Handle
 }
 
-// agePoints bounds the points of a queue. When there are as many, every second one is dropped, and
-// new ones are made half as often.
+// agePoints bounds the points of a queue. When it is reached, every second point is dropped, and
+// new ones are recorded half as often.
 const agePoints = 32
 
-// oldest makes a point, and returns the time since which the oldest ready message has been there,
-// unix ms; 0 when none is ready. Messages that were put before the head do not count.
+// oldest records a point, and returns the time since which the oldest ready message has existed,
+// unix ms; 0 if none is ready. Messages that were put before the head do not count.
 func (a *ages) oldest(at shard.Context) int64 {
 	published := at.Counts().Published
 	if at.Deliveries().Ready() == 0 {
@@ -53,7 +53,7 @@ func (a *ages) oldest(at shard.Context) int64 {
 	return since
 }
 
-// note makes a point when one is due.
+// note records a point when one is due.
 func (a *ages) note(at shard.Context, published uint64) {
 	n := len(a.points)
 	switch {
@@ -69,7 +69,7 @@ func (a *ages) note(at shard.Context, published uint64) {
 	a.points = append(a.points, agePoint{at.Now(), at.Deliveries().Ends()})
 }
 
-// has reports whether the message had come by the time of the point.
+// has reports whether the message had arrived by the time of the point.
 func (p *agePoint) has(h queue.Handle) bool {
 	return slices.ContainsFunc(p.ends, func(end queue.Handle) bool { return end.Priority() == h.Priority() && h < end })
 }

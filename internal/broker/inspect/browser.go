@@ -16,29 +16,29 @@ type Message struct {
 	Env         message.Envelope
 	Status      queue.Status // Ready, Unacked, Scheduled or Blocked
 	Redelivered bool
-	Count       uint32 // how often it came back
-	Due         int64  // unix ms not before, 0 none
-	Expires     int64  // unix ms, 0 never
-	Holder      Holder // of one that is Unacked, as far as it is known
+	Count       uint32 // how often it was returned
+	Due         int64  // unix ms, not delivered before; 0: none
+	Expires     int64  // unix ms, 0: never
+	Holder      Holder // for Unacked, as far as it is known
 }
 
-// Holder is what has a message. The zero value is unknown.
+// Holder has an unacked message. The zero value means that the holder is unknown.
 type Holder struct {
-	Until    int64  // unix ms until which it is leased; 0: it is with a consumer, without an end
+	Until    int64  // unix ms until which it is leased; 0: a consumer has it, without a deadline
 	Consumer string // the tag of the consumer
 	Session  string // the name of the consumer's session
 }
 
-// Browser shows the messages that a queue held when it was opened, in the order of the queue and as
-// they stand when their turn comes; those that have gone by then are left out. It is for one
+// Browser shows the messages that a queue held when the browser was opened, in queue order. It
+// shows each as it is when its turn comes, and omits those that have gone by then. It is for one
 // goroutine at a time.
 type Browser struct {
 	b      *broker.Broker
 	q      *shard.Queue
-	ready  bool           // only those that are ready are shown
-	hidden bool           // those of broker.HeldBack are shown too
-	at     queue.Handle   // the next place to look at
-	ends   []queue.Handle // what was published later lies at these or behind them, by priority
+	ready  bool           // show only ready messages
+	hidden bool           // also show those with broker.HeldBack
+	at     queue.Handle   // the next position to look at
+	ends   []queue.Handle // by priority: messages published after the browser was opened have these handles or later ones
 	done   bool
 	reader *store.Reader
 
@@ -63,7 +63,7 @@ func Browse(s *broker.Session, queue string) (*Browser, error) {
 	return open(&Browser{b: f.Broker(), q: q})
 }
 
-// BrowseReady opens a browser that shows only what is ready. Errors: those of Browse.
+// BrowseReady opens a browser that shows only ready messages. Errors: those of Browse.
 func BrowseReady(s *broker.Session, queue string) (*Browser, error) {
 	b, err := Browse(s, queue)
 	if err == nil {
@@ -72,8 +72,8 @@ func BrowseReady(s *broker.Session, queue string) (*Browser, error) {
 	return b, err
 }
 
-// BrowseAll opens a browser that also shows what is held back (broker.HeldBack). No rights are
-// asked for. Errors: ErrQueueNotFound, ErrClosed.
+// BrowseAll opens a browser that also shows messages that are held back (broker.HeldBack). It
+// checks no permissions. Errors: ErrQueueNotFound, ErrClosed.
 func BrowseAll(b *broker.Broker, q *shard.Queue) (*Browser, error) {
 	return open(&Browser{b: b, q: q, hidden: true})
 }
@@ -88,7 +88,7 @@ func open(b *Browser) (*Browser, error) {
 	return b, nil
 }
 
-// ask runs fn at the shard of the queue. Errors: ErrQueueNotFound when the queue was deleted,
+// ask runs fn at the shard of the queue. Errors: ErrQueueNotFound if the queue was deleted,
 // ErrClosed.
 func (b *Browser) ask(fn func(shard.Context)) error {
 	gone := false
@@ -103,18 +103,18 @@ func (b *Browser) ask(fn func(shard.Context)) error {
 	return err
 }
 
-// Queue is the queue. Its ID tells it from others of the same name, before it and after it.
+// Queue returns the queue. Its ID distinguishes it from earlier and later queues with its name.
 func (b *Browser) Queue() *shard.Queue { return b.q }
 
-// After leaves out all messages up to a place in the queue, and those of higher priorities. It
-// comes before the first Next.
+// After skips all messages up to a position in the queue, and those of higher priorities. It must
+// be called before the first Next.
 func (b *Browser) After(h queue.Handle) { b.at = h + 1 }
 
-// Seek leaves out all messages before a place in the queue. It comes before the first Next.
+// Seek skips all messages before a position in the queue. It must be called before the first Next.
 func (b *Browser) Seek(h queue.Handle) { b.at = max(b.at, h) }
 
-// Skip leaves out the messages before a place, of the priority that Next has come to, and returns
-// how many they are; it looks at none of them. Errors: those of Next.
+// Skip skips the messages before a position, within the priority that Next has reached, and returns
+// their number without looking at them. Errors: those of Next.
 func (b *Browser) Skip(to queue.Handle) (n int, err error) {
 	if b.done {
 		return 0, nil
@@ -135,8 +135,8 @@ func (b *Browser) Skip(to queue.Handle) (n int, err error) {
 // pageBytes bounds the bodies of a page, beside broker.PageMessages and broker.PageLooks.
 const pageBytes = 256 << 10
 
-// Next returns the next messages, at most n of them, none at the end. The slice is valid until the
-// next call. Errors: ErrQueueNotFound when the queue was deleted, ErrClosed.
+// Next returns the next messages, at most n, none at the end. The slice is valid until the next
+// call. Errors: ErrQueueNotFound if the queue was deleted, ErrClosed.
 func (b *Browser) Next(n int) ([]Message, error) {
 	for !b.done {
 		b.page, b.disk = b.page[:0], b.disk[:0]
@@ -150,7 +150,7 @@ func (b *Browser) Next(n int) ([]Message, error) {
 	return nil, nil
 }
 
-// collect gathers a page of at most n messages.
+// collect reads a page of at most n messages.
 func (b *Browser) collect(at shard.Context, n int) {
 	if b.ready {
 		at.Deliveries().Due(at.Now())
@@ -175,8 +175,8 @@ func (b *Browser) collect(at shard.Context, n int) {
 	b.done = !more
 }
 
-// skipLane reports whether h was published after the browser was opened; the browser goes on with
-// the next lower priority then.
+// skipLane reports whether h was published after the browser was opened; the browser then continues
+// with the next lower priority.
 func (b *Browser) skipLane(h queue.Handle) bool {
 	for len(b.ends) > 0 && b.ends[0].Priority() > h.Priority() {
 		b.ends = b.ends[1:]
@@ -216,8 +216,8 @@ func (b *Browser) add(at shard.Context, it *queue.Item, status queue.Status) {
 	b.page = append(b.page, m)
 }
 
-// holderOf returns what holds a message: its lease, or the only consumer with deliveries out. Which
-// message went to which consumer is not kept.
+// holderOf returns the holder of a message: its lease, or the only consumer with deliveries out.
+// The queue does not record which consumer got which message.
 func holderOf(at shard.Context, h queue.Handle) Holder {
 	leases := 0
 	if ledger := at.Content().Jobs; ledger != nil {
@@ -235,8 +235,8 @@ func holderOf(at shard.Context, h queue.Handle) Holder {
 	return Holder{}
 }
 
-// load reads the bodies that are only on disk. A message that cannot be read is left out: mostly it
-// was settled meanwhile, else its delivery will tell.
+// load reads the bodies that are only on disk. It omits a message that cannot be read: usually it
+// was settled meanwhile; otherwise its delivery reports the error.
 func (b *Browser) load() {
 	var m shardstate.Message
 	for _, d := range b.disk {

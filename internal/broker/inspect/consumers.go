@@ -9,21 +9,21 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// ConsumerStatus is a consumer of a queue at one moment.
+// ConsumerStatus is the state of a consumer at one moment.
 type ConsumerStatus struct {
 	VHost, Queue string
 	Tag          string
 	User         string // of its session
 	Session      string // name of its session
-	Channel      int    // of the connection, 0: its protocol has none
+	Channel      int    // of the connection, 0: its protocol has no channels
 	NoAck        bool
 	Exclusive    bool
 	Prefetch     int // most unsettled deliveries at a time, 0: no limit
 	Priority     int
 	Args         message.Table
-	Unacked      int  // deliveries that are not settled
-	Single       bool // one consumer of the queue alone gets messages
-	Active       bool // it gets messages; else another one does, whose place it waits for
+	Unacked      int  // unsettled deliveries
+	Single       bool // only one consumer of the queue gets messages
+	Active       bool // it gets messages; otherwise it waits to take over from the one that does
 }
 
 // Consumers returns the consumers of the session's virtual host by queue and age. Errors:

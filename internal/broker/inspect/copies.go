@@ -7,8 +7,8 @@ import (
 )
 
 // ConsumeCopies registers a consumer that gets copies of the messages that a queue holds now, as
-// show words them, and is then cancelled by the broker (broker.Session.ConsumeFrom). Its deliveries
-// have no Count. Of spec, Queue, Tag, Selector, Data and Started are used. Errors: those of Browse.
+// encoded by show; then the broker cancels it (broker.Session.ConsumeFrom). Its deliveries have no
+// Count. Of spec only Queue, Tag, Selector, Data and Started are used. Errors: those of Browse.
 func ConsumeCopies(s *broker.Session, spec shard.ConsumerSpec, show func(*Message) message.Envelope) (*shard.Consumer, error) {
 	b, err := Browse(s, spec.Queue)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 // QueueName names a queue.
 type QueueName struct{ VHost, Name string }
 
-// DeadLetterQueues are the queues to which the dead letters of those that of reports may go: those
-// that are bound to a dead-letter exchange, with the dead-letter routing key where that alone
-// decides. What lies behind a second exchange is not looked for.
+// DeadLetterQueues returns the queues that may get dead letters of the given queues: those that are
+// bound to a dead-letter exchange, limited to the dead-letter routing key if that alone decides. It
+// does not follow bindings between exchanges.
 func DeadLetterQueues(b *broker.Broker, of func(QueueName) bool) map[QueueName]bool {
 	found := map[QueueName]bool{}
 	for v := range b.AllVHosts() {
 		type end struct {
-			exchange, key string // the key is "" when any will do
+			exchange, key string // the key is "" if any binding matches
 		}
 		names, ends := map[routing.QueueID]string{}, map[end]bool{}
 		table := v.Table()

@@ -25,7 +25,7 @@ type Description struct {
 // VHostDescription is the durable definitions of a virtual host and what its queues hold.
 type VHostDescription struct {
 	Name      string
-	Exchanges []ExchangeDescription // by name; a predeclared one only when something is bound to it
+	Exchanges []ExchangeDescription // by name; predeclared ones only if something is bound to them
 	Queues    []QueueDescription    // by name
 	Bindings  int                   // without those that every queue has to the default exchange
 }
@@ -33,23 +33,23 @@ type VHostDescription struct {
 // ExchangeDescription is a durable exchange.
 type ExchangeDescription struct {
 	Name, Type string
-	Bindings   int // of which it is the source
+	Bindings   int // whose source it is
 }
 
-// QueueDescription is a durable queue and its persistent messages. Those that have expired since
-// count too.
+// QueueDescription is a durable queue and its persistent messages, including those that have
+// expired since.
 type QueueDescription struct {
 	Name      string
 	Ready     int
-	Scheduled int   // messages whose time has not come, or that wait for others to be gone
+	Scheduled int   // messages whose time has not come, or that wait for others
 	Bytes     int64 // of the bodies of the ready ones
 	Bindings  int   // to it, without the one to the default exchange
-	Lost      int   // messages that are counted and that the log does not give back: a repair cut them
+	Lost      int   // messages that are counted above and missing from the log, because a repair cut them
 }
 
-// Describe reads the definitions and queues of a data folder at rest by the code that a start goes
-// through. It changes nothing but the lock file, and leaves a torn end out as a start would.
-// machines get what the log has for them. Errors: vfs.ErrLocked, store.ErrCorrupt,
+// Describe reads the definitions and queues of a data folder that no broker uses, with the code of
+// a start. It changes nothing but the lock file, and ignores a torn end, as a start does. machines
+// get their entries from the log. Errors: vfs.ErrLocked, store.ErrCorrupt,
 // store.ErrUnsupportedFormat, and those of the machines.
 func Describe(fs vfs.FS, dir string, machines map[uint32]statemachine.Machine) (d Description, err error) {
 	o := broker.Options{Logger: slog.New(slog.DiscardHandler), StateMachines: machines}
@@ -99,7 +99,7 @@ func describeVHost(r broker.Replayed, v *shard.VHost) (VHostDescription, error) 
 	return d, nil
 }
 
-// countLost reads every message and counts those that the log does not have any more.
+// countLost reads every message and counts those that the log no longer has.
 func countLost(r *store.Reader, st *queue.Deliveries) (n int, err error) {
 	st.Each(0, func(it *queue.Item, _ queue.Status) bool {
 		_, err = r.Read(it.Index, it.Sub)

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// ExchangeStatus is an exchange and what came to it.
+// ExchangeStatus is an exchange and its traffic.
 type ExchangeStatus struct {
 	Name                          string
 	Type                          string
 	Durable, AutoDelete, Internal bool
 	Args                          message.Table
 	Traffic                       ExchangeSample
-	Policy                        string // that counts for it, "" none
+	Policy                        string // that applies to it, "" none
 }
 
 // Exchange returns one exchange. Errors: ErrExchangeNotFound.

@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Find looks for a message of a queue by its message-id, whatever is happening to it; "" asks for
-// the first message, whichever it is. ok is false when there is none. In a queue whose messages
-// have an order (catalog.QueuePolicy.ConsumeAfter) it is one look, in others the bodies are read in
-// order until it comes. Of several messages with the id it is the first. Errors: ErrAccessRefused,
-// ErrQueueNotFound, ErrExclusive, ErrClosed.
+// Find finds a message in a queue by its message-id, whatever its state; "" finds the first
+// message. ok is false if there is none. In a queue whose messages have an order
+// (catalog.QueuePolicy.ConsumeAfter) this is one look-up; in others it reads the bodies in order
+// until it finds the message. If several messages have the id, it finds the first. Errors:
+// ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func Find(s *broker.Session, queue, messageID string) (m Message, ok bool, err error) {
 	b, err := Browse(s, queue)
 	if err != nil {
@@ -19,7 +19,7 @@ func Find(s *broker.Session, queue, messageID string) (m Message, ok bool, err e
 	return b.find(messageID)
 }
 
-// find goes on until a message with the id comes.
+// find continues until it finds a message with the id.
 func (b *Browser) find(messageID string) (m Message, ok bool, err error) {
 	n := shard.PageMessages
 	switch {
@@ -46,7 +46,7 @@ func hasID(env message.Envelope, messageID string) bool {
 	return err == nil && string(peek.MessageID) == messageID
 }
 
-// findByID asks the order where the message is.
+// findByID asks the order for the message's position.
 func (b *Browser) findByID(messageID string) (m Message, ok bool, err error) {
 	err = b.b.At(b.q, func(at shard.Context) {
 		if at.Gone() {

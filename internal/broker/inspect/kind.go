@@ -5,16 +5,16 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// Kind is what a queue is among lists and streams.
+// Kind is what a queue is to the Redis protocol: nothing, a list or a stream.
 type Kind uint8
 
 const (
-	NoKind     Kind = iota // nothing is there: no queue, or one without ready messages
+	NoKind     Kind = iota // no queue, or one without ready messages
 	ListKind               // messages that go when they are taken
 	StreamKind             // entries that stay until they are deleted
 )
 
-// KindOf is the command that finds out of what kind a queue is.
+// KindOf is the command that returns the kind of a queue.
 type KindOf struct {
 	broker.OnQueue
 	Kind Kind
@@ -32,7 +32,7 @@ func (k *KindOf) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams has the command done on streams, too.
+// OfStreams marks it as a command for streams, too.
 func (*KindOf) OfStreams() {}
 
 func kindOf(at shard.Context) Kind {
@@ -51,10 +51,10 @@ type Scanned struct {
 	Kind Kind // not NoKind
 }
 
-// Scan looks at the next n queues of the virtual host from a place on, 0 is the first, and returns
-// those that are of a kind and that the session may read, with the place to go on at; 0 is the end.
-// A caller that goes on until the end has seen each queue that was of a kind all the time. Errors:
-// ErrClosed.
+// Scan looks at the next n queues of the virtual host from an index on, which begins with 0. It
+// returns those that have a kind and that the session may read, and the index to continue with, 0
+// at the end. A caller that continues until the end has seen each queue that had a kind all the
+// time. Errors: ErrClosed.
 func Scan(s *broker.Session, from uint64, n int) (found []Scanned, next uint64, err error) {
 	s.Flush()
 	f := s.Finder()

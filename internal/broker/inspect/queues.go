@@ -11,35 +11,35 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// QueueStatus is a queue and what it holds at one moment.
+// QueueStatus is the state of a queue at one moment.
 type QueueStatus struct {
 	ID              uint64 // of this queue and no other
 	Name            string
-	Durable         bool   // it is there after a restart: exclusive ones never are
+	Durable         bool   // it survives a restart; exclusive queues never do
 	Declared        bool   // the durable flag as the client gave it
-	AutoDelete      bool   // it goes with its last consumer
-	Exclusive       bool   // it belongs to a session
-	Own             bool   // to this one
-	Owner           string // name of the session, "" when it is not exclusive
+	AutoDelete      bool   // deleted with its last consumer
+	Exclusive       bool   // it belongs to one session
+	Own             bool   // to the session that asks
+	Owner           string // name of the session, "" if the queue is not exclusive
 	Args            message.Table
 	Stream          bool // its messages stay when they are read
-	catalog.Applied      // the policies that count for it
-	Jobs            bool // it is used for jobs: it knows their ids and leases
+	catalog.Applied      // the policies that apply to it
+	Jobs            bool // it is used for jobs and keeps their ids and leases
 
 	Ready        int
 	Unacked      int
 	Scheduled    int   // their time has not come
-	Blocked      int   // they wait for others to be gone
+	Blocked      int   // they wait for other messages
 	Bytes        int64 // of the bodies of the ready ones
 	UnackedBytes int64
 	Memory       int64 // bytes that its messages take in memory
 	Counts       queue.Counts
 
 	Consumers         int
-	ExclusiveConsumer bool   // it has one that wants no others
-	ActiveConsumer    string // tag of the consumer that alone gets messages, where only one does
+	ExclusiveConsumer bool   // it has an exclusive consumer
+	ActiveConsumer    string // tag of the consumer that gets all messages, if only one does
 	HeadTimestamp     int64  // the property timestamp of the next message, unix seconds; 0: it has none, or is only on disk
-	Active            int64  // unix ms when something was last done with it; 0: nothing was since the start
+	Active            int64  // unix ms of its last use; 0: none since the start
 }
 
 // Queues returns the queues of the session's virtual host by name. Errors: ErrClosed.
@@ -47,13 +47,13 @@ func Queues(s *broker.Session) ([]QueueStatus, error) {
 	return statuses(s, slices.Collect(s.Finder().Queues()))
 }
 
-// ReadableQueues is Queues without the queues that the session may not read, and without the
-// exclusive ones of others. Errors: ErrClosed.
+// ReadableQueues is Queues without queues that the session may not read, and without other
+// sessions' exclusive queues. Errors: ErrClosed.
 func ReadableQueues(s *broker.Session) ([]QueueStatus, error) {
 	return statuses(s, readable(s, slices.Collect(s.Finder().Queues())))
 }
 
-// readable keeps of queues those that the session may read and that are not of others.
+// readable returns the queues that the session may read and that are not exclusive to others.
 func readable(s *broker.Session, queues []*shard.Queue) []*shard.Queue {
 	return slices.DeleteFunc(queues, func(q *shard.Queue) bool {
 		return q.Owner != nil && q.Owner != any(s) || s.May(broker.Reading, "queue", q.Name) != nil
@@ -71,7 +71,7 @@ func statuses(s *broker.Session, queues []*shard.Queue) ([]QueueStatus, error) {
 	return all, nil
 }
 
-// QueuesByName returns queues in the order of the names; one that is not there is left out. Errors:
+// QueuesByName returns queues in the order of the names, without those that do not exist. Errors:
 // ErrClosed.
 func QueuesByName(s *broker.Session, names []string) ([]QueueStatus, error) {
 	f := s.Finder()
@@ -113,7 +113,7 @@ func statusOf(at shard.Context, s *broker.Session) QueueStatus {
 	}
 }
 
-// ownerOf is the name of the session that has the queue, "" when it is not exclusive.
+// ownerOf returns the name of the session that owns the queue, "" if the queue is not exclusive.
 func ownerOf(q *shard.Queue) string {
 	if s, ok := q.Owner.(*broker.Session); ok {
 		return s.Name
@@ -121,7 +121,7 @@ func ownerOf(q *shard.Queue) string {
 	return ""
 }
 
-// activeTag is the tag of the consumer that alone gets messages, "" where all do.
+// activeTag returns the tag of the only consumer that gets messages, "" if all do.
 func activeTag(at shard.Context) string {
 	if c, _ := at.Consumers().Active(); c != nil {
 		return shard.ConsumerOf(c).Tag
@@ -129,8 +129,8 @@ func activeTag(at shard.Context) string {
 	return ""
 }
 
-// headTimestamp is the property timestamp of the next message, unix seconds, as far as memory
-// tells.
+// headTimestamp returns the property timestamp of the next message, unix seconds, if that is in
+// memory.
 func headTimestamp(at shard.Context) int64 {
 	st := at.Deliveries()
 	if st.Ready() == 0 {

@@ -7,18 +7,18 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Sample is what a broker holds and has done, queue by queue. A queue is as it was when its shard
-// was asked; the shards are asked one after the other.
+// Sample is what a broker holds and has done, queue by queue. Each queue is shown as it was when
+// its shard was asked; the shards are asked one after the other.
 type Sample struct {
 	At      int64         // unix ms
 	Queues  []QueueSample // in no order
 	VHosts  []VHostSample // by name
-	Retired queue.Counts  // of queues that are gone, with their virtual host or without
+	Retired queue.Counts  // of deleted queues, by virtual host, which may be deleted, too
 }
 
 // QueueSample is a queue at a moment.
 type QueueSample struct {
-	ID          uint64 // of this queue and no other, also of one of the same name later
+	ID          uint64 // distinguishes it from later queues with its name
 	VHost, Name string
 	Counts      queue.Counts
 
@@ -26,9 +26,9 @@ type QueueSample struct {
 	Consumers                          int
 	ReadyBytes, UnackedBytes           int64      // of bodies
 	Memory                             int64      // bytes that its messages take in memory
-	OldestSince                        int64      // unix ms from which about its oldest ready message has been there, 0 when none is ready
+	OldestSince                        int64      // unix ms since about which its oldest ready message has existed, 0 if none is ready
 	HeadTimestamp                      int64      // the property timestamp of the next message, unix seconds, 0: it has none, or is only on disk
-	Active                             int64      // unix ms when something was last done with it
+	Active                             int64      // unix ms of its last use
 	Insists                            bool       // dead letters stay until they have arrived
 	DeadLetters                        bool       // it has a dead-letter exchange
 	Jobs                               *JobSample // nil: it is not used for jobs
@@ -37,19 +37,19 @@ type QueueSample struct {
 // JobSample counts the jobs of a queue at a moment, as jobs.Counts has them.
 type JobSample struct{ Queued, Backoff, Locked, Behind, Done int }
 
-// VHostSample is what publishers brought to a virtual host.
+// VHostSample is what was published in a virtual host.
 type VHostSample struct {
 	Name             string
-	In, Out, NoRoute uint64       // messages that came to its exchanges, queues that they went to in sum, and messages that went to none; gone exchanges too
-	Retired          queue.Counts // of its queues that are gone
+	In, Out, NoRoute uint64       // messages that came to its exchanges, the sum of queues they went to, and messages that went to none; deleted exchanges included
+	Retired          queue.Counts // of its deleted queues
 	Exchanges        []ExchangeSample
 }
 
-// ExchangeSample is what publishers brought to an exchange. What came past it, straight into a
-// queue, is in broker.Counts.Direct.
+// ExchangeSample is what was published to an exchange. Messages that were published directly to a
+// queue are in broker.Counts.Direct.
 type ExchangeSample struct {
 	Name, Type       string
-	Bindings         int // of which it is the source
+	Bindings         int // whose source it is
 	In, Out, NoRoute uint64
 }
 
@@ -62,8 +62,8 @@ type Sampler struct {
 // NewSampler returns a sampler of b.
 func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b, map[uint64]*ages{}} }
 
-// Sample reads the counts of all queues and exchanges. The slices of s are used again when they are
-// large enough. Errors: ErrClosed.
+// Sample reads the counts of all queues and exchanges. It reuses the slices of s if they are large
+// enough. Errors: ErrClosed.
 func (sm *Sampler) Sample(s *Sample) error {
 	s.At, s.Retired = sm.b.Now(), queue.Counts{}
 	s.Queues, s.VHosts = s.Queues[:0], s.VHosts[:0]
@@ -76,8 +76,8 @@ func (sm *Sampler) Sample(s *Sample) error {
 			queues = append(queues, q)
 		}
 	}
-	// Those that are gone come first: a queue that goes meanwhile is in no sum for once, and never
-	// in one twice.
+	// Deleted queues are read first: the counts of a queue that is deleted meanwhile are missing
+	// once, but never counted twice.
 	err := sm.b.EachRetired(func(v *shard.VHost, counts *queue.Counts) {
 		s.Retired.Add(counts)
 		if i, ok := place[v]; ok {

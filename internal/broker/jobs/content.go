@@ -39,8 +39,8 @@ func (c *Content) Run(at shard.Context) error {
 	return nil
 }
 
-// messages lists jobs that have a message, and reports whether that was all of them and there is
-// room for more.
+// messages lists jobs that have a message. all reports whether it has listed every one, with room
+// for more.
 func (c *Content) messages(q jobQueue, from queue.Handle, n, looks int) (all bool) {
 	var items []queue.Item
 	var next queue.Handle
@@ -62,7 +62,7 @@ func (c *Content) messages(q jobQueue, from queue.Handle, n, looks int) (all boo
 		}
 		env, err := q.Bodies().Load(reader, it)
 		if err != nil {
-			continue // its delivery will tell
+			continue // its delivery reports the error
 		}
 		c.Jobs = append(c.Jobs, q.describeMessage(it.Handle, env))
 	}

@@ -14,9 +14,9 @@ import (
 // directory is what a queue that is used for jobs, or whose messages are leased, keeps beside its
 // messages. It implements broker.Feature.
 //
-// Invariant: behind has the messages that wait behind others, fronts those which they wait for,
-// both by key; each is forgotten when it turns out to be gone. All other messages with an id are in
-// index, with some that are gone.
+// Invariant: behind has the messages that wait behind others, and fronts the messages they wait
+// for, both by key; an entry is dropped when its message is found to be gone. All other messages
+// with an id are in index, which may also have some that are gone.
 type directory struct {
 	ledger *job.Ledger
 	keys   job.Keys
@@ -24,8 +24,8 @@ type directory struct {
 	behind map[job.Key]queue.Handle
 	fronts map[queue.Handle]job.Key
 
-	opening sync.Mutex  // held while the messages that were there before are read
-	known   atomic.Bool // all messages were read
+	opening sync.Mutex  // held while existing messages are read
+	known   atomic.Bool // all existing messages have been read
 }
 
 func newDirectory(ledger *job.Ledger) *directory {
@@ -35,7 +35,7 @@ func newDirectory(ledger *job.Ledger) *directory {
 	}
 }
 
-// directoryOf is that of a queue, nil when it has none.
+// directoryOf returns the directory of a queue, nil if it has none.
 func directoryOf(q *shard.Queue) *directory {
 	d, _ := q.Feature().(*directory)
 	return d
@@ -49,7 +49,7 @@ type jobQueue struct {
 
 func jobsAt(at shard.Context) jobQueue { return jobQueue{at, directoryOf(at.Queue())} }
 
-// messageID is the property of a message, nil when it has none.
+// messageID returns the message-id of a message, nil if it has none.
 func messageID(env message.Envelope) []byte {
 	id, ok := message.FindProperty(env.Properties(), message.HasMessageID)
 	if !ok || len(id) == 0 {
@@ -58,7 +58,7 @@ func messageID(env message.Envelope) []byte {
 	return id
 }
 
-// cleanEach is how many buckets of the index are cleaned for each message that comes.
+// cleanEach is how many buckets of the index are cleaned for each message that arrives.
 const cleanEach = 2
 
 // OnPublish implements broker.Feature.
@@ -82,7 +82,7 @@ func goneFrom(at shard.Context) func(*idindex.Entry) bool {
 	return func(e *idindex.Entry) bool { return st.Status(e.Handle) == queue.Gone }
 }
 
-// OnSettle implements broker.Feature: what waited behind one of the messages is ready.
+// OnSettle implements broker.Feature: a message that waited behind a settled one becomes ready.
 func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(d.fronts, h, n, func(h queue.Handle) {
 		key := d.fronts[h]
@@ -91,7 +91,7 @@ func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 	})
 }
 
-// OnRest implements broker.Feature: the index stays small when messages go and none come.
+// OnRest implements broker.Feature: it keeps the index small when messages go and none arrive.
 func (d *directory) OnRest(at shard.Context) {
 	st := at.Deliveries()
 	live := st.Ready() + st.Unacked() + st.Scheduled() + st.Blocked()
@@ -109,7 +109,7 @@ func (d *directory) Hidden(at shard.Context) (n int) {
 	return n
 }
 
-// first is the message whose id a key stands for: the first in the order of the queue that has it
+// first returns the message that owns the id of a key: the first one in queue order that has the id
 // and does not wait behind another.
 func (q jobQueue) first(key job.Key) (h queue.Handle, ok bool) {
 	for e := q.index.First(idindex.Sum(key)); e != 0; e = q.index.Next(e) {
@@ -120,7 +120,7 @@ func (q jobQueue) first(key job.Key) (h queue.Handle, ok bool) {
 	return h, ok
 }
 
-// alive reports whether a message is there and not dead: on its way to the dead-letter exchange.
+// alive reports whether a message exists and is not in transit to the dead-letter exchange.
 func (q jobQueue) alive(h queue.Handle) bool {
 	switch q.Deliveries().Status(h) {
 	case queue.Gone:
@@ -135,7 +135,7 @@ func (q jobQueue) alive(h queue.Handle) bool {
 	return true
 }
 
-// messageBehind is the message that waits behind the one of a key.
+// messageBehind returns the message that waits behind the one of a key.
 func (q jobQueue) messageBehind(key job.Key) (h queue.Handle, ok bool) {
 	h, ok = q.behind[key]
 	if ok && !q.waitsBehind(h) {
@@ -153,7 +153,7 @@ func (q jobQueue) waitsBehind(h queue.Handle) bool {
 	return it.Due == shard.HeldBack
 }
 
-// comeForward has the message that waits behind a key be the one of its id, ready at a time (unix
+// comeForward makes the message that waits behind a key the owner of its id, ready at a time (unix
 // ms).
 func (q jobQueue) comeForward(key job.Key, at int64) {
 	h, ok := q.messageBehind(key)
@@ -174,7 +174,7 @@ func (q jobQueue) comeForward(key job.Key, at int64) {
 	if err == nil {
 		q.Replace(h, env, expires, at)
 	} else {
-		q.Facts().Reschedule(q.Content(), h, at) // its delivery will tell
+		q.Facts().Reschedule(q.Content(), h, at) // its delivery reports the error
 	}
 	q.Deliveries().Due(q.Now())
 	q.Changed()

@@ -28,7 +28,7 @@ func (e *Enqueue) Find(f broker.Finder) (*shard.Queue, error) {
 	return q, nil
 }
 
-// EachBody tells what is published, for the limits of rates.
+// EachBody calls fn with the size of what is published, for rate limits.
 func (e *Enqueue) EachBody(fn func(bytes int64)) { fn(int64(len(e.Body))) }
 
 // Run implements catalog.Command.
@@ -69,12 +69,12 @@ func (e *Enqueue) Run(at shard.Context) error {
 	return q.fail(failure.ErrAlreadyQueued, e.ID)
 }
 
-// fail is an error of the engine about an id.
+// fail returns an engine error about an id.
 func (q jobQueue) fail(err error, id []byte) error {
 	return &failure.Error{Err: err, Kind: "job", Name: string(id), VHost: q.Queue().VHost()}
 }
 
-// due is when the job may be taken by its own wish, 0 for at once.
+// due returns when the job asks to be taken at the earliest, 0 for at once.
 func (e *Enqueue) due(now int64) int64 {
 	if e.Backoff <= 0 {
 		return 0
@@ -82,7 +82,7 @@ func (e *Enqueue) due(now int64) int64 {
 	return now + e.Backoff
 }
 
-// message is the job as a message for a time (unix ms, 0 now).
+// message returns the job as a message that is due at a time (unix ms, 0 now).
 func (e *Enqueue) message(due int64) *shard.Publish {
 	p := &shard.Publish{Env: e.env, Persistent: true, Priority: e.Priority, TTL: -1, NotBefore: due}
 	if e.TTL > 0 {
@@ -97,7 +97,7 @@ func (e *Enqueue) add(q jobQueue, due, first int64) error {
 	return q.Publish(e.By(), e.message(due))
 }
 
-// addNew puts the job into the queue when nothing is known of its id.
+// addNew adds a job whose id is unknown to the queue.
 func (e *Enqueue) addNew(q jobQueue) error {
 	first := q.Now()
 	if e.First > 0 {
@@ -115,16 +115,16 @@ func (e *Enqueue) addNew(q jobQueue) error {
 	return err
 }
 
-// carryOn gives a job that was just added the past that it has from elsewhere.
+// carryOn gives a job that was just added the history that it has from another system.
 func (e *Enqueue) carryOn(q jobQueue, h queue.Handle) {
 	it, _ := q.Deliveries().Get(h)
 	if it == nil {
-		return // the queue is so short that it is gone already
+		return // the queue's length limit has dropped it already
 	}
 	logged, count := isLogged(it), e.Attempts
 	leased := e.LeasedUntil > q.Now() && q.Deliveries().LendAside(h) != nil
 	if leased && count > 0 {
-		count-- // its end counts
+		count-- // the end of its lease counts as a return
 	}
 	if count > 0 {
 		q.Facts().Recount(q.Content(), h, count)
@@ -138,10 +138,10 @@ func (e *Enqueue) carryOn(q jobQueue, h queue.Handle) {
 	q.Changed()
 }
 
-// isLogged reports whether what happens to a message is recorded.
+// isLogged reports whether changes of a message are recorded.
 func isLogged(it *queue.Item) bool { return it.Flags&queue.Persistent != 0 }
 
-// replace has the job take the place of a message, and its time when retime says so.
+// replace replaces a message by the job, and its due time if retime is set.
 func (e *Enqueue) replace(q jobQueue, h queue.Handle, retime bool) error {
 	it, status := q.Deliveries().Get(h)
 	was, err := q.Load(it)
@@ -165,8 +165,8 @@ func (e *Enqueue) replace(q jobQueue, h queue.Handle, retime bool) error {
 	return nil
 }
 
-// succeed has the job come in place of a message that would not survive a restart, which it must.
-// It stands where it comes.
+// succeed replaces a message that would not survive a restart by the job, which must. The job goes
+// to the end of the queue.
 func (e *Enqueue) succeed(q jobQueue, h queue.Handle, due, first int64) error {
 	key, front := q.fronts[h]
 	delete(q.fronts, h)
@@ -180,13 +180,13 @@ func (e *Enqueue) succeed(q jobQueue, h queue.Handle, due, first int64) error {
 	return nil
 }
 
-// retime makes a message that no worker has ready at another time.
+// retime changes the due time of a message that no worker has.
 func (e *Enqueue) retime(q jobQueue, h queue.Handle) error {
 	e.Updated = true
 	it, status := q.Deliveries().Get(h)
 	due := e.due(q.Now())
 	if status == queue.Scheduled {
-		q.Facts().Reschedule(q.Content(), h, max(due, q.Now())) // its life is counted from then
+		q.Facts().Reschedule(q.Content(), h, max(due, q.Now())) // its time to live counts from then
 		q.Deliveries().Due(q.Now())
 		q.Changed()
 		return nil
@@ -206,7 +206,7 @@ func (e *Enqueue) retime(q jobQueue, h queue.Handle) error {
 	return nil
 }
 
-// HeadersOf are the headers of a message. Errors: those of properties that cannot be read.
+// HeadersOf returns the headers of a message. Errors: those of properties that cannot be read.
 func HeadersOf(env message.Envelope) (headers message.Table, err error) {
 	raw, ok := message.FindProperty(env.Properties(), message.HasHeaders)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 // The properties of a job, as an AMQP client would have written them.
 const jobProps = message.HasHeaders | message.HasDeliveryMode | message.HasMessageID
 
-// jobEnvelope makes the message of a job, with room for when it was first enqueued at first.
+// jobEnvelope makes the message of a job; at first it has room for when the job was first enqueued.
 func jobEnvelope(e *Enqueue) (env message.Envelope, first int) {
 	flags := jobProps
 	if e.Priority > 0 {
@@ -57,8 +57,8 @@ func setFirst(env message.Envelope, place int, first int64) {
 	binary.BigEndian.PutUint64(env[place:], uint64(first))
 }
 
-// jobTimes are what the headers of a message say of it as a job: when it was first enqueued (unix
-// ms, 0: it does not say), and how long it is to be leased (ms, 0: it does not say).
+// jobTimes reads the headers of a job: when it was first enqueued (unix ms, 0: not given), and how
+// long it is to be leased (ms, 0: not given).
 func jobTimes(env message.Envelope) (first, lock int64) {
 	props := env.Properties()
 	headers, _ := message.FindProperty(props, message.HasHeaders)
@@ -73,7 +73,7 @@ func jobTimes(env message.Envelope) (first, lock int64) {
 	return max(first, 0), min(max(lock, 0), shard.MaxSpan)
 }
 
-// jobPriority is what a message, nil when it cannot be read, says of its priority.
+// jobPriority reads the priority of a message, which is nil if it cannot be read.
 func jobPriority(env message.Envelope) uint8 {
 	if env == nil {
 		return 0
@@ -84,7 +84,7 @@ func jobPriority(env message.Envelope) uint8 {
 	return 0
 }
 
-// jobError is what the headers of a message say of why it was tried again, "" when they do not.
+// jobError reads from the headers why a job was tried again, "" if they have no reason.
 func jobError(env message.Envelope) string {
 	headers, _ := message.FindProperty(env.Properties(), message.HasHeaders)
 	v, _ := message.HeaderLookup(headers, errorHeader)
@@ -92,7 +92,7 @@ func jobError(env message.Envelope) string {
 	return text
 }
 
-// withHeader is a copy of a message with one more header, or another value of it.
+// withHeader returns a copy of a message in which one header is added or has another value.
 func withHeader(env message.Envelope, name string, value any) (message.Envelope, error) {
 	exchange, key, raw, body := env.Split()
 	props, err := message.DecodeProperties(raw)
@@ -106,7 +106,7 @@ func withHeader(env message.Envelope, name string, value any) (message.Envelope,
 	return append(message.AppendEnvelopeHeader(out, exchange, key, raw), body...), nil
 }
 
-// randomID is an id that no other job has: a random UUID.
+// randomID returns an id that no other job has, a random UUID.
 func randomID() []byte {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:], rand.Uint64())  // #nosec G404 -- a name; no secret

@@ -12,9 +12,9 @@ import (
 
 // Headers of jobs.
 const (
-	firstHeader = "x-first-enqueued" // unix ms, int64: when the id was enqueued while it was not known
-	lockHeader  = "x-lock-ms"        // int64: how long the job is leased, whatever lock the taker asks for
-	errorHeader = "x-error"          // text of the last report that had one: why the job failed, or is tried again
+	firstHeader = "x-first-enqueued" // unix ms, int64: when the id was enqueued and was not known before
+	lockHeader  = "x-lock-ms"        // int64: ms that the job is leased, whatever lock the taker asks for
+	errorHeader = "x-error"          // text of the last report with an error: why the job failed, or is tried again
 )
 
 // DefaultLock is how long a job is leased when neither the job nor the take sets it, ms.
@@ -23,70 +23,70 @@ const DefaultLock = 3_600_000
 // MaxID is the longest id of a job, in bytes.
 const MaxID = message.MaxShortStr
 
-// Headers of a message must fit into one frame of AMQP, of which 128 KiB is the usual size, with
-// what is added when it dies.
+// The headers of a message must fit into one AMQP frame, usually 128 KiB, with those that are added
+// when it dies.
 const (
 	maxProperties = 64 << 10
-	maxError      = 16 << 10 // of the error text; what is longer is cut off
-	listedError   = 1 << 10  // of it in lists of jobs
+	maxError      = 16 << 10 // of the error text; the rest is cut off
+	listedError   = 1 << 10  // of the error text in lists of jobs
 )
 
-// Enqueue puts a job into a queue, which it makes when it is missing. What is known of the id
-// decides what comes of it: core/job.Decide. Errors: those of package broker: ErrAlreadyQueued,
+// Enqueue adds a job to a queue, and creates the queue if it is missing. The outcome depends on
+// what is known of the id: core/job.Decide. Errors: those of package broker: ErrAlreadyQueued,
 // ErrLocked, ErrBackoff, ErrRejected (the queue is full), ErrTooLarge (the id, or the headers).
 type Enqueue struct {
 	broker.OnQueue
-	ID      []byte // nil: a random one, which is put here
+	ID      []byte // nil: a random one, which Enqueue stores here
 	Body    []byte // not kept
 	Headers message.Table
 
-	Backoff  int64 // how long it is not taken from now on
-	Lock     int64 // how long it is leased, 0: as long as Take.Lock says
-	TTL      int64 // how long it lives while no worker has it; 0: no end
+	Backoff  int64 // how long it cannot be taken from now on
+	Lock     int64 // how long it is leased, 0: Take.Lock decides
+	TTL      int64 // how long it lives while no worker has it; 0: for ever
 	Priority uint8
 
-	Update       bool // take the place of the job with this id that is queued
-	Requeue      bool // wait behind the one that is locked, or done and in backoff
-	ResetBackoff bool // with Update, or alone: the one that is queued has this Backoff from now on
+	Update       bool // replace the queued job with this id
+	Requeue      bool // wait behind the job with this id that is locked, or done and in backoff
+	ResetBackoff bool // with Update, or alone: give the queued job this Backoff from now on
 
-	// The past of a job that comes from elsewhere; it counts when nothing is known of the id here.
+	// The history of a job that comes from another system. It is ignored if the id is known here.
 	First       int64  // unix ms when it was first enqueued, 0: now
 	Attempts    uint32 // how often it was taken
-	LeasedUntil int64  // unix ms until which a worker has it, the last one of Attempts; 0: none
+	LeasedUntil int64  // unix ms until which a worker has it, in the last of Attempts; 0: none has
 
-	Updated bool // the answer: a job with this id was there, and is changed; else the job is added
+	Updated bool // result: a job with this id existed and was changed; else the job was added
 
 	env   message.Envelope
-	first int  // place of the first-enqueued time in env
-	fresh bool // the id is made up
+	first int  // position of the first-enqueued time in env
+	fresh bool // the id is generated
 }
 
-// Take leases jobs that are ready, in the order of the queue.
+// Take leases ready jobs, in queue order.
 type Take struct {
 	broker.OnQueue
-	Max    int   // at most this many, at least one; fewer when they are large
-	Lock   int64 // for how long those that do not say it themselves, 0: DefaultLock
-	Unless *Take // nothing happens when that one has got something or failed; it comes before this one in the same call
-	Create bool  // the queue is made when it is missing, so that it can be waited for (broker.Session.Await)
-	Plain  bool  // what is taken are messages of a queue that need not be used for jobs, and is not by this
+	Max    int   // at most this many, at least one; fewer if they are large
+	Lock   int64 // lease for jobs that do not set their own, 0: DefaultLock
+	Unless *Take // take nothing if that one has got something or failed; it comes before this one in the same call
+	Create bool  // create a missing queue, so that the caller can wait for it (broker.Session.Await)
+	Plain  bool  // take plain messages, of a queue that need not be used for jobs and does not become so
 
-	Jobs []Job // the answer; the slice is used again
+	Jobs []Job // result; the slice is reused
 }
 
-// Got reports whether there is nothing to wait for.
+// Got implements the method that Await asks for.
 func (t *Take) Got() bool { return len(t.Jobs) > 0 }
 
 // Job is a job that was taken.
 type Job struct {
 	ID      []byte
-	Env     message.Envelope // shared: not to be changed
-	Attempt uint32           // how often it was taken, with this time
+	Env     message.Envelope // shared: must not be changed
+	Attempt uint32           // how often it was taken, including this time
 	Token   Token
-	Lock    int64 // it is leased so long
-	First   int64 // unix ms when it was first enqueued, 0: not known
+	Lock    int64 // ms for which it is leased
+	First   int64 // unix ms when it was first enqueued, 0: unknown
 }
 
-// Token names a lease.
+// Token identifies a lease.
 type Token struct {
 	handle queue.Handle
 	number uint64
@@ -100,7 +100,7 @@ func (t Token) AppendTo(dst []byte) []byte {
 
 func (t Token) String() string { return string(t.AppendTo(nil)) }
 
-// ParseToken reads the text of a token. ok is false when it is none; no lease has the zero Token.
+// ParseToken parses the text of a token; ok is false if it is not one. No lease has the zero Token.
 func ParseToken(text []byte) (t Token, ok bool) {
 	h, n, ok := bytes.Cut(text, []byte("-"))
 	if !ok {
@@ -114,86 +114,85 @@ func ParseToken(text []byte) (t Token, ok bool) {
 	return Token{queue.Handle(handle), number}, true
 }
 
-// Outcome is what became of a job that was taken.
+// Outcome is the result of working on a job.
 type Outcome uint8
 
 const (
-	// Done: it is through.
+	// Done: the job is finished.
 	Done Outcome = iota
-	// Retry: it is queued again.
+	// Retry: the job is queued again.
 	Retry
-	// Failed: it is through, and its message goes to the dead-letter exchange of the queue, if
-	// it has one.
+	// Failed: the job is finished, and its message goes to the dead-letter exchange of the queue,
+	// if it has one.
 	Failed
 )
 
-// Report ends a lease. Errors: ErrStale, when the lease was over already; nothing is changed then.
+// Report ends a lease. Errors: ErrStale if the lease was already over; nothing is changed then.
 type Report struct {
 	broker.OnQueue
 	ID      []byte
 	Token   Token
 	Outcome Outcome
-	Backoff int64  // of Retry: it is not taken again before; of Done and Failed: the id is remembered so long
-	Error   []byte // of Retry and Failed: the header x-error of the message, or of its dead letter; empty: it keeps the one it has
+	Backoff int64  // for Retry: it is not taken again before this has passed; for Done and Failed: how long the id is remembered
+	Error   []byte // for Retry and Failed: the header x-error of the message, or of its dead letter; empty: keep the present one
 }
 
-// Extend sets the time of a lease. Errors: ErrStale.
+// Extend changes the end of a lease. Errors: ErrStale.
 type Extend struct {
 	broker.OnQueue
 	ID    []byte
 	Token Token
-	Lock  int64 // it is over so long from now on
+	Lock  int64 // the lease ends this long from now
 }
 
-// Remember has an id be known as done until a time, as a Report with a backoff does. One that is
-// remembered already is so until the later of both times. Errors: ErrAlreadyQueued, ErrLocked;
-// nothing is changed then.
+// Remember marks an id as done until a time, like a Report with a backoff. If the id is already
+// remembered, the later time counts. Errors: ErrAlreadyQueued, ErrLocked; nothing is changed then.
 type Remember struct {
 	broker.OnQueue
 	ID       []byte
 	Until    int64  // unix ms
 	Attempts uint32 // how often it was taken
-	First    int64  // unix ms when it was first enqueued, 0: not known
+	First    int64  // unix ms when it was first enqueued, 0: unknown
 }
 
-// Status tells what is known of a job's id.
+// Status looks up a job's id.
 type Status struct {
 	broker.OnQueue
 	ID []byte
 	Info
 }
 
-// Info is what is known of a job's id.
+// Info is what is known about a job's id.
 type Info struct {
 	ID       []byte
 	State    job.State
 	Attempts uint32 // how often it was taken
-	First    int64  // unix ms when it was first enqueued, 0: not known
-	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: what is left of it
-	Lock     int64  // of Locked and LockedWithRequeue: what is left of it; 0: the message is with a consumer, without an end
+	First    int64  // unix ms when it was first enqueued, 0: unknown
+	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: ms that remain of it
+	Lock     int64  // of Locked and LockedWithRequeue: ms that remain of it; 0: a consumer has the message, without a deadline
 	Size     int    // bytes of the body
 	Priority uint8  // as it was enqueued
-	Error    string // why it was tried again the last time that a report said so, "" if none did; Content has the first KiB
+	Error    string // why it was last tried again, "" if no report gave a reason; Content has the first KiB
 }
 
-// Cancel removes a job that is queued, with the one that waits behind it. Errors: ErrLocked, when
-// a worker has it, unless Force.
+// Cancel removes a queued job, with the one that waits behind it. Errors: ErrLocked if a worker has
+// it, unless Force is set.
 type Cancel struct {
 	broker.OnQueue
 	ID    []byte
-	Force bool // also one that is leased; reports on it are stale from then on
+	Force bool // also a leased job; reports on it are stale from then on
 
-	Cancelled bool // the answer: there was one
+	Cancelled bool // result: the job existed
 }
 
-// Content lists jobs, then ids that are remembered. What is there from the first call of a
-// listing to its last is listed once.
+// Content lists jobs, then remembered ids. A job or id that exists throughout a listing is listed
+// once.
 type Content struct {
 	broker.OnQueue
-	Cursor string // where to begin: "" is the beginning, else what Next said
+	Cursor string // where to begin: "" at the beginning, else Next of the previous call
 	Max    int    // at most this many, at least one
 
-	Jobs []Info // the answer; the slice is used again
+	Jobs []Info // result; the slice is reused
 	Next string // "" at the end
 }
 
@@ -201,16 +200,16 @@ type Content struct {
 type Counts struct {
 	broker.OnQueue
 	Queued      int // ready to be taken
-	Backoff     int // queued, and not ready yet
-	Locked      int // with a worker
-	Behind      int // of the locked, those with another version behind
-	Done        int // ids that are remembered, without those that are queued or locked again
+	Backoff     int // queued, and not yet ready
+	Locked      int // leased by a worker
+	Behind      int // of the locked, those with another version waiting
+	Done        int // remembered ids, without those that are queued or locked again
 	DoneBackoff int // of Done, those that may not be enqueued again yet
 }
 
-// Clear removes all jobs of a queue and all ids that it remembers, but what is with consumers.
-// Leases on them are stale from then on.
+// Clear removes all jobs of a queue and all ids that it remembers, except messages that consumers
+// have. Leases on them are stale from then on.
 type Clear struct {
 	broker.OnQueue
-	Cleared int // the answer: how many jobs there were
+	Cleared int // result: how many jobs there were
 }

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// known is what is known of an id.
+// known is what is known about an id.
 type known struct {
 	key    job.Key
 	id     []byte
@@ -15,10 +15,10 @@ type known struct {
 	found  bool
 	status queue.Status
 	behind queue.Handle // of the message that waits behind it, 0: none
-	done   *job.Done    // nil: it is not remembered
+	done   *job.Done    // nil: the id is not remembered
 }
 
-// know finds out what is known of an id.
+// know looks up an id.
 func (q jobQueue) know(id []byte) (k known) {
 	k.id, k.key = id, q.keys.Of(id)
 	if k.h, k.found = q.first(k.key); !k.found {
@@ -34,7 +34,7 @@ func (q jobQueue) know(id []byte) (k known) {
 	return k
 }
 
-// state is what is happening to the id at a time.
+// state returns the state of the id at a time.
 func (k *known) state(now int64) job.State {
 	switch {
 	case k.found && k.status == queue.Unacked && k.behind != 0:
@@ -55,7 +55,7 @@ func (k *known) state(now int64) job.State {
 	return job.DoneAwaitingGC
 }
 
-// unnamed finds the message that has an id for want of one of its own: "@" and its handle.
+// unnamed finds a message that has no id of its own, by "@" and its handle.
 func (q jobQueue) unnamed(id []byte) (h queue.Handle, ok bool) {
 	if len(id) < 2 || id[0] != '@' {
 		return 0, false
@@ -74,13 +74,13 @@ func (q jobQueue) unnamed(id []byte) (h queue.Handle, ok bool) {
 	return h, own == nil || !q.isFirst(q.keys.Of(own), h)
 }
 
-// isFirst reports whether a message is the one of a key.
+// isFirst reports whether a message owns the id of a key.
 func (q jobQueue) isFirst(key job.Key, h queue.Handle) bool {
 	first, ok := q.first(key)
 	return ok && first == h
 }
 
-// idOf is the id of a message, given its own.
+// idOf returns the id of a message, given its message-id.
 func (q jobQueue) idOf(own []byte, h queue.Handle) []byte {
 	if own != nil && q.isFirst(q.keys.Of(own), h) {
 		return own
@@ -88,5 +88,5 @@ func (q jobQueue) idOf(own []byte, h queue.Handle) []byte {
 	return unnamedID(h)
 }
 
-// unnamedID is the id of a message that has none, or whose id another one has already.
+// unnamedID returns the id of a message that has no message-id, or one that another message owns.
 func unnamedID(h queue.Handle) []byte { return strconv.AppendUint([]byte{'@'}, uint64(h), 10) }

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// ready has a queue know its jobs: the first command about jobs has all messages read for their
-// ids, a page at a time so that the shard goes on meanwhile; the others wait. Errors:
+// ready makes a queue's jobs known. The first command about jobs reads the ids of all messages, one
+// page at a time so that the shard can do other work; other commands wait for it. Errors:
 // catalog.ErrFindAgain, ErrWrongKind, ErrClosed.
 func ready(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	if err != nil {
@@ -22,8 +22,8 @@ func ready(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	return q, err
 }
 
-// readyIfUsed is ready for a queue that keeps a ledger already. Any other is left as it is:
-// counting needs none.
+// readyIfUsed is ready for a queue that already has a ledger. It does nothing for others, because
+// counting needs no ids.
 func readyIfUsed(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	if err != nil {
 		return nil, err
@@ -38,25 +38,25 @@ func readyIfUsed(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, erro
 	return ready(f, q, nil)
 }
 
-// writable finds a queue of jobs to put something into, and makes it when create says so.
+// writable finds a queue to enqueue jobs in, and creates it if create is set.
 func writable(f broker.Finder, name string, create bool) (*shard.Queue, error) {
 	q, err := f.ToPublish(name, create)
 	return ready(f, q, err)
 }
 
-// readable finds a queue of jobs to take from, and makes it when create says so.
+// readable finds a queue to take jobs from, and creates it if create is set.
 func readable(f broker.Finder, name string, create bool) (*shard.Queue, error) {
 	q, err := f.Queue(broker.Reading, name, create)
 	return ready(f, q, err)
 }
 
-// openPage is how many messages are read in one go.
+// openPage is how many messages are read at once.
 const openPage = 256
 
-// open has a queue know its jobs.
+// open makes a queue's jobs known.
 func open(b *broker.Broker, q *shard.Queue) error {
 	var refused error
-	if err := b.At(q, func(at shard.Context) { refused = attach(at) }); err != nil { // what comes from now on is noticed
+	if err := b.At(q, func(at shard.Context) { refused = attach(at) }); err != nil { // messages that arrive from now on are noticed
 		return err
 	}
 	if refused != nil {
@@ -64,7 +64,7 @@ func open(b *broker.Broker, q *shard.Queue) error {
 	}
 	d := directoryOf(q)
 	if d == nil {
-		return broker.ErrFindAgain // it is gone
+		return broker.ErrFindAgain // the queue is gone
 	}
 	d.opening.Lock()
 	defer d.opening.Unlock()
@@ -92,8 +92,8 @@ func open(b *broker.Broker, q *shard.Queue) error {
 	return err
 }
 
-// attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind, and
-// catalog.ErrFindAgain when it is gone.
+// attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind;
+// catalog.ErrFindAgain if the queue is gone.
 func attach(at shard.Context) error {
 	switch {
 	case at.Gone():
@@ -107,7 +107,7 @@ func attach(at shard.Context) error {
 	return nil
 }
 
-// indexPage takes notice of messages that were there before. Meanwhile they may have gone.
+// indexPage adds existing messages to the directory. They may have gone meanwhile.
 func (q jobQueue) indexPage(page []inspect.Message) {
 	if q.Gone() || q.Content().Stream != nil {
 		return
@@ -124,8 +124,8 @@ func (q jobQueue) indexPage(page []inspect.Message) {
 	}
 }
 
-// opened completes what is known of jobs when all messages were read: what waits behind another
-// waits for it, or is ready when that has gone.
+// opened completes the directory when all messages have been read: a message that waits behind
+// another keeps waiting, or becomes ready if the other has gone.
 func (q jobQueue) opened() {
 	if q.Gone() {
 		return
@@ -148,8 +148,9 @@ func (q jobQueue) opened() {
 	}
 }
 
-// Resume has the queues with a ledger know their jobs again after a start, in the background: what
-// waits behind a message that a consumer acknowledges is to be ready without being asked for.
+// Resume makes the jobs of all queues with a ledger known again after a start, in the background.
+// Otherwise a message that waits behind one that a consumer acknowledges would not become ready
+// before the next command about jobs.
 func Resume(b *broker.Broker) {
 	b.Go(func(stop <-chan struct{}) {
 		var queues []*shard.Queue
@@ -159,7 +160,7 @@ func Resume(b *broker.Broker) {
 			}
 		})
 		if err != nil {
-			return // the broker ends
+			return // the broker is closing
 		}
 		for _, q := range queues {
 			select {
@@ -167,7 +168,7 @@ func Resume(b *broker.Broker) {
 				return
 			default:
 			}
-			_ = open(b, q) // it is gone, or a stream, or the broker ends
+			_ = open(b, q) // the queue is gone, or a stream, or the broker is closing
 		}
 	})
 }

@@ -36,19 +36,19 @@ func (r *Report) Run(at shard.Context) error {
 	return nil
 }
 
-// leaseOf is the lease that a token names, nil when it is over.
+// leaseOf returns the lease that a token identifies, nil if it is over.
 func (q jobQueue) leaseOf(id []byte, t Token) *job.Lease {
 	l := q.ledger.Leased(t.handle)
 	if l == nil || l.Ended || l.Number != t.number {
 		return nil
 	}
-	if l.Key != q.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no name when it was taken, and may have one since
+	if l.Key != q.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no id when it was taken, and may have one since
 		return nil
 	}
 	return l
 }
 
-// end has the job be through: its message goes, the id is remembered, and what waits behind it
+// end finishes the job: its message goes, the id is remembered, and a message that waits behind it
 // comes next.
 func (r *Report) end(q jobQueue, l *job.Lease) {
 	h := l.Handle
@@ -75,14 +75,14 @@ func (r *Report) end(q jobQueue, l *job.Lease) {
 	q.Settle(h, 1)
 }
 
-// remember has the queue remember an id.
+// remember makes the queue remember an id.
 func (q jobQueue) remember(d *job.Done) {
 	q.Facts().UseForJobs(q.Content())
 	q.Facts().Remembered(q.Content(), d)
 }
 
-// noteError puts the text of an error, if there is one, into the headers of a message. One that
-// cannot be read keeps what it has.
+// noteError puts an error text, if there is one, into the headers of a message. A message that
+// cannot be read stays as it is.
 func (q jobQueue) noteError(h queue.Handle, text []byte) {
 	if len(text) == 0 {
 		return
@@ -99,7 +99,8 @@ func (q jobQueue) noteError(h queue.Handle, text []byte) {
 	}
 }
 
-// firstPart is as much of a text as fits into so many bytes, in whole characters.
+// firstPart returns the longest prefix of a text, in whole characters, that fits into so many
+// bytes.
 func firstPart(text string, most int) string {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")

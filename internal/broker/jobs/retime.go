@@ -7,14 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/job"
 )
 
-// Retime has a job that is queued be ready at another time. Errors: catalog.ErrLocked, when
-// a worker has it.
+// Retime changes when a queued job is ready. Errors: catalog.ErrLocked if a worker has it.
 type Retime struct {
 	broker.OnQueue
 	ID      []byte
-	Backoff int64 // it is not taken from now on; 0: it is ready at once
+	Backoff int64 // ms from now until it is ready; 0: at once
 
-	Retimed bool // the answer: there was one
+	Retimed bool // result: the job existed
 }
 
 // Find implements catalog.Command.

@@ -21,8 +21,8 @@ func (st *Status) Run(at shard.Context) error {
 	return nil
 }
 
-// describe tells what is known of an id. env is its message when the caller has it at hand, else it
-// is read where that is needed.
+// describe describes an id. env is its message if the caller has it, else describe reads it if
+// needed.
 func (q jobQueue) describe(k *known, env message.Envelope) Info {
 	info := Info{ID: k.id, State: k.state(q.Now())}
 	if k.done != nil {
@@ -34,7 +34,7 @@ func (q jobQueue) describe(k *known, env message.Envelope) Info {
 	it, status := q.Deliveries().Get(k.h)
 	info.Size = int(it.Size)
 	if env == nil {
-		env, _ = q.Load(it) // one that cannot be read does not say when
+		env, _ = q.Load(it) // a message that cannot be read has no times
 	}
 	info.Priority = jobPriority(env)
 	if info.State == job.DoneWithRequeue {

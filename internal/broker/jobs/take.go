@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// takeBytes is how much one Take leases at most, in bytes of messages: the shard stands still for
+// takeBytes bounds what one Take leases, in bytes of messages, because the shard stands still for
 // it.
 const takeBytes = 1 << 20
 
@@ -19,7 +19,7 @@ func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	return readable(f, t.Queue, t.Create)
 }
 
-// Others names the queues of the takes that go first: this one depends on what they got.
+// Others names the queues of the takes that come first: this one depends on what they get.
 func (t *Take) Others(fn func(*shard.Queue)) {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
@@ -28,7 +28,7 @@ func (t *Take) Others(fn func(*shard.Queue)) {
 	}
 }
 
-// settled reports whether the takes that depend on this one have nothing to do.
+// settled reports whether an earlier Take leaves nothing to do for this one.
 func (t *Take) settled() bool {
 	return t.Got() || t.Err != nil && !errors.Is(t.Err, failure.ErrQueueNotFound) || t.Unless != nil && t.Unless.settled()
 }
@@ -57,7 +57,7 @@ func (t *Take) Run(at shard.Context) error {
 	return nil
 }
 
-// lease leases a message that was just handed out.
+// lease leases a message that was just taken.
 func (t *Take) lease(q jobQueue, it *queue.Item) Job {
 	first, lock := jobTimes(it.Env)
 	if lock <= 0 {

@@ -8,24 +8,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Move takes a ready message off a queue and puts it into one, all of it as it is, in one batch of
-// the log. When it cannot be put there it stays at its place. Errors: those of Push, and of the
-// other queue those of all commands.
+// Move moves a ready message unchanged from one queue to another, in one batch of the log. If the
+// other queue does not accept it, the message stays in its place. Errors: those of Push, and for
+// the other queue those of all commands.
 type Move struct {
 	broker.OnQueue
 	To       string
-	FromBack bool   // it takes the message that would be delivered last
-	ToFront  bool   // and puts it before the head
-	CreateTo bool   // a durable queue is made when there is none
-	Create   bool   // the same for the one it takes from, so that Await can wait at it
-	Moved    bool   // there was a message
-	Body     []byte // of it; not to be changed
+	FromBack bool   // take the message that would be delivered last
+	ToFront  bool   // and put it before the head
+	CreateTo bool   // create a missing queue, durable
+	Create   bool   // the same for the queue that it takes from, so that Await can wait at it
+	Moved    bool   // result: there was a message
+	Body     []byte // its body; must not be changed
 
-	to    *shard.Queue // nil: errTo says why, and counts when there is something to move
+	to    *shard.Queue // nil: errTo has the reason, which counts only if there is a message to move
 	errTo error
 
-	// taken is the message that was taken from a queue. While it is lent, the shard of the other
-	// queue did not stand still when it was taken: the message stays unacked until both do.
+	// taken is the message that was taken from a queue. If lent is set, the other queue's shard did
+	// not stand still when it was taken: the message stays unacked until both shards do.
 	taken queue.Item
 	from  *shard.Queue
 	lent  bool
@@ -33,7 +33,7 @@ type Move struct {
 
 // Find implements broker.Command.
 func (m *Move) Find(f broker.Finder) (*shard.Queue, error) {
-	if err := f.May(broker.Writing, m.To); err != nil { // whether or not there is something to move
+	if err := f.May(broker.Writing, m.To); err != nil { // whether or not there is a message to move
 		return nil, err
 	}
 	q, err := f.Queue(broker.Reading, m.Queue, m.Create)
@@ -50,7 +50,7 @@ func (m *Move) Others(fn func(*shard.Queue)) {
 	}
 }
 
-// Got reports whether there is nothing to wait for.
+// Got implements the method that Await asks for.
 func (m *Move) Got() bool { return m.Moved }
 
 // Run implements broker.Command.
@@ -98,7 +98,7 @@ func (m *Move) put(at shard.Context) error {
 	}, m.ToFront)
 }
 
-// Finish moves a message that is lent. When that cannot be, the message is back at its place.
+// Finish moves a message that is lent. If that is not possible, the message returns to its place.
 func (m *Move) Finish(s *broker.Session) {
 	if !m.lent {
 		return

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Pop takes ready messages off a queue for good: those that would be delivered first, with Back
-// those that would be last, one after the other.
+// Pop removes ready messages from a queue, one after the other: those that would be delivered
+// first, or, with Back, last.
 type Pop struct {
 	broker.OnQueue
 	Back   bool
-	Max    int      // at most this many; fewer when they take more than a quarter of the memory that the broker may use
-	Create bool     // a durable queue is made when there is none, so that Await can wait at it
-	Unless *Pop     // nothing happens when that one has got something or failed; it comes before this one in the same call
-	Bodies [][]byte // not to be changed
-	Left   int      // how many are ready then
+	Max    int      // at most this many; fewer if they take more than a quarter of the memory that the broker may use
+	Create bool     // create a missing queue, durable, so that Await can wait at it
+	Unless *Pop     // pop nothing if that one has got something or failed; it comes before this one in the same call
+	Bodies [][]byte // result; must not be changed
+	Left   int      // result: how many are ready afterwards
 }
 
 // Find implements broker.Command.
@@ -26,7 +26,7 @@ func (p *Pop) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, p.Queue, p.Create)
 }
 
-// Others names the queues of the pops that go first: this one depends on what they got.
+// Others names the queues of the pops that come first: this one depends on what they get.
 func (p *Pop) Others(fn func(*shard.Queue)) {
 	for u := p.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
@@ -35,12 +35,12 @@ func (p *Pop) Others(fn func(*shard.Queue)) {
 	}
 }
 
-// settled reports whether the pops that depend on this one have nothing to do.
+// settled reports whether an earlier Pop leaves nothing to do for this one.
 func (p *Pop) settled() bool {
 	return p.Got() || p.Err != nil && !errors.Is(p.Err, failure.ErrQueueNotFound) || p.Unless != nil && p.Unless.settled()
 }
 
-// Got reports whether there is nothing to wait for.
+// Got implements the method that Await asks for.
 func (p *Pop) Got() bool { return len(p.Bodies) > 0 }
 
 // Run implements broker.Command.

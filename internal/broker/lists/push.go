@@ -6,15 +6,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Push puts messages into a queue, one behind the other; with Front each before the head. Errors:
-// ErrNoFront (the queue has no place before its head), ErrRejected (it is full).
+// Push adds messages to the end of a queue; with Front each to its head. Errors: ErrNoFront (the
+// queue has no room before its head), ErrRejected (it is full).
 type Push struct {
 	broker.OnQueue
-	Bodies    [][]byte // not kept
+	Bodies    [][]byte // not retained
 	Front     bool
-	Create    bool // a durable queue is made when there is none
-	MustExist bool // nothing happens while no message is ready
-	Len       int  // how many are ready then
+	Create    bool // create a missing queue, durable
+	MustExist bool // do nothing if no message is ready
+	Len       int  // result: how many are ready afterwards
 
 	envelopes []message.Envelope
 }
@@ -32,7 +32,7 @@ func (p *Push) Find(f broker.Finder) (*shard.Queue, error) {
 	return q, nil
 }
 
-// EachBody tells what is published, for the limits of rates.
+// EachBody calls fn with the sizes of what is published, for rate limits.
 func (p *Push) EachBody(fn func(bytes int64)) {
 	for _, body := range p.Bodies {
 		fn(int64(len(body)))
@@ -55,7 +55,7 @@ func (p *Push) Run(at shard.Context) (err error) {
 	return err
 }
 
-// publish puts a message at an end of the queue.
+// publish adds a message to an end of the queue.
 func publish(at shard.Context, by *shard.Client, p *shard.Publish, front bool) error {
 	if front {
 		return at.PublishFront(by, p)
@@ -63,10 +63,11 @@ func publish(at shard.Context, by *shard.Client, p *shard.Publish, front bool) e
 	return at.Publish(by, p)
 }
 
-// bareProps are the properties of a message of which only the body is known: delivery-mode 2.
+// bareProps are the properties of a message that consists of a body only: delivery-mode 2.
 var bareProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}).Append(nil)
 
-// bareEnvelope is what publishing a body to a queue through the default exchange makes of it.
+// bareEnvelope returns the message that publishing a body to a queue through the default exchange
+// makes.
 func bareEnvelope(queueName string, body []byte) message.Envelope {
 	env := make([]byte, 0, message.EnvelopeSize(0, len(queueName), len(bareProps), len(body)))
 	return append(message.AppendEnvelopeHeader(env, "", queueName, bareProps), body...)

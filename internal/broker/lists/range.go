@@ -11,17 +11,17 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Range looks at the ready messages at some places of a queue: 0 is the first that would be taken,
-// -1 the last. Looking changes nothing. Errors: ErrTooLarge, when they would take more than a
-// quarter of the memory that the broker may use.
+// Range reads the ready messages at some positions of a queue, and changes nothing: 0 is the first
+// that would be taken, -1 the last. Errors: ErrTooLarge if they would take more than a quarter of
+// the memory that the broker may use.
 type Range struct {
 	broker.OnQueue
 	First, Last int
-	Back        bool     // places count from the other end, and Bodies have that order: 0 is the last that would be taken
-	Bodies      [][]byte // not to be changed
+	Back        bool     // count positions from the other end, and return Bodies in that order: 0 is the last that would be taken
+	Bodies      [][]byte // must not be changed
 
 	page  []message.Envelope
-	later bodies.Later // by the place in page
+	later bodies.Later // by index in page
 }
 
 // Find implements broker.Command.
@@ -50,8 +50,8 @@ func (r *Range) Run(at shard.Context) error {
 	return nil
 }
 
-// Finish reads the bodies that are only on disk. One that cannot be read is left out: mostly it was
-// taken meanwhile.
+// Finish reads the bodies that are only on disk. It omits those that cannot be read: usually they
+// were taken meanwhile.
 func (r *Range) Finish(*broker.Session) {
 	r.later.Read(func(i int, env message.Envelope) { r.page[i] = env })
 	r.Bodies = make([][]byte, 0, len(r.page))
@@ -66,7 +66,7 @@ func (r *Range) Finish(*broker.Session) {
 	r.page = nil
 }
 
-// ready brings the queue to the present time and returns how many messages are ready. The queue
+// ready brings the queue up to the present time and returns how many messages are ready. The queue
 // counts as used.
 func ready(at shard.Context) int {
 	at.Use()
@@ -74,8 +74,8 @@ func ready(at shard.Context) int {
 	return at.Deliveries().Ready()
 }
 
-// window turns places among size messages, negative ones counted from the end, into the first place
-// from the head and how many there are.
+// window turns positions among size messages, negative ones counted from the end, into the first
+// position from the head and a count.
 func window(first, last, size int, back bool) (from, n int) {
 	if first < 0 {
 		first = max(first+size, 0)

@@ -9,12 +9,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Remove takes the ready messages with a body out of a queue.
+// Remove removes the ready messages with a body from a queue.
 type Remove struct {
 	broker.OnQueue
 	Body    []byte
 	Max     int  // at most this many, 0 is all
-	Back    bool // those that would be delivered last are found first
+	Back    bool // search from the end
 	Removed int
 }
 
@@ -39,7 +39,7 @@ func (r *Remove) Run(at shard.Context) error {
 	return nil
 }
 
-// hasBody compares a message's body; one that cannot be read has none.
+// hasBody compares a message's body; a body that cannot be read equals none.
 func hasBody(at shard.Context, it *queue.Item, body []byte) bool {
 	env, err := at.Load(it)
 	return err == nil && bytes.Equal(env.Body(), body)
@@ -58,7 +58,7 @@ func settleAll(at shard.Context, handles []queue.Handle) {
 	at.Changed()
 }
 
-// Trim takes all ready messages out of a queue but those at some places, which are as in Range.
+// Trim removes all ready messages of a queue except those at some positions, which are as in Range.
 type Trim struct {
 	broker.OnQueue
 	First, Last int

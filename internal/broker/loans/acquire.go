@@ -11,16 +11,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Acquire lends the session the message at a place of a queue, also when it could not be delivered
-// now: its time has not come, or other messages block it. Message groups do not count. While
-// another session has the message, Acquire waits until it is back or gone; the waiting calls get a
-// returned message before consumers do. ok is false when there is no such message, or it has
-// expired.
+// Acquire lends the session the message at a position of a queue, even if the message could not be
+// delivered now because its time has not come or other messages block it. Message groups do not
+// count. While another session has the message, Acquire waits until it is back or gone; waiting
+// calls get a returned message before consumers do. ok is false if the message does not exist or
+// has expired.
 //
-// What is lent must be settled or released: a release puts the message back to what it was. tx says
-// what the caller holds while it waits, nil for nothing.
+// The caller must settle or release the loan: a release restores the message to what it was. tx
+// describes what the caller holds while it waits, nil for nothing.
 //
-// The end of ctx ends the wait with its error. Errors besides: ErrAccessRefused, ErrQueueNotFound,
+// The end of ctx ends the wait with its error. Other errors: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive, ErrClosed (also when the session ends), and ErrDeadlock for one of the transactions
 // that would wait for each other.
 func Acquire(ctx context.Context, s *broker.Session, queueName string, h queue.Handle, tx *Transaction) (d shard.Delivery, ok bool, err error) {
@@ -47,13 +47,13 @@ func AcquireByID(ctx context.Context, s *broker.Session, queueName, messageID st
 	}
 }
 
-// errNoOrder: a queue is not there, or its messages have no order.
+// errNoOrder: a queue does not exist, or its messages have no order.
 var errNoOrder = errors.New("the queue has no order")
 
 // InUse reports whether a queue whose messages have an order (QueuePolicy.ConsumeAfter) has a
-// message with an id that is not among own, the loans of the caller. A message that is lent to
-// another session is waited for, as Acquire does. No permission is needed: knowing an id is enough
-// to learn whether it is used. Errors: ErrDeadlock, ErrClosed, that of ctx.
+// message with an id that is not among own, the caller's loans. If such a message is lent to
+// another session it waits, as Acquire does. No permission is needed: knowing an id is enough to
+// learn whether it is used. Errors: ErrDeadlock, ErrClosed, that of ctx.
 func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, own []shard.Loan, tx *Transaction) (bool, error) {
 	sum := idindex.SumOf([]byte(messageID))
 	for {
@@ -76,16 +76,16 @@ func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, 
 	}
 }
 
-// AcquireUnblocked lends up to n messages of a queue, the first first, that are blocked by nothing
-// but messages that the caller has on loan: for a transaction that settles all of them at once.
-// loans is called at the shard, and only when a message of the queue is blocked. What is lent must
-// be settled with what blocked it, or released. Errors: ErrAccessRefused, ErrQueueNotFound,
+// AcquireUnblocked lends up to n messages of a queue, in order, that are blocked only by messages
+// that the caller has on loan: for a transaction that settles all of them at once. loans is called
+// at the shard, and only if a message of the queue is blocked. The caller must settle the loans
+// together with what blocked them, or release them. Errors: ErrAccessRefused, ErrQueueNotFound,
 // ErrExclusive, ErrClosed.
 func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() []shard.Loan) ([]shard.Delivery, error) {
 	u := unblocked{OnQueue: broker.OnQueue{Queue: queueName}, max: n, loans: loans}
 	err := s.Run(&u)
 	if errors.Is(err, broker.ErrFindAgain) {
-		err = nil // it is gone
+		err = nil // the queue is gone
 	}
 	return u.got, err
 }
@@ -119,5 +119,5 @@ func (u *unblocked) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams: no message of a stream is blocked.
+// OfStreams marks it as a command for streams, where no message is blocked.
 func (*unblocked) OfStreams() {}

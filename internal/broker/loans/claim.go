@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// Claim is the right to be the only session that publishes a message of some name, until it is
+// Claim is the exclusive right of a session to publish a message with some name, until it is
 // released.
 type Claim struct {
 	key  claimKey
@@ -17,8 +17,9 @@ type Claim struct {
 
 type claimKey struct{ vhost, name string }
 
-// Claim gets the claim to a name in the session's virtual host, and waits while another session has
-// it. fresh is false when the session had it before. Errors: ErrDeadlock, ErrClosed, that of ctx.
+// Claim acquires the claim to a name in the session's virtual host, and waits while another session
+// has it. fresh is false if the session already had it. Errors: ErrDeadlock, ErrClosed, that of
+// ctx.
 func (t *Transaction) Claim(ctx context.Context, s *broker.Session, name string) (c *Claim, fresh bool, err error) {
 	ended, err := s.Ended()
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *Transaction) Claim(ctx context.Context, s *broker.Session, name string)
 	}
 }
 
-// add returns the claim that is held to the name: c itself when there was none.
+// add returns the claim that is held to the name: c itself if there was none.
 func (m *Manager) add(c *Claim) *Claim {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,7 +51,7 @@ func (m *Manager) add(c *Claim) *Claim {
 	return c
 }
 
-// Release ends a claim. Of nil, and of one that has ended, nothing is to be done.
+// Release ends a claim. It does nothing for nil and for a claim that has ended.
 func (c *Claim) Release() {
 	if c == nil {
 		return

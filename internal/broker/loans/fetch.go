@@ -8,19 +8,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// One command lends at most this many messages, or bytes of them: the shard stands still for it.
+// These bound the messages, and their bytes, that one command lends, because the shard stands still
+// for it.
 const (
 	fetchMessages = 1024
 	fetchBytes    = 1 << 20
 )
 
-// Fetch lends up to n ready messages of a queue, at least one if there is one, in the order of the
-// queue. None means that nothing is ready now; what is lent may come back. Message groups, times
-// and expiry count as for Session.Get.
+// Fetch lends up to n ready messages of a queue, in queue order, and at least one if there is one.
+// None means that nothing is ready now; lent messages may return. Message groups, due times and
+// expiry apply as for Session.Get.
 //
-// keep reports whether a message is wanted, nil wants all. The others stay where they are, ready
-// for every client. It is called on the caller's goroutine, in the order of the queue; a message
-// that it wants may be gone when it is asked for.
+// keep reports whether a message is wanted; nil wants all. Unwanted messages stay where they are,
+// ready for every client. keep is called on the caller's goroutine, in queue order; a message that
+// it wants may be gone by the time it would be lent.
 //
 // Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelope) bool) ([]shard.Delivery, error) {
@@ -35,7 +36,7 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 	for f.more {
 		err := s.Run(&f)
 		if errors.Is(err, broker.ErrFindAgain) {
-			break // it is gone
+			break // the queue is gone
 		}
 		if err != nil {
 			return f.got, err
@@ -44,12 +45,12 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 	return f.got, nil
 }
 
-// fetch is the command of Fetch without a choice. It runs until it is through.
+// fetch is the command of Fetch without keep. It is run until it is complete.
 type fetch struct {
 	broker.OnQueue
 	max  int
 	got  []shard.Delivery
-	more bool // it is not through
+	more bool // it is not complete yet
 }
 
 // Find implements broker.Command.
@@ -85,5 +86,5 @@ func (f *fetch) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams: entries of a stream are lent, too.
+// OfStreams marks it as a command for streams: their entries can be lent, too.
 func (*fetch) OfStreams() {}

@@ -11,25 +11,26 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// request asks for one message, and waits while it is lent. It is a command of broker.Session.Run.
+// request asks for one message, and waits while the message is lent. It is a command of
+// broker.Session.Run.
 type request struct {
 	broker.OnQueue
 	session *broker.Session
 	tx      *Transaction
-	look    bool                                             // the message is not lent, only looked for
+	look    bool                                             // do not lend the message, only find it
 	locate  func(at shard.Context) (h queue.Handle, ok bool) // finds the message, at the shard
-	browse  string                                           // id of the message to find in a queue that does not know the ids
-	browsed queue.Handle                                     // where that is, 0: nowhere
+	browse  string                                           // message-id to look for, in a queue that does not index ids
+	browsed queue.Handle                                     // the handle of that message, 0: not there
 
 	finder broker.Finder
 	handle queue.Handle  // of the message that was located
-	done   chan struct{} // closed when the outcome is there; until then that belongs to the shard
+	done   chan struct{} // closed when outcome is set, which belongs to the shard until then
 	outcome
 }
 
 // outcome is what came of a request. Without ok the message is gone, or cannot be had.
 type outcome struct {
-	lent     shard.Delivery // of ok, unless the request only looks
+	lent     shard.Delivery // with ok, unless the request only looks
 	ok, gone bool
 }
 
@@ -70,7 +71,7 @@ func (r *request) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams: entries of a stream are lent, too.
+// OfStreams marks it as a command for streams: their entries can be lent, too.
 func (*request) OfStreams() {}
 
 // do makes the request and waits for its outcome.
@@ -122,7 +123,7 @@ func (r *request) end(o outcome) {
 	close(r.done)
 }
 
-// look finds a message that is not lent; lent reports whether it is.
+// look finds a message that is not lent; lent reports whether it is lent.
 func look(at shard.Context, h queue.Handle) (o outcome, lent bool) {
 	at.Use()
 	at.Deliveries().Due(at.Now())
@@ -133,12 +134,12 @@ func look(at shard.Context, h queue.Handle) (o outcome, lent bool) {
 	case queue.Unacked:
 		return outcome{}, true
 	}
-	expired := it.Expires != 0 && it.Expires <= at.Now() // its timer sees to it
+	expired := it.Expires != 0 && it.Expires <= at.Now() // its timer ends it
 	return outcome{ok: !expired}, false
 }
 
-// lend lends a message that is not lent to the session of a command; lent reports whether it is.
-// nil for the command keeps it from a tap.
+// lend lends a message that is not lent to the session of a command; lent reports whether it is
+// lent already. If the command is nil, the tap gets no report.
 func lend(at shard.Context, to *shard.Client, h queue.Handle) (o outcome, lent bool) {
 	if o, lent = look(at, h); !o.ok {
 		return o, lent
@@ -154,13 +155,13 @@ func lend(at shard.Context, to *shard.Client, h queue.Handle) (o outcome, lent b
 	return o, false
 }
 
-// waiters are the requests that wait for messages of one queue, by message, in the order in which
-// they came. They implement broker.LoanWaiters.
+// waiters are the requests that wait for messages of one queue, by message, in order of arrival.
+// They implement broker.LoanWaiters.
 //
-// Invariant: a queue has them only while there is one.
+// Invariant: a queue has waiters only while there is a request.
 type waiters map[queue.Handle][]*request
 
-// waitersOf are those of a queue, nil when nothing waits.
+// waitersOf returns the waiters of a queue, nil if nothing waits.
 func waitersOf(at shard.Context) waiters {
 	w, _ := at.LoanWaiters().(waiters)
 	return w
@@ -186,7 +187,7 @@ func (w waiters) remove(at shard.Context, r *request) {
 	}
 }
 
-// LoansEnded implements broker.LoanWaiters: a message that is back goes to the first request.
+// LoansEnded implements broker.LoanWaiters: the first request gets a message that is back.
 func (w waiters) LoansEnded(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(w, h, n, func(h queue.Handle) {
 		for len(w[h]) > 0 && !w[h][0].try(at) {

@@ -10,27 +10,28 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// A sweep looks at firstPage messages first: often one of them is enough. Pages grow to maxPage.
+// A sweep first looks at firstPage messages, because often one of them is enough. Pages grow up to
+// maxPage.
 const (
 	firstPage = 16
 	maxPage   = 256
 )
 
-// Sweep goes once through the messages that are ready in a queue and lends those that are wanted.
-// Messages that come, or come back, meanwhile are not looked at, so it ends. The shard stands still
-// for no longer than a page, however many messages are refused; neither the choice nor reading from
-// the disk is its work.
+// Sweep goes once through the ready messages of a queue and lends those that are wanted. It ignores
+// messages that arrive or return meanwhile, so it ends. The shard stands still for no longer than
+// one page, however many messages are unwanted; it neither chooses messages nor reads them from
+// disk.
 type Sweep struct {
 	s      *broker.Session
 	b      *inspect.Browser
 	keep   func(message.Envelope) bool
 	size   int               // of the next page
 	page   []inspect.Message // looked at next
-	most   int               // chosen of it at once; more are asked for only when some cannot be had
-	chosen []inspect.Message // and not asked for yet
+	most   int               // how many are chosen at once; more only if some of these cannot be lent
+	chosen []inspect.Message // and not lent yet
 }
 
-// NewSweep begins a sweep; keep is that of Fetch and not nil. Errors: those of Fetch.
+// NewSweep begins a sweep; keep is as for Fetch, and not nil. Errors: those of Fetch.
 func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) bool) (*Sweep, error) {
 	b, err := inspect.BrowseReady(s, queueName)
 	if err != nil {
@@ -39,8 +40,8 @@ func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) b
 	return &Sweep{s: s, b: b, keep: keep, size: firstPage}, nil
 }
 
-// Next lends the next messages, up to n as those of Fetch, none at the end. When an error comes
-// after some were lent it returns these, and no error. Errors: those of Fetch.
+// Next lends the next messages, up to n as Fetch does, none at the end. If an error occurs after
+// some were lent, it returns these without the error. Errors: those of Fetch.
 func (w *Sweep) Next(n int) (got []shard.Delivery, err error) {
 	for len(got) < n {
 		if len(w.chosen) == 0 && len(w.page) == 0 {
@@ -72,7 +73,7 @@ func (w *Sweep) Next(n int) (got []shard.Delivery, err error) {
 	return got, nil
 }
 
-// choose picks up to n messages off the front of a page.
+// choose takes up to n wanted messages off the front of a page.
 func choose(page []inspect.Message, n int, keep func(message.Envelope) bool) (chosen, rest []inspect.Message) {
 	for len(page) > 0 && len(chosen) < n {
 		if keep(page[0].Env) {
@@ -83,8 +84,8 @@ func choose(page []inspect.Message, n int, keep func(message.Envelope) bool) (ch
 	return chosen, page
 }
 
-// lendChosen is the command that lends those of the chosen messages of a sweep that still can be
-// had, until it has got max.
+// lendChosen is the command that lends those of a sweep's chosen messages that can still be lent,
+// up to max.
 type lendChosen struct {
 	broker.OnQueue
 	sweep *Sweep
@@ -114,5 +115,5 @@ func (c *lendChosen) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams: entries of a stream are lent, too.
+// OfStreams marks it as a command for streams: their entries can be lent, too.
 func (*lendChosen) OfStreams() {}

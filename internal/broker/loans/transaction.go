@@ -10,19 +10,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Manager knows which names are claimed, and what transactions wait for while they hold something.
-// All transactions of a broker share one. Its zero value is ready; any goroutine may use it.
+// Manager records which names are claimed, and what waiting transactions wait for and hold. All
+// transactions of a broker share one. Its zero value is ready to use, by any goroutine.
 type Manager struct {
 	waits deadlock.Detector[resource]
 
 	mu     sync.Mutex
-	claims map[claimKey]*Claim // guarded by mu: those that are held
+	claims map[claimKey]*Claim // guarded by mu: the claims that are held
 }
 
-// Transaction is what a session that waits says of its transaction.
+// Transaction describes the transaction of a session that waits.
 type Transaction struct {
 	Manager *Manager
-	// Holdings is what it holds. It is called when there is something to wait for, on the caller's
+	// Holdings returns what it holds. It is called if the session has to wait, on the caller's
 	// goroutine.
 	Holdings func() Holdings
 }
@@ -49,7 +49,7 @@ func (h *Holdings) resources() (all []resource) {
 	return all
 }
 
-// deadlocked is the error of a session that would wait for ever.
+// deadlocked returns the error for a session that would wait for ever.
 func (r resource) deadlocked(s *broker.Session) error {
 	if r.claim != nil {
 		return s.Fail(failure.ErrDeadlock, "message", r.claim.key.name)
@@ -57,8 +57,8 @@ func (r resource) deadlocked(s *broker.Session) error {
 	return s.Fail(failure.ErrDeadlock, "queue", r.loan.Queue.Name)
 }
 
-// await waits for something until done is closed, or ctx, the session (ended) or the shard of the
-// queue (stopped) ends. t may be nil. Errors: ErrDeadlock, ErrClosed, that of ctx.
+// await waits until done is closed, or until ctx, the session (ended) or the queue's shard
+// (stopped) ends. t may be nil. Errors: ErrDeadlock, ErrClosed, that of ctx.
 func (t *Transaction) await(ctx context.Context, s *broker.Session, on resource, done, ended, stopped <-chan struct{}) error {
 	select {
 	case <-done:

@@ -1,5 +1,5 @@
-// Package routecache remembers where the messages of one session went, so that one with the same
-// key is not routed again.
+// Package routecache remembers the targets of one session's messages, so that a message with the
+// same key is not routed again.
 package routecache
 
 import (
@@ -10,15 +10,15 @@ import (
 // Size bounds the cache of one session.
 const Size = 1024
 
-// route is what a message with a key goes to, and the counters of its exchange.
+// route is the targets of messages with a key, and the counters of their exchange.
 type route struct {
 	targets shard.Targets
 	traffic *routing.Traffic
 }
 
-// Cache remembers the targets of (exchange, key) pairs of one session as long as the routing
-// table stays the same. When it is full and had few hits, the client's keys do not repeat: it is
-// off until the table changes.
+// Cache remembers the targets of (exchange, key) pairs of one session as long as the routing table
+// stays the same. If it is full and had few hits, the client's keys do not repeat, and it is off
+// until the table changes.
 type Cache struct {
 	table   *routing.Table
 	found   map[string]route
@@ -30,7 +30,7 @@ type Cache struct {
 	off     bool
 }
 
-// Get returns the targets of a key in a table, and sets Traffic when it has them.
+// Get returns the targets of a key in a table, and sets Traffic if it has them.
 func (rc *Cache) Get(t *routing.Table, exchange, key []byte) (shard.Targets, bool) {
 	if rc.table != t {
 		rc.table, rc.last, rc.hits, rc.off = t, nil, 0, false
@@ -51,7 +51,7 @@ func (rc *Cache) Get(t *routing.Table, exchange, key []byte) (shard.Targets, boo
 	return found.targets, ok
 }
 
-// Put adds the targets that a Get with the same arguments has not found.
+// Put adds the targets for which a Get with the same arguments was a miss.
 func (rc *Cache) Put(t shard.Targets, traffic *routing.Traffic) {
 	switch {
 	case rc.off:

@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Message is a message whose time has not come.
+// Message is a message that is not due yet.
 type Message struct {
-	Handle    queue.Handle // its place in the schedule
-	MessageID string       // as its sender named it, or ""
+	Handle    queue.Handle // its position in the schedule
+	MessageID string       // its message-id, or ""
 	Due       int64        // unix ms
 	Size      int          // of the body, bytes
 	Exchange  string       // it was published to
@@ -24,8 +24,7 @@ func newMessage(it *queue.Item, env message.Envelope) Message {
 	return Message{it.Handle, string(peek.MessageID), it.Due, int(it.Size), string(exchange), string(key)}
 }
 
-// Schedule is the messages that wait for their time in a queue, or in an exchange that holds
-// messages.
+// Schedule is the messages of a queue, or of an exchange that holds messages, that are not due yet.
 type Schedule struct {
 	b *broker.Broker
 	q *shard.Queue // nil: an exchange that holds none
@@ -42,7 +41,7 @@ func OfQueue(s *broker.Session, name string) (*Schedule, error) {
 	return &Schedule{f.Broker(), q}, nil
 }
 
-// OfExchange returns the schedule of an exchange, which is empty for one that holds no messages.
+// OfExchange returns the schedule of an exchange, which is empty if the exchange holds no messages.
 // Errors: ErrAccessRefused, ErrExchangeNotFound.
 func OfExchange(s *broker.Session, name string) (*Schedule, error) {
 	if err := s.May(broker.Reading, "exchange", name); err != nil {
@@ -56,8 +55,8 @@ func OfExchange(s *broker.Session, name string) (*Schedule, error) {
 	return &Schedule{f.Broker(), f.Buffer(x)}, nil
 }
 
-// QueueID is the ID of the queue of the schedule, which no other has, also of the same name later.
-// It is 0 for an exchange that holds no messages.
+// QueueID returns the ID of the schedule's queue, which distinguishes it from later queues with its
+// name. It is 0 for an exchange that holds no messages.
 func (sc *Schedule) QueueID() uint64 {
 	if sc.q == nil {
 		return 0
@@ -73,15 +72,15 @@ func (sc *Schedule) at(fn func(shard.Context)) error {
 	return sc.b.At(sc.q, fn)
 }
 
-// Len is how many messages wait. Errors: ErrClosed.
+// Len returns how many messages wait. Errors: ErrClosed.
 func (sc *Schedule) Len() (n int, err error) {
 	err = sc.at(func(at shard.Context) { n = at.Deliveries().Scheduled() - at.Hidden() })
 	return n, err
 }
 
 // List returns up to n waiting messages in the order in which they were published, per priority,
-// from a place on, and the place of the next page: 0 when there is none. The zero place is the
-// beginning. What is published or becomes due meanwhile may be in the list or not. Errors:
+// from a position on, and the position of the next page: 0 if there is none. The zero position is
+// the beginning. Messages that are published or become due meanwhile may be missing. Errors:
 // ErrClosed.
 func (sc *Schedule) List(from queue.Handle, n int) (page []Message, next queue.Handle, err error) {
 	for {
@@ -98,26 +97,26 @@ func (sc *Schedule) List(from queue.Handle, n int) (page []Message, next queue.H
 	}
 }
 
-// Cancel removes the waiting messages with a message id for good, and returns how many there were
-// when that is durable. Errors: ErrLogFailed, ErrClosed.
+// Cancel removes the waiting messages with a message-id for good, and returns their number when
+// that is durable. Errors: ErrLogFailed, ErrClosed.
 func (sc *Schedule) Cancel(messageID string) (n int, err error) {
 	return sc.change(messageID, cancel)
 }
 
-// CancelAt is Cancel for the message at a place, which may have no message id. n is 1, or 0 when no
-// message waits there.
+// CancelAt is Cancel for the message at a position, which need not have a message-id. n is 1, or 0
+// if no message waits there.
 func (sc *Schedule) CancelAt(h queue.Handle) (n int, err error) { return sc.changeAt(h, cancel) }
 
 func cancel(at shard.Context, h queue.Handle) { at.Settle(h, 1) }
 
-// Reschedule gives the waiting messages with a message id another time, unix ms, and returns how
-// many there were when that is durable. A time that is over makes them due. Errors: ErrLogFailed,
+// Reschedule gives the waiting messages with a message-id another time, unix ms, and returns their
+// number when that is durable. With a time in the past they are due. Errors: ErrLogFailed,
 // ErrClosed.
 func (sc *Schedule) Reschedule(messageID string, due int64) (n int, err error) {
 	return sc.change(messageID, reschedule(due))
 }
 
-// RescheduleAt is Reschedule for the message at a place, as CancelAt is for Cancel.
+// RescheduleAt is Reschedule for the message at a position, as CancelAt is for Cancel.
 func (sc *Schedule) RescheduleAt(h queue.Handle, due int64) (n int, err error) {
 	return sc.changeAt(h, reschedule(due))
 }
@@ -126,7 +125,7 @@ func reschedule(due int64) func(shard.Context, queue.Handle) {
 	return func(at shard.Context, h queue.Handle) { at.Facts().Reschedule(at.Content(), h, max(due, 1)) }
 }
 
-// change does something to each waiting message with an id.
+// change changes each waiting message with an id.
 func (sc *Schedule) change(messageID string, do func(shard.Context, queue.Handle)) (n int, err error) {
 	done := make(chan error, 1)
 	for from, more := queue.Handle(0), true; more; more = from != 0 {
@@ -156,7 +155,7 @@ func (sc *Schedule) change(messageID string, do func(shard.Context, queue.Handle
 	return n, nil
 }
 
-// changeAt does something to the waiting message at a place.
+// changeAt changes the waiting message at a position.
 func (sc *Schedule) changeAt(h queue.Handle, do func(shard.Context, queue.Handle)) (n int, err error) {
 	done := make(chan error, 1)
 	err = sc.at(func(at shard.Context) {
@@ -172,17 +171,17 @@ func (sc *Schedule) changeAt(h queue.Handle, do func(shard.Context, queue.Handle
 	return n, err
 }
 
-// changed sends to done when what was changed is durable.
+// changed sends to done when the changes are durable.
 func changed(at shard.Context, done chan<- error) {
 	at.WhenDurable(func(err error) { done <- err })
 	at.Changed()
 }
 
-// scanStep is how many messages are looked at before the shard does something else.
+// scanStep is how many messages are visited before the shard may do something else.
 const scanStep = 256
 
-// scan looks at a step of messages from a place on and calls fn with those that wait, until that
-// returns false. It returns the place to go on at, 0 at the end.
+// scan visits a step of messages from a position on and calls fn for those that wait, until fn
+// returns false. It returns the position to continue at, 0 at the end.
 func scan(at shard.Context, from queue.Handle, fn func(Message) bool) (next queue.Handle) {
 	var waiting []queue.Item
 	looked := 0

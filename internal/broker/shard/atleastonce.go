@@ -12,13 +12,13 @@ import (
 // deadStep is the most attempts in one round.
 const deadStep = 1024
 
-// atLeastOnce is a dead letter on its way that must arrive (QueuePolicy.AtLeastOnce). Until all its
-// targets have taken it, it waits in its queue: unacked, with no consumer.
+// atLeastOnce is a dead letter in transit that must arrive (QueuePolicy.AtLeastOnce). Until all its
+// targets have accepted it, the message stays in its queue, unacked and without a consumer.
 type atLeastOnce struct {
 	source *Queue
 	wait   deadletter.Waiting
 	key    string
-	row    bool // it comes from the backlog, whose row of this key counts it
+	row    bool // it comes from the backlog, which counts it under this key
 	size   int64
 	inline bool // its only target is on the source's shard: the source is settled in the same entry
 
@@ -29,7 +29,7 @@ type atLeastOnce struct {
 }
 
 // sendAtLeastOnce sends a dead message to all queues it is routed to, or keeps it for a later
-// attempt. row: it comes from the backlog.
+// attempt. row says that it comes from the backlog.
 func (sh *Shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Envelope, row bool) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), w.Reason, sh.now)
 	if err != nil {
@@ -46,7 +46,7 @@ func (sh *Shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Env
 	routed := q.vhost.route(&m)
 	targets := withoutCycles(routed, &m).queues
 	if len(targets) == 0 && !routed.Empty() {
-		sh.settleDead(q, w.Handle) // it would go in a circle
+		sh.settleDead(q, w.Handle) // it would return in a cycle
 		return
 	}
 	targets = slices.DeleteFunc(slices.Clone(targets), func(to *Queue) bool { return slices.Contains(w.Taken, to.ID) })
@@ -83,7 +83,7 @@ func (sh *Shard) forwardAtLeastOnce(d *atLeastOnce, m *deadletter.Message) {
 	}
 }
 
-// mustArrive reports whether the publish is a dead letter that counts as refused when its queue was
+// mustArrive reports whether the publish is a dead letter that counts as refused if its queue was
 // deleted meanwhile.
 func (o *Op) mustArrive() bool {
 	_, inline := o.Extra.(*atLeastOnce)
@@ -115,7 +115,7 @@ func (d *atLeastOnce) arrived(sh *Shard, ok bool) {
 	d.finish(sh)
 }
 
-// finish settles the source, or keeps it for the targets that refused it.
+// finish settles the source, or keeps it for another attempt with the targets that refused it.
 func (d *atLeastOnce) finish(sh *Shard) {
 	q := d.source
 	sh.deadBytes -= d.size + 1
@@ -136,13 +136,13 @@ func (d *atLeastOnce) finish(sh *Shard) {
 		sh.keepDead(q, d.key, d.wait)
 	}
 	if q.dead != nil && !d.inline {
-		q.dead.TidyRow(d.key) // only this row: there may be as many rows as messages
+		q.dead.TidyRow(d.key) // only this key: there may be as many keys as messages
 		sh.endBacklog(q)
 	}
 	sh.mark(q)
 }
 
-// holdDead records that a message is dead, unless that is recorded already.
+// holdDead records that a message is dead, unless that has been recorded.
 func (sh *Shard) holdDead(q *Queue, w *deadletter.Waiting) {
 	if q.dead == nil {
 		sh.beginBacklog(q, nil)
@@ -162,7 +162,7 @@ func (sh *Shard) keepDead(q *Queue, key string, w deadletter.Waiting) {
 	sh.mark(q)
 }
 
-// settleDead ends a dead message that has arrived.
+// settleDead settles a dead message that has arrived.
 func (sh *Shard) settleDead(q *Queue, h queue.Handle) {
 	it, status := q.state.Get(h)
 	if status == queue.Gone {
@@ -219,14 +219,14 @@ func (sh *Shard) resend(q *Queue, w deadletter.Waiting, row bool) {
 		sh.sendAtLeastOnce(q, w, env, row)
 	case !p.DeadLetter: // a policy removed the dead-letter exchange
 		sh.settleDead(q, w.Handle)
-	default: // a job that had failed when the broker stopped, or another policy applies now
+	default: // a job that had failed when the broker stopped, or whose queue has another policy now
 		q.dead.Unhold()
 		sh.sendDead(q, sh.onward(q), env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
 	}
 	sh.doLocal()
 }
 
-// hastenDead makes all attempts due now: routes may have changed.
+// hastenDead makes all attempts due now, because routes may have changed.
 func (sh *Shard) hastenDead() {
 	sh.hastening.Store(false)
 	for q := range sh.insisting {
@@ -253,14 +253,14 @@ func (sh *Shard) recoverDead(q *Queue) {
 	sh.beginBacklog(q, found)
 }
 
-// beginBacklog gives the queue a backlog, which begins with the messages that recovery found dead.
+// beginBacklog gives the queue a backlog with the dead messages that recovery found.
 func (sh *Shard) beginBacklog(q *Queue, recovered []deadletter.Waiting) {
 	q.dead = deadletter.NewBacklog(recovered)
 	sh.insisting[q] = struct{}{}
 	sh.deadQueues.Add(1)
 }
 
-// heldDead is the number of messages of the queue that are unacked because they are dead.
+// heldDead returns how many messages of the queue are unacked because they are dead.
 func (sh *Shard) heldDead(id uint64) int {
 	if q := sh.queues[id]; q != nil && q.dead != nil {
 		return q.dead.Held()

@@ -2,12 +2,12 @@ package shard
 
 import "sync"
 
-// Client is a session as shards know it: where its deliveries go.
+// Client is a session as shards see it: where its deliveries go.
 type Client struct {
 	Name, User string
 	Sink       Sink
 	Window     Window
-	Late       bool // its sink gets messages once they are durable
+	Late       bool // its sink gets persistent messages only once they are durable
 
 	unsent []Output // with deliveries of the inline round; belongs to the session's goroutine
 
@@ -15,7 +15,7 @@ type Client struct {
 	consumers map[*Consumer]struct{}
 }
 
-// Add notes a consumer of the client.
+// Add adds a consumer to the client's list.
 func (c *Client) Add(k *Consumer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,14 +25,14 @@ func (c *Client) Add(k *Consumer) {
 	c.consumers[k] = struct{}{}
 }
 
-// Forget takes a consumer off the list of the client.
+// Forget removes a consumer from the client's list.
 func (c *Client) Forget(k *Consumer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.consumers, k)
 }
 
-// TakeAll returns the consumers, and forgets them.
+// TakeAll returns the consumers and empties the list.
 func (c *Client) TakeAll() map[*Consumer]struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

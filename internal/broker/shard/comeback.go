@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// requeue returns deliveries to their place in the queue.
+// requeue returns deliveries to their positions in the queue.
 func (sh *Shard) requeue(o *Op) {
 	q := o.Queue
 	if q.gone {
@@ -23,7 +23,7 @@ func (sh *Shard) requeue(o *Op) {
 	q.setEarly(o.Handle, int(o.N))
 	sh.giveBack(o.Consumer, q.returned(o, n))
 	sh.mark(q)
-	sh.dropHead(q) // before consumers that wait get any of it, as in RabbitMQ
+	sh.dropHead(q) // before waiting consumers get any of it, as in RabbitMQ
 }
 
 // putBack returns n contiguous deliveries, all of them unacked. They are ready at due (unix ms), or
@@ -34,9 +34,9 @@ func (sh *Shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 	return found
 }
 
-// comeBack returns deliveries to their queue, which may limit returns or delay returned messages. A
-// message whose time is over expires; one with a TTL of 0 was only for consumers that were waiting
-// when it came. Neighbours that are ready at the same time share a fact.
+// comeBack returns deliveries to their queue, which may limit returns or delay returned messages.
+// An overdue message expires; a message with a TTL of 0 was only for consumers that were waiting
+// when it arrived. Neighbours that are ready at the same time share a fact.
 func (sh *Shard) comeBack(q *Queue, o *Op) (found int) {
 	var start queue.Handle
 	var due int64

@@ -25,24 +25,24 @@ type Consumer struct {
 	Queue     *Queue // nil for a mailbox
 	Data      any    // the protocol's own
 	Priority  int
-	Channel   int  // of the connection, 0: its protocol has none
-	Exclusive bool // it wants no others
+	Channel   int  // of the connection, 0: its protocol has no channels
+	Exclusive bool // no other consumer may share the queue
 	Args      message.Table
 
 	client *Client
-	reader Reader            // nil: it consumes
+	reader Reader            // nil: it consumes instead of reading a stream
 	state  dispatch.Consumer // belongs to the queue's shard, as out and reader do
 	out    *outbox
 }
 
-// Session and User are the names of the session that consumes, and of its user.
+// Session and User return the names of the consumer's session and of its user.
 func (c *Consumer) Session() string { return c.client.Name }
 func (c *Consumer) User() string    { return c.client.User }
 
-// ConsumerOf is the consumer that dispatch knows.
+// ConsumerOf returns the consumer that owns dispatch's part c.
 func ConsumerOf(c *dispatch.Consumer) *Consumer { return c.Owner.(*Consumer) }
 
-// exclusive reports whether the queue has a consumer that wants no others.
+// exclusive reports whether the queue has an exclusive consumer.
 func (q *Queue) exclusive() bool {
 	return q.consumers.Len() > 0 && ConsumerOf(q.consumers.All()[0]).Exclusive
 }
@@ -92,8 +92,8 @@ func (s *selection) LookAgain() {
 	})
 }
 
-// refilter is called when the consumers of a queue have changed. When their selectors have changed
-// with them, all messages that were set aside are looked at again.
+// refilter is called when the consumers of a queue have changed. If that changes which selectors
+// apply, all messages that were set aside are looked at again.
 func (sh *Shard) refilter(q *Queue) {
 	if q.selective == nil {
 		if !q.consumers.Selectors() {
@@ -111,7 +111,7 @@ func (sh *Shard) refilter(q *Queue) {
 	}
 }
 
-// takeAside lends a message that was set aside, with its body; nil when it expires by until (its
+// takeAside lends a message that was set aside, with its body; nil if it expires by until (its
 // timer ends it) or cannot be read.
 func (sh *Shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	it := q.state.Lend(h)
@@ -132,7 +132,7 @@ func (sh *Shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	return &sh.loaded
 }
 
-// oldest lends the message that a length limit drops first.
+// oldest lends the message that a length limit drops next.
 func (sh *Shard) oldest(q *Queue) *queue.Item {
 	if q.selective != nil || q.early != nil {
 		return q.state.Oldest()
@@ -140,7 +140,7 @@ func (sh *Shard) oldest(q *Queue) *queue.Item {
 	return q.state.Next(sh.now)
 }
 
-// NewConsumer returns a consumer of a client, which no queue knows yet.
+// NewConsumer returns a consumer of a client that belongs to no queue yet.
 func NewConsumer(of *Client, spec *ConsumerSpec) *Consumer {
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Data: spec.Data, Priority: spec.Priority,
@@ -153,13 +153,13 @@ func NewConsumer(of *Client, spec *ConsumerSpec) *Consumer {
 	return c
 }
 
-// State is the consumer as dispatch knows it, for the goroutine of its queue's shard.
+// State returns dispatch's part of the consumer, for the goroutine of its queue's shard.
 func (c *Consumer) State() *dispatch.Consumer { return &c.state }
 
 // Gone reports, on the goroutine of its queue's shard, whether the consumer has ended.
 func (c *Consumer) Gone() bool { return c.state.Gone() }
 
-// Join gives the queue a consumer; started runs before the first delivery, on the shard's
+// Join adds a consumer to the queue; started runs before the first delivery, on the shard's
 // goroutine. Errors: ErrQueueNotFound, ErrExclusiveConsumer, ErrWrongKind (a reader, and the queue
 // is no declared stream), ErrClosed.
 func (q *Queue) Join(c *Consumer, started func()) (err error) {
@@ -195,12 +195,12 @@ func (sh *Shard) consume(q *Queue, c *Consumer, started func()) error {
 	return nil
 }
 
-// Leave takes a consumer from the queue; last reports whether the queue has none left. No delivery
-// comes afterwards. Errors: ErrClosed.
+// Leave removes a consumer from the queue; last reports whether the queue has none left. No
+// delivery comes after it has returned. Errors: ErrClosed.
 func (q *Queue) Leave(c *Consumer) (last bool, err error) {
 	waits := false
 	err = q.shard.Call(func() {
-		if c.out != nil { // a consumer of copies has never been one of the queue
+		if c.out != nil { // a consumer of copies was never a consumer of the queue
 			last, waits = q.shard.cancel(q, c), c.out.pending > 0
 		}
 	})

@@ -14,21 +14,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// MaxSpan bounds the durations that clients give, ms, so that sums with times do not overflow.
+// MaxSpan bounds durations that clients choose, ms, so that adding them to times cannot overflow.
 const MaxSpan = forward.MaxDelay
 
-// Context is a queue at its shard while a command or a Feature has the shard, with all that
-// packages above this one may do with it. They read the durable state of the queue in Content. They
-// change it through the methods here, which also do what follows from a change, or through Facts,
-// which do not. State of the process, which no log records, is in Deliveries.
+// Context is a queue at its shard while a command or a Feature runs there: everything that packages
+// above this one may do with the queue. They read the queue's durable state in Content. They change
+// it through the methods here, which also handle the consequences, or through Facts, which does
+// not. Deliveries is the state of the process, which the log does not record.
 //
-// It is valid until the method that was given it returns, and on the goroutine of that method.
+// A Context is valid until the method that received it returns, and only on that method's
+// goroutine.
 type Context struct {
 	sh *Shard
 	q  *Queue
 }
 
-// ContextOf is the Context of a queue, for the goroutine that has its shard.
+// ContextOf returns the Context of a queue, for the goroutine that runs its shard.
 func ContextOf(q *Queue) Context { return Context{q.shard, q} }
 
 // Queue returns the queue.
@@ -37,7 +38,7 @@ func (at Context) Queue() *Queue { return at.q }
 // Shard returns the number of the shard.
 func (at Context) Shard() uint32 { return at.sh.ID }
 
-// Gone reports whether the queue was deleted. The queue of Run is not.
+// Gone reports whether the queue was deleted. The queue of a Run never is.
 func (at Context) Gone() bool { return at.q.gone }
 
 // Now returns the time of the current round, unix ms.
@@ -46,45 +47,45 @@ func (at Context) Now() int64 { return at.sh.now }
 // Content returns the durable state of the queue.
 func (at Context) Content() *shardstate.Queue { return at.q.content }
 
-// Facts returns the recorder, which changes Content and records that.
+// Facts returns the recorder, which changes Content and records the change.
 func (at Context) Facts() *shardstate.Recorder { return at.sh.facts }
 
 // Deliveries returns the messages and their states.
 func (at Context) Deliveries() *queue.Deliveries { return at.q.state }
 
-// Changed has the shard attend to the queue before the round ends: consumers get messages that are
-// ready now, timers are set.
+// Changed makes the shard attend to the queue before the round ends: consumers get messages that
+// are ready by then, and timers are set.
 func (at Context) Changed() { at.sh.mark(at.q) }
 
 // Use restarts the time after which an unused queue is deleted.
 func (at Context) Use() { at.q.used(at.sh.now) }
 
-// Counts are what has happened to the messages of the queue, the caller's to read only.
+// Counts returns the counters of the queue's messages, for reading only.
 func (at Context) Counts() *queue.Counts {
 	at.q.freeProbe()
 	return &at.q.counts
 }
 
-// Memory is how many bytes the messages of the queue take in memory.
+// Memory returns how many bytes of memory the queue's messages take.
 func (at Context) Memory() int64 { return at.q.hot }
 
-// Active is when something was last done with the queue, unix ms; 0: nothing was since the start.
+// Active returns when the queue was last used, unix ms; 0: not since the start.
 func (at Context) Active() int64 { return at.q.active }
 
-// Hidden is how many of the scheduled messages are not shown (HeldBack).
+// Hidden returns how many of the scheduled messages are not shown (HeldBack).
 func (at Context) Hidden() int { return at.q.hidden() }
 
-// Consumers are those of the queue, the caller's to read only; ConsumerOf tells more of one.
+// Consumers returns the queue's consumers, for reading only; ConsumerOf has more about each.
 func (at Context) Consumers() *dispatch.Consumers { return &at.q.consumers }
 
-// HasExclusiveConsumer reports whether the queue has a consumer that wants no others.
+// HasExclusiveConsumer reports whether the queue has an exclusive consumer.
 func (at Context) HasExclusiveConsumer() bool { return at.q.exclusive() }
 
 // Empty reports whether the queue has no message in any state.
 func (at Context) Empty() bool { return at.q.isEmpty() }
 
-// Other returns the Context of another queue, which the command's Others has named. It may be used
-// only if StandsStill.
+// Other returns the Context of another queue that the command's Others has named. The caller may
+// use it only if StandsStill.
 func (at Context) Other(q *Queue) Context { return ContextOf(q) }
 
 // StandsStill reports whether the command may use another queue: its shard is this one, or stands
@@ -94,17 +95,17 @@ func (at Context) StandsStill(q *Queue) bool {
 	return at.sh == q.shard || slices.Contains(at.sh.still, q.shard)
 }
 
-// CatchUp brings the queue to the present time: leases that are over end, scheduled messages that
-// are due are ready. The queue counts as used.
+// CatchUp brings the queue up to the present time: it ends leases that are over, and makes
+// scheduled messages that are due ready. The queue counts as used.
 func (at Context) CatchUp() { at.sh.catchUp(at.q) }
 
-// Publish publishes a message to the queue for a command. The targets and the confirm of p are not
-// used. A message that only moves (p.Reserved) does not count as published by a client. Errors:
-// ErrRejected.
+// Publish publishes a message to the queue for a command. The targets and the confirm of p are
+// ignored. A message that is only moved (p.Reserved) does not count as published by a client.
+// Errors: ErrRejected.
 func (at Context) Publish(by *Client, p *Publish) error { return at.publish(opPublish, by, p) }
 
-// PublishFront is Publish before all other messages of the queue. Errors: ErrNoFront (a queue with
-// 255 priorities has no place there), ErrRejected.
+// PublishFront is Publish to the front of the queue. Errors: ErrNoFront (a queue with 255
+// priorities has no room there), ErrRejected.
 func (at Context) PublishFront(by *Client, p *Publish) error {
 	if at.q.Policy().MaxPriority == math.MaxUint8 {
 		return at.q.Fail(failure.ErrNoFront)
@@ -143,19 +144,19 @@ func (at Context) Ack(c *Consumer, h queue.Handle) {
 // Acked counts a message as acknowledged.
 func (at Context) Acked() { at.q.counts.Acked++ }
 
-// Requeue returns a delivery that its consumer gave back. It is ready at due (unix ms), with 0 at
-// the time that the queue's policy says.
+// Requeue returns a delivery that its consumer gave back. It is ready at due (unix ms), or, if due
+// is 0, at the time that the queue's policy says.
 func (at Context) Requeue(h queue.Handle, due int64) {
 	at.sh.requeue(&Op{Kind: OpRequeue, Queue: at.q, Handle: h, N: 1, due: due})
 }
 
-// Reject ends a delivery that its consumer refused: it is dead-lettered, or removed. When the dead
-// letter may go to another shard, it is first recorded that the message is dead, so that a crash
-// meanwhile does not make it ready again.
+// Reject ends a delivery that its consumer refused: it is dead-lettered, or removed. If the dead
+// letter may go to another shard, the message is first recorded as dead, so that a crash meanwhile
+// does not make it ready again.
 func (at Context) Reject(h queue.Handle) {
 	sh, q := at.sh, at.q
 	if q.selective != nil {
-		q.selective.Release(h, 1) // now: the dead letter may take a while
+		q.selective.Release(h, 1) // record now: the dead letter may take a while
 	}
 	if q.Policy().DeadLetter && len(sh.set.All) > 1 {
 		sh.recordDead(q, h)
@@ -164,7 +165,7 @@ func (at Context) Reject(h queue.Handle) {
 	sh.doLocal()
 }
 
-// Dead reports whether a message is on its way to the dead-letter exchange.
+// Dead reports whether a message is in transit to the dead-letter exchange.
 func (at Context) Dead(it *queue.Item) bool {
 	_, dead := deadletter.ReasonOf(it.Due)
 	return dead
@@ -177,8 +178,8 @@ func (at Context) Replace(h queue.Handle, env message.Envelope, expires, due int
 	at.sh.mark(at.q)
 }
 
-// WhenDurable has fn called, on the goroutine that writes the log, when all that was changed by now
-// is durable, or with an error when it never will be. fn must not wait.
+// WhenDurable registers fn, which is called on the goroutine that writes the log, once everything
+// that has been changed by now is durable, or with an error if it never will be. fn must not wait.
 func (at Context) WhenDurable(fn func(error)) {
 	at.sh.log.WhenRecorded(fn)
 }
@@ -186,15 +187,15 @@ func (at Context) WhenDurable(fn func(error)) {
 // Clear removes the ready messages and returns their number.
 func (at Context) Clear() int { return at.sh.clear(at.q) }
 
-// LetGo deletes a queue that was just cleared by its name, if it is implicit and unused.
+// LetGo removes a queue that was just cleared by name, if it is implicit and unused.
 func (at Context) LetGo() { at.sh.letGoCleared(at.q) }
 
 // IsEarly reports whether the queue has, or had, a persistent message of the server that is not
-// durable: nothing that may show it may leave before it is.
+// durable yet: until it is, no answer may leave that could show the message.
 func (at Context) IsEarly() bool { return at.q.serverEntry > at.sh.log.UpTo() }
 
-// Take hands out the first ready message, with back the last one, to the session of a command; nil
-// when no message can be had. With settled the caller settles it next; otherwise it is unacked. The
+// Take hands the first ready message, with back the last one, to the session of a command; nil if
+// there is none to be had. With settled the caller settles it next; otherwise it is unacked. The
 // item is a copy, valid until the next Take.
 func (at Context) Take(by *Client, back, settled bool) (it *queue.Item) {
 	sh, q := at.sh, at.q
@@ -209,7 +210,7 @@ func (at Context) Take(by *Client, back, settled bool) (it *queue.Item) {
 	if it == nil {
 		return nil
 	}
-	sh.taken = *it // settling may change the original
+	sh.taken = *it // a settle may change the original
 	sh.handedOut(q, it, false, settled)
 	d := newDelivery(q, it)
 	sh.tapDelivery(&d, holder{client: by})
@@ -217,13 +218,13 @@ func (at Context) Take(by *Client, back, settled bool) (it *queue.Item) {
 	return &sh.taken
 }
 
-// Release returns a message that was taken and not used to its place, as if it had not been taken.
+// Release undoes Take for a message that is not used: it returns to its position.
 func (at Context) Release(h queue.Handle) { at.sh.release(&Op{Queue: at.q, Handle: h, N: 1}) }
 
 // HoldGroup reserves the message group of an unacked message for it.
 func (at Context) HoldGroup(h queue.Handle) { at.sh.holdGroup(at.q, h) }
 
-// Bodies reads messages of the shard that are not in memory.
+// Bodies returns the reader of the shard's messages that are not in memory.
 func (at Context) Bodies() *bodies.Bodies { return at.sh.bodies }
 
 // Load returns the message of an item; it reads it from disk when it is not in memory.
@@ -232,7 +233,7 @@ func (at Context) Load(it *queue.Item) (message.Envelope, error) {
 }
 
 // PageMessages and PageLooks bound the work of one command, because the shard stands still for it:
-// the messages that it may load, and the places that it may look at.
+// how many messages it may load, and how many positions it may look at.
 const (
 	PageMessages = 256
 	PageLooks    = 4096
@@ -241,8 +242,8 @@ const (
 // MinLookBytes is the least that LookBytes returns outside tests.
 const MinLookBytes = 1 << 20
 
-// LookBytes bounds what a command may return: the bytes of its messages, plus ShownBytes for each.
+// LookBytes bounds what a command may return: its messages' bytes, plus ShownBytes for each.
 func (at Context) LookBytes() int64 { return at.sh.set.LookBytes }
 
-// ShownBytes is about the memory that a returned message takes beside its body.
+// ShownBytes is roughly the memory that a returned message takes besides its body.
 const ShownBytes = 64

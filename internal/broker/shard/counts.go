@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
-// published counts a message that was taken in.
+// published counts a message that was accepted.
 func (sh *Shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	q.counts.Published++
 	q.counts.PublishedBytes += uint64(bytes)
@@ -14,8 +14,8 @@ func (sh *Shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	}
 }
 
-// handedOut counts a message that is handed out, for good with settled, and ends the measurement of
-// its wait.
+// handedOut counts a delivered message, for good with settled, and ends the measurement of its
+// wait.
 func (sh *Shard) handedOut(q *Queue, it *queue.Item, consumer, settled bool) {
 	q.counts.HandOut(it, consumer, settled)
 	if sh.traces != nil && q.buffer == nil {
@@ -38,7 +38,7 @@ type timed struct {
 	at     int64        // unix ms of its arrival
 }
 
-// freeProbe ends the measurement of a message that has gone without a delivery.
+// freeProbe ends the measurement if its message has gone without a delivery.
 func (q *Queue) freeProbe() {
 	if q.probe.handle != 0 && q.state.Status(q.probe.handle) == queue.Gone {
 		q.probe = timed{}

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// deadLetter ends an unacked message of q that died: it is sent to the dead-letter exchange if q
-// has one, or else removed. A message that cannot be read from disk is set aside.
+// deadLetter ends an unacked message of q that died: it sends the message to the dead-letter
+// exchange, or removes it if q has none. A message that cannot be read from disk is set aside.
 func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) {
 	it, status := q.state.Get(h)
 	if status != queue.Unacked {
@@ -24,7 +24,7 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		return
 	}
 	if ledger := q.content.Jobs; ledger != nil {
-		ledger.Finish(h) // no lease outlives it, also while it is on its way
+		ledger.Finish(h) // no lease outlives the message, even in transit
 	}
 	reason.Count(&q.counts)
 	if q.Policy().Insists() {
@@ -40,14 +40,14 @@ func (sh *Shard) deadLetterRefused(q *Queue, o *Op) {
 		kind := opPublish
 		if o.Kind == OpServerPublish {
 			kind = o.Kind
-			sh.facts.Note() // so that this entry is one of the group of the message, and the dead letter waits for it
+			sh.facts.Note() // so that this entry joins the group of the message, and the dead letter waits for it
 		}
 		sh.sendDead(q, kind, o.Env, deadletter.MaxLength, nil)
 	}
 }
 
-// sendDead routes a dead message and hands it to its new queues. d is nil when there is no source
-// to settle.
+// sendDead routes a dead message and hands it to its new queues. d is nil if there is no source to
+// settle.
 func (sh *Shard) sendDead(q *Queue, kind OpKind, env message.Envelope, reason deadletter.Reason, d *handover) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), reason, sh.now)
 	if err != nil {
@@ -79,8 +79,8 @@ func deadLetterOp(m *deadletter.Message, kind OpKind) Op {
 	return Op{Kind: kind, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: -1}
 }
 
-// withoutCycles leaves out queues to which the message would return in a cycle: it died there
-// before, and no consumer has rejected it since.
+// withoutCycles omits queues to which the message would return in a cycle: it died there before,
+// and no consumer has rejected it since.
 func withoutCycles(t Targets, m *deadletter.Message) Targets {
 	kept := t.queues[:0:0]
 	for _, q := range t.queues {

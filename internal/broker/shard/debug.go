@@ -8,14 +8,14 @@ type Debug struct{ *Shard }
 // DebugOf is the Debug of a shard.
 func DebugOf(sh *Shard) Debug { return Debug{sh} }
 
-// UnderWay is how many bytes of dead letters are on their way to other shards, more is added to it,
-// and how many queues have dead letters that wait.
+// UnderWay adds more to the bytes of dead letters in transit to other shards. It returns the sum,
+// and the number of queues with waiting dead letters.
 func (d Debug) UnderWay(more int64) (bytes int64, queues int) {
 	d.deadBytes += more
 	return d.deadBytes, max(len(d.insisting), int(d.deadQueues.Load()))
 }
 
-// Readers is how many queues have a read-ahead buffer, and how many are listed with one.
+// Readers returns how many queues have a read-ahead buffer, and how many of these are listed.
 func (d Debug) Readers() (open, listed int) {
 	for _, q := range d.queues {
 		if q.reader.Open() {
@@ -25,28 +25,28 @@ func (d Debug) Readers() (open, listed int) {
 	return open, d.bodies.Listed()
 }
 
-// Waiting is how many calls wait at a queue.
+// Waiting returns how many calls wait at a queue.
 func (d Debug) Waiting(q *Queue) int { return q.waiting.Len() }
 
 // HasEarly reports whether a queue has messages out of the order of their arrival.
 func (d Debug) HasEarly(q *Queue) bool { return q.early != nil }
 
-// LooksAgain reports whether another look at the queue is on its way, Selective whether not any
-// message may go to any of its consumers, and Expiring whether it is being deleted for lack of use.
+// LooksAgain reports whether another look at the queue is pending, Selective whether the queue
+// dispatches selectively, and Expiring whether it is being deleted because it is unused.
 func (d Debug) LooksAgain(q *Queue) bool { return q.selection.posted }
 func (d Debug) Selective(q *Queue) bool  { return q.selective != nil }
 func (d Debug) Expiring(q *Queue) bool   { return q.expiring }
 
-// Promise is what a publisher confirm of the queue waits for.
+// Promise returns what a publisher confirm of the queue waits for.
 func (d Debug) Promise(q *Queue) store.Wait { return q.promise }
 
-// Pending is how many ops wait. Any goroutine may call it.
+// Pending returns how many ops wait. Any goroutine may call it.
 func (d Debug) Pending() int { return d.inbox.Len() }
 
-// KeepFew has only n implicit queues stay for long.
+// KeepFew sets how many implicit queues stay for the longer time.
 func (d Debug) KeepFew(n int) { d.implicits.few = n }
 
-// LetIdleGo removes the implicit queues that are idle, whatever their time.
+// LetIdleGo removes idle implicit queues without waiting for their time.
 func (d Debug) LetIdleGo() {
 	for l := d.implicits.First(); l != nil; {
 		next := d.implicits.Next(l)

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// A queue or an exchange buffer with Policy.Deduplicate takes one message per key. The key is the
+// A queue or an exchange buffer with Policy.Deduplicate accepts one message per key. The key is the
 // value of a header; a message without it is never a duplicate. Keys of persistent messages are in
-// the log, other keys in memory only.
+// the log, other keys only in memory.
 
 func newMemory(p *catalog.QueuePolicy) *dedup.Memory {
 	return dedup.New(int(min(p.DedupEntries, math.MaxInt32)))
 }
 
-// known reports whether the publish is a duplicate in q, and counts it. The confirm of a duplicate
-// waits until the original is durable, which may still be on its way to the log.
+// known reports whether the publish is a duplicate in q, and counts it. A duplicate is confirmed
+// once its original is durable, which may still be on its way to the log.
 func (sh *Shard) known(q *Queue, o *Op) bool {
 	key, _, ok := dedup.KeyIn(o.Env, q.Policy().DedupHeader)
 	if !ok || !q.remembers(sh, key) {
@@ -36,8 +36,8 @@ func (q *Queue) remembers(sh *Shard, key dedup.Key) bool {
 	return logged != nil && logged.Known(key, sh.now) || q.memory != nil && q.memory.Known(key, sh.now)
 }
 
-// remember remembers the key of a publish that q has taken, and reports whether a fact records
-// that.
+// remember remembers the key of a publish that q has accepted. logged reports whether a fact
+// records the key.
 func (sh *Shard) remember(q *Queue, o *Op) (logged bool) {
 	key, own, ok := dedup.KeyIn(o.Env, q.Policy().DedupHeader)
 	if !ok {

@@ -12,8 +12,8 @@ func (sh *Shard) dispatch(q *Queue) {
 	q.consumers.End()
 }
 
-// catchUpConsumers delivers messages that came in this round before an op that takes messages or
-// changes the consumers: the result is as if each op were a round of its own.
+// catchUpConsumers delivers messages that arrived in this round, before an op that takes messages
+// or changes the consumers: the result is as if each op had a round of its own.
 func (sh *Shard) catchUpConsumers(q *Queue) {
 	if q.marked && !q.gone && q.consumers.Len() > 0 {
 		sh.dispatch(q)
@@ -58,8 +58,8 @@ func (sh *Shard) dispatchReady(q *Queue) {
 	}
 }
 
-// run is n contiguous messages. Deliveries without acknowledgement are settled by runs: one by one
-// costs several times as much.
+// run is n contiguous messages. Deliveries without acknowledgement are settled in runs, because
+// settling one by one costs several times as much.
 type run struct {
 	from queue.Handle
 	n    int
@@ -113,7 +113,7 @@ func (sh *Shard) setAside(q *Queue, it *queue.Item, err error) {
 	sh.set.Counters.Unreadable.Add(1)
 }
 
-// deliver gathers one delivery for a consumer, and settles it where there is no acknowledgement.
+// deliver collects one delivery for a consumer, and settles it if nobody acknowledges.
 func (sh *Shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	h := it.Handle
 	sh.handTo(q, c, it)
@@ -122,7 +122,7 @@ func (sh *Shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	}
 }
 
-// handTo gathers one delivery for the consumer's sink.
+// handTo collects one delivery for the consumer's sink.
 func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	out := c.out
 	if len(out.list) == 0 {
@@ -144,17 +144,17 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	sh.handedOut(q, it, true, c.NoAck)
 	c.state.Delivered(sh.turns)
 	if out.bytes >= deliverBytes {
-		out.flush(sh) // so that the window counts it
+		out.flush(sh) // so that the window counts the delivery
 	}
 }
 
-// Get takes one message for a channel of a session; ok is false when none is ready. left is how
-// many are still ready. Errors: ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
+// Get takes one message for a channel of a session; ok is false if none is ready. left is how many
+// are still ready. Errors: ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
 func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, ok bool, err error) {
 	if q.Declared.Stream {
 		return d, 0, false, q.Fail(failure.ErrWrongKind)
 	}
-	early := false // what it gets may be gone after a crash, and must not be
+	early := false // a crash may remove the message that it gets, so wait until that is durable
 	for again := true; again && err == nil; {
 		err = q.shard.Call(func() {
 			again = false
@@ -171,7 +171,7 @@ func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, 
 	return d, left, ok, err
 }
 
-// Get takes one message for Queue.get. again: it stopped before it had looked at all messages.
+// get takes one message for Queue.Get. again: it stopped before it had looked at all messages.
 func (sh *Shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok, again bool) {
 	sh.catchUpConsumers(q)
 	it, again := sh.getNext(q, noAck)
@@ -191,8 +191,8 @@ func (sh *Shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok,
 	return d, q.state.Ready(), true, false
 }
 
-// getNext lends the first ready message that may be delivered now, nil when there is none. noAck:
-// the caller settles it. again: it stopped before it had looked at all messages.
+// getNext lends the first ready message that may be delivered now, nil if there is none. noAck: the
+// caller settles it. again: it stopped before it had looked at all messages.
 func (sh *Shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if q.selective != nil {
 		return q.selective.Get(sh.now, noAck)
@@ -200,8 +200,7 @@ func (sh *Shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	return sh.nextReady(q, sh.now), false
 }
 
-// getLast is getNext from the other end. It passes over messages that are set aside for their
-// groups.
+// getLast is getNext from the other end. It skips messages that are set aside for their groups.
 func (sh *Shard) getLast(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if it = q.state.LendLast(sh.now); it == nil {
 		return nil, false

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// publish puts a message into its queues on this shard, records it when it is persistent and one of
-// the queues is durable, and answers its confirm now or when it is durable. When a queue refuses
-// the message (overflow) the answer is a nack and the result false; the other queues keep it, as in
-// RabbitMQ.
+// publish puts a message into its queues on this shard. It records a persistent message if one of
+// the queues is durable. It answers the confirm at once, or when the entry is durable. If a queue
+// refuses the message (overflow) the answer is a nack and the result false; the other queues keep
+// the message, as in RabbitMQ.
 func (sh *Shard) publish(o *Op) (ok bool) {
 	ok = true
 	sh.promise, sh.duplicate, sh.lostWithQueue = store.WaitNot, false, false
-	var once *Queue // an exchange buffer that remembers the message's key when other queues have taken the message
+	var once *Queue // an exchange buffer that remembers the message's key once other queues have accepted the message
 	if o.Queue != nil && o.Queue.buffer != nil {
 		once = sh.intoBuffer(o)
 	}
@@ -54,7 +54,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 		sh.log.Propose()
 	}
 	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
-	// settle facts must come after it.
+	// settle facts must come after the publish.
 	sh.limitLength(o.Queue)
 	for _, q := range o.More {
 		sh.limitLength(q)
@@ -62,7 +62,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	return ok
 }
 
-// admit decides whether a queue takes the current message, and adds it to the targets if it does.
+// admit decides whether a queue accepts the current message, and adds it to the targets if so.
 func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 	switch {
 	case q == nil:
@@ -105,7 +105,7 @@ func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 	sh.incoming.To(q.content, q.placeFor(o), sh.deadline(q, o), persistent)
 }
 
-// placeFor returns the handle that asks for the message's place in q.
+// placeFor returns the handle by which the message gets its position in q.
 func (q *Queue) placeFor(o *Op) queue.Handle {
 	switch most := q.Policy().MaxPriority; {
 	case o.Kind == opPublishFront:
@@ -116,7 +116,7 @@ func (q *Queue) placeFor(o *Op) queue.Handle {
 	return 0
 }
 
-// accepted does what follows from a message that q has taken.
+// accepted handles the consequences of a message that q has accepted.
 func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 	if q.content.Stream != nil {
 		sh.facts.AddEntry(q.content, h, sh.nextID(q))
@@ -131,7 +131,7 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 		f.OnPublish(Context{sh, q}, h, o.Env, o.due)
 	}
 	if o.Kind == OpServerPublish && o.persistent {
-		q.serverEntry = sh.log.Index() // a consumer gets it once it is durable: it tells of a change
+		q.serverEntry = sh.log.Index() // consumers get it once it is durable, because it reports a change
 	}
 	if q.once {
 		sh.remember(q, o)
@@ -144,8 +144,8 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 }
 
 // deadline returns the time at which the message expires in q, unix ms, 0: never. With a TTL of 0
-// that is now: only a consumer that is waiting gets it, in this round. The entries of a declared
-// stream stay, whatever their publishers say.
+// that is now: only a waiting consumer gets it, in this round. Entries of a declared stream never
+// expire, whatever their publishers say.
 func (sh *Shard) deadline(q *Queue, o *Op) int64 {
 	if q.Declared.Stream {
 		return 0
@@ -164,7 +164,7 @@ func (sh *Shard) deadline(q *Queue, o *Op) int64 {
 	return at
 }
 
-// full reports whether a message with a body of size bytes is over the limit of the queue.
+// full reports whether a message with a body of size bytes exceeds the limit of the queue.
 func (q *Queue) full(size int) bool {
 	p := q.Policy()
 	return p.MaxLength >= 0 && int64(q.state.Ready()) >= p.MaxLength ||
@@ -196,5 +196,5 @@ func (sh *Shard) dropHead(q *Queue) {
 	}
 }
 
-// ServerPublish is publish for a message of the server, while the shard stands still.
+// ServerPublish publishes a message of the server, while the shard stands still.
 func (sh *Shard) ServerPublish(o *Op) { sh.publish(o) }

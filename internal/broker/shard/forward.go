@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	forwardStep      = 1024     // messages that leave an exchange buffer before the shard does something else
-	bufferEntryBytes = 16 << 10 // entries with delayed messages are not longer: each is read back alone, and with it its entry
+	forwardStep      = 1024     // how many messages leave an exchange buffer before the shard does something else
+	bufferEntryBytes = 16 << 10 // limits entries with delayed messages: each is read back alone, and its whole entry with it
 )
 
-// ForwardOp is the publish of a message as its sender asked for it, from now on.
+// ForwardOp returns the op that publishes a message as its sender asked for it, from now on.
 func ForwardOp(m *forward.Message) Op {
 	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: m.TTL()}
 }
 
-// intoBuffer decides what becomes of a publish whose target is an exchange buffer: it may drop the
-// target, set the time until which the message stays, or replace the buffer by the exchange's own
-// targets. It returns the buffer when that has to remember the message's key once the message is
-// accepted.
+// intoBuffer handles a publish whose target is an exchange buffer: it may drop the target, set the
+// time until which the message stays, or replace the buffer by the exchange's own targets. It
+// returns the buffer if that has to remember the message's key once the message is accepted.
 func (sh *Shard) intoBuffer(o *Op) (once *Queue) {
 	q := o.Queue
 	m, err := forward.Read(o.Env)
@@ -52,9 +51,9 @@ func (sh *Shard) intoBuffer(o *Op) (once *Queue) {
 		return once
 	}
 	if d := m.Delay(); d > 0 && q.buffer.Delays {
-		o.due = max(o.due, sh.now+d+1) // the current millisecond may be nearly over
+		o.due = max(o.due, sh.now+d+1) // the current millisecond may be almost over
 	}
-	o.ttl = -1 // its life begins when it leaves
+	o.ttl = -1 // its time to live begins when it leaves
 	return once
 }
 
@@ -67,8 +66,8 @@ func (sh *Shard) lookThrough(o *Op) (t Targets, ok bool) {
 	return sh.throughBuffer(o, &m)
 }
 
-// throughBuffer finds the queues that a publish to an exchange buffer can go to at once and in the
-// same entry; ok is false when the message must stay, or when the queues are on other shards.
+// throughBuffer finds the queues to which a publish to an exchange buffer can go at once and in the
+// same entry; ok is false if the message must stay, or if the queues are on other shards.
 func (sh *Shard) throughBuffer(o *Op, m *forward.Message) (t Targets, ok bool) {
 	r := o.Queue.buffer
 	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
@@ -78,7 +77,7 @@ func (sh *Shard) throughBuffer(o *Op, m *forward.Message) (t Targets, ok bool) {
 	return t, ok && t.within(sh)
 }
 
-// attendBuffer forwards what is due to leave the buffer, and sets the timer for the rest.
+// attendBuffer forwards messages that are due to leave the buffer, and sets the timer for the rest.
 func (sh *Shard) attendBuffer(q *Queue) {
 	if q.buffer.Keeps {
 		q.state.Due(sh.now)
@@ -88,13 +87,13 @@ func (sh *Shard) attendBuffer(q *Queue) {
 	sh.forward(q)
 	at := q.state.NextEvent()
 	if at <= sh.now || q.state.Ready() > 0 {
-		at = sh.now + DeadRetry // it had to stop
+		at = sh.now + DeadRetry // it stopped early
 	}
 	sh.timers.set(q, at)
 }
 
-// forward forwards up to forwardStep messages that are due to leave the buffer, the longest due
-// first.
+// forward forwards up to forwardStep messages that are due to leave the buffer, in order of their
+// times.
 func (sh *Shard) forward(q *Queue) {
 	if sh.set.Resting.Load() {
 		return
@@ -103,7 +102,7 @@ func (sh *Shard) forward(q *Queue) {
 	left := forwardStep
 	for left > 0 && sh.deadBytes < MaxDeadBytes && q.state.NextEvent() <= sh.now {
 		if sh.due = q.state.LendDue(sh.now, left, sh.due[:0]); len(sh.due) == 0 {
-			break // the event is the end of a message that came meanwhile
+			break // the timer was for a message that has gone meanwhile
 		}
 		slices.SortFunc(sh.due, func(a, b queue.Item) int {
 			return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Handle, b.Handle))
@@ -143,7 +142,7 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 	}
 	targets, ok := q.vhost.routeOut(q.buffer.Exchange, &m, routing.PastFirst)
 	if !ok {
-		return // the exchange is being deleted, and if that fails the message must still be here after a restart
+		return // the exchange is being deleted; if that fails, the message must still be here after a restart
 	}
 	if targets.Empty() {
 		d.settle(sh)
@@ -151,8 +150,8 @@ func (sh *Shard) forwardOne(q *Queue, it *queue.Item) {
 	}
 	o := ForwardOp(&m)
 	o.Kind = sh.onward(q)
-	o.deadline = it.Expires                // a message in an exchange buffer expires by its deadline only
-	o.flags = it.Flags & queue.Redelivered // a delivery before a crash may have been faster than the log
+	o.deadline = it.Expires                // messages in an exchange buffer expire only by their deadline
+	o.flags = it.Flags & queue.Redelivered // it may have been delivered before a crash, ahead of the log
 	sh.handOver(o, targets, d)
 	sh.doLocal()
 }

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// handover is a message on its way from one queue to others: it is dead, or its time in an exchange
+// handover is a message in transit from one queue to others: it is dead, or its time in an exchange
 // buffer is over. It stays in its queue, unacked but lent to no consumer, until its settle is
 // recorded with the publish or after it: a crash in between can duplicate the message but never
 // lose it.
@@ -17,9 +17,9 @@ type handover struct {
 	waiting atomic.Int32 // other shards that have not yet confirmed
 }
 
-// handOver publishes base to targets, which are not empty, and then settles the source; d is nil
-// when there is no source to settle. Targets of this shard get the message at the next doLocal.
-// When there are no others, the settle is in the same entry.
+// handOver publishes base to targets, which are not empty, and then settles the source; d is nil if
+// there is no source to settle. Targets of this shard get the message at the next doLocal. If there
+// are no others, the settle is in the same entry.
 func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
 	if targets.parts == 1 && targets.queues[0].shard == sh {
 		if d != nil {
@@ -39,9 +39,9 @@ func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
 	})
 }
 
-// onward is the kind of publish by which a message of a queue goes on to other queues. While a
-// persistent message of the server in the queue is not durable, no consumer elsewhere may get it
-// either; messages behind it keep their order.
+// onward returns the kind of publish by which a message of a queue moves to other queues. While a
+// persistent message of the server in the queue is not durable, consumers elsewhere must not get it
+// either; messages after it keep their order.
 func (sh *Shard) onward(q *Queue) OpKind {
 	if (Context{sh, q}).IsEarly() {
 		return OpServerPublish
@@ -49,12 +49,12 @@ func (sh *Shard) onward(q *Queue) OpKind {
 	return opPublish
 }
 
-// pass hands the publish of a message that goes on to its shard: this one does it next.
+// pass hands the publish of such a message to its shard; if it is this one, it comes next.
 func (sh *Shard) pass(to *Shard, o Op) {
 	switch {
 	case to == sh:
 		sh.local = append(sh.local, o)
-	case o.Kind == OpServerPublish: // an entry of another shard says nothing of this one's
+	case o.Kind == OpServerPublish: // the numbers of another shard's entries do not apply here
 		sh.log.WhenDurable(sh.log.LastRecorded(), func(err error) {
 			if err == nil {
 				to.Send(o)
@@ -65,21 +65,21 @@ func (sh *Shard) pass(to *Shard, o Op) {
 	}
 }
 
-// Confirmed counts the shards that have answered; the source is settled after the last. A refusal
-// counts too, for it is final, as in RabbitMQ's at-most-once dead-lettering.
+// Confirmed counts the shards that have answered; after the last one the source is settled. A
+// refusal counts, too, because it is final, as in RabbitMQ's at-most-once dead-lettering.
 func (d *handover) Confirmed(from, to uint64, ok bool) {
 	if d.waiting.Add(-1) == 0 {
 		d.source.shard.Send(Op{Kind: opSettle, Extra: d})
 	}
 }
 
-// forwarded is a message on its way to other queues. The shard of its source calls the methods.
+// forwarded is a message in transit to other queues. The shard of its source calls the methods.
 type forwarded interface {
 	arrived(sh *Shard, ok bool) // its publish on the source's shard is in the current entry, or was refused
 	finish(sh *Shard)           // the other shards have answered
 }
 
-// arrived settles the source; a refusal counts as in Confirmed.
+// arrived settles the source; a refusal counts, as in Confirmed.
 func (d *handover) arrived(sh *Shard, _ bool) { d.settle(sh) }
 
 // finish settles the source.
@@ -88,7 +88,7 @@ func (d *handover) finish(sh *Shard) {
 	d.settle(sh)
 }
 
-// settle ends the source.
+// settle settles the source.
 func (d *handover) settle(sh *Shard) {
 	if !d.source.gone {
 		sh.settle(d.source, d.handle, 1)

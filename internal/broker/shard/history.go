@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// noStoreHeader set to true keeps a message out of the history of a recent-history exchange.
+// noStoreHeader, if true, keeps a message out of the history of a recent-history exchange.
 const noStoreHeader = "x-recent-history-no-store"
 
-// Recall sends what the queue of an exchange holds, in order, to a destination that has just been
-// bound to it, and returns when the messages are on their way.
+// Recall sends the messages in the queue of an exchange, in order, to a destination that has just
+// been bound to the exchange, and returns when the messages are on their way.
 func (q *Queue) Recall(b *routing.Binding) {
 	q.shard.Call(func() { q.shard.recall(q, b) }) //nolint:errcheck // a broker that closes sends nothing
 }
@@ -27,7 +27,7 @@ func (sh *Shard) recall(q *Queue, b *routing.Binding) {
 		if status != queue.Ready {
 			continue
 		}
-		deadline := it.Expires // a message in an exchange buffer expires by its deadline only
+		deadline := it.Expires // messages in an exchange buffer expire only by their deadline
 		env, err := sh.bodies.Load(&q.reader, it)
 		if err != nil {
 			sh.setAside(q, it, err)
@@ -46,7 +46,7 @@ func (sh *Shard) recall(q *Queue, b *routing.Binding) {
 	}
 }
 
-// recallTo finds where a remembered message goes by a new binding.
+// recallTo finds the queues that a remembered message reaches by a new binding.
 func (v *VHost) recallTo(b *routing.Binding, m *forward.Message) Targets {
 	table := v.Table()
 	if rm := m.Routed(); !table.Admits(b, &rm) {

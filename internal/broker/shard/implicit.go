@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// An implicit queue, which a command made because it was not there, is removed when it has been
-// empty and unused for a while, or when it is cleared by name. Its shard decides that; the
-// goroutine of removals (implicit_remove.go) takes it out of the definitions. A declaration of the
-// same queue makes it explicit: then it stays.
+// An implicit queue was created by a command because it did not exist. It is removed when it has
+// been empty and unused for a while, or when it is cleared by name. Its shard decides that; another
+// goroutine (implicit_remove.go) takes it out of the definitions. A declaration makes the queue
+// explicit: then it stays.
 
 const (
-	// idleTime is how long an implicit queue stays at least after its last use, and at most twice
-	// as long, while there are few of them; ms.
+	// idleTime is how long an implicit queue stays after its last use while there are few of them,
+	// and at most twice as long; ms.
 	idleTime = int64(time.Hour / time.Millisecond)
 	// shortIdleTime replaces idleTime while there are more than fewImplicit of them.
 	shortIdleTime = int64(10 * time.Second / time.Millisecond)
 	fewImplicit   = 10_000
-	// idleLooks is how many queues a shard looks at in one round.
+	// idleLooks is how many queues a shard checks in one round.
 	idleLooks = 256
 )
 
 // implicits are the implicit queues of a shard, the one that was checked longest ago first. Each is
-// checked from time to time, and removed when nothing has happened to it since the last check. So
+// checked from time to time, and removed if nothing has happened to it since the last check. So
 // using a queue costs nothing here.
 type implicits struct {
 	list.List[look, *look]
@@ -35,7 +35,7 @@ type look struct {
 	at      int64  // unix ms
 	changes uint64 // Queue.changes then
 	links   list.Links[look]
-	leaving bool // it is in removals, or was
+	leaving bool // it is or was in removals
 }
 
 // Links implements the element of a list.
@@ -46,7 +46,7 @@ func (l *implicits) add(q *Queue, now int64) {
 	l.Add(&q.seen)
 }
 
-// patience is how long a queue may be unused, ms.
+// patience returns how long a queue may be unused, ms.
 func (l *implicits) patience() int64 {
 	if l.Len() > l.few {
 		return shortIdleTime
@@ -54,7 +54,7 @@ func (l *implicits) patience() int64 {
 	return idleTime
 }
 
-// due is when the next queue is to be checked, unix ms.
+// due returns when the next queue is to be checked, unix ms.
 func (l *implicits) due() int64 {
 	first := l.First()
 	if first == nil {
@@ -63,10 +63,10 @@ func (l *implicits) due() int64 {
 	return first.at + l.patience()
 }
 
-// wake is when the shard next has something to do without an op, unix ms.
+// wake returns when the shard next has something to do without an op, unix ms.
 func (sh *Shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due()) }
 
-// lookAtImplicit checks the implicit queues whose turn it is.
+// lookAtImplicit checks the implicit queues that are due.
 func (sh *Shard) lookAtImplicit() {
 	l := &sh.implicits
 	for n := 0; n < idleLooks && l.due() <= sh.now; n++ {
@@ -82,7 +82,7 @@ func (sh *Shard) lookAtImplicit() {
 	}
 }
 
-// letGo queues an idle queue for removal, which leaves it when something happens to it until then.
+// letGo lists an idle queue for removal. It is not removed if something happens to it before.
 func (sh *Shard) letGo(q *Queue) {
 	sh.implicits.Remove(&q.seen)
 	q.seen.changes = q.changes
@@ -111,8 +111,8 @@ func (q *Queue) idle(now int64) bool {
 		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 
-// RemoveIdle drops those of some queues that were let go, unless they are to be kept or something
-// has happened to them since. Errors: ErrClosed.
+// RemoveIdle drops those of some listed queues that are still idle, unless they are to be kept.
+// Errors: ErrClosed.
 func (sh *Shard) RemoveIdle(queues []*Queue, keep func(*Queue) bool) (removed []*Queue, err error) {
 	err = sh.Call(func() {
 		for _, q := range queues {
@@ -126,7 +126,7 @@ func (sh *Shard) RemoveIdle(queues []*Queue, keep func(*Queue) bool) (removed []
 	return removed, err
 }
 
-// removeIfIdle drops a queue that was let go, or keeps it when something has happened to it since.
+// removeIfIdle drops a listed queue, or keeps it if something has happened to it since.
 func (sh *Shard) removeIfIdle(q *Queue) (removed bool) {
 	switch {
 	case q.gone:
@@ -140,13 +140,13 @@ func (sh *Shard) removeIfIdle(q *Queue) (removed bool) {
 	return false
 }
 
-// passOn publishes a message, which was on its way to a queue when that was removed for being idle,
-// to a new queue of that name. The confirm comes from the new one.
+// passOn publishes a message again whose queue was removed as idle before the message arrived, to a
+// new queue of that name. The confirm comes from the new queue.
 func (sh *Shard) passOn(q *Queue, o *Op) {
 	again := *o
 	again.More, again.Consumer, again.order, again.Extra = nil, nil, nil, nil
 	if len(o.More) > 0 || o.Queue != q {
-		again.Confirm = nil // the others answer
+		again.Confirm = nil // the other targets answer
 	}
 	if again.Confirm != nil {
 		o.Confirm = nil

@@ -8,20 +8,20 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// A shard may run inline, on the goroutine of a session: a switch to another one and back costs
-// more than all the work of a small op, above all when threads must be woken for it.
+// A shard may run inline, on the goroutine of a session: switching to another goroutine and back
+// costs more than all the work of a small op, above all if threads must be woken for it.
 
-// Submit hands an op to the shard for a caller that waits for its answer and holds no lock. When
-// the shard is idle the caller runs it inline for one round, with all that has gathered; otherwise
-// the goroutine that runs it does the op. ok is false when the shard has stopped. With owes the
-// caller must call Set.Commit before it waits for anything.
+// Submit hands an op to the shard for a caller that waits for its answer and holds no lock. If the
+// shard is idle the caller runs it inline for one round, with everything in the inbox; otherwise
+// the goroutine that runs the shard executes the op. ok is false if the shard has stopped. If owes
+// is true the caller must call Set.Commit before it waits for anything.
 func (sh *Shard) Submit(by *Client, o Op, writes bool) (owes, ok bool) {
 	s := sh.inbox.Submit(by, o, len(o.Env))
 	return sh.runIfClaimed(by, s, writes && (s.Again || sh.set.Sync == store.SyncOS)), s.Open
 }
 
 // SubmitBatch is Submit with the ops of a session; the caller is held back while the inbox is full.
-// next is the slice to fill next. waits: its client does nothing until it has the answers.
+// next is the slice to fill next. waits: the client does nothing until it has the answers.
 func (sh *Shard) SubmitBatch(by *Client, batch []Op, waits bool) (next []Op, owes bool) {
 	lone := len(batch) == 1 // its client is blocked on it, with nothing to do in parallel with the log
 	next, s := sh.inbox.SubmitBatch(by, batch, messageBytes(batch))
@@ -45,8 +45,8 @@ func (sh *Shard) runIfClaimed(by *Client, s inbox.Submitted, writes bool) (owes 
 	return owes
 }
 
-// hand gives deliveries to the sink. The session of an inline round sends them, once it has left
-// the shard: others do not wait for a socket.
+// hand gives deliveries to the sink. In an inline round the session sends them after it has left
+// the shard, so that others do not wait for a socket.
 func (sh *Shard) hand(o *outbox) {
 	if out, ok := o.sink.(Output); ok && sh.inline != nil {
 		out.Gather(o.list)
@@ -56,7 +56,7 @@ func (sh *Shard) hand(o *outbox) {
 	o.sink.Deliver(o.list)
 }
 
-// send sends what the inline round has delivered.
+// send sends the deliveries of the inline round.
 func (c *Client) send() {
 	for i, out := range c.unsent {
 		c.unsent[i] = nil
@@ -68,7 +68,7 @@ func (c *Client) send() {
 // Quiet reports whether the shard's own goroutine has slept for a while.
 func (sh *Shard) Quiet() bool { return sh.inbox.Quiet() }
 
-// messageBytes is what the messages of ops take.
+// messageBytes returns how many bytes the messages of ops take.
 func messageBytes(ops []Op) (n int) {
 	for i := range ops {
 		n += len(ops[i].Env)
@@ -76,8 +76,8 @@ func messageBytes(ops []Op) (n int) {
 	return n
 }
 
-// Deadly ends the process when the engine panics on the goroutine of a connection. A panic there
-// would only end the connection, and others would wait for ever.
+// Deadly ends the process if the engine panics on the goroutine of a connection. Otherwise the
+// panic would only end that connection, and others would wait for ever.
 func Deadly() {
 	if p := recover(); p != nil {
 		text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())

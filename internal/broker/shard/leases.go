@@ -11,7 +11,7 @@ import (
 // A leased message returns to its queue when the lease ends. The leases are in the ledger of the
 // queue, which is in the log; the commands are in package jobs.
 
-// OpenLedger returns the ledger of the queue, which it makes when there is none.
+// OpenLedger returns the ledger of the queue, and creates it if there is none.
 func (at Context) OpenLedger() *job.Ledger {
 	if at.q.content.Jobs == nil {
 		at.sh.facts.OpenLedger(at.q.content)
@@ -20,9 +20,9 @@ func (at Context) OpenLedger() *job.Ledger {
 	return at.q.content.Jobs
 }
 
-// skipNumbers skips some numbers of leases, so that new leases never have the number of a lease
-// that a crash has lost, or of a deleted queue of the same name: a late report about one of those
-// must not end another lease.
+// skipNumbers skips some lease numbers, so that new leases never reuse the number of a lease that a
+// crash has lost, or of a deleted queue of the same name: a late report about one of those must not
+// end another lease.
 func skipNumbers(ledger *job.Ledger) {
 	ledger.Skip(minSkip + rand.Uint64N(maxSkip)) // #nosec G404 -- keeps numbers apart; no secret
 }
@@ -39,7 +39,7 @@ func (sh *Shard) endLeases(q *Queue) {
 		h := l.Handle
 		q.used(sh.now)
 		sh.requeue(&Op{Kind: OpReturn, Queue: q, Handle: h, N: 1})
-		ledger.Finish(h) // also of one that could not be returned, which would come again
+		ledger.Finish(h) // also for one that could not be returned, which would come again
 		sh.doLocal()
 	}
 }
@@ -76,7 +76,7 @@ func (sh *Shard) recoverLeases() {
 	}
 }
 
-// holdGroup holds the group of a message for its lease.
+// holdGroup reserves the message group for the lease.
 func (sh *Shard) holdGroup(q *Queue, h queue.Handle) {
 	if q.selective == nil {
 		return
@@ -84,7 +84,7 @@ func (sh *Shard) holdGroup(q *Queue, h queue.Handle) {
 	it, _ := q.state.Get(h)
 	env, err := Context{sh, q}.Load(it)
 	if err != nil {
-		return // its delivery will report that
+		return // the delivery will report that
 	}
 	q.selective.Hold(h, env)
 }

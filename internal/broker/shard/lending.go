@@ -6,28 +6,28 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// LoanWaiters are what waits until messages of one queue that are lent are back or gone, as a
-// package above this one knows it. A queue for which nothing waits has none, and pays the look at a
-// nil interface for it.
+// LoanWaiters are the requests, kept by a package above this one, that wait until lent messages of
+// one queue are back or gone. A queue without any pays a nil check.
 //
 // The methods run on the goroutine of the queue's shard. They may lend messages, but not publish.
 type LoanWaiters interface {
-	// LoansEnded tells that n contiguous messages, or some of them, have been settled or are back
-	// in the queue. Consumers are served afterwards.
+	// LoansEnded reports that n contiguous messages, or some of them, are settled or back in the
+	// queue. Consumers are served afterwards.
 	LoansEnded(at Context, h queue.Handle, n int)
-	// QueueDeleted tells that the queue is gone with all its messages. Nothing else is told then.
+	// QueueDeleted reports that the queue is gone with all its messages. It is the only report
+	// then.
 	QueueDeleted()
 }
 
-// LoanWaiters are those of the queue, nil when nothing waits.
+// LoanWaiters returns the waiters of the queue, nil if nothing waits.
 func (at Context) LoanWaiters() LoanWaiters { return at.q.loanWaiters }
 
-// SetLoanWaiters gives the queue its waiters, nil when nothing waits any more: a queue that has
-// some does not go for lack of use.
+// SetLoanWaiters gives the queue its waiters, nil if nothing waits any more. A queue with waiters
+// is not removed as unused.
 func (at Context) SetLoanWaiters(w LoanWaiters) { at.q.loanWaiters = w }
 
-// LoansEnded tells the waiters of the queue of a change to n contiguous messages that the caller
-// has made in Content.
+// LoansEnded tells the queue's waiters about n contiguous messages that the caller has changed in
+// Content.
 func (at Context) LoansEnded(h queue.Handle, n int) { at.sh.loansEnded(at.q, h, n) }
 
 func (sh *Shard) loansEnded(q *Queue, h queue.Handle, n int) {
@@ -44,7 +44,7 @@ func (q *Queue) dismissLoanWaiters() {
 }
 
 // Lent counts a message that was just lent to the session of a command, and returns its delivery.
-// env is the message, which it may not have in memory. With nil for the session a tap is not told.
+// env is the message, which need not be in memory. If the session is nil, the tap gets no report.
 func (at Context) Lent(to *Client, it *queue.Item, env message.Envelope) Delivery {
 	at.sh.handedOut(at.q, it, false, false)
 	d := newDelivery(at.q, it)
@@ -53,15 +53,15 @@ func (at Context) Lent(to *Client, it *queue.Item, env message.Envelope) Deliver
 	return d
 }
 
-// ServeConsumers hands consumers what came for them in this round, before a command that would see
-// it.
+// ServeConsumers gives consumers the messages that arrived for them in this round, before a command
+// that would see these.
 func (at Context) ServeConsumers() { at.sh.catchUpConsumers(at.q) }
 
-// TryNext lends the next ready message whose group is free. it is nil when there is none, or with
-// again when the look for one had to stop.
+// TryNext lends the next ready message whose group is free. The item is nil if there is none, or,
+// with again, if the search had to stop.
 func (at Context) TryNext() (it *queue.Item, again bool) { return at.sh.getNext(at.q, false) }
 
-// Lend lends a ready message out of order; nil when its group is not free. env is the message.
+// Lend lends a ready message out of order; nil if its group is not free. env is the message.
 func (at Context) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	if at.q.selective == nil {
 		return at.q.state.Lend(h)
@@ -69,12 +69,12 @@ func (at Context) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	return at.q.selective.Lend(h, env)
 }
 
-// Unreadable reports a message that the disk does not give back. It stays lent, and on the disk.
+// Unreadable reports a message that cannot be read from disk. It stays lent, and in the log.
 func (at Context) Unreadable(it *queue.Item, err error) { at.sh.setAside(at.q, it, err) }
 
-// Dependencies are those of the queue's messages on others (QueuePolicy.ConsumeAfter), nil in a
+// Dependencies returns what the queue's messages wait for (QueuePolicy.ConsumeAfter), nil for a
 // queue without an order.
 func (at Context) Dependencies() *dependency.Member { return at.q.after }
 
-// PlacesOf is where the messages of loans lie in orders of the shard, of those that do.
+// PlacesOf returns the positions of lent messages in orders of the shard, for those that have one.
 func (at Context) PlacesOf(loans []Loan) []dependency.At { return at.sh.placesOf(loans) }

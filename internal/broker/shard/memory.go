@@ -8,7 +8,7 @@ import (
 // and read back from the log, in order and in large blocks, when their turn comes.
 const (
 	hotBytesCalm  = 4 << 20   // kept per queue while there is plenty of memory
-	hotBytesTight = 256 << 10 // kept per queue when half of the limit is used
+	hotBytesTight = 256 << 10 // kept per queue once half of the limit is used
 )
 
 // boundMemory packs what the queue holds beyond its share. Transient messages have no copy on disk;
@@ -41,15 +41,15 @@ func (sh *Shard) boundMemory(q *Queue) {
 	sh.count(q, q.cooled)
 }
 
-// Pack packs the queues of a shard that does not run, where they hold more than their shares.
+// Pack packs the queues that hold more than their shares, of a shard that does not run.
 func (sh *Shard) Pack() {
 	for _, q := range sh.queues {
 		sh.boundMemory(q)
 	}
 }
 
-// Relieve packs the queues that hold more than their share, idle ones included. The watchdog asks
-// for it under pressure.
+// Relieve packs the queues that hold more than their shares, idle ones included. The watchdog calls
+// it under memory pressure.
 func (sh *Shard) Relieve() {
 	share := sh.set.MemoryLimit / 4 / (sh.set.Catalog.QueueCount() + 1)
 	for _, q := range sh.queues {
@@ -69,7 +69,7 @@ func (sh *Shard) count(q *Queue, hot int64) {
 	}
 }
 
-// releasing notes which bodies are not needed any more once the current entry is durable.
+// releasing collects the bodies that are no longer needed once the current entry is durable.
 type releasing struct{ sh *Shard }
 
 func (r releasing) Logged(index uint64)  { r.sh.log.Release(index) }

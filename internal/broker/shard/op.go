@@ -12,15 +12,15 @@ type OpKind uint8
 
 const (
 	opPublish       OpKind = iota
-	opPublishFront         // before all other messages of the queue; Context.PublishFront knows whether there is such a place
+	opPublishFront         // before all other messages of the queue; Context.PublishFront checks whether there is room
 	OpServerPublish        // opPublish of the server itself, which may fail
 	OpAck
 	OpRequeue // by a consumer
-	OpReturn  // not by a consumer: that is gone, or its time was over
+	OpReturn  // not by a consumer: its consumer is gone, or its time was over
 	OpReject
 	OpKick    // a session's window opened: look at its queues again
-	opGrant   // a shared limit has left n deliveries to a share
-	opSettle  // a message that was handed over is safe elsewhere: its source may go
+	opGrant   // a shared limit allows a share n more deliveries
+	opSettle  // a message that was handed over is safe elsewhere: settle its source
 	OpCall    // run a function on the shard's goroutine
 	OpRun     // a Runner: commands, or the part of a transaction
 	OpRelease // the end of a loan
@@ -31,7 +31,7 @@ const (
 type Op struct {
 	Kind       OpKind
 	persistent bool
-	must       bool // opPublish in a transaction: its queues must be there
+	must       bool // opPublish in a transaction: its queues must exist
 	priority   uint8
 	flags      queue.Flags  // of opPublish: Redelivered, for a message that may have been delivered before a crash
 	N          uint32       // of the settling kinds: contiguous handles; of opGrant
@@ -50,14 +50,14 @@ type Op struct {
 	Confirm shardlog.Confirmer // nil: no confirm is asked for
 	Seq     uint64
 
-	// Extra is for opPublish nil, the message whose source to settle in the same entry (forwarded),
-	// or the *Loan that it takes the place of; for opSettle: forwarded; OpKick: *Client; opGrant:
-	// *dispatch.Share; OpCall: func(); OpRun: Runner.
+	// Extra is, for opPublish, nil, the message whose source is settled in the same entry
+	// (forwarded), or the *Loan that the message replaces; for opSettle forwarded, OpKick *Client,
+	// opGrant *dispatch.Share, OpCall func(), OpRun Runner.
 	Extra any
 }
 
 // Runner is work for a shard that is more than one op.
 type Runner interface {
-	// Run does it on the shard's goroutine.
+	// Run does the work on the shard's goroutine.
 	Run(sh *Shard)
 }

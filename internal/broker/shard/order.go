@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// orderedQueue is a queue of QueuePolicy.ConsumeAfter as the graph of its virtual host knows it.
+// orderedQueue is a queue with QueuePolicy.ConsumeAfter as the graph of its virtual host sees it.
 type orderedQueue struct{ q *Queue }
 
 // Unblocked makes a message that was blocked ready.
@@ -20,7 +20,7 @@ func (o orderedQueue) Unblocked(h queue.Handle) {
 	sh.mark(o.q)
 }
 
-// enterOrder makes the queue a part of the order of its virtual host.
+// enterOrder adds the queue to the order of its virtual host.
 func (sh *Shard) enterOrder(q *Queue) {
 	g := sh.orders[q.vhost]
 	if g == nil {
@@ -30,7 +30,7 @@ func (sh *Shard) enterOrder(q *Queue) {
 	q.after = g.Join(orderedQueue{q}, q.state, q.Declared.Unawaited)
 }
 
-// leaveOrder unblocks what waits for messages of a queue that is dropped with them.
+// leaveOrder unblocks messages that wait for those of a queue that is dropped.
 func (sh *Shard) leaveOrder(q *Queue) {
 	q.after.Leave()
 	if q.after.Graph().Empty() {
@@ -39,13 +39,13 @@ func (sh *Shard) leaveOrder(q *Queue) {
 	q.after = nil
 }
 
-// arrival is what the order asks of the current publish, once lookAtArrival has run.
+// arrival is what dependency knows about the current publish, once lookAtArrival has run.
 type arrival struct {
 	dependency.Arrival
 	looked bool
 }
 
-// lookAtArrival finds out what the order asks of the current publish, once for all its queues.
+// lookAtArrival finds out the ids of the current publish, once for all its queues.
 func (sh *Shard) lookAtArrival(q *Queue, o *Op) {
 	if in := &sh.arriving; !in.looked {
 		in.looked = true
@@ -54,7 +54,7 @@ func (sh *Shard) lookAtArrival(q *Queue, o *Op) {
 	}
 }
 
-// isCopy reports whether the op brings a copy of a message of the order.
+// isCopy reports whether the op publishes a copy of a message in the order.
 func (sh *Shard) isCopy(g *dependency.Graph, o *Op) bool {
 	var of Loan
 	for _, from := range []any{o.Extra, o.Confirm} {
@@ -81,7 +81,7 @@ func (sh *Shard) Alive(v *VHost, id idindex.Sum, but []Loan) (alive bool) {
 	return alive
 }
 
-// placesOf is where the messages of loans are in orders of the shard; others are left out.
+// placesOf returns the positions of lent messages in orders of the shard, for those that have one.
 func (sh *Shard) placesOf(loans []Loan) (all []dependency.At) {
 	for _, l := range loans {
 		if q := l.Queue; q.shard == sh && !q.gone && q.after != nil {
@@ -91,7 +91,7 @@ func (sh *Shard) placesOf(loans []Loan) (all []dependency.At) {
 	return all
 }
 
-// freed notes that n contiguous messages, of which some were live, are gone.
+// freed reports that n contiguous messages, of which live were live, are gone.
 func (sh *Shard) freed(q *Queue, h queue.Handle, n, live int) {
 	q.after.Went(h, n, live)
 	if q.early != nil {
@@ -99,7 +99,7 @@ func (sh *Shard) freed(q *Queue, h queue.Handle, n, live int) {
 	}
 }
 
-// recallOrder finds out, after a start, what is blocked, and what has a place before its arrival.
+// recallOrder computes, after a start, which messages are blocked, and which asked for a position.
 func (sh *Shard) recallOrder(g *dependency.Graph) {
 	r := sh.set.Store.NewReader(sh.ID)
 	read := func(index uint64, sub uint32) (message.Envelope, bool, error) {
@@ -123,7 +123,7 @@ func (sh *Shard) recallOrder(g *dependency.Graph) {
 	})
 }
 
-// recallEarly gives the message that was read its place, when that is before an earlier one's.
+// recallEarly gives the message just read its position, if that is before an earlier message's.
 func (sh *Shard) recallEarly(q *Queue, h queue.Handle, newest *dispatch.Place) {
 	at, ok := sh.set.Order(sh.scratch.Env)
 	switch {

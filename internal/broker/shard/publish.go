@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Publish is one message on its way in.
+// Publish is one message to be published.
 type Publish struct {
 	Targets    Targets
 	Env        message.Envelope // belongs to the engine from now on
@@ -16,33 +16,33 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	// CopyOf is the message that it replaces, which has the same id and is settled later in the
-	// same transaction; nil: none. Messages that wait for the original (QueuePolicy.ConsumeAfter)
-	// then wait for the copy, and the copy itself waits for none.
+	// CopyOf is the message with the same id that this one replaces and that is settled later in
+	// the same transaction; nil: none. Messages that wait for the original
+	// (QueuePolicy.ConsumeAfter) then wait for the copy, and the copy waits for none.
 	CopyOf *Loan
-	// Order is the place in its queues that the sender gave the message, nil: the end. It counts in
+	// Order is the position in its queues that the sender asks for, nil: the end. It applies to
 	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Config.Order
-	// gives the places of other messages.
+	// gives the positions of other messages.
 	Order *dispatch.Place
-	// Told says that TapPublish was called.
+	// Told says that TapPublish has been called.
 	Told bool
-	// Reserved exempts it from limits of rates: Reserve has counted it, or it only moves.
+	// Reserved exempts it from rate limits: Reserve has counted it, or it only moves.
 	// Session.Publish resets it.
 	Reserved bool
-	// MustArrive has the transaction that it is in refused with ErrRejected when one of its queues
-	// has been deleted since Targets were found. Elsewhere it means nothing.
+	// MustArrive makes its transaction fail with ErrRejected if one of its queues has been deleted
+	// since Targets were found. Outside of transactions it has no effect.
 	MustArrive bool
 	Confirm    shardlog.Confirmer
 	Seq        uint64
 }
 
-// Loan is a message that a session was lent.
+// Loan identifies a message that was lent to a session.
 type Loan struct {
 	Queue  *Queue
 	Handle queue.Handle
 }
 
-// Op is the op of a publish, without its targets.
+// Op returns the op of a publish, without its targets.
 func (p *Publish) Op() Op {
 	if p.Deadline < 0 {
 		p.Deadline = 1 // before 1970

@@ -27,41 +27,41 @@ type Queue struct {
 	vhost         *VHost
 	shard         *Shard
 	buffer        *catalog.Buffer   // nil unless the queue belongs to an exchange
-	pace          backpressure.Pace // with rate, here: sessions read both beside the shard, which writes what is below
-	rate          throttle.Limit    // of what sessions publish
+	pace          backpressure.Pace // beside rate, because sessions read both while the shard writes what is below
+	rate          throttle.Limit    // for what sessions publish
 	Created       uint64            // index of the topology entry that declared it
-	ExplicitAt    atomic.Uint64     // index of the topology entry that made it one that stays, 0 none
+	ExplicitAt    atomic.Uint64     // index of the topology entry that made it explicit, 0 none
 
-	ruling  atomic.Pointer[catalog.Ruling] // nil: what was declared counts; replaced by the shard, read by all
+	ruling  atomic.Pointer[catalog.Ruling] // nil: the declaration applies; replaced by the shard, read by all
 	promise store.Wait                     // what a publisher confirm waits for
 
-	content     *shardstate.Queue // what the log knows of it; changed by the shard's recorder alone
+	content     *shardstate.Queue // the durable state; only the shard's recorder changes it
 	state       *queue.Deliveries // of content.State
 	consumers   dispatch.Consumers
-	selective   *dispatch.Selective // nil: any message may go to any consumer
-	selection   selection           // its source
+	selective   *dispatch.Selective // nil: any consumer may get any message
+	selection   selection           // the source of selective
 	after       *dependency.Member  // nil: no message waits for another
 	reader      bodies.Reader
-	early       *dispatch.Early          // messages that do not stand where they came; nil when there are none
-	loanWaiters LoanWaiters              // nil: nothing waits for a message that is lent
+	early       *dispatch.Early          // messages at positions that they asked for; nil when there are none
+	loanWaiters LoanWaiters              // nil: no request waits for a lent message
 	waiting     list.List[Turn, *Turn]   // calls of Session.Await
-	waking      bool                     // the row is to be served
+	waking      bool                     // the calls are to be served
 	wakeAll     bool                     // also when nothing is ready
 	feature     atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
 	gone        bool
-	removed     bool  // for being idle
+	removed     bool  // because it was idle
 	seen        look  // of an implicit queue
 	watched     int64 // unix ms of the last Look
-	once        bool  // it takes one message per key; buffers look at that elsewhere
+	once        bool  // it accepts one message per key; buffers check that elsewhere
 	marked      bool
-	timer       int   // place in the shard's timers + 1, 0 = not there
+	timer       int   // position in the shard's timers + 1, 0: not there
 	wakeAt      int64 // unix ms
 	lastUsed    int64 // unix ms: for Policy.Expires
-	expiring    bool  // its deletion for lack of use is under way
-	shrinking   bool  // it has more than its limit, and had to stop dropping
+	expiring    bool  // it is being deleted because it is unused
+	shrinking   bool  // it exceeds its limit, and stopped dropping for a while
 	hot         int64 // memory held, as last counted
-	cooledTo    int64 // what was to be kept when messages were last packed, and
-	cooled      int64 // what stayed
+	cooledTo    int64 // the share when messages were last packed, and
+	cooled      int64 // what remained in memory
 
 	dead *deadletter.Backlog // nil when no dead letter waits here
 
@@ -71,51 +71,51 @@ type Queue struct {
 
 	counts  queue.Counts
 	probe   timed
-	active  int64  // unix ms: something was done with it
-	changes uint64 // how often it was marked: with what was handed out, the version of what it holds
+	active  int64  // unix ms of the last use
+	changes uint64 // how often it was marked; with what was handed out, the version of its content
 }
 
-// VHost is the name of the queue's virtual host.
+// VHost returns the name of the queue's virtual host.
 func (q *Queue) VHost() string { return q.vhost.Name }
 
-// Home is the shard that has the queue.
+// Home returns the shard that owns the queue.
 func (q *Queue) Home() *Shard { return q.shard }
 
-// At runs fn at the shard of the queue, and returns when that is done. Errors: ErrClosed.
+// At runs fn at the shard of the queue, and returns when fn has returned. Errors: ErrClosed.
 func (q *Queue) At(fn func(Context)) error {
 	return q.shard.Call(func() { fn(ContextOf(q)) })
 }
 
-// Send hands an op about the queue to its shard; false when that has stopped.
+// Send hands an op about the queue to its shard. It returns false if the shard has stopped.
 func (q *Queue) Send(o Op) bool { return q.shard.Send(o) }
 
-// Rate limits what sessions publish to the queue.
+// Rate returns the limit on what sessions publish to the queue.
 func (q *Queue) Rate() *throttle.Limit { return &q.rate }
 
-// Hold is how long a publisher's connection is to wait after each read, ns: consumers are behind.
+// Hold is how long a publisher waits after each read, ns, because consumers are behind.
 func (q *Queue) Hold() int64 { return q.pace.Hold() }
 
-// Fail is an error of the engine about the queue.
+// Fail returns an engine error about the queue.
 func (q *Queue) Fail(err error) error {
 	return &failure.Error{Err: err, Kind: "queue", Name: q.Name, VHost: q.vhost.Name}
 }
 
-// used restarts the time after which an unused queue goes.
+// used restarts the time after which an unused queue is deleted.
 func (q *Queue) used(now int64) { q.lastUsed = now }
 
-// setContent gives the queue what it holds.
+// setContent gives the queue its durable state.
 func (q *Queue) setContent(c *shardstate.Queue) { q.content, q.state = c, &c.State.Deliveries }
 
-// Register makes the shard know the queue, before any op that is sent to it later.
+// Register makes the queue known to its shard, before any op that is sent to the queue later.
 func (q *Queue) Register() { q.shard.Post(func() { q.shard.Register(q) }) }
 
-// Register makes the shard know the queue.
+// Register makes the queue known to the shard.
 func (sh *Shard) Register(q *Queue) {
 	sh.Follow(q)
 	sh.enter(q)
 }
 
-// Follow makes the shard know the durable state of the queue.
+// Follow makes the queue's durable state known to the shard.
 func (sh *Shard) Follow(q *Queue) {
 	sh.queues[q.ID] = q
 	if q.Durable {
@@ -126,7 +126,7 @@ func (sh *Shard) Follow(q *Queue) {
 	}
 }
 
-// Unfollow drops a queue that Follow has made known, and whose deletion is durable.
+// Unfollow drops a queue that Follow made known, and whose deletion is durable.
 func (sh *Shard) Unfollow(q *Queue) {
 	sh.set.Store.ReleaseRuns(sh.ID, q.references())
 	delete(sh.queues, q.ID)
@@ -134,13 +134,13 @@ func (sh *Shard) Unfollow(q *Queue) {
 	q.setContent(shardstate.NewQueue(q.ID, q.Durable))
 }
 
-// references are those the queue to bodies in the log.
+// references returns the queue's references to bodies in the log.
 func (q *Queue) references() (all []store.Run) {
 	q.state.RefsByIndex(func(index uint64, n int) { all = append(all, store.Run{Index: index, N: n}) })
 	return all
 }
 
-// enter makes the queue one that can be used.
+// enter makes the queue ready for use.
 func (sh *Shard) enter(q *Queue) {
 	q.lastUsed = sh.set.NowMillis()
 	q.promise = syncWait(q.Policy().Sync, sh.set.Sync)
@@ -172,10 +172,10 @@ func (sh *Shard) DropNow(q *Queue) {
 	sh.set.Store.ReleaseRuns(sh.ID, refs)
 }
 
-// DropWhen are the conditions of a deletion.
+// DropWhen are conditions of a deletion.
 type DropWhen struct{ Unused, Empty, Expired bool }
 
-// Redeclared answers a declaration of the queue, which counts as used. Errors: ErrClosed.
+// Redeclared answers a repeated declaration of the queue, which counts as a use. Errors: ErrClosed.
 func (q *Queue) Redeclared() (QueueInfo, error) {
 	info := QueueInfo{Name: q.Name}
 	err := q.shard.Call(func() {
@@ -183,15 +183,15 @@ func (q *Queue) Redeclared() (QueueInfo, error) {
 		q.used(q.shard.now)
 		info.Ready, info.Consumers = q.state.Ready(), q.consumers.Len()
 		if q.Declared.Stream {
-			info.Consumers = 0 // readers are not told of, as in RabbitMQ
+			info.Consumers = 0 // readers do not count, as in RabbitMQ
 		}
 	})
 	return info, err
 }
 
-// Drop ends the queue with all it holds, unless a condition forbids it, and returns the number of
-// its ready messages. release is to be called when the deletion is durable: the bodies of messages
-// are not needed any more. Errors: ErrInUse, ErrNotEmpty, ErrClosed.
+// Drop deletes the queue with everything in it, unless a condition forbids it, and returns the
+// number of ready messages. The caller calls release when the deletion is durable, which frees the
+// bodies. Errors: ErrInUse, ErrNotEmpty, ErrClosed.
 func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
 	sh := q.shard
 	var runs []store.Run
@@ -201,9 +201,9 @@ func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
 	return messages, func() { sh.set.Store.ReleaseRuns(sh.ID, runs) }, err
 }
 
-// AwaitDurable returns when all recorded changes of the queue up to now are durable: what was read
-// of it before is still true after a crash. Deliveries that waited for these changes have been
-// made. Errors: ErrLogFailed, ErrClosed.
+// AwaitDurable returns when all changes of the queue that have been recorded by now are durable:
+// what was read from it before is still true after a crash. Deliveries that waited for these
+// changes have been made. Errors: ErrLogFailed, ErrClosed.
 func (q *Queue) AwaitDurable() error {
 	done := make(chan error, 1)
 	sh := q.shard
@@ -234,8 +234,8 @@ func (q *Queue) Purge() (messages int, err error) {
 	return messages, nil
 }
 
-// Drop ends a queue with all it holds, unless a condition forbids it. The
-// bodies are released when the caller knows the deletion to be durable.
+// Drop deletes a queue with everything in it, unless a condition forbids it. The bodies are freed
+// when the caller knows the deletion to be durable.
 func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, err error) {
 	fail := func(e error) (int, []store.Run, error) {
 		return 0, nil, q.Fail(e)
@@ -314,15 +314,15 @@ func (sh *Shard) purge(q *Queue, durable func(error)) (messages int) {
 	return messages
 }
 
-// QueueVersion tells how a queue is at a moment: another one means that it may hold something else.
-// The zero value is that of a queue that is not there.
+// QueueVersion identifies the state of a queue: with another version the queue may hold something
+// else. The zero value is the version of a queue that does not exist.
 type QueueVersion struct{ queue, Changes uint64 }
 
-// Version is that of the queue now.
+// Version returns the queue's current version.
 func (at Context) Version() QueueVersion { return at.q.version() }
 
-// Watch is Version for a client that will ask again soon: until then, the queue does not go for
-// being idle.
+// Watch is Version for a client that will soon ask again: until then the queue is not removed as
+// idle.
 func (at Context) Watch() QueueVersion {
 	at.q.watched = at.sh.now
 	return at.q.version()

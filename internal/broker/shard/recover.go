@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Restore takes up what the log has of the shard's queues, which are known by then.
+// Restore loads the state of the shard's queues from the log. The queues are known by then.
 func (sh *Shard) Restore() error {
 	r, after, err := sh.set.Store.Checkpoint(sh.ID)
 	if err != nil {
@@ -26,8 +26,8 @@ func (sh *Shard) Restore() error {
 	return AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
 }
 
-// ApplyEntry makes the changes of an entry that another node has recorded. One that was applied
-// changes nothing.
+// ApplyEntry makes the changes of an entry that another node has recorded. An entry that was
+// applied before changes nothing.
 func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 	if index <= sh.log.Index()-1 {
 		return nil
@@ -36,14 +36,14 @@ func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 	return AsStoreError(store.EachFact(entry, func(sub uint32, fact []byte) error { return sh.replay(index, sub, fact) }))
 }
 
-// replay makes the change of a fact that is durable.
+// replay makes the change of a durable fact.
 func (sh *Shard) replay(index uint64, sub uint32, fact []byte) error {
 	sh.clean = false
 	sh.log.Replayed(index, fact)
 	return sh.machine.Apply(index, sub, fact)
 }
 
-// Begin makes the restored queues ready to be used, before the shard runs. Unless the last process
+// Begin makes the restored queues ready for use, before the shard runs. Unless the last process
 // ended cleanly, any message may have been delivered.
 func (sh *Shard) Begin() {
 	for _, q := range sh.queues {
@@ -71,7 +71,7 @@ type logBodies struct{ sh *Shard }
 func (l logBodies) Retain(index uint64, n int)  { l.sh.set.Store.Retain(l.sh.ID, index, n) }
 func (l logBodies) Release(index uint64, n int) { l.sh.set.Store.Release(l.sh.ID, index, n) }
 
-// AsStoreError wraps an error of the state machine in the one that the store has for it.
+// AsStoreError turns an error of the state machine into the corresponding error of the store.
 func AsStoreError(err error) error {
 	switch {
 	case errors.Is(err, shardstate.ErrUnsupported):
@@ -82,13 +82,13 @@ func AsStoreError(err error) error {
 	return err
 }
 
-// Freeze copies what a checkpoint needs, so that the shard can go on while it is written.
+// Freeze copies the state for a checkpoint, so that the shard can go on meanwhile.
 func (sh *Shard) Freeze(clean bool) *Frozen {
 	return &Frozen{sh.log.Index() - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }
 
-// FreezeIfDue is Freeze for a shard that has logged this many bytes since its last checkpoint; nil
-// for others, and when the shard has stopped.
+// FreezeIfDue is Freeze if the shard has logged at least this many bytes since its last checkpoint.
+// It returns nil otherwise, or if the shard has stopped.
 func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 	sh.Call(func() {
 		f = sh.FreezeLogged(bytes)
@@ -106,7 +106,7 @@ func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
 	return f
 }
 
-// LoggedBytes is how many bytes the shard has in the log at the start and since then.
+// LoggedBytes returns how many bytes the log has of the shard: at the start, and written since.
 func (sh *Shard) LoggedBytes() (total int64) {
 	sh.Call(func() { total = sh.log.Total() })
 	return total
@@ -116,7 +116,7 @@ func (sh *Shard) LoggedBytes() (total int64) {
 // once. Errors: ErrClosed.
 func (sh *Shard) Live(lo, hi uint64) (live []store.Pos, err error) {
 	err = sh.Call(func() {
-		sh.log.Propose() // the facts that made the others dead must be in the log before these are deleted
+		sh.log.Propose() // the facts that made the other bodies dead must be in the log before these are deleted
 		sh.machine.Each(func(q *shardstate.Queue) {
 			q.State.Live(lo, hi, func(index uint64, sub uint32) {
 				live = append(live, store.Pos{Shard: sh.ID, Index: index, Sub: sub})

@@ -2,16 +2,16 @@ package shard
 
 import "fiveways.dev/fiveways/internal/core/list"
 
-// Waiting is a call that waits at a queue until there is something for it. The methods run on the
-// goroutine of the queue's shard.
+// Waiting is a call that waits at a queue until it gets something. The methods run on the goroutine
+// of the queue's shard.
 type Waiting interface {
-	// Serve tries again, and reports whether the call waits at this queue no more.
+	// Serve tries again, and reports whether the call no longer waits at this queue.
 	Serve(sh *Shard) (over bool)
-	// Dismiss tells that the queue is gone.
+	// Dismiss reports that the queue is gone.
 	Dismiss()
 }
 
-// Turn is the place of a call in the row of a queue. It belongs to the queue's shard.
+// Turn is the position of a call in the waiting line of a queue. It belongs to the queue's shard.
 type Turn struct {
 	Of    Waiting
 	links list.Links[Turn]
@@ -23,10 +23,10 @@ func (t *Turn) Links() *list.Links[Turn] { return &t.links }
 // Waits reports whether the call waits at the queue.
 func (t *Turn) Waits() bool { return t.links.In() }
 
-// Wait puts a call at the end of the row.
+// Wait puts a call at the end of the line.
 func (q *Queue) Wait(t *Turn) { q.waiting.Add(t) }
 
-// LeaveRow takes a turn out of its row. The time after which the unused queue is deleted begins.
+// LeaveRow takes a turn out of its line. An unused queue's time until deletion begins.
 func (sh *Shard) LeaveRow(q *Queue, t *Turn) {
 	q.waiting.Remove(t)
 	if q.Policy().Expires > 0 && !q.gone {
@@ -35,8 +35,8 @@ func (sh *Shard) LeaveRow(q *Queue, t *Turn) {
 	}
 }
 
-// serveAll serves the rows of the queues where something has happened, before anything else happens
-// there.
+// serveAll serves the waiting calls of the queues that have changed, before anything else happens
+// to these.
 func (sh *Shard) serveAll() {
 	for i := 0; i < len(sh.waking); i++ {
 		sh.ServeWaiting(sh.waking[i])
@@ -45,7 +45,7 @@ func (sh *Shard) serveAll() {
 	sh.waking = sh.waking[:0]
 }
 
-// ServeWaiting serves the calls in the row of a queue, as far as there is something for them.
+// ServeWaiting serves the calls that wait at a queue, as far as there is something for them.
 func (sh *Shard) ServeWaiting(q *Queue) {
 	for t := q.waiting.First(); t != nil && (q.wakeAll || q.state.Ready() > 0); {
 		next := q.waiting.Next(t)
@@ -57,7 +57,7 @@ func (sh *Shard) ServeWaiting(q *Queue) {
 	q.waking, q.wakeAll = false, false
 }
 
-// dismissWaiting empties the row of a queue that is gone: the calls of Await begin again.
+// dismissWaiting empties the line of a queue that is gone: the calls of Await begin again.
 func (q *Queue) dismissWaiting() {
 	for t := q.waiting.First(); t != nil; t = q.waiting.First() {
 		q.waiting.Remove(t)

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Policy is what is in force for the queue now: its declaration, changed by policies. Any goroutine
-// may call it.
+// Policy returns the rules in force for the queue: its declaration, changed by policies. Any
+// goroutine may call it.
 func (q *Queue) Policy() *catalog.QueuePolicy {
 	if r := q.ruling.Load(); r != nil {
 		return &r.QueuePolicy
@@ -15,7 +15,7 @@ func (q *Queue) Policy() *catalog.QueuePolicy {
 	return &q.Declared
 }
 
-// Ruling is Policy with everything that policies add.
+// Ruling returns Policy with everything that policies add.
 func (q *Queue) Ruling() catalog.Ruling {
 	if r := q.ruling.Load(); r != nil {
 		return *r
@@ -23,8 +23,8 @@ func (q *Queue) Ruling() catalog.Ruling {
 	return catalog.Ruling{QueuePolicy: q.Declared}
 }
 
-// Govern puts a ruling in force for a queue, or with nil its declaration. A limit of length counts
-// for what the queue holds, too; messages keep the time to live that they got when they came.
+// Govern puts a ruling in force for a queue; nil: its declaration. A length limit also applies to
+// messages in the queue; messages keep the time to live that they got on arrival.
 func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
 	before := q.Ruling()
 	q.Rule(r)
@@ -34,7 +34,7 @@ func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
 	}
 	q.promise = syncWait(after.Sync, sh.set.Sync)
 	if after.Expires != before.Expires {
-		q.used(sh.now) // its time begins now
+		q.used(sh.now) // its time until deletion begins now
 	}
 	if q.dead != nil {
 		q.dead.Hasten() // the exchange may be another one
@@ -44,11 +44,11 @@ func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
 	sh.mark(q)
 }
 
-// ShrinkStep is how many messages a shard drops before it looks at its other queues.
+// ShrinkStep is how many messages a shard drops before it serves its other queues.
 const ShrinkStep = 4096
 
-// shrink drops what exceeds a limit that came later, at most shrinkStep messages at a time: the
-// rest follows when the timer of the queue fires.
+// shrink drops messages beyond a limit that was set later, at most shrinkStep at a time: the
+// queue's timer does the rest.
 func (sh *Shard) shrink(q *Queue) {
 	p := q.Policy()
 	q.shrinking = false
@@ -72,7 +72,7 @@ func (sh *Shard) shrink(q *Queue) {
 	}
 }
 
-// Rule makes a ruling count for the queue; with nil its declaration does.
+// Rule applies a ruling to the queue; with nil, its declaration.
 func (q *Queue) Rule(r *catalog.Ruling) {
 	q.ruling.Store(r)
 	rates := catalog.Rates{}
@@ -82,7 +82,7 @@ func (q *Queue) Rule(r *catalog.Ruling) {
 	q.vhost.set.SetRates(&q.rate, orUnbounded(rates.Messages), orUnbounded(rates.Bytes))
 }
 
-// orUnbounded is a rate of a policy, which has none where it says 0.
+// orUnbounded returns a policy's rate, for which 0 means no limit.
 func orUnbounded(rate int64) int64 {
 	if rate == 0 {
 		return throttle.Unbounded

@@ -19,7 +19,7 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Config is what the shards of one broker need of it.
+// Config is what the shards of one broker need from it.
 type Config struct {
 	Log         shardlog.Log   // they append to it
 	Store       *store.Store   // they read from it
@@ -28,7 +28,7 @@ type Config struct {
 	Shards      int
 	MemoryLimit int64                                                   // bytes of messages
 	LookBytes   int64                                                   // see Context.LookBytes
-	Order       func(env message.Envelope) (at dispatch.Place, ok bool) // see broker.Options, as the two below
+	Order       func(env message.Envelope) (at dispatch.Place, ok bool) // see broker.Options, also for the next two
 	Traces      tracing.Listener
 	Tap         func(*Tapped) message.Envelope
 	Logger      *slog.Logger
@@ -36,17 +36,17 @@ type Config struct {
 	Definer     Definer
 }
 
-// Definer changes the definitions where a shard asks for it. Its methods do not wait.
+// Definer changes the definitions when a shard asks for it. Its methods do not wait.
 type Definer interface {
-	// Expire deletes a queue that was not used for its time.
+	// Expire deletes a queue that was unused for its time.
 	Expire(q *Queue)
-	// LetGo removes an implicit queue that is idle, if it still is.
+	// LetGo removes an implicit queue, if it is still idle.
 	LetGo(q *Queue)
-	// PassOn publishes a message, which was on its way to a queue when that was removed for being
-	// idle, to a new queue of that name.
+	// PassOn publishes a message again whose queue was removed as idle before the message arrived,
+	// to a new queue of that name.
 	PassOn(q *Queue, o Op)
-	// AfterDeletion returns a Confirmer that tells another one, once the deletions are durable that
-	// have begun by then: a message was lost with its queue.
+	// AfterDeletion returns a Confirmer for a message that was lost with its queue. It calls
+	// another one once the deletions that have begun by now are durable.
 	AfterDeletion(shardlog.Confirmer) shardlog.Confirmer
 }
 
@@ -62,12 +62,12 @@ type Set struct {
 	Memory   atomic.Int64 // bytes held by all queues' messages
 	Counters counters
 	Waited   histogram.Histogram // ms that messages waited in queues
-	Resting  atomic.Bool         // no message starts for another queue
+	Resting  atomic.Bool         // no message may start on its way to another queue
 	Alarmed  atomic.Bool         // publishers are blocked by an alarm, not by flow
-	Rated    atomic.Bool         // a limit of a rate is set, or was
+	Rated    atomic.Bool         // a rate limit is set, or was
 }
 
-// counters are of all shards, since the start.
+// counters of all shards, since the start
 type counters struct {
 	Unreadable, DeadLettered, Duplicates atomic.Int64
 	QueuesDeleted                        atomic.Uint64
@@ -83,7 +83,7 @@ func NewSet(c Config) *Set {
 	return s
 }
 
-// use counts bytes of memory that are taken, or below 0 left.
+// use adds bytes of memory in use; below 0, they are freed.
 func (s *Set) use(bytes int64) {
 	s.Memory.Add(bytes)
 	if bytes < 0 {
@@ -102,7 +102,7 @@ func (s *Set) OverMark() bool {
 	return s.Log.Pending() >= flowBytes || s.Memory.Load() > s.MemoryLimit
 }
 
-// Lead has the shards append to a log, and spill to a scratch log, from now on.
+// Lead makes the shards append to a log, and spill to a scratch log, from now on.
 func (s *Set) Lead(log shardlog.Log, scratch *store.Store) {
 	s.Log, s.Scratch = log, scratch
 	s.Logs.Log, s.Bodies.Scratch = log, scratch
@@ -115,7 +115,7 @@ func (s *Set) Grow(n int) {
 	}
 }
 
-// Of is the shard with a number, nil when there is none.
+// Of returns the shard with a number, nil if there is none.
 func (s *Set) Of(number uint32) *Shard {
 	if number == 0 || int(number) > len(s.All) {
 		return nil
@@ -123,8 +123,7 @@ func (s *Set) Of(number uint32) *Shard {
 	return s.All[number-1]
 }
 
-// DurableOn returns the ids of the durable queues whose home is a shard. The definitions are
-// locked.
+// DurableOn returns the ids of a shard's durable queues. The caller has locked the definitions.
 func (s *Set) DurableOn(sh *Shard) (ids []uint64) {
 	s.Catalog.Queues(func(def *catalog.Queue) {
 		if q := QueueOf(def); q.Durable && q.Home() == sh {
@@ -169,7 +168,7 @@ func NewQueue() *catalog.Queue {
 	return &q.Queue
 }
 
-// Build makes the part of a queue that holds messages. Its shard need not be there.
+// Build makes the shard's part of a queue, which holds the messages. The shard need not exist.
 func (s *Set) Build(def *catalog.Queue) {
 	q := QueueOf(def)
 	s.Grow(int(def.Shard))
@@ -178,8 +177,8 @@ func (s *Set) Build(def *catalog.Queue) {
 	q.Rule(q.Ruled())
 }
 
-// TableChanged has dead letters that could not be routed try again. It may run while the
-// definitions are locked.
+// TableChanged makes dead letters that could not be routed try again. The definitions may be
+// locked.
 func (s *Set) TableChanged() {
 	for _, sh := range s.All {
 		if sh.deadQueues.Load() > 0 && !sh.hastening.Swap(true) {
@@ -188,27 +187,27 @@ func (s *Set) TableChanged() {
 	}
 }
 
-// SetRates makes rates count, below 0 none.
+// SetRates sets rate limits; below 0: none.
 func (s *Set) SetRates(l *throttle.Limit, messages, bytes int64) {
 	if l.Set(messages, bytes) {
 		s.Rated.Store(true)
 	}
 }
 
-// Commit writes what inline rounds have proposed and calls what waits for it, unless another
-// goroutine is writing.
+// Commit writes what inline rounds have proposed and calls the promises that wait for it, unless
+// another goroutine is writing.
 func (s *Set) Commit() {
 	defer Deadly()
 	s.Log.Commit()
 }
 
-// QueueOf is the queue of a definition.
+// QueueOf returns the queue of a definition.
 func QueueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
 
-// VHostOf is the virtual host of a definition.
+// VHostOf returns the virtual host of a definition.
 func VHostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
 
-// BufferQueue returns the buffer of the exchange, nil when it has none.
+// BufferQueue returns the buffer of the exchange, nil if it has none.
 func (s *Set) BufferQueue(x *routing.Exchange) *Queue {
 	if q := s.Catalog.BufferOf(x); q != nil {
 		return QueueOf(q)

@@ -24,8 +24,8 @@ func (sh *Shard) ack(o *Op) {
 	sh.mark(q)
 }
 
-// settle removes n contiguous messages for good. It returns how many there were, and whether that
-// was recorded.
+// settle removes n contiguous messages for good. It returns how many existed, and whether that was
+// recorded.
 func (sh *Shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
 	if q.selective != nil {
 		q.selective.Release(h, n)
@@ -47,7 +47,7 @@ func (sh *Shard) reject(o *Op) {
 		return
 	}
 	if q.selective != nil {
-		q.selective.Release(o.Handle, int(o.N)) // a dead letter may take its time
+		q.selective.Release(o.Handle, int(o.N)) // a dead letter may take a while
 	}
 	n := 0
 	for i := range int(o.N) {
@@ -78,7 +78,7 @@ func (sh *Shard) giveBack(c *Consumer, n int) {
 	}
 }
 
-// release puts n contiguous messages back to their place.
+// release returns n contiguous messages to their positions.
 func (sh *Shard) release(o *Op) {
 	q := o.Queue
 	if q.gone {

@@ -25,7 +25,7 @@ const (
 	gatheredBytes = 1 << 20  // and for all consumers of the shard
 )
 
-// Shard owns a set of queues. Everything below done belongs to the goroutine that runs the shard:
+// Shard owns a set of queues. The fields below Done belong to the goroutine that runs the shard:
 // its own, or that of a session (inline.go).
 type Shard struct {
 	set   *Set
@@ -38,7 +38,7 @@ type Shard struct {
 	now       int64                // unix ms, read once per drain
 	machine   *shardstate.Machine  // the durable state
 	facts     *shardstate.Recorder // changes it
-	clean     bool                 // as restored: nothing was out when the last process ended
+	clean     bool                 // as restored: no message was out when the last process ended
 	log       *shardlog.Writer     // has the current entry
 	queues    map[uint64]*Queue
 	traces    *tracing.Tracker             // nil without Options.Traces
@@ -47,38 +47,38 @@ type Shard struct {
 	timers    timers
 	implicits implicits
 
-	// The drain in hand.
-	inline  *Client          // the session that runs it; nil: the shard's own goroutine
+	// The current drain.
+	inline  *Client          // the session that runs the shard; nil: the shard's own goroutine
 	marked  []*Queue         // queues to look at before the drain ends
-	waking  []*Queue         // those of them whose rows are to be served
+	waking  []*Queue         // those of them whose waiting calls are to be served
 	local   []Op             // dead letters for this shard itself
-	lending []*outbox        // with deliveries gathered
+	lending []*outbox        // with collected deliveries
 	turns   uint64           // deliveries to consumers
 	answers shardlog.Answers // of publishes that need no log
 
 	scratch   shardstate.Message
-	loaded    queue.Item         // the item in hand when its body came from disk
-	taken     queue.Item         // the item that Context.Take gave last
-	arriving  arrival            // the place of the current publish in the order
+	loaded    queue.Item         // the current item, if its body came from disk
+	taken     queue.Item         // the last item of Context.Take
+	arriving  arrival            // the position of the current publish in the order
 	taking    []*Queue           // the queues that take the current publish
 	incoming  shardstate.Message // the current publish
-	givenID   stream.ID          // of the current publish, 0-0: the stream gives one
+	givenID   stream.ID          // of the current publish, 0-0: the stream chooses one
 	due       []queue.Item       // messages about to leave an exchange buffer
 	promise   store.Wait         // of the current publish: the strictest of its targets
-	duplicate bool               // of it: a durable queue has it already
-	// a durable queue that was to have it is gone, and the deletion may not be durable yet
+	duplicate bool               // the current publish is a duplicate in a durable queue
+	// a durable target of the current publish is gone, and its deletion may not be durable yet
 	lostWithQueue bool
 	bodies        *bodies.Bodies // messages that are not in memory
 
-	hot          int64               // memory held by the queues' messages, as last seen
-	deadBytes    int64               // dead letters on their way to other shards
-	insisting    map[*Queue]struct{} // queues with dead letters that wait
-	deadQueues   atomic.Int32        // how many
-	hastening    atomic.Bool         // hastenDead is on its way
-	untold       int                 // ops that offer could not hand on since it last logged that
+	hot          int64               // memory held by the queues' messages, as last counted
+	deadBytes    int64               // dead letters in transit to other shards
+	insisting    map[*Queue]struct{} // queues with waiting dead letters
+	deadQueues   atomic.Int32        // how many they are
+	hastening    atomic.Bool         // a call of hastenDead is pending
+	untold       int                 // ops that offer dropped since it last logged that
 	CheckpointAt int64               // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
 	inTx         bool                // the current entry must not be ended
-	still        []*Shard            // that stand still with this one, for one command; nil: none do
+	still        []*Shard            // shards that stand still with this one, for one command; nil: none do
 	expired      []queue.Handle
 	gathered     int                      // bytes of deliveries not yet handed to their sinks
 	retired      map[*VHost]*queue.Counts // of queues that are gone
@@ -101,7 +101,7 @@ func newShard(set *Set, id uint32) *Shard {
 	return sh
 }
 
-// Run is the shard's goroutine. It does what no session runs inline: ops whose senders do not wait,
+// Run is the shard's goroutine. It does what no session does inline: ops whose senders do not wait,
 // and timers.
 func (sh *Shard) Run() {
 	defer close(sh.Done)
@@ -126,17 +126,17 @@ func (sh *Shard) Run() {
 	}
 }
 
-// Stop has the shard finish what it has accepted, and returns when its goroutine has ended.
+// Stop lets the shard finish what it has accepted, and returns when its goroutine has ended.
 func (sh *Shard) Stop() {
 	sh.inbox.Close()
 	<-sh.Done
 }
 
-// Log is the shard's end of the log. Its methods are for work that has the shard.
+// Log returns the shard's end of the log. Its methods are for the goroutine that runs the shard.
 func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
-// Sum calls fn with a hash of the durable state and the last entry, at the shard, unless that entry
-// is but.
+// Sum calls fn with a hash of the durable state and the index of the last entry, at the shard,
+// unless that entry is but.
 func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
 	if sh.log.Log != nil {
 		sh.log.Propose()
@@ -146,20 +146,20 @@ func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
 	}
 }
 
-// HasJust reports, at the shard, whether these are its durable queues.
+// HasJust reports, at the shard, whether these are exactly its durable queues.
 func (sh *Shard) HasJust(ids []uint64) bool { return sh.machine.HasJust(ids) }
 
 // Moving reports, at the shard, whether messages are on their way to other shards.
 func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
 
-// round does all that has gathered, on the goroutine that runs the shard.
+// round executes everything in the inbox, on the goroutine that runs the shard.
 func (sh *Shard) round() {
 	sh.ops = sh.inbox.Take(sh.ops)
 	sh.drain(sh.ops)
 	clear(sh.ops)
 }
 
-// until is the time left until at (unix ms), an hour at most.
+// until returns the time left until at (unix ms), an hour at most.
 func (sh *Shard) until(at int64) time.Duration {
 	if at == noTime {
 		return time.Hour
@@ -168,10 +168,10 @@ func (sh *Shard) until(at int64) time.Duration {
 	return time.Duration(wait) * time.Millisecond
 }
 
-// drain does the ops and all that follows from them, and proposes what is to be recorded.
+// drain executes the ops and handles their consequences, and proposes what is to be recorded.
 func (sh *Shard) drain(ops []Op) {
 	sh.now = sh.set.NowMillis()
-	sh.fireTimers() // first: the ops are to see the state at this time
+	sh.fireTimers() // first, so that the ops see the state at this time
 	for i := range ops {
 		sh.do(&ops[i])
 		if len(sh.local) > 0 {
@@ -253,7 +253,7 @@ func (sh *Shard) doLocal() {
 	}
 }
 
-// mark has the queue looked at before the drain ends.
+// mark makes the shard look at the queue before the drain ends.
 func (sh *Shard) mark(q *Queue) {
 	q.changes++
 	q.active = sh.now
@@ -267,7 +267,7 @@ func (sh *Shard) mark(q *Queue) {
 	}
 }
 
-// attend brings a queue to rest: it delivers, sets the timer and bounds the memory.
+// attend finishes the work on a changed queue: it delivers, sets the timer, bounds the memory.
 func (sh *Shard) attend(q *Queue) {
 	if q.gone {
 		q.consumers.End()
@@ -277,9 +277,9 @@ func (sh *Shard) attend(q *Queue) {
 	if q.Declared.Stream {
 		sh.retain(q)
 	}
-	sh.expire(q) // what has a TTL of 0 was for consumers with room
+	sh.expire(q) // messages with a TTL of 0 were for consumers with room
 	if q.after != nil {
-		sh.dropHead(q) // what was blocked may be ready now
+		sh.dropHead(q) // blocked messages may be ready now
 		q.after.Graph().Tidy()
 	}
 	if f := q.feature.Load(); f != nil {
@@ -293,8 +293,8 @@ func (sh *Shard) attend(q *Queue) {
 	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0 && !q.Declared.Stream)
 }
 
-// kick marks the queues that the session consumes from, first the one whose consumer was served
-// longest ago: the window may be full again before the last.
+// kick marks the queues that the session consumes from, starting with the one whose consumer was
+// served longest ago, because the window may be full again before the last.
 func (sh *Shard) kick(from *Client) {
 	byTurn := slices.SortedFunc(slices.Values(sh.consumers[from]), func(a, b *Consumer) int { return cmp.Compare(a.state.Turn(), b.state.Turn()) })
 	for _, c := range byTurn {
@@ -305,7 +305,7 @@ func (sh *Shard) kick(from *Client) {
 	}
 }
 
-// join adds a consumer to those of its session.
+// join adds a consumer to its session's.
 func (sh *Shard) join(c *Consumer) {
 	mates := sh.consumers[c.client]
 	if len(mates) > 0 {
@@ -316,7 +316,7 @@ func (sh *Shard) join(c *Consumer) {
 	sh.consumers[c.client] = append(mates, c)
 }
 
-// leave removes a consumer from those of its session.
+// leave removes a consumer from its session's.
 func (sh *Shard) leave(c *Consumer) {
 	rest := slices.DeleteFunc(sh.consumers[c.client], func(have *Consumer) bool { return have == c })
 	if len(rest) == 0 {
@@ -345,8 +345,7 @@ func (sh *Shard) Each(fn func(Context)) error {
 	})
 }
 
-// EachRetired runs fn for what was counted in queues that are gone, by virtual host. Errors:
-// ErrClosed.
+// EachRetired runs fn for the counts of deleted queues, by virtual host. Errors: ErrClosed.
 func (sh *Shard) EachRetired(fn func(*VHost, *queue.Counts)) error {
 	return sh.Call(func() {
 		for v, counts := range sh.retired {
@@ -355,12 +354,12 @@ func (sh *Shard) EachRetired(fn func(*VHost, *queue.Counts)) error {
 	})
 }
 
-// Send hands an op to the shard, which is never held back; false when the shard has stopped.
+// Send hands an op to the shard and never blocks. It returns false if the shard has stopped.
 func (sh *Shard) Send(o Op) bool { return sh.inbox.Push(o, len(o.Env)) }
 
-// SendBatch is send for ops in a slice, which blocks while the inbox is full. next is the slice to
+// SendBatch is Send for ops in a slice, and blocks while the inbox is full. next is the slice to
 // fill next.
 func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.PushBatch(ops, messageBytes(ops)) }
 
-// Post runs fn on the shard's goroutine and does not wait for it; false when the shard has stopped.
+// Post runs fn on the shard's goroutine without waiting for it; false if the shard has stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// syncWait is what a publisher confirm waits for when the broker has this mode.
+// syncWait returns what a publisher confirm waits for in a sync mode.
 func syncWait(s catalog.SyncChoice, mode store.SyncMode) store.Wait {
 	switch s {
 	case catalog.SyncAlways:
@@ -38,8 +38,8 @@ type ConsumerSpec struct {
 	Selector  *selector.Selector // only messages that match, nil = all
 	Limit     *Limit             // a further limit shared by several consumers, or nil
 	Data      any                // the protocol's own
-	Channel   int                // of the connection, for people; 0: the protocol has none
-	Args      message.Table      // as the client gave them, for people
-	Reader    Reader             // of a stream; nil: it consumes. A reader has a Prefetch, and no Limit
+	Channel   int                // of the connection, for operators; 0: the protocol has no channels
+	Args      message.Table      // as the client gave them, for operators
+	Reader    Reader             // reads a declared stream; nil: it consumes. A reader has a Prefetch, and no Limit
 	Started   func()             // runs before the first delivery, on the shard's goroutine
 }

@@ -6,28 +6,28 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Transactions and command groups that need several shards stop each of them, change the state, and
-// take what each has recorded as one entry of an atomic group of the log.
+// A transaction or command group that needs several shards stops all of them, changes their state,
+// and makes what each has recorded one entry of an atomic group of the log.
 
-// MaxTxBytes is the most bytes that a transaction may publish, and dead-letter on one shard: it is
+// MaxTxBytes is how many bytes a transaction may publish, and dead-letter on one shard: it is
 // written as one group.
 const MaxTxBytes = 512 << 20
 
-// BeginPart ends the current entry: what follows is an entry of its own. The shards of still stand
-// still with this one; nil: none does.
+// BeginPart ends the current entry, so that what follows gets an entry of its own. The shards in
+// still stand still with this one; nil: none does.
 func (sh *Shard) BeginPart(still []*Shard) {
 	sh.log.Propose()
 	sh.inTx, sh.still = true, still
 }
 
-// EndPart completes the entry that BeginPart began, which the caller appends to the log in a group.
-// done is to be called with the outcome; it is nil when nothing was recorded.
+// EndPart completes the entry that BeginPart began; the caller appends it to the log in a group,
+// and then calls done with the outcome. done is nil if nothing was recorded.
 func (sh *Shard) EndPart() (e store.Entry, done func(error)) {
 	sh.inTx, sh.still = false, nil
 	return sh.log.SealAlone()
 }
 
-// Apply does ops of a transaction, all into the current entry.
+// Apply executes ops of a transaction, all into the current entry.
 func (sh *Shard) Apply(ops []Op) {
 	sh.inTx = true
 	for i := range ops {
@@ -37,14 +37,14 @@ func (sh *Shard) Apply(ops []Op) {
 	sh.inTx = false
 }
 
-// SettleDown does what follows from a change: dead letters, and the calls that wait at the queues.
+// SettleDown handles what follows from a change: dead letters, calls that wait at the queues.
 func (sh *Shard) SettleDown() {
 	sh.doLocal()
 	sh.serveAll()
 }
 
-// SettleLater is SettleDown for a shard that stands still: it appends the queues with calls that
-// wait to queues, for their shards to serve them.
+// SettleLater is SettleDown for a shard that stands still: it appends the queues with waiting calls
+// to queues, and their shards serve them later.
 func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 	sh.doLocal()
 	queues = append(queues, sh.waking...)
@@ -56,9 +56,9 @@ func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 // ServeLater serves the calls that wait at a queue when the shard goes on.
 func (sh *Shard) ServeLater(q *Queue) { sh.waking = append(sh.waking, q) }
 
-// Admits reports whether no full queue would reject one of the messages that ops publish, those
-// before it included, the queues of messages that must arrive are there, and what may be
-// dead-lettered has at most so many bytes.
+// Admits reports whether no full queue would reject one of the messages that ops publish, including
+// those before it; whether the queues of messages with MustArrive exist; and whether at most so
+// many bytes may be dead-lettered.
 func Admits(ops []Op, most int) bool {
 	var all Room
 	dead := int64(0)
@@ -96,17 +96,17 @@ func Admits(ops []Op, most int) bool {
 	return true
 }
 
-// mayKill reports whether the op may make dead letters.
+// mayKill reports whether the op may cause dead letters.
 func (o *Op) mayKill() bool {
 	return o.Kind == OpReject || (o.Kind == OpRequeue || o.Kind == OpReturn) && o.Queue.Policy().DeliveryLimit >= 0
 }
 
-// Room counts what commands of one group publish to queues, to find out whether all of it is
+// Room counts what the commands of one group publish to queues, to check that all of it is
 // accepted.
 type Room map[*Queue]struct{ n, bytes int64 }
 
-// Fits reports whether a queue accepts one more message with a body of this many bytes, beside
-// those of the calls before.
+// Fits reports whether a queue accepts one more message with a body of this many bytes, in addition
+// to those of earlier calls.
 func (l *Room) Fits(q *Queue, bytes int) bool {
 	if q.gone || !q.Policy().Limited() || q.Policy().Overflow == catalog.DropHead {
 		return true

@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// A stream is a queue whose messages are entries: each has an id from the moment it comes,
-// whichever protocol publishes it, and stays until it is deleted, trimmed, or acknowledged by a
-// consumer of another protocol. Groups read entries where they stand.
+// A stream is a queue whose messages are entries. Each gets an id when it arrives, whichever
+// protocol publishes it, and stays until it is deleted, trimmed, or acknowledged by a consumer of
+// another protocol. Groups read entries where they stand.
 
-// nextID is the id of the current message in a stream, 0-0 when there are no more.
+// nextID returns the id of the current message in a stream, 0-0 if there are no more.
 func (sh *Shard) nextID(q *Queue) stream.ID {
 	if !sh.givenID.IsZero() {
 		return sh.givenID
@@ -39,7 +39,7 @@ func (at Context) PublishEntry(by *Client, p *Publish, id stream.ID) error {
 // EndStream makes a stream an empty queue, or an empty stream if it is declared as one.
 func (at Context) EndStream() { at.sh.endStream(at.q) }
 
-// WakeReaders wakes the readers that wait at a stream although no entry has come.
+// WakeReaders wakes the readers that wait at a stream, although no entry has arrived.
 func (at Context) WakeReaders() {
 	at.q.wakeAll = true
 	at.Changed()
@@ -49,8 +49,8 @@ func (q *Queue) isEmpty() bool {
 	return q.state.Ready()+q.state.Unacked()+q.state.Scheduled()+q.state.Blocked() == 0
 }
 
-// mayBeStream reports whether nothing that the queue does with messages is in the way: they all
-// stay, in one row.
+// mayBeStream reports whether the queue has no feature that conflicts with a stream, in which all
+// messages stay, in one order.
 func (q *Queue) mayBeStream() bool {
 	p := q.Policy()
 	return q.Durable && q.buffer == nil && q.selective == nil && q.after == nil && !q.content.UsedForJobs() && p.MaxPriority == 0
@@ -71,20 +71,19 @@ func (sh *Shard) endStream(q *Queue) {
 	Context{sh, q}.WakeReaders()
 }
 
-// Reader is the place of a consumer in a declared stream. It takes nothing: each reader gets all
-// entries from its place on.
-// The methods run on the goroutine of the queue's shard.
+// Reader is the position of a consumer in a declared stream. It takes nothing: each reader gets all
+// entries from its position on. The methods run on the goroutine of the queue's shard.
 type Reader interface {
-	// Start is called when the queue gets the consumer.
+	// Start is called when the consumer joins the queue.
 	Start(at Context)
-	// Read gives the next entries, with their bodies, until give returns false or none is left.
+	// Read passes the next entries, with bodies, to give until it returns false or none is left.
 	Read(at Context, give func(*queue.Item) (more bool))
 }
 
 // Reads reports whether the consumer reads a stream: each of its deliveries has an offset.
 func (c *Consumer) Reads() bool { return c.reader != nil }
 
-// serveReaders gives the readers of a stream what they have room for.
+// serveReaders gives the readers of a stream as many entries as they have room for.
 func (sh *Shard) serveReaders(q *Queue) {
 	for _, c := range q.consumers.All() {
 		if c := ConsumerOf(c); c.reader != nil && c.state.MayRead() {
@@ -108,7 +107,7 @@ func (sh *Shard) readOn(o *Op) {
 	}
 }
 
-// retain ends the first entries of a declared stream that are too old, or too many.
+// retain removes the first entries of a declared stream if they are too old, or too many.
 func (sh *Shard) retain(q *Queue) {
 	s, p := q.content.Stream, q.Policy()
 	if before := s.Excess(q.state, p.MaxLengthBytes, p.MaxAge, sh.now); before > 0 {

@@ -6,20 +6,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Tapped is a message of a tapped virtual host (SetTapped) that was published or handed out.
+// Tapped is a message that was published or delivered in a tapped virtual host (SetTapped).
 type Tapped struct {
 	Env   message.Envelope
 	VHost string
 
-	User, Client string // of the session that published it or got it; Client is Session.Name
+	User, Client string // of the session that published or received it; Client is Session.Name
 	Channel      int    // of that session, 0: none in particular
 
-	// Of a message that was published: the further keys by which it was routed, nil when they are
-	// those of its headers, and the queues of clients to which it goes.
+	// For a published message: the further keys by which it was routed, nil if they are those of
+	// its headers, and the clients' queues to which it goes.
 	Also   [][]byte
 	Queues []string
 
-	// Of a message that was handed out.
+	// For a delivered message.
 	HandedOut   bool
 	Queue       string
 	Redelivered bool
@@ -33,13 +33,13 @@ func (sh *Shard) tapPublish(s *Client, o *Op) {
 	}
 }
 
-// holder is the session, and its channel, that a message is handed to.
+// holder is the session, and its channel, that receives a message.
 type holder struct {
 	client  *Client
 	channel int
 }
 
-// tapDelivery reports a message that is handed out to the tap.
+// tapDelivery reports a delivered message to the tap.
 func (sh *Shard) tapDelivery(d *Delivery, to holder) {
 	v := d.Queue.vhost
 	if !v.tapped.Load() || d.Queue.buffer != nil || to.client == nil {
@@ -52,7 +52,7 @@ func (sh *Shard) tapDelivery(d *Delivery, to holder) {
 	v.Tell(&t, sh.offer)
 }
 
-// Tell publishes what the tap makes of t, by way of put.
+// Tell publishes the message that the tap makes of t, through put.
 func (v *VHost) Tell(t *Tapped, put func(*Shard, Op)) {
 	x, ok := v.Table().Exchange(routing.Tap)
 	if !ok || x.BindingCount() == 0 || string(t.Env.Exchange()) == routing.Tap || v.set.Tap == nil {
@@ -60,7 +60,7 @@ func (v *VHost) Tell(t *Tapped, put func(*Shard, Op)) {
 	}
 	m, err := forward.Read(v.set.Tap(t))
 	if err != nil {
-		return // not a message of Options.Tap
+		return // Options.Tap made no message of it
 	}
 	targets, _ := v.routeOut(routing.Tap, &m, routing.PastFirst)
 	v.Emitted(x.Traffic(), len(targets.queues))

@@ -4,13 +4,13 @@ import (
 	"slices"
 )
 
-// Targets are the queues a message goes to, those of one shard side by side, buffers behind the
-// others. The slice is shared and never changed. Targets take four words, the most that the
-// compiler keeps in registers.
+// Targets are the queues that a message goes to, those of one shard side by side, buffers last. The
+// slice is shared and never changed. Targets take four words, the most that the compiler keeps in
+// registers.
 type Targets struct {
 	queues  []*Queue
-	parts   int32 // publishes they need: one for each shard, and one for each buffer
-	buffers bool  // there are buffers among them
+	parts   int32 // how many publishes they need: one for each shard, and one for each buffer
+	buffers bool  // some of them are buffers
 }
 
 // NewTargets returns the targets of a message that goes to some queues, which it sorts.
@@ -42,7 +42,7 @@ func (t Targets) within(sh *Shard) bool {
 	return t.Empty() || t.parts == 1 && !t.buffers && t.queues[0].shard == sh
 }
 
-// OnlyCopied reports whether only exchanges that keep copies of messages get the message.
+// OnlyCopied reports whether the message reaches only exchanges that keep copies of messages.
 func (t Targets) OnlyCopied() bool {
 	for _, q := range t.queues {
 		if q.buffer == nil || !q.buffer.Keeps {
@@ -52,17 +52,17 @@ func (t Targets) OnlyCopied() bool {
 	return len(t.queues) > 0
 }
 
-// Buffered reports whether one of the queues belongs to an exchange: then it is open whether the
-// message reaches a client's queue.
+// Buffered reports whether one of the queues belongs to an exchange: then it is unknown yet whether
+// the message reaches a client's queue.
 func (t Targets) Buffered() bool { return t.buffers }
 
 // Empty reports whether no queue gets the message.
 func (t Targets) Empty() bool { return len(t.queues) == 0 }
 
-// Queues are the queues, the caller's to read only.
+// Queues returns the queues, for reading only.
 func (t Targets) Queues() []*Queue { return t.queues }
 
-// Names are the names of the queues that belong to no exchange.
+// Names returns the names of the queues that belong to no exchange.
 func (t Targets) Names() (all []string) {
 	for _, q := range t.queues {
 		if q.buffer == nil {
@@ -72,7 +72,7 @@ func (t Targets) Names() (all []string) {
 	return all
 }
 
-// Without is the targets without the queue of a name.
+// Without returns the targets without the queue of a name.
 func (t Targets) Without(queue string) Targets {
 	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
 		return t
@@ -80,10 +80,10 @@ func (t Targets) Without(queue string) Targets {
 	return NewTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
 }
 
-// Parts is how many publishes the queues need: a Confirmer is called once for each.
+// Parts returns how many publishes the queues need: a Confirmer is called once for each.
 func (t Targets) Parts() int { return int(t.parts) }
 
-// Each calls fn once per part with base completed for it.
+// Each calls fn once per publish, with base completed for it.
 func (t Targets) Each(base Op, fn func(*Shard, Op)) {
 	for i := 0; i < len(t.queues); {
 		end := i + 1

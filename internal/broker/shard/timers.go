@@ -17,7 +17,7 @@ type byWake struct{}
 func (byWake) Before(a, b *Queue) bool   { return a.wakeAt < b.wakeAt }
 func (byWake) Moved(q *Queue, place int) { q.timer = place }
 
-// next is the time of the first event, noTime when there is none.
+// next returns the time of the first event, noTime if there is none.
 func (t *timers) next() int64 {
 	if len(t.heap) == 0 {
 		return noTime
@@ -25,7 +25,7 @@ func (t *timers) next() int64 {
 	return t.heap[0].wakeAt
 }
 
-// set sets the time of a queue; noTime takes it out.
+// set sets the time of a queue; noTime removes it.
 func (t *timers) set(q *Queue, at int64) {
 	switch {
 	case at == noTime:
@@ -36,8 +36,8 @@ func (t *timers) set(q *Queue, at int64) {
 	}
 }
 
-// Dead letters are made expireStep at a time, and at most maxDeadBytes of them may be on their way
-// to other shards.
+// Dead letters are made expireStep at a time, and at most maxDeadBytes of them may be in transit to
+// other shards.
 const (
 	expireStep   = 64
 	MaxDeadBytes = 16 << 20
@@ -59,7 +59,7 @@ func (sh *Shard) setTimer(q *Queue) {
 	if q.shrinking {
 		at = sh.now
 	}
-	if at <= sh.now { // it had to stop: too many dead letters are on their way
+	if at <= sh.now { // it stopped early: too many dead letters are in transit
 		at = sh.now + DeadRetry
 	}
 	if at2, ok := q.expiry(); ok {
@@ -68,7 +68,7 @@ func (sh *Shard) setTimer(q *Queue) {
 	sh.timers.set(q, at)
 }
 
-// expiry is when the queue is deleted because it is unused.
+// expiry returns when the queue is deleted because it is unused.
 func (q *Queue) expiry() (at int64, ok bool) {
 	if q.Policy().Expires <= 0 || q.inUse() || q.expiring {
 		return 0, false
@@ -116,7 +116,7 @@ func (sh *Shard) expire(q *Queue) {
 			sh.deadLetter(q, h, deadletter.Expired)
 			sh.doLocal()
 			if sh.log.Full() {
-				sh.log.Propose() // that they are dead may be recorded without a publish
+				sh.log.Propose() // their end may be recorded without a publish
 			}
 		}
 		if len(sh.expired) < expireStep {

@@ -12,16 +12,16 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Rate limits what sessions publish in the virtual host.
+// Rate returns the limit on what sessions publish in the virtual host.
 func (v *VHost) Rate() *throttle.Limit { return &v.rate }
 
 // Tapped reports whether the virtual host is tapped.
 func (v *VHost) Tapped() bool { return v.tapped.Load() }
 
-// Tap starts or stops the tap of the virtual host, and reports whether that is a change.
+// Tap starts or stops the tap of the virtual host, and reports whether that changed anything.
 func (v *VHost) Tap(on bool) (changed bool) { return v.tapped.Swap(on) != on }
 
-// EnterVHost notes the shard of a queue with an order in its virtual host. It is for the goroutine
+// EnterVHost adds the shard of a queue with an order to its virtual host. It is for the goroutine
 // that changes the definitions.
 func (q *Queue) EnterVHost() {
 	if q.Declared.ConsumeAfter {
@@ -44,16 +44,16 @@ type VHost struct {
 	catalog.VHost // its definitions
 
 	set     *Set
-	traffic routing.Traffic // of all its exchanges, also of those that are gone
+	traffic routing.Traffic // of all its exchanges, also of deleted ones
 	rate    throttle.Limit
 	scan    atomic.Pointer[scanOrder] // nil before the first Finder.QueuesFrom
 	tapped  atomic.Bool               // SetTapped
 
-	ordered atomic.Pointer[[]*Shard] // where queues with an order are or were, that of the newest last; replaced as a whole, by the goroutine that changes the definitions
-	newest  uint64                   // id of that queue, for the same
+	ordered atomic.Pointer[[]*Shard] // shards that have or had queues with an order, that of the newest last; replaced as a whole, by the goroutine that changes the definitions
+	newest  uint64                   // id of the newest such queue
 }
 
-// OrderedOn are the shards on which queues with an order (QueuePolicy.ConsumeAfter) are or were,
+// OrderedOn returns the shards that have or had queues with an order (QueuePolicy.ConsumeAfter),
 // that of the newest last.
 func (v *VHost) OrderedOn() []*Shard {
 	if shards := v.ordered.Load(); shards != nil {
@@ -62,7 +62,7 @@ func (v *VHost) OrderedOn() []*Shard {
 	return nil
 }
 
-// orderOn notes the shard of a queue with an order. It is for the goroutine that changes the
+// orderOn adds the shard of a queue with an order. It is for the goroutine that changes the
 // definitions.
 func (v *VHost) orderOn(q *Queue) {
 	have := v.OrderedOn()
@@ -89,16 +89,16 @@ func (v *VHost) Queues() iter.Seq[*Queue] {
 	}
 }
 
-// Traffic counts what came to the exchanges of the virtual host, those that are gone included.
+// Traffic counts what came to the virtual host's exchanges, including deleted ones.
 func (v *VHost) Traffic() *routing.Traffic { return &v.traffic }
 
-// scanOrder is the ids of the queues of a virtual host in their order.
+// scanOrder is the sorted ids of the queues of a virtual host.
 type scanOrder struct {
-	table *routing.Table // as it was
+	table *routing.Table // the routing table that has them
 	ids   []uint64
 }
 
-// QueueIDs are the ids of the queues, in their order.
+// QueueIDs returns the sorted ids of the queues.
 func (v *VHost) QueueIDs() []uint64 {
 	table := v.Table()
 	if o := v.scan.Load(); o != nil && o.table == table {
@@ -130,7 +130,7 @@ func (v *VHost) Resolve(ids []routing.QueueID) Targets {
 	return NewTargets(queues)
 }
 
-// route finds the targets of a dead letter; without its exchange there are none.
+// route finds the targets of a dead letter. If its exchange does not exist there are none.
 func (v *VHost) route(m *deadletter.Message) Targets {
 	var r routing.Route
 	rm := m.Routed()
@@ -140,8 +140,8 @@ func (v *VHost) route(m *deadletter.Message) Targets {
 	return v.Resolve(r.Queues)
 }
 
-// routeOut routes a message that the engine sends on from an exchange. ok is false when there is no
-// such exchange.
+// routeOut routes a message that the engine publishes from an exchange. ok is false if the exchange
+// does not exist.
 func (v *VHost) routeOut(exchange string, m *forward.Message, past routing.Past) (t Targets, ok bool) {
 	table := v.Table()
 	x, ok := table.Exchange(exchange)

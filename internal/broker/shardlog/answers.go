@@ -1,12 +1,12 @@
 package shardlog
 
-// Confirmer is told of the outcome of publishes: each number from from to to is confirmed (ok) or
+// Confirmer is told the outcome of publishes: the numbers from from to to are confirmed (ok) or
 // rejected. Any goroutine may call it, and it must not block.
 type Confirmer interface {
 	Confirmed(from, to uint64, ok bool)
 }
 
-// Answers are outcomes to be told, those of neighbours together.
+// Answers are outcomes that confirmers have not been told yet, with neighbours joined.
 type Answers []answer
 
 // answer is a range of publishes of one confirmer with one outcome.
@@ -27,7 +27,7 @@ func (l *Answers) Add(to Confirmer, seq uint64, ok bool) {
 	*l = append(*l, answer{to, seq, seq, ok})
 }
 
-// Tell tells the outcomes, and forgets them.
+// Tell tells the confirmers the outcomes, and forgets these.
 func (l *Answers) Tell() {
 	for i := range *l {
 		a := &(*l)[i]

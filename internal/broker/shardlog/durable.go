@@ -6,24 +6,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// durable is how far a shard's entries are durable, and the functions that wait for more. On most
-// shards none waits: that costs an atomic store and a load for each entry.
+// durable records how far a shard's entries are durable, and the functions that wait for more. Most
+// shards have none: an entry then costs an atomic store and a load.
 type durable struct {
 	upTo    atomic.Uint64 // index of the last durable entry
 	failed  atomic.Bool   // no further entry will be durable
 	awaited atomic.Bool   // waiting is not empty
 	waiting []awaitsEntry // owned by the shard; in the order of their indexes
-	asked   uint64        // owned by the shard: a sync of the entries up to this index is on its way
+	asked   uint64        // owned by the shard: a sync of the entries up to this index is pending
 }
 
 // awaitsEntry is a function to call on the shard's goroutine when an entry is durable, or with an
-// error when it never will be.
+// error if it never will be.
 type awaitsEntry struct {
 	index uint64
 	fn    func(error)
 }
 
-// advance notes that the entries up to index are durable, or never will be. It runs on the
+// advance records that the entries up to index are durable, or never will be. It runs on the
 // goroutine that writes the log, or on the shard's.
 func (w *Writer) advance(index uint64, err error) {
 	if err != nil {
@@ -45,13 +45,13 @@ func (d *durable) raise(index uint64) {
 	}
 }
 
-// UpTo is the index of the last durable entry. Any goroutine may call it.
+// UpTo returns the index of the last durable entry. Any goroutine may call it.
 func (w *Writer) UpTo() uint64 { return w.upTo.Load() }
 
 // WhenDurable calls fn on the shard's goroutine when the entries up to index are durable, or with
-// an error when they never will be: at once if they are, and no function waits before it.
+// an error if they never will be. If they are and no earlier function waits, it calls fn at once.
 func (w *Writer) WhenDurable(index uint64, fn func(error)) {
-	w.awaited.Store(true) // before the look: an entry that becomes durable meanwhile sees it
+	w.awaited.Store(true) // before the check: an entry that becomes durable meanwhile sees it
 	w.waiting = append(w.waiting, awaitsEntry{index, fn})
 	switch {
 	case index == w.index:

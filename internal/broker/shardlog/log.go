@@ -7,25 +7,26 @@ import "fiveways.dev/fiveways/internal/storage/store"
 //
 // The done functions of a Log are called in the order of the calls of Append. Once one has got an
 // error, all later ones do: it is unknown whether their entries are there after a restart. State is
-// Failed from before the first of them, whatever the reason: what waits for a confirm asks it. Of a
-// log that ends with the leadership of its node the error is store.ErrLost, in the state too.
+// Failed from before the first error on, whatever the reason, so that callers waiting for a confirm
+// can check it. If the log ends with the leadership of its node, the error is store.ErrLost, also
+// in State.
 type Log interface {
-	// Append adds a group of entries, which is atomic. It does not wait. done is called on the
-	// goroutine that writes when the group is as safe as its Wait asks.
+	// Append adds a group of entries, which is atomic. It does not wait. The goroutine that writes
+	// calls done when the group is as safe as its Wait asks.
 	Append(group []store.Entry, done func(error))
 	// AppendInline is Append for a caller that calls Commit soon.
 	AppendInline(group []store.Entry, done func(error))
 	// Commit writes what was appended on the caller's goroutine, unless another goroutine is
 	// writing. The caller holds no lock that a done function takes.
 	Commit()
-	// Barrier calls done when what was appended for these shards is as safe as wait asks, on the
-	// caller's goroutine when it is already. An answer from the state of a shard without an entry
-	// of its own waits for it: the state may be ahead of the log.
+	// Barrier calls done when everything appended for these shards is as safe as wait asks; if it
+	// already is, on the caller's goroutine. An answer from the state of a shard without an entry
+	// of its own waits for it, because the state may be ahead of the log.
 	Barrier(shards []uint32, wait store.Wait, done func(error))
-	// Pending is how many bytes are appended but not written.
+	// Pending returns how many bytes are appended but not written.
 	Pending() int64
-	// State is the health of the log. Watch has fn called when it changes. Retry has a log that is
-	// out of space try again at once.
+	// State returns the health of the log. Watch registers fn, which is called when the state
+	// changes. Retry makes a log that is out of space try again at once.
 	State() store.State
 	Watch(fn func(store.State))
 	Retry()

@@ -5,17 +5,17 @@ import "sync/atomic"
 // Promised is told when a promise is kept, or with an error that it will not be.
 type Promised interface{ Tell(error) }
 
-// Promise waits until all changes between begin and end are durable, in any number of entries. It
-// can be used again after it has called Tell.
+// Promise waits until all changes between Begin and End are durable, in any number of entries. It
+// can be reused after it has called Tell.
 type Promise struct {
 	to      Promised
-	index   uint64 // of the entry that it joined last
+	index   uint64 // of the last entry that it joined
 	open    atomic.Int32
 	failed  atomic.Pointer[error]
 	release func(error) // kept, bound once
 }
 
-// Begin begins it, for to.
+// Begin starts the promise, which tells to.
 func (p *Promise) Begin(to Promised) {
 	p.to, p.index = to, 0
 	p.failed.Store(nil)
@@ -25,7 +25,7 @@ func (p *Promise) Begin(to Promised) {
 	}
 }
 
-// Join has the promise wait for the current entry.
+// Join makes the promise wait for the current entry.
 func (p *Promise) Join(w *Writer) {
 	if p.index != w.index {
 		p.index = w.index
@@ -34,7 +34,7 @@ func (p *Promise) Join(w *Writer) {
 	}
 }
 
-// End ends it: to is told when all is durable.
+// End ends it: the promise tells to when everything is durable.
 func (p *Promise) End() { p.finish(nil) }
 
 func (p *Promise) finish(err error) {

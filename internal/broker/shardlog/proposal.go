@@ -11,7 +11,7 @@ import (
 // waiters. Proposals are reused.
 type proposal struct {
 	w        *Writer
-	index    uint64 // 0 until it is sealed, and for one without facts
+	index    uint64 // 0 until it is sealed, and for an entry without facts
 	data     []byte
 	refs     int // references from queues to bodies in this entry
 	confirms Answers
@@ -20,7 +20,7 @@ type proposal struct {
 	waiters  []func(error)
 	wait     store.Wait // what the promises wait for
 	group    []store.Entry
-	sealed   time.Time   // with confirms: when the log got it
+	sealed   time.Time   // if it has confirms: when it was handed to the log
 	finished func(error) // p.finish, bound once
 	written  func()      // p.tellEarly, bound once
 }
@@ -39,7 +39,7 @@ func (p *proposal) release(index uint64) {
 	p.releases = append(p.releases, store.Run{Index: index, N: 1})
 }
 
-// confirm notes a publish that is confirmed as soon as wait allows.
+// confirm adds a publish that is confirmed as soon as wait allows.
 func (p *proposal) confirm(to Confirmer, seq uint64, wait store.Wait) {
 	list := &p.confirms
 	if wait == store.WaitNot {
@@ -52,7 +52,7 @@ func (p *proposal) confirm(to Confirmer, seq uint64, wait store.Wait) {
 // promises reports whether the entry has promises.
 func (p *proposal) promises() bool { return len(p.waiters)+len(p.confirms)+len(p.early) > 0 }
 
-// waits is what the promises of the entry wait for.
+// waits returns what the promises of the entry wait for.
 func (p *proposal) waits() store.Wait {
 	if len(p.confirms) > 0 {
 		p.sealed = time.Now()
@@ -63,21 +63,21 @@ func (p *proposal) waits() store.Wait {
 	return p.wait
 }
 
-// synced reports whether the entry is durable once it is finished: one without a promise is then
-// only written, and synced a little later.
+// synced reports whether the entry is durable when finish runs. An entry without a promise is only
+// written by then, and synced a little later.
 func (p *proposal) synced() bool {
 	return p.wait != store.WaitNot || p.w.Sync.Wait() == store.WaitNot
 }
 
 // finish keeps the promises. It runs on the goroutine that writes the log when the entry is
-// durable, or with an error when it never will be.
+// durable, or with an error if it never will be.
 func (p *proposal) finish(err error) {
 	w := p.w
 	if len(p.confirms) > 0 && err == nil {
 		w.Confirmed.Observe(uint64(time.Since(p.sealed)), 1)
 	}
 	p.confirms.tell(err == nil)
-	p.early.tell(err == nil) // still there when the write failed, or when there was nothing to write
+	p.early.tell(err == nil) // confirms remain if the write failed, or there was nothing to write
 	for _, waiter := range p.waiters {
 		waiter(err)
 	}
@@ -99,8 +99,8 @@ func (p *proposal) tellEarly() {
 }
 
 const (
-	keptProposals     = 8              // more are left to the garbage collector
-	keptProposalBytes = 2 * EntryBytes // capacity of the buffer of a kept one
+	keptProposals     = 8              // the garbage collector gets the rest
+	keptProposalBytes = 2 * EntryBytes // largest buffer that a kept proposal may have
 )
 
 // proposals recycles proposals: the committer puts back what shards take. It is a plain list

@@ -9,7 +9,7 @@ import (
 // Shared is what the writers of one broker share.
 type Shared struct {
 	Log       Log
-	Store     *store.Store // which bodies are released at
+	Store     *store.Store // which bodies are released from
 	Sync      store.SyncMode
 	Relieve   func()              // called when an entry has left memory
 	Confirmed histogram.Histogram // ns until entries with confirms were durable
@@ -22,13 +22,13 @@ type Shared struct {
 type Writer struct {
 	*Shared
 	id     uint32
-	on     [1]uint32                // id
+	on     [1]uint32                // the shard's number
 	facts  *shardstate.Recorder     // gathers the current entry
 	post   func(func()) (open bool) // runs a function at the shard
 	entry  *proposal                // its promises
 	index  uint64                   // of the current entry
 	inline bool                     // the goroutine that runs the shard writes the log afterwards
-	owes   bool                     // there is something for it to write
+	owes   bool                     // it has something to write
 	durable
 
 	total int64 // bytes in the log at the start, and since then
@@ -44,7 +44,7 @@ func NewWriter(s *Shared, id uint32, facts *shardstate.Recorder, post func(func(
 	return w
 }
 
-// Replayed counts a fact of an entry that is durable, and has the writer continue behind it.
+// Replayed counts a fact of a durable entry, and makes the writer continue after it.
 func (w *Writer) Replayed(index uint64, fact []byte) {
 	w.count(len(fact))
 	if index >= w.index {
@@ -52,17 +52,17 @@ func (w *Writer) Replayed(index uint64, fact []byte) {
 	}
 }
 
-// Recovered has the writer continue behind the last entry of the log.
+// Recovered makes the writer continue after the last entry of the log.
 func (w *Writer) Recovered(last uint64) {
 	w.index = last + 1
 	w.upTo.Store(last)
 	w.facts.Begin(w.index, nil)
 }
 
-// Index is that of the current entry.
+// Index returns the index of the current entry.
 func (w *Writer) Index() uint64 { return w.index }
 
-// LastRecorded is the index of the newest entry that is not empty.
+// LastRecorded returns the index of the newest entry that is not empty.
 func (w *Writer) LastRecorded() uint64 {
 	if !w.facts.Empty() {
 		return w.index
@@ -70,7 +70,7 @@ func (w *Writer) LastRecorded() uint64 {
 	return w.index - 1
 }
 
-// Size is how many bytes the current entry has.
+// Size returns the size of the current entry in bytes.
 func (w *Writer) Size() int { return w.facts.Len() }
 
 // Full reports whether the current entry is as large as entries should be.
@@ -79,24 +79,24 @@ func (w *Writer) Full() bool { return w.facts.Len() >= EntryBytes }
 // EntryBytes is the size at which an entry is proposed.
 const EntryBytes = 1 << 20
 
-// Confirm has a publish confirmed as soon as wait allows.
+// Confirm confirms a publish as soon as wait allows.
 func (w *Writer) Confirm(to Confirmer, seq uint64, wait store.Wait) { w.entry.confirm(to, seq, wait) }
 
-// WhenRecorded has fn called, on the goroutine that writes the log, when all that was changed by
-// now is durable, or with an error when it never will be. fn must not wait.
+// WhenRecorded registers fn, which is called on the goroutine that writes the log when everything
+// that has been changed by now is durable, or with an error if it never will be. fn must not wait.
 func (w *Writer) WhenRecorded(fn func(error)) { w.entry.waiters = append(w.entry.waiters, fn) }
 
 // Release releases a body of an entry once the current entry is durable.
 func (w *Writer) Release(index uint64) { w.entry.release(index) }
 
-// MustSync has the current entry synced though nothing waits for it.
+// MustSync makes the log sync the current entry, even if nothing waits for it.
 func (w *Writer) MustSync() { w.entry.wait = max(w.entry.wait, w.Sync.Wait()) }
 
-// WriteInline says whether the goroutine that runs the shard from now on writes the log afterwards,
-// by Log.Commit.
+// WriteInline sets whether the goroutine that runs the shard from now on writes the log afterwards,
+// with Log.Commit.
 func (w *Writer) WriteInline(writes bool) { w.inline = writes }
 
-// EndInline ends that, and reports whether there is something to write.
+// EndInline undoes WriteInline, and reports whether there is something to write.
 func (w *Writer) EndInline() (owes bool) {
 	owes = w.owes
 	w.inline, w.owes = false, false
@@ -118,7 +118,7 @@ func (w *Writer) Propose() {
 }
 
 // keepPromises is Propose for an entry without facts: its promises are about earlier entries, such
-// as that of the original of a duplicate.
+// as that of a duplicate's original.
 func (w *Writer) keepPromises() {
 	p := w.entry
 	w.begin()
@@ -154,8 +154,8 @@ func (w *Writer) Seal() store.Entry {
 	return e
 }
 
-// SealAlone is Seal for an entry of an atomic group. done is to be called with the outcome; it is
-// nil when nothing was recorded, and the promises stay with the current entry.
+// SealAlone is Seal for an entry of an atomic group. The caller calls done with the outcome; done
+// is nil if nothing was recorded, and the promises then stay with the current entry.
 func (w *Writer) SealAlone() (e store.Entry, done func(error)) {
 	p := w.entry
 	if w.facts.Empty() {
@@ -176,11 +176,11 @@ func (w *Writer) count(n int) {
 	w.since += int64(n)
 }
 
-// Total is how many bytes the shard had in the log at the start, and has added since then.
+// Total returns how many bytes of the shard the log had at the start, plus those added since.
 func (w *Writer) Total() int64 { return w.total }
 
-// SinceCheckpoint is how many bytes the shard has logged since the last checkpoint.
+// SinceCheckpoint returns how many bytes the shard has logged since the last checkpoint.
 func (w *Writer) SinceCheckpoint() int64 { return w.since }
 
-// Checkpointed begins the count of SinceCheckpoint again.
+// Checkpointed restarts the count of SinceCheckpoint.
 func (w *Writer) Checkpointed() { w.since = 0 }

@@ -7,35 +7,35 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// How says how an entry gets its id.
+// How is how an entry gets its id.
 type How uint8
 
 const (
-	NextID  How = iota // the stream gives it
-	NextIn             // the stream gives the number in a time that is given
-	GivenID            // it is given
+	NextID  How = iota // the stream chooses it
+	NextIn             // the caller gives the time, the stream the number
+	GivenID            // the caller gives it
 )
 
-// Refusal is why an entry was not taken.
+// Refusal is why an entry was not accepted.
 type Refusal uint8
 
 const (
 	NotRefused Refusal = iota
-	NotAbove           // its id is not above all before
+	NotAbove           // its id is not greater than all earlier ones
 	NoMoreIDs
 )
 
-// Add puts a message into a stream.
+// Add adds a message to a stream.
 type Add struct {
 	OnStream
 	Properties []byte // a property list
 	Body       []byte
 	How        How
-	ID         stream.ID // for GivenID; its time for NextIn
-	Create     bool      // the stream is made when there is none
+	ID         stream.ID // for GivenID; for NextIn only its time
+	Create     bool      // create a missing stream
 	Trim       *stream.Trim
 
-	Added   stream.ID // the id it got
+	Added   stream.ID // result: its id
 	Refused Refusal
 
 	env message.Envelope
@@ -85,10 +85,10 @@ func (a *Add) Run(at shard.Context) error {
 	return nil
 }
 
-// EachBody tells what is published, for the limits of rates.
+// EachBody calls fn with the size of what is published, for rate limits.
 func (a *Add) EachBody(fn func(bytes int64)) { fn(int64(len(a.Body))) }
 
-// trim takes out entries that are too many and returns how many went.
+// trim removes the entries that exceed a limit and returns their number.
 func trim(at shard.Context, t *stream.Trim) int {
 	s := at.Content().Stream
 	before, n := s.Cut(t)
@@ -102,7 +102,7 @@ func trim(at shard.Context, t *stream.Trim) int {
 	return n
 }
 
-// pick finds the id of the entry.
+// pick chooses the id of the entry.
 func (a *Add) pick(s *stream.Stream, now int64) (id stream.ID, r Refusal) {
 	if s.Last() == stream.MaxID {
 		return id, NoMoreIDs
@@ -122,7 +122,7 @@ func (a *Add) pick(s *stream.Stream, now int64) (id stream.ID, r Refusal) {
 	return id, NotRefused
 }
 
-// Delete takes entries out of a stream.
+// Delete removes entries from a stream.
 type Delete struct {
 	OnStream
 	IDs     []stream.ID
@@ -147,7 +147,7 @@ func (d *Delete) Run(at shard.Context) error {
 	return nil
 }
 
-// Trim takes the first entries out of a stream.
+// Trim removes the first entries of a stream.
 type Trim struct {
 	OnStream
 	Trim    stream.Trim
@@ -165,12 +165,12 @@ func (t *Trim) Run(at shard.Context) error {
 	return err
 }
 
-// Set changes what a stream says of entries that are not there any more.
+// Set changes what a stream records about entries that no longer exist.
 type Set struct {
 	OnStream
 	Last       stream.ID
-	MaxDeleted stream.ID // 0-0: as it is
-	Added      int64     // below 0: as it is
+	MaxDeleted stream.ID // 0-0: unchanged
+	Added      int64     // below 0: unchanged
 
 	Refused SetRefusal
 }
@@ -180,8 +180,8 @@ type SetRefusal uint8
 
 const (
 	SetNotRefused    SetRefusal = iota
-	BelowEntries                // Last comes before an entry
-	FewerThanEntries            // Added is less than there are entries
+	BelowEntries                // Last is below the id of an entry
+	FewerThanEntries            // Added is less than the number of entries
 )
 
 func (t *Set) Find(f broker.Finder) (*shard.Queue, error) { return t.findStream(f, broker.Writing) }

@@ -6,19 +6,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// GroupClaim makes pending entries those of another consumer, which is made when there is none of
-// its name and it gets something.
+// GroupClaim gives pending entries to another consumer, which is created if it does not exist and
+// gets something.
 type GroupClaim struct {
 	OnGroup
 	Consumer string
 	IDs      []stream.ID
-	MinIdle  int64     // ms; only what was given to a consumer at least this long ago
-	Idle     int64     // ms; the entries count as given this long ago
-	Time     int64     // Unix ms; the entries count as given then; below 0: Idle says when
-	Count    int64     // how often they were given, below 0: once more
-	Force    bool      // also those that are pending for no consumer
-	JustIDs  bool      // not the messages, and the entries were not given once more
-	Last     stream.ID // the group stands at least there
+	MinIdle  int64     // ms; only entries that were delivered at least this long ago
+	Idle     int64     // ms; record the entries as delivered this long ago
+	Time     int64     // Unix ms; record the entries as delivered then; below 0: use Idle
+	Count    int64     // record this count of deliveries; below 0: one more
+	Force    bool      // also entries that are pending for no consumer
+	JustIDs  bool      // return no messages, and do not count a delivery
+	Last     stream.ID // move the group at least to this id
 
 	Entries []Entry
 
@@ -64,7 +64,7 @@ func (c *GroupClaim) Run(at shard.Context) error {
 	return nil
 }
 
-// at is when the entries count as given. What is not a time up to now is taken for now.
+// at returns the time of delivery to record. A time in the future is taken for now.
 func (c *GroupClaim) at(now int64) int64 {
 	at := now - c.Idle
 	if c.Time >= 0 {
@@ -83,18 +83,18 @@ func (c *GroupClaim) Finish(*broker.Session) {
 	}
 }
 
-// claiming gathers what becomes of pending entries, for few facts.
+// claiming collects changes of pending entries, so that few facts record them.
 type claiming struct {
 	at       shard.Context
 	g        *stream.Group
 	consumer string
 	taken    []stream.Pending
-	gone     []stream.ID // of entries that are not there any more
+	gone     []stream.ID // ids of entries that no longer exist
 	last     stream.ID
 }
 
-// before is called with each id before anything else is asked about it: one that is not above those
-// before may be among them.
+// before is called with each id before anything else is done with it. An id that is not greater
+// than all before may be among these.
 func (k *claiming) before(id stream.ID) {
 	if !k.last.Before(id) {
 		k.flush()
@@ -110,23 +110,23 @@ func (k *claiming) flush() {
 	k.taken, k.gone = k.taken[:0], k.gone[:0]
 }
 
-// GroupSweep is GroupClaim for whatever has been pending for long.
+// GroupSweep is GroupClaim for all entries that have been pending for long.
 type GroupSweep struct {
 	OnGroup
 	Consumer string
 	MinIdle  int64 // ms
 	From     stream.ID
-	Max      int // at most this many, at least 1; at most ten times as many are looked at
+	Max      int // at most this many, at least 1; at most ten times as many are checked
 	JustIDs  bool
 
-	Next    stream.ID // where to go on; 0-0: that was all
+	Next    stream.ID // where to continue; 0-0: at the end
 	Entries []Entry
-	Gone    []stream.ID // were pending; the entries are gone, and now nothing is pending of them
+	Gone    []stream.ID // entries that were pending and no longer exist; they are not pending any more
 
 	page page
 }
 
-// sweepLooks is how many pending entries are looked at for each that is wanted.
+// sweepLooks is how many pending entries are checked for each that is wanted.
 const sweepLooks = 10
 
 func (c *GroupSweep) Run(at shard.Context) error {
@@ -175,10 +175,10 @@ func (c *GroupSweep) Finish(*broker.Session) {
 	}
 }
 
-// GroupPending looks at what is pending in a group.
+// GroupPending lists the pending entries of a group.
 type GroupPending struct {
 	OnGroup
-	List       bool // entries one by one, else only how many
+	List       bool // list the entries, else only count them
 	From, To   stream.ID
 	MinIdle    int64 // ms
 	Max        int   // at most this many
@@ -191,12 +191,12 @@ type GroupPending struct {
 	Entries     []PendingInfo
 }
 
-// PendingInfo is an entry that was given to a consumer and is not acknowledged.
+// PendingInfo is an entry that was delivered and has not been acknowledged.
 type PendingInfo struct {
 	ID       stream.ID
 	Consumer string
-	Time     int64 // Unix ms at which it was given
-	Idle     int64 // ms since
+	Time     int64 // Unix ms of its last delivery
+	Idle     int64 // ms since its last delivery
 	Count    uint64
 }
 

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// OnGroup is what commands about a group of a stream embed.
+// OnGroup is embedded by commands about a group of a stream.
 type OnGroup struct {
 	OnStream
 	Group   string
-	NoGroup bool // there is no such group, and the command has done nothing
+	NoGroup bool // result: the group does not exist, and the command has done nothing
 }
 
 // findStream finds the stream of the group.
@@ -21,7 +21,7 @@ func (o *OnGroup) Find(f broker.Finder) (*shard.Queue, error) {
 	return o.findStream(f, broker.Reading)
 }
 
-// group is the group; without an error it may be nil: there is none.
+// group returns the group; without an error it may be nil: it does not exist.
 func (o *OnGroup) group(at shard.Context) (*stream.Group, error) {
 	o.NoGroup = false
 	s, err := o.stream(at)
@@ -33,7 +33,7 @@ func (o *OnGroup) group(at shard.Context) (*stream.Group, error) {
 	return g, nil
 }
 
-// enterGroup has the consumer in the group, and seen now.
+// enterGroup creates the consumer if needed, and records that it was seen now.
 func enterGroup(at shard.Context, g *stream.Group, consumer string) (made bool) {
 	if g.Consumer(consumer) != nil {
 		g.Touch(consumer, at.Now())
@@ -43,17 +43,17 @@ func enterGroup(at shard.Context, g *stream.Group, consumer string) (made bool) 
 	return true
 }
 
-// GroupSet makes a group or moves it.
+// GroupSet creates a group or moves it.
 type GroupSet struct {
 	OnGroup
 	Last   stream.ID
-	Latest bool  // Last is the last id of the stream
-	Read   int64 // how many entries Last makes since the first, or stream.Unknown
-	Move   bool  // the group must be there, else it must not
-	Create bool  // the stream is made when there is none
-	Exists bool  // answer: without Move, the group is there already
+	Latest bool  // set Last to the last id of the stream
+	Read   int64 // how many entries there have been up to Last, or stream.Unknown
+	Move   bool  // the group must exist; without Move it must not
+	Create bool  // create a missing stream
+	Exists bool  // result: without Move, the group exists already
 
-	refused error // why the session may not make a stream of a queue that is there
+	refused error // why the session may not make the existing queue a stream
 }
 
 func (t *GroupSet) Find(f broker.Finder) (*shard.Queue, error) {
@@ -87,7 +87,7 @@ func (t *GroupSet) Run(at shard.Context) error {
 	return nil
 }
 
-// GroupDrop ends a group.
+// GroupDrop deletes a group.
 type GroupDrop struct{ OnGroup }
 
 func (t *GroupDrop) Run(at shard.Context) error {
@@ -99,11 +99,11 @@ func (t *GroupDrop) Run(at shard.Context) error {
 	return err
 }
 
-// GroupJoin makes a consumer of a group.
+// GroupJoin creates a consumer of a group.
 type GroupJoin struct {
 	OnGroup
 	Consumer string
-	Made     bool // there was none of the name
+	Made     bool // result: it did not exist
 }
 
 func (t *GroupJoin) Run(at shard.Context) error {
@@ -114,11 +114,11 @@ func (t *GroupJoin) Run(at shard.Context) error {
 	return err
 }
 
-// GroupLeave ends a consumer of a group. What is pending for it counts as acknowledged.
+// GroupLeave deletes a consumer of a group. Its pending entries count as acknowledged.
 type GroupLeave struct {
 	OnGroup
 	Consumer string
-	Pending  int // how much that was
+	Pending  int // result: how many entries these were
 }
 
 func (t *GroupLeave) Run(at shard.Context) error {
@@ -132,7 +132,7 @@ func (t *GroupLeave) Run(at shard.Context) error {
 	return nil
 }
 
-// GroupAck ends what is pending of entries.
+// GroupAck acknowledges pending entries.
 type GroupAck struct {
 	OnGroup
 	IDs   []stream.ID
@@ -153,30 +153,30 @@ func (t *GroupAck) Run(at shard.Context) error {
 	return nil
 }
 
-// ackPending ends what is pending of entries, each named once.
+// ackPending acknowledges pending entries, each named once.
 func ackPending(at shard.Context, g *stream.Group, ids []stream.ID) {
 	if len(ids) > 0 {
 		at.Facts().AckPending(at.Content(), g.Name, ids)
 	}
 }
 
-// GroupRead gives entries to a consumer of a group, which is made when there is none of its name
-// and it gets something.
+// GroupRead delivers entries to a consumer of a group, which is created if it does not exist and
+// gets something.
 type GroupRead struct {
 	OnGroup
 	Consumer string
-	History  bool      // what is pending for the consumer is given again, instead of new entries
-	After    stream.ID // with History: behind this one
+	History  bool      // deliver the consumer's pending entries again, instead of new ones
+	After    stream.ID // with History: only entries after this id
 	Max      int       // at most this many; 0: all
-	NoAck    bool      // what is given is not pending then
-	Runs     int       // how often it was tried: more than once when it had to wait
+	NoAck    bool      // the delivered entries do not become pending
+	Runs     int       // how often the command ran: more than once if it had to wait
 
-	Entries []Entry // with History those that are gone, too
+	Entries []Entry // result; with History also entries that no longer exist
 
 	page page
 }
 
-// got reports whether the command has an answer: with History an empty one is one.
+// got reports whether the command has an answer: with History an empty one counts.
 func (r *GroupRead) Got() bool {
 	return r.History || r.NoGroup || r.Missing || len(r.page.entries)+len(r.Entries) > 0
 }
@@ -196,7 +196,7 @@ func (r *GroupRead) Run(at shard.Context) error {
 	return nil
 }
 
-// fresh gives entries that the group has not read.
+// fresh delivers entries that the group has not read.
 func (r *GroupRead) fresh(at shard.Context, g *stream.Group) {
 	last, read := g.Last, g.Read
 	var ids []stream.ID
@@ -222,7 +222,7 @@ func (r *GroupRead) fresh(at shard.Context, g *stream.Group) {
 	r.page.lookAlong(at)
 }
 
-// again gives what is pending for the consumer once more.
+// again delivers the consumer's pending entries once more.
 func (r *GroupRead) again(at shard.Context, g *stream.Group) {
 	enterGroup(at, g, r.Consumer)
 	next, ok := r.After.Next()
@@ -242,7 +242,7 @@ func (r *GroupRead) again(at shard.Context, g *stream.Group) {
 	r.page.look(at)
 }
 
-// setPending says what is pending of entries from now on, all of it for one consumer.
+// setPending records the pending state of entries, all for one consumer.
 func setPending(at shard.Context, g *stream.Group, consumer string, list []stream.Pending) {
 	if len(list) > 0 {
 		at.Facts().SetPending(at.Content(), g.Name, consumer, at.Now(), list)

@@ -10,11 +10,11 @@ import (
 // Info describes a stream.
 type Info struct {
 	OnStream
-	Groups    bool // the groups, too
+	Groups    bool // with the groups
 	Consumers bool // and their consumers
-	Pending   bool // and what is pending
-	Entries   int  // how many entries are shown from the beginning; below 0: only the first and the last
-	Max       int  // of what is pending at most this many are shown of each; 0: all
+	Pending   bool // and their pending entries
+	Entries   int  // how many entries to show from the beginning; below 0: only the first and the last
+	Max       int  // how many pending entries to show of each at most; 0: all
 
 	Len         int
 	Blocks      int
@@ -22,7 +22,7 @@ type Info struct {
 	MaxDeleted  stream.ID
 	Added       uint64
 	FirstID     stream.ID
-	Shown       []Entry // the first and the last entry when there are any, or Entries of them
+	Shown       []Entry // the first and the last entry if there are any, or Entries of them
 	GroupInfos  []GroupInfo
 	GroupsThere int
 
@@ -33,9 +33,9 @@ type Info struct {
 type GroupInfo struct {
 	Name      string
 	Last      stream.ID
-	Read      int64 // stream.Unknown: cannot be told
+	Read      int64 // stream.Unknown: not known
 	Lag       int64
-	HasLag    bool // else it cannot be told
+	HasLag    bool // false: not known
 	Total     int  // pending entries
 	There     int  // consumers
 	Pending   []PendingInfo

@@ -15,21 +15,21 @@ import (
 // Entry is an entry of a stream.
 type Entry struct {
 	ID  stream.ID
-	Env message.Envelope // nil: it is gone. Not to be changed
+	Env message.Envelope // nil: the entry no longer exists. Must not be changed
 }
 
-// page is entries on their way to the caller: the bodies that are only on disk are read on the
-// caller's goroutine.
+// page is entries on their way to the caller. Bodies that are only on disk are read on the caller's
+// goroutine.
 type page struct {
 	entries []Entry
-	handles []queue.Handle // of the entries; 0: gone
-	later   bodies.Later   // by the place in entries
-	bounded bool           // what does not fit into lookBytes is not shown
+	handles []queue.Handle // of the entries; 0: no longer exists
+	later   bodies.Later   // by index in entries
+	bounded bool           // bytes that a page may have; the rest is not shown
 	size    int64          // bytes that the entries take
-	fit     int            // this many entries fit; 0: all
+	fit     int            // how many entries fit; 0: all
 }
 
-// add puts an entry on the page.
+// add adds an entry to the page.
 func (p *page) add(id stream.ID, h queue.Handle) bool {
 	p.entries = append(p.entries, Entry{ID: id})
 	p.handles = append(p.handles, h)
@@ -49,7 +49,7 @@ func (p *page) look(at shard.Context) {
 	}
 }
 
-// lookAlong is look for a page of neighbours in order: one walk through the queue.
+// lookAlong is look for a page of neighbours in order, with one walk through the queue.
 func (p *page) lookAlong(at shard.Context) {
 	if len(p.handles) < 4 {
 		p.look(at)
@@ -75,8 +75,8 @@ func (p *page) found(at shard.Context, i int, it *queue.Item) {
 	p.entries[i].Env = p.later.Load(at.Bodies(), it, i)
 }
 
-// read reads what is only on disk and gives the entries out. One that cannot be read is gone:
-// mostly it was deleted just now.
+// read reads bodies that are only on disk, and returns the entries. An entry that cannot be read
+// counts as gone: usually it was just deleted.
 func (p *page) read() []Entry {
 	p.later.Read(func(i int, env message.Envelope) { p.entries[i].Env = env })
 	out := p.entries
@@ -84,20 +84,20 @@ func (p *page) read() []Entry {
 	return out
 }
 
-// withoutGone leaves out the entries that are gone.
+// withoutGone omits the entries that no longer exist.
 func withoutGone(list []Entry) []Entry {
 	return slices.DeleteFunc(list, func(e Entry) bool { return e.Env == nil })
 }
 
-// cut leaves out what does not fit.
+// cut omits entries that do not fit.
 func (p *page) cut() {
 	if p.fit > 0 {
 		p.entries, p.handles = p.entries[:p.fit], p.handles[:p.fit]
 	}
 }
 
-// Range looks at entries. Errors: ErrTooLarge, when they would take more than a quarter of
-// the memory that the broker may use.
+// Range reads entries. Errors: ErrTooLarge if they would take more than a quarter of the memory
+// that the broker may use.
 type Range struct {
 	OnStream
 	From, To stream.ID
@@ -145,13 +145,13 @@ func (r *Range) Finish(*broker.Session) {
 	}
 }
 
-// Read looks at the entries behind one, as many as fit into a quarter of the memory that the
-// broker may use.
+// Read reads the entries after an id, as many as fit into a quarter of the memory that the broker
+// may use.
 type Read struct {
 	OnStream
 	After  stream.ID
-	Latest bool // After is the last there is when the command runs first
-	Create bool // the queue is declared when there is none, so that Await can wait at it
+	Latest bool // set After to the last id at the command's first run
+	Create bool // declare a missing queue, so that Await can wait at it
 	Max    int  // at most this many; 0: all
 
 	Entries []Entry
@@ -170,10 +170,10 @@ func (r *Read) Find(f broker.Finder) (*shard.Queue, error) {
 	return q, err
 }
 
-// Got reports whether there is nothing to wait for.
+// Got implements the method that Await asks for.
 func (r *Read) Got() bool { return len(r.page.entries)+len(r.Entries) > 0 }
 
-// AwaitsStream marks a command that waits on at a queue of another kind.
+// AwaitsStream marks a command that keeps waiting at a queue of another kind.
 func (*Read) AwaitsStream() {}
 
 func (r *Read) Run(at shard.Context) error {
@@ -181,7 +181,7 @@ func (r *Read) Run(at shard.Context) error {
 	s, err := r.stream(at)
 	if s == nil {
 		if err == nil {
-			r.Latest = false // all that comes is new
+			r.Latest = false // every entry that comes is new
 		}
 		return err
 	}

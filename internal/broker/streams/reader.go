@@ -12,23 +12,23 @@ import (
 // Start is where a reader of a declared stream begins.
 type Start struct {
 	From From
-	N    int64 // of AtOffset: the offset; of AtTime: Unix ms
+	N    int64 // for AtOffset the offset, for AtTime Unix ms
 }
 
-// From is a kind of Start.
+// From is where a Start lies.
 type From uint8
 
-// The places where a reader may begin.
+// The positions where a reader may begin.
 const (
-	Next     From = iota // at what comes from now on
-	First                // at the first entry there is
-	Last                 // at the last one
-	AtOffset             // at the one with an offset, or the first behind it
-	AtTime               // at the first one that is not older
+	Next     From = iota // entries from now on
+	First                // the first existing entry
+	Last                 // the last existing entry
+	AtOffset             // the entry with an offset, or the first one after it
+	AtTime               // the first entry that is not older
 )
 
-// OffsetOf is the offset of an entry: its number among all that were ever published to the queue,
-// from 0. It stays when entries before it go.
+// OffsetOf returns the offset of an entry: its number, from 0, among all that were ever published
+// to the queue. It does not change when earlier entries go.
 func OffsetOf(h queue.Handle) int64 { return int64(h.Seq()) - 1 }
 
 // Declared reports whether a queue that the session may read is a declared stream. Errors:
@@ -38,19 +38,19 @@ func Declared(s *broker.Session, queue string) (bool, error) {
 	return err == nil && q.Declared.Stream, err
 }
 
-// Consume registers a consumer that reads a declared stream from a start on, beside all others, and
-// removes nothing. spec.Prefetch is how many entries are out at a time, at least 1; acknowledging
-// them in any way makes room for more. Entries that admits refuses are passed over; nil: none.
-// Errors: those of Session.Consume, ErrWrongKind.
+// Consume registers a consumer that reads a declared stream from start on, independently of all
+// others, and removes nothing. spec.Prefetch, at least 1, is how many entries are out at a time;
+// any acknowledgement of them makes room for more. Entries that admits refuses are skipped; nil:
+// none. Errors: those of Session.Consume, ErrWrongKind.
 func Consume(s *broker.Session, spec shard.ConsumerSpec, from Start, admits func(message.Envelope) bool) (*shard.Consumer, error) {
 	spec.Reader = &reader{from: from, admits: admits}
 	return s.Consume(spec)
 }
 
-// maxOffset is beyond all offsets, and its handle one of the lowest priority still.
+// maxOffset is greater than all offsets, and its handle still has the lowest priority.
 const maxOffset = 1 << 50
 
-// in is the handle at which a reader begins.
+// in returns the handle at which a reader begins.
 func (f Start) in(at shard.Context) (h queue.Handle) {
 	s := at.Content().Stream
 	h = queue.MakeHandle(0, at.Deliveries().NextSeq(0))
@@ -72,14 +72,14 @@ func (f Start) in(at shard.Context) (h queue.Handle) {
 	return h
 }
 
-// reader is a consumer's place in a stream.
+// reader is the position of a consumer in a stream.
 type reader struct {
 	from   Start
-	next   queue.Handle // the first entry that it has not looked at
+	next   queue.Handle // handle of the next entry to look at
 	admits func(message.Envelope) bool
-	bodies *bodies.Reader // nil while it needs none from disk
-	again  bool           // another look is on its way
-	item   queue.Item     // the one that is given
+	bodies *bodies.Reader // nil while it reads nothing from disk
+	again  bool           // another look is pending
+	item   queue.Item     // the current item
 }
 
 // Start implements shard.Reader.
@@ -103,11 +103,11 @@ func (r *reader) Read(at shard.Context, give func(*queue.Item) bool) {
 		return !more
 	})
 	if !more {
-		r.bodies = nil // it has come to the end, where entries are in memory
+		r.bodies = nil // it has caught up with the end, where entries are in memory
 	}
 }
 
-// load prepares the item that is given; false when its body cannot be read.
+// load prepares the current item; false if its body cannot be read.
 func (r *reader) load(at shard.Context, it *queue.Item) bool {
 	r.item = *it
 	r.item.Flags &^= queue.Redelivered // by others, or a crash
@@ -127,7 +127,7 @@ func (r *reader) load(at shard.Context, it *queue.Item) bool {
 	return true
 }
 
-// lookAgain has the shard attend to the queue once more, after what waits for it.
+// lookAgain makes the shard attend to the queue once more, after other pending work.
 func (r *reader) lookAgain(q *shard.Queue) {
 	if r.again {
 		return

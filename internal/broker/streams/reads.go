@@ -5,11 +5,11 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// GroupReads gives entries of several streams to a consumer: when one of the groups is not there,
-// nothing of any.
+// GroupReads delivers entries of several streams to a consumer. If one of the groups does not
+// exist, it delivers nothing.
 type GroupReads struct {
 	broker.OnQueue
-	Reads []*GroupRead // at least one; the answers are in them
+	Reads []*GroupRead // at least one; they hold the results
 }
 
 // Find implements broker.Command.
@@ -28,7 +28,7 @@ func (r *GroupReads) Find(f broker.Finder) (first *shard.Queue, err error) {
 	return first, err
 }
 
-// Others are the streams that are there.
+// Others names the streams that exist.
 func (r *GroupReads) Others(fn func(*shard.Queue)) {
 	for _, g := range r.Reads {
 		if q := g.Found(); q != nil {
@@ -37,7 +37,7 @@ func (r *GroupReads) Others(fn func(*shard.Queue)) {
 	}
 }
 
-// OfStreams marks a command about streams.
+// OfStreams marks a command for streams.
 func (*GroupReads) OfStreams() {}
 
 // Run implements broker.Command.
@@ -64,7 +64,7 @@ func (r *GroupReads) Run(at shard.Context) error {
 	return nil
 }
 
-// Finish reads what is only on disk.
+// Finish reads bodies that are only on disk.
 func (r *GroupReads) Finish(s *broker.Session) {
 	for _, g := range r.Reads {
 		g.Finish(s)

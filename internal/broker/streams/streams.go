@@ -9,32 +9,32 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// OnStream is what all commands about streams embed: their queue, and that it must be a stream.
+// OnStream is embedded by all commands about streams: it finds their queue, which must be a stream.
 type OnStream struct {
 	broker.OnQueue
-	// Missing: there is no such stream, and the command has done nothing. A queue that is no stream
-	// and is empty counts as none.
+	// Missing is a result: the stream does not exist, and the command has done nothing. An empty
+	// queue that is no stream counts as none.
 	Missing bool
 }
 
-// OfStreams marks a command about streams.
+// OfStreams marks a command for streams.
 func (*OnStream) OfStreams() {}
 
-// findStream finds a queue to do something to the stream it may be. What is not there is not an
-// error but Missing.
+// findStream finds a queue for something that the session wants to do to its stream. A missing
+// queue sets Missing and is no error.
 func (o *OnStream) findStream(f broker.Finder, action string) (*shard.Queue, error) {
 	q, err := f.Queue(action, o.Queue, false)
 	o.Missing = errors.Is(err, failure.ErrQueueNotFound)
 	return q, err
 }
 
-// findOrMakeQueue is findStream, and declares the queue when it is not there.
+// findOrMakeQueue is findStream, and declares a missing queue.
 func (o *OnStream) findOrMakeQueue(f broker.Finder, action string) (*shard.Queue, error) {
 	o.Missing = false
 	return f.Queue(action, o.Queue, true)
 }
 
-// stream is the stream of a queue. Without an error it may be nil: there is none.
+// stream returns the stream of a queue. Without an error it may be nil: there is none.
 func (o *OnStream) stream(at shard.Context) (*stream.Stream, error) {
 	at.Use()
 	s := at.Content().Stream

@@ -21,10 +21,10 @@ const (
 	RabbitMD5    = "rabbit_password_hashing_md5"    // as before, with MD5
 )
 
-// ErrHash tells that a password hash is not in a form that can be checked.
+// ErrHash means that a password hash has a form that cannot be checked.
 var ErrHash = errors.New("not a valid password hash")
 
-// What new passwords cost: the first choice of OWASP's recommendation with little memory.
+// The cost of new passwords: OWASP's first recommendation for little memory.
 const (
 	argonMemory  = 19456 // KiB
 	argonTime    = 2
@@ -32,7 +32,7 @@ const (
 	argonKey     = 32 // bytes
 )
 
-// The most that a hash from elsewhere may cost at a login, and the bytes of its parts.
+// The highest cost that a hash from elsewhere may have at a login, and the lengths of its parts.
 const (
 	maxArgonMemory  = 256 << 10 // KiB
 	maxArgonTime    = 16
@@ -42,14 +42,14 @@ const (
 	maxArgonPart    = 64
 )
 
-// rabbitSalt is how many bytes of salt RabbitMQ puts before its hash.
+// rabbitSalt is the length of the salt that RabbitMQ puts before its hash, in bytes.
 const rabbitSalt = 4
 
 // Secret is a stored password. With an empty hash no login succeeds.
 type Secret struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	Hash      string `json:"hash,omitempty"`
-	// Scram is for clients that prove a password without sending it; it is missing if only the hash
+	// Scram is for clients that prove a password without sending it; it is empty if only the hash
 	// was ever known.
 	Scram Scram `json:"scram,omitempty"`
 }
@@ -62,7 +62,7 @@ func NewSecret(password string, salt []byte) Secret {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))}
 }
 
-// Check reports whether the secret is in a form that Verify knows. Errors: ErrHash.
+// Check checks that Verify knows the form of the secret. Errors: ErrHash.
 func (s Secret) Check() error {
 	if s.Hash == "" {
 		return nil
@@ -82,11 +82,10 @@ func (s Secret) Check() error {
 	return nil
 }
 
-// Slow reports whether Verify is expensive: it costs what NewSecret does, or what the hash was made
-// with.
+// Slow reports whether Verify is expensive, as it is for argon2id.
 func (s Secret) Slow() bool { return s.Algorithm == Argon2id }
 
-// Verify reports whether the password is the one that is kept. The empty password never is.
+// Verify reports whether the password is right. The empty password never is.
 func (s Secret) Verify(password string) bool {
 	if s.Hash == "" || password == "" {
 		return false
@@ -116,7 +115,7 @@ func rabbitHash(algorithm string) func([]byte) []byte {
 	return nil
 }
 
-// argon is a hash of argon2id with what it was made with.
+// argon is an argon2id hash with its parameters.
 type argon struct {
 	memory, time uint32
 	threads      uint8

@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
-// ErrPattern tells that a text is no regular expression that can be used here.
+// ErrPattern means that a text is not a regular expression that can be used here.
 var ErrPattern = errors.New("not a valid regular expression")
 
 // Everything is the pattern that matches every name.
 const Everything = ".*"
 
-// Pattern is a regular expression over names. It matches a name when it is found anywhere in it;
-// the empty one matches nothing but the empty name, and the zero value nothing at all.
+// Pattern is a regular expression that is searched in names. The empty one matches only the empty
+// name, the zero value nothing.
 type Pattern struct {
 	source string
 	re     *pattern.Pattern
@@ -38,7 +38,7 @@ func Compile(source string) (*Pattern, error) {
 // String is the pattern as it was given.
 func (p *Pattern) String() string { return p.source }
 
-// Everything tells that every name matches.
+// Everything reports whether every name matches.
 func (p *Pattern) Everything() bool { return p.source == Everything }
 
 // Match reports whether the pattern is found in name.
@@ -55,11 +55,12 @@ func (p *Pattern) MatchBytes(name []byte) bool {
 type Variables struct {
 	Username string
 	VHost    string
-	ClientID string // "": the protocol has none, and {client_id} stays as it is
+	ClientID string // "": the protocol has none, and {client_id} is not replaced
 }
 
 // Expand makes the pattern of a topic permission from its template: {username}, {vhost} and
-// {client_id} become their values, literally. A template that is no pattern then matches nothing.
+// {client_id} become their values, literally. If the result is not a valid pattern it matches
+// nothing.
 func Expand(template string, v Variables) *Pattern {
 	values := []string{"{username}", regexp.QuoteMeta(v.Username), "{vhost}", regexp.QuoteMeta(v.VHost)}
 	if v.ClientID != "" {
@@ -72,7 +73,7 @@ func Expand(template string, v Variables) *Pattern {
 	return p
 }
 
-// CheckTemplate reports whether a template is a pattern. Errors: ErrPattern.
+// CheckTemplate checks that a template is a pattern. Errors: ErrPattern.
 func CheckTemplate(template string) error {
 	_, err := Compile(strings.NewReplacer("{username}", "u", "{vhost}", "v", "{client_id}", "c").Replace(template))
 	return err

@@ -12,16 +12,16 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// ScramIterations is what a new verifier costs an attacker per guess; it is PostgreSQL's figure,
-// which clients expect.
+// ScramIterations is the iteration count of new verifiers; it is PostgreSQL's, which clients
+// expect.
 const ScramIterations = 4096
 
-// maxScramIterations bounds what a client is made to compute.
+// maxScramIterations bounds what a client must compute.
 const maxScramIterations = 1 << 24
 
-// Scram is a verifier for SCRAM-SHA-256 (RFC 5802, RFC 7677), in PostgreSQL's form:
-// SCRAM-SHA-256$iterations:salt$stored key:server key. The password can be found from it only by
-// guessing, but a thief of it can impersonate the server.
+// Scram is a verifier for SCRAM-SHA-256 (RFC 5802, RFC 7677) in PostgreSQL's form:
+// SCRAM-SHA-256$iterations:salt$stored key:server key. The password can only be guessed from it,
+// but with it an attacker can impersonate the server.
 type Scram string
 
 // ScramKeys are the parts of a Scram.
@@ -33,7 +33,7 @@ type ScramKeys struct {
 
 const scramPrefix = "SCRAM-SHA-256$"
 
-// NewScram makes the verifier of a password. salt is random, 16 bytes.
+// NewScram returns the verifier of a password. salt is random, 16 bytes.
 func NewScram(password string, salt []byte) Scram {
 	salted, err := pbkdf2.Key(sha256.New, prepared(password), salt, ScramIterations, sha256.Size)
 	if err != nil {
@@ -49,8 +49,8 @@ func scramKey(salted []byte, name string) []byte {
 	return h.Sum(nil)
 }
 
-// prepared is the password as clients normalize it (SASLprep); one that cannot be is taken as it
-// is, which PostgreSQL's clients do, too.
+// prepared returns the password as clients normalize it (SASLprep), or unchanged if that fails, as
+// PostgreSQL's clients do.
 func prepared(password string) string {
 	if p, err := stringprep.SASLprep.Prepare(password); err == nil && p != "" {
 		return p
@@ -58,13 +58,13 @@ func prepared(password string) string {
 	return password
 }
 
-// Scram puts the parts together.
+// Scram encodes the parts.
 func (k ScramKeys) Scram() Scram {
 	b64 := base64.StdEncoding.EncodeToString
 	return Scram(fmt.Sprintf("%s%d:%s$%s:%s", scramPrefix, k.Iterations, b64(k.Salt), b64(k.Stored), b64(k.Server)))
 }
 
-// Keys takes a verifier apart. Errors: ErrHash.
+// Keys decodes a verifier. Errors: ErrHash.
 func (s Scram) Keys() (ScramKeys, error) {
 	rest, ok := strings.CutPrefix(string(s), scramPrefix)
 	head, keys, ok2 := strings.Cut(rest, "$")

@@ -3,16 +3,16 @@ package catalog
 import "maps"
 
 // The model of access: users, virtual hosts, and what each user may do in each. All of it is
-// durable. What a tag allows outside of the engine (the HTTP API, the command line) is decided
-// there.
+// durable. Outside of the engine, the HTTP API and the command line decide what a tag allows there.
 
-// The tags that mean something to the engine or to RabbitMQ's tools. Others are kept and shown.
+// The tags that mean something to the engine or to RabbitMQ's tools. Other tags are stored and
+// shown.
 const (
 	TagAdministrator = "administrator"
-	TagImpersonator  = "impersonator" // may put any user's name into the user-id of its messages
+	TagImpersonator  = "impersonator" // may set the user-id of messages to any user
 )
 
-// The names of limits, as RabbitMQ has them. A limit below 0 is none.
+// The names of limits, as in RabbitMQ. A limit below 0 is no limit.
 const (
 	LimitConnections = "max-connections" // of a virtual host or of a user
 	LimitQueues      = "max-queues"      // of a virtual host
@@ -22,10 +22,10 @@ const (
 	LimitPublishBytes = "max-publish-bytes-rate" // the same, bytes of bodies per second
 )
 
-// Limits are the limits that are set, by name.
+// Limits are the limits that have been set, by name.
 type Limits map[string]int64
 
-// Get is a limit; below 0 is none.
+// Get returns a limit; below 0 there is none.
 func (l Limits) Get(name string) int64 {
 	if n, ok := l[name]; ok {
 		return n
@@ -33,7 +33,7 @@ func (l Limits) Get(name string) int64 {
 	return -1
 }
 
-// With is a copy in which one limit is different; remove takes it out.
+// With returns a copy in which one limit is changed, or, with remove, removed.
 func (l Limits) With(name string, n int64, remove bool) Limits {
 	c := maps.Clone(l)
 	if remove {
@@ -53,64 +53,63 @@ type User struct {
 	Tags         []string
 	Hash         string // of the password; "": the user cannot log in with one
 	Algorithm    string // how Hash was made: access.Argon2id, …
-	LoopbackOnly bool   // may log in from this machine only
+	LoopbackOnly bool   // may log in only from this machine
 	Limits       Limits
-	// Made tells the user from others that had its name before: what is granted to a user goes
-	// with it.
+	// Made distinguishes the user from earlier ones with its name, whose grants it must not
+	// inherit.
 	Made uint64
 }
 
-// UserSpec makes a user or changes one: password and tags become what it says. The password is
-// given in clear (Password) or as a hash; without both the user cannot log in with a password.
+// UserSpec creates a user or changes one, whose password and tags become these. The password is
+// given in clear text (Password) or as a hash; without both the user cannot log in with a password.
 type UserSpec struct {
 	Name      string
-	Password  string // hashed before it goes anywhere
+	Password  string // hashed before it is stored or logged
 	Hash      string
 	Algorithm string // of Hash; "" is RabbitMQ's default, rabbit_password_hashing_sha256
 	Tags      []string
-	MakeOnly  bool // a user that is there stays as it is
+	MakeOnly  bool // an existing user is left unchanged
 }
 
-// VHostSpec makes a virtual host or changes what is noted about it.
+// VHostSpec creates a virtual host or changes its description.
 type VHostSpec struct {
 	Name             string
 	Description      string
 	Tags             []string
-	DefaultQueueType string // noted for tools; all queues are of one type here
+	DefaultQueueType string // stored for tools; all queues are of one type here
 }
 
-// VHostInfo is a virtual host as it is.
+// VHostInfo describes a virtual host.
 type VHostInfo struct {
 	VHostSpec
 	Limits    Limits
-	Queues    int // declared now, exclusive ones included
-	Exchanges int // declared now, predeclared ones included
+	Queues    int // currently declared, exclusive ones included
+	Exchanges int // currently declared, predeclared ones included
 	Tapped    bool
 }
 
-// Permission is what a user may do in a virtual host: each member is a pattern (RE2) over the names
-// of queues and exchanges, found anywhere in the name; the empty pattern matches no name. The
-// default exchange is called amq.default here. Without a permission a user cannot enter a virtual
-// host.
+// Permission is what a user may do in a virtual host. Each member is a pattern (RE2) that is
+// searched in the names of queues and exchanges; the empty pattern matches no name. The default
+// exchange is called amq.default here. Without a permission a user cannot enter a virtual host.
 type Permission struct {
 	User, VHost            string
 	Configure, Write, Read string
 }
 
-// TopicPermission restricts, beyond the permission, with which routing keys a user may publish to a
-// topic exchange and bind to it. Members are patterns over routing keys in which {username},
-// {vhost} and {client_id} stand for their values.
+// TopicPermission restricts, in addition to the permission, the routing keys with which a user may
+// publish to a topic exchange and bind to it. Members are patterns over routing keys in which
+// {username}, {vhost} and {client_id} stand for their values.
 type TopicPermission struct {
 	User, VHost, Exchange string
 	Write, Read           string
 }
 
-// Fact is the permission as the log has it.
+// Fact returns the permission as a fact.
 func (p *Permission) Fact() *PermissionFact {
 	return &PermissionFact{p.User, p.VHost, p.Configure, p.Write, p.Read}
 }
 
-// Fact is the topic permission as the log has it.
+// Fact returns the topic permission as a fact.
 func (p *TopicPermission) Fact() *TopicFact {
 	return &TopicFact{p.User, p.VHost, name(p.Exchange), p.Write, p.Read}
 }

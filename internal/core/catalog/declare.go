@@ -8,9 +8,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// DeclareQueue adds a queue, which must be the same if it is there. A passive declaration asks
-// whether it is there. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrInequivalent,
-// ErrQueueLimit.
+// DeclareQueue adds a queue. If it exists the declaration must be equivalent. A passive declaration
+// only checks that it exists. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
+// ErrInequivalent, ErrQueueLimit.
 func (e *Edit) DeclareQueue(spec *QueueSpec) error {
 	if !spec.Passive {
 		if err := e.rights.May(Configure, "queue", spec.Name); err != nil {
@@ -43,7 +43,7 @@ func (e *Edit) DeclareQueue(spec *QueueSpec) error {
 	return nil
 }
 
-// redeclareQueue answers a declaration of a queue that is there.
+// redeclareQueue handles the declaration of an existing queue.
 func (e *Edit) redeclareQueue(q *Queue, spec *QueueSpec) error {
 	if err := q.equivalent(spec); err != nil {
 		return err
@@ -55,7 +55,8 @@ func (e *Edit) redeclareQueue(q *Queue, spec *QueueSpec) error {
 	return nil
 }
 
-// KeepQueue makes an implicit queue one that stays; false when it has gone.
+// KeepQueue makes an implicit queue explicit, so that it stays. It returns false if the queue is
+// gone.
 func (e *Edit) KeepQueue(q *Queue) bool {
 	if _, ok := e.queueByID(q.ID); !ok {
 		return false
@@ -78,7 +79,7 @@ func (e *Edit) newQueue(name string, p *QueuePolicy) *Queue {
 	return q
 }
 
-// mayCreateQueue reports whether a queue that is not there may be.
+// mayCreateQueue checks whether the user may create a queue.
 func (e *Edit) mayCreateQueue(spec *QueueSpec) error {
 	if err := e.v.Check(); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (e *Edit) DeleteQueue(name string) error {
 	}
 	q, err := e.Usable(name)
 	if errors.Is(err, failure.ErrQueueNotFound) {
-		e.Durable = true // its deletion may be on its way to the log
+		e.Durable = true // its deletion may not be durable yet
 		return nil
 	}
 	if err == nil {
@@ -112,8 +113,8 @@ func (e *Edit) DeleteQueue(name string) error {
 	return err
 }
 
-// EndQueue deletes a queue that is there, and the auto-delete exchanges that nothing is bound to
-// any more.
+// EndQueue deletes an existing queue, and auto-delete exchanges that lose their last binding with
+// it.
 func (e *Edit) EndQueue(q *Queue) {
 	removed := e.removeQueue(q)
 	if q.Durable {
@@ -122,9 +123,9 @@ func (e *Edit) EndQueue(q *Queue) {
 	e.sweep(removed)
 }
 
-// DeclareExchange adds an exchange, which must be the same if it is there. A passive declaration
-// asks whether it is there. Errors: ErrAccessRefused, ErrExchangeNotFound, ErrInequivalent,
-// ErrReservedName, ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
+// DeclareExchange adds an exchange. If it exists the declaration must be equivalent. A passive
+// declaration only checks that it exists. Errors: ErrAccessRefused, ErrExchangeNotFound,
+// ErrInequivalent, ErrReservedName, ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
 func (e *Edit) DeclareExchange(spec *ExchangeSpec) error {
 	_, there := e.table.Exchange(spec.Name)
 	if spec.Passive {
@@ -148,7 +149,7 @@ func (e *Edit) DeclareExchange(spec *ExchangeSpec) error {
 	return e.createExchange(rs, spec)
 }
 
-// createExchange adds an exchange that is not there, with the buffer that it needs.
+// createExchange adds a new exchange, with the buffer that it needs.
 func (e *Edit) createExchange(rs routing.ExchangeSpec, spec *ExchangeSpec) error {
 	var buffer *Queue
 	if policy, needed := bufferPolicy(&rs, &spec.Buffer); needed {
@@ -164,7 +165,7 @@ func (e *Edit) createExchange(rs routing.ExchangeSpec, spec *ExchangeSpec) error
 	return nil
 }
 
-// mayDeclareExchange asks for what a declaration needs.
+// mayDeclareExchange checks the permissions that a declaration needs.
 func (e *Edit) mayDeclareExchange(spec *ExchangeSpec, there bool) error {
 	if err := e.rights.May(Configure, "exchange", spec.Name); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (e *Edit) mayDeclareExchange(spec *ExchangeSpec, there bool) error {
 	if err := e.v.Check(); err != nil {
 		return err
 	}
-	if there || spec.Alternate == "" || strings.HasPrefix(spec.Name, "amq.") { // a reserved name is refused for being one
+	if there || spec.Alternate == "" || strings.HasPrefix(spec.Name, "amq.") { // a reserved name has its own error
 		return nil
 	}
 	if err := e.rights.May(Read, "exchange", spec.Name); err != nil {
@@ -187,7 +188,7 @@ func (e *Edit) mayDeclareExchange(spec *ExchangeSpec, there bool) error {
 	return e.rights.May(Write, "exchange", spec.Alternate)
 }
 
-// DeleteExchange deletes an exchange with its bindings. It need not be there. Errors:
+// DeleteExchange deletes an exchange with its bindings. It need not exist. Errors:
 // ErrAccessRefused, ErrDefaultExchange, ErrSystemExchange, and ErrInUse with ifUnused.
 func (e *Edit) DeleteExchange(name string, ifUnused bool) error {
 	if name == "" {
@@ -201,7 +202,7 @@ func (e *Edit) DeleteExchange(name string, ifUnused bool) error {
 	}
 	x, ok := e.table.Exchange(name)
 	if !ok {
-		e.Durable = true // its deletion may be on its way to the log
+		e.Durable = true // its deletion may not be durable yet
 		return nil
 	}
 	if ifUnused && x.BindingCount() > 0 {
@@ -223,7 +224,7 @@ func (e *Edit) endExchange(x *routing.Exchange) {
 	e.sweep(removed)
 }
 
-// sweep deletes the auto-delete exchanges among the sources of removed bindings that have none
+// sweep deletes the auto-delete exchanges that were sources of the removed bindings and have none
 // left.
 func (e *Edit) sweep(removed []routing.Binding) {
 	for _, b := range removed {
@@ -257,12 +258,12 @@ func (e *Edit) Bind(spec *BindSpec) error {
 	return nil
 }
 
-// Unbind removes a binding; one that is not there, or whose ends are not, is no error. Errors:
-// ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
+// Unbind removes a binding. If the binding or one of its ends does not exist, that is no error.
+// Errors: ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
 func (e *Edit) Unbind(spec *BindSpec) error {
 	b, err := e.binding(spec, false)
 	if errors.Is(err, failure.ErrQueueNotFound) || errors.Is(err, failure.ErrExchangeNotFound) {
-		e.Durable = true // its deletion may be on its way to the log
+		e.Durable = true // its deletion may not be durable yet
 		return nil
 	}
 	if err != nil {
@@ -282,7 +283,7 @@ func (e *Edit) Unbind(spec *BindSpec) error {
 	return nil
 }
 
-// binding asks for permission and finds both ends of a binding.
+// binding checks permissions and finds both ends of a binding.
 func (e *Edit) binding(spec *BindSpec, mustExist bool) (b routing.Binding, err error) {
 	if err := e.rights.mayBind(e.table, spec); err != nil {
 		return b, err

@@ -6,33 +6,33 @@ import (
 )
 
 // Edit is a change of the definitions of a virtual host. It works on a routing table that is not
-// visible until Commit, so that it happens as a whole or, if it is abandoned, not at all.
+// visible until Commit, so that it takes effect as a whole or, if it is abandoned, not at all.
 //
-// The methods with a declaration or a name decide on behalf of a holder of rights: they check
-// permissions and record facts. They end in the small ones below them, which Apply calls with
-// facts.
+// The methods with a declaration or a name act for the holder of rights: they check permissions and
+// record facts. They end in the small methods below them, which Apply also calls.
 type Edit struct {
 	state  *State
 	v      *VHost
-	rights *Rights // nil in a replay
+	rights *Rights // nil in replay
 	table  *routing.Table
 
 	Made  []*Queue          // new ones, buffers too
-	Ended []*Queue          // that go, buffers too
-	Kept  []*Queue          // implicit ones that stay
+	Ended []*Queue          // deleted ones, buffers too
+	Kept  []*Queue          // implicit ones that become explicit
 	Bound []routing.Binding // new ones
 
-	// Removes: something durable is removed that messages reach: a queue, an exchange, a binding.
+	// Removes: the edit removes something durable that messages can reach: a queue, an exchange, a
+	// binding.
 	Removes bool
-	// Durable: something durable is among what was changed or found. The caller waits for the log.
+	// Durable: something that was changed or found is durable. The caller waits for the log.
 	Durable bool
 
 	parameters []*ParameterFact
 	facts      []byte
 }
 
-// Edit begins a change of the virtual host with the given rights, or with nil by the engine. No
-// other change is made until its Commit.
+// Edit begins a change of the virtual host, with the given rights or, with nil, by the engine. No
+// other change may begin before its Commit.
 func (v *VHost) Edit(rights *Rights) *Edit {
 	e := v.state.edit(v)
 	e.rights = rights
@@ -41,10 +41,10 @@ func (v *VHost) Edit(rights *Rights) *Edit {
 
 func (s *State) edit(v *VHost) *Edit { return &Edit{state: s, v: v, table: v.Table()} }
 
-// Facts are what is to be recorded, nil when nothing durable changes.
+// Facts returns what must be recorded, nil if nothing durable changes.
 func (e *Edit) Facts() []byte { return e.facts }
 
-// ChangesPolicies reports whether parameters that are policies are among it.
+// ChangesPolicies reports whether the edit changes parameters that are policies.
 func (e *Edit) ChangesPolicies() bool {
 	for _, f := range e.parameters {
 		if e.state.IsPolicy(string(f.Component)) {
@@ -54,7 +54,7 @@ func (e *Edit) ChangesPolicies() bool {
 	return false
 }
 
-// Commit makes the change.
+// Commit makes the change visible.
 func (e *Edit) Commit() {
 	for _, q := range e.Made {
 		e.state.keep(q)
@@ -73,7 +73,7 @@ func (e *Edit) Commit() {
 	}
 }
 
-// apply makes the change that a fact says.
+// apply makes the change of a fact.
 func (e *Edit) apply(f *topologyFact) error {
 	switch {
 	case f.Queue != nil && f.Delete:
@@ -82,7 +82,7 @@ func (e *Edit) apply(f *topologyFact) error {
 		}
 	case f.Queue != nil:
 		if q, ok := e.queueByID(f.Queue.ID); ok {
-			q.implicit.Store(f.Queue.Implicit) // all else of a queue stays as it was
+			q.implicit.Store(f.Queue.Implicit) // nothing else of a queue changes
 			break
 		}
 		e.addQueue(e.build(f.Queue))
@@ -108,7 +108,7 @@ func (e *Edit) apply(f *topologyFact) error {
 	return nil
 }
 
-// build makes the queue that a fact says.
+// build makes the queue of a fact.
 func (e *Edit) build(f *queueFact) *Queue {
 	q := e.state.engine.NewQueue()
 	q.ID, q.Name, q.Shard, q.In = f.ID, string(f.Name), f.Shard, e.v
@@ -126,7 +126,7 @@ func (e *Edit) addQueue(q *Queue) {
 	e.table = e.table.AddQueue(q.Name, routing.QueueID(q.ID))
 }
 
-// removeQueue takes a queue out, and returns the bindings that went with it.
+// removeQueue removes a queue, and returns the bindings that went with it.
 func (e *Edit) removeQueue(q *Queue) (removed []routing.Binding) {
 	e.table, removed = e.table.RemoveQueue(q.Name, routing.QueueID(q.ID))
 	e.Ended = append(e.Ended, q)
@@ -151,7 +151,7 @@ func (e *Edit) addExchange(spec *routing.ExchangeSpec, buffer *Queue) error {
 	return nil
 }
 
-// removeExchange takes an exchange out with its buffer, and returns the bindings that went with it.
+// removeExchange removes an exchange with its buffer, and returns the bindings that went with it.
 func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error) {
 	x, ok := e.table.Exchange(name)
 	t, removed, err := e.table.DeleteExchange(name)
@@ -167,7 +167,7 @@ func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error
 	return removed, nil
 }
 
-// queueByID finds a queue, also one that is new with this change.
+// queueByID finds a queue, including those that this change adds.
 func (e *Edit) queueByID(id uint64) (*Queue, bool) {
 	for _, q := range e.Made {
 		if q.ID == id {

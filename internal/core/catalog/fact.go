@@ -12,27 +12,26 @@ import (
 )
 
 // The types of facts in the log of the definitions. The payload of each is a JSON object, so that
-// definitions can be read with any tool and grow new members. docs/format/facts.md describes them.
+// any tool can read definitions and they can get new members. docs/format/facts.md describes them.
 // Never renumber.
 const (
 	factTopology = 16
-	// factAccess has a type of its own, so that a version that knows no users does not let
-	// everybody in.
+	// factAccess has a type of its own, so that a version without users refuses it instead of
+	// admitting everybody.
 	factAccess = 17
-	// factParameter has one, for a version that ignored parameters would not know what they
+	// factParameter has one, because a version that ignored parameters would ignore what they
 	// protect.
 	factParameter = 18
 	factSequence  = 19
 )
 
-// Fact is one change of the definitions, as the log has it.
+// Fact is one change of the definitions, as it is recorded.
 type Fact interface {
 	// Append writes the fact after dst.
 	Append(dst []byte) []byte
 }
 
-// topologyFact says one change of exchanges, queues and bindings. Exactly one of the pointers is
-// set, or a deletion.
+// topologyFact is one change of exchanges, queues and bindings. Exactly one of the pointers is set.
 type topologyFact struct {
 	VHost    string        `json:"vhost"`
 	Delete   bool          `json:"delete,omitempty"`
@@ -72,26 +71,26 @@ type bindingFact struct {
 	Args       []byte `json:"args,omitempty"`
 }
 
-// AccessFact says one change of virtual hosts, users and permissions; exactly one of the pointers
-// is set. What it names is as it says from now on, or with Delete is no more.
+// AccessFact is one change of virtual hosts, users and permissions; exactly one of the pointers is
+// set. It sets the object or, with Delete, deletes it.
 type AccessFact struct {
 	Delete     bool            `json:"delete,omitempty"`
 	VHost      *VHostFact      `json:"vhost,omitempty"`
 	User       *UserFact       `json:"user,omitempty"`
 	Permission *PermissionFact `json:"permission,omitempty"`
 	Topic      *TopicFact      `json:"topic_permission,omitempty"`
-	// Reset is in checkpoints only: there are no users and virtual hosts but those that follow.
+	// Reset is only in checkpoints: users and virtual hosts are only those that follow.
 	Reset bool `json:"reset,omitempty"`
 }
 
-// VHostFact is a virtual host with all that is noted about it.
+// VHostFact is a virtual host with its properties.
 type VHostFact struct {
 	Name             string   `json:"name"`
 	Description      string   `json:"description,omitempty"`
 	Tags             []string `json:"tags,omitempty"`
 	DefaultQueueType string   `json:"default_queue_type,omitempty"`
 	Limits           Limits   `json:"limits,omitempty"`
-	Made             uint64   `json:"made,omitempty"` // the place in the log of the fact that made it, 0 of the first of its name in older logs
+	Made             uint64   `json:"made,omitempty"` // index of the entry that created it, 0 for the first of its name in older logs
 }
 
 // UserFact is a user without its permissions.
@@ -101,7 +100,7 @@ type UserFact struct {
 	Tags         []string `json:"tags,omitempty"`
 	LoopbackOnly bool     `json:"loopback_only,omitempty"`
 	Limits       Limits   `json:"limits,omitempty"`
-	Made         uint64   `json:"made,omitempty"` // the place in the log of the fact that made the user
+	Made         uint64   `json:"made,omitempty"` // index of the entry that created the user
 }
 
 // PermissionFact is what a user may do in a virtual host.
@@ -113,16 +112,16 @@ type PermissionFact struct {
 	Read      string `json:"read,omitempty"`
 }
 
-// TopicFact is with which routing keys a user may use an exchange.
+// TopicFact is the routing keys that a user may use with an exchange.
 type TopicFact struct {
 	User     string `json:"user"`
 	VHost    string `json:"vhost"`
-	Exchange name   `json:"exchange,omitempty"` // in a deletion "" stands for all
+	Exchange name   `json:"exchange,omitempty"` // in a deletion "" means all
 	Write    string `json:"write,omitempty"`
 	Read     string `json:"read,omitempty"`
 }
 
-// ParameterFact says that a parameter has a value from now on or, with Delete, is no more.
+// ParameterFact sets a parameter or, with Delete, deletes it.
 type ParameterFact struct {
 	VHost     string          `json:"vhost"`
 	Component name            `json:"component"`
@@ -131,7 +130,7 @@ type ParameterFact struct {
 	Delete    bool            `json:"delete,omitempty"`
 }
 
-// SequenceFact says that the numbers of a sequence below UpTo may have been given.
+// SequenceFact records that a sequence's numbers below UpTo may have been used.
 type SequenceFact struct {
 	Name name  `json:"name"`
 	UpTo int64 `json:"up_to"`
@@ -186,7 +185,7 @@ func decodeArgs(b []byte) message.Table {
 	return t
 }
 
-// newExchangeFact tells of an exchange; buffer is nil when it has none.
+// newExchangeFact returns the fact of an exchange; buffer is nil if it has none.
 func newExchangeFact(s *routing.ExchangeSpec, buffer *Queue) *exchangeFact {
 	f := &exchangeFact{
 		Name: name(s.Name), Type: s.Type, AutoDelete: s.AutoDelete, Internal: s.Internal, Alternate: name(s.Alternate),

@@ -7,7 +7,7 @@ import (
 )
 
 // name is text in a JSON fact that clients may choose byte by byte: the name of a queue or an
-// exchange, a routing key. JSON holds Unicode only, so what is not UTF-8 is written as
+// exchange, a routing key. JSON can only hold Unicode, so anything that is not UTF-8 is written as
 // {"base64":"…"}; everything else is a JSON string.
 type name string
 

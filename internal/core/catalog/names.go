@@ -8,11 +8,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// maxNameBytes is what a protocol can carry as a name.
+// maxNameBytes is the longest name that protocols can carry.
 const maxNameBytes = 255
 
-// CheckName reports whether a user or a virtual host can have this name: facts have these as JSON
-// strings. Errors: ErrInvalidName.
+// CheckName checks a name for a user or a virtual host, which facts hold as a JSON string. Errors:
+// ErrInvalidName.
 func CheckName(kind, name string) error {
 	if err := CheckLength(kind, name); err != nil {
 		return err
@@ -23,8 +23,7 @@ func CheckName(kind, name string) error {
 	return nil
 }
 
-// CheckLength reports whether a name is of a length that protocols can carry. Errors:
-// ErrInvalidName.
+// CheckLength checks that protocols can carry a name of this length. Errors: ErrInvalidName.
 func CheckLength(kind, name string) error {
 	switch {
 	case name == "":
@@ -35,7 +34,7 @@ func CheckLength(kind, name string) error {
 	return nil
 }
 
-// CleanTags drops blanks and repetitions.
+// CleanTags removes blanks and duplicates.
 func CleanTags(tags []string) (clean []string) {
 	for _, tag := range tags {
 		tag = strings.TrimSpace(strings.ToValidUTF8(tag, "?"))

@@ -11,15 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Parameter is something that a component above the engine wants to be kept with a virtual host and
-// the definitions in it, or with the broker where VHost is "". The engine does not know what it
-// means.
+// Parameter is a value that a component above the engine keeps with a virtual host and its
+// definitions, or with the broker if VHost is "". The engine does not interpret it.
 type Parameter struct {
 	VHost, Component, Name string
 	Value                  json.RawMessage
 }
 
-// parameters are those of one virtual host, or the broker's own. Readers take mu.
+// parameters are the parameters of one virtual host, or the broker's own. Readers take mu.
 type parameters struct {
 	mu     sync.RWMutex
 	values map[parameterKey]json.RawMessage // replaced, never changed
@@ -27,7 +26,8 @@ type parameters struct {
 
 type parameterKey struct{ component, name string }
 
-// Fact checks a parameter and says what will be. Errors: ErrInvalidName, ErrInvalidParameter.
+// Fact checks a parameter and returns the fact that sets it. Errors: ErrInvalidName,
+// ErrInvalidParameter.
 func (p *Parameter) Fact() (*ParameterFact, error) {
 	for _, name := range []string{p.Component, p.Name} {
 		if err := CheckLength("parameter", name); err != nil {
@@ -41,7 +41,7 @@ func (p *Parameter) Fact() (*ParameterFact, error) {
 	return &ParameterFact{VHost: p.VHost, Component: name(p.Component), Name: name(p.Name), Value: value.Bytes()}, nil
 }
 
-// NoParameter says that there is no such parameter any more.
+// NoParameter returns the fact that deletes a parameter.
 func NoParameter(vhost, component, parameter string) *ParameterFact {
 	return &ParameterFact{VHost: vhost, Component: name(component), Name: name(parameter), Delete: true}
 }
@@ -55,7 +55,7 @@ func (e *Edit) SetParameter(component, parameter string, value json.RawMessage) 
 	return err
 }
 
-// DeleteParameter deletes a parameter, which need not be there.
+// DeleteParameter deletes a parameter, which need not exist.
 func (e *Edit) DeleteParameter(component, parameter string) {
 	e.recordParameter(NoParameter(e.v.Name, component, parameter))
 }
@@ -66,7 +66,7 @@ func (e *Edit) recordParameter(f *ParameterFact) {
 	e.Durable = true
 }
 
-// ApplyParameter makes a fact true; false: its virtual host is not there.
+// ApplyParameter applies a fact; false: its virtual host does not exist.
 func (s *State) ApplyParameter(f *ParameterFact) bool {
 	ps, ok := s.parametersOf(f.VHost)
 	if !ok {
@@ -89,7 +89,7 @@ func (s *State) ApplyParameter(f *ParameterFact) bool {
 	return true
 }
 
-// parametersOf are the parameters of a virtual host, or the broker's own for "".
+// parametersOf returns the parameters of a virtual host, or the broker's own for "".
 func (s *State) parametersOf(vhost string) (ps *parameters, ok bool) {
 	if vhost == "" {
 		return &s.own, true
@@ -101,8 +101,8 @@ func (s *State) parametersOf(vhost string) (ps *parameters, ok bool) {
 	return &v.parameters, true
 }
 
-// Parameters are the parameters of a component in a virtual host, by name; none in a virtual host
-// that is not there. Values are to be read only.
+// Parameters returns the parameters of a component in a virtual host, by name; none if the virtual
+// host does not exist. Values must not be changed.
 func (s *State) Parameters(vhost, component string) (all []Parameter) {
 	ps, ok := s.parametersOf(vhost)
 	if !ok {
@@ -119,7 +119,7 @@ func (s *State) Parameters(vhost, component string) (all []Parameter) {
 	return all
 }
 
-// Parameter is one parameter; ok is false when there is none of that name.
+// Parameter returns one parameter; ok is false if it does not exist.
 func (s *State) Parameter(vhost, component, name string) (p Parameter, ok bool) {
 	ps, ok := s.parametersOf(vhost)
 	if !ok {
@@ -131,7 +131,7 @@ func (s *State) Parameter(vhost, component, name string) (p Parameter, ok bool) 
 	return Parameter{vhost, component, name, value}, ok
 }
 
-// Version is VHost.Version for a virtual host by name. 0: there is no such virtual host.
+// Version returns VHost.Version of the virtual host with a name. 0: it does not exist.
 func (s *State) Version(vhost string) uint64 {
 	v, ok := s.VHost(vhost)
 	if !ok {
@@ -140,7 +140,7 @@ func (s *State) Version(vhost string) uint64 {
 	return v.Version()
 }
 
-// parameterFacts are all facts that must be applied to get the parameters, in a fixed order.
+// parameterFacts returns the facts that recreate the parameters, in a fixed order.
 func (s *State) parameterFacts() (facts []Fact) {
 	facts = s.own.facts("", nil)
 	for _, v := range s.VHosts() {

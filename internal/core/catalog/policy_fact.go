@@ -5,8 +5,8 @@ import "encoding/json"
 // policyMembers are the members of a policy without its methods.
 type policyMembers QueuePolicy
 
-// policyFact is a QueuePolicy as facts have it: members that clients choose byte by byte are names.
-// They hide those of policyMembers.
+// policyFact is a QueuePolicy in a fact: members that clients choose byte by byte are names. They
+// hide those of policyMembers.
 type policyFact struct {
 	policyMembers
 	DeadLetterExchange name

@@ -8,47 +8,47 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Queue is the definition of a queue, which does not change but for Implicit. The engine embeds it
-// in what it holds of the queue.
+// Queue is the definition of a queue. Only Implicit ever changes. The engine embeds it in its own
+// queue struct.
 type Queue struct {
-	ID              uint64 // never used again
+	ID              uint64 // never reused
 	Name            string
-	Durable         bool // exclusive queues never are: they go with their session
+	Durable         bool // exclusive queues never are: they end with their session
 	DeclaredDurable bool // the flag as the client gave it
 	AutoDelete      bool
 	Args            message.Table
-	Declared        QueuePolicy // what its declaration said; policies may say otherwise
+	Declared        QueuePolicy // as declared; policies may change what applies
 	Buffer          *Buffer     // nil unless the queue belongs to an exchange
 	In              *VHost
-	Shard           uint32 // where its messages are
+	Shard           uint32 // the shard that holds its messages
 	Owner           any    // of an exclusive queue: the Rights.Owner that declared it
-	Runtime         any    // what the engine holds of it
+	Runtime         any    // the engine's own queue struct
 
 	implicit atomic.Bool
 }
 
-// Implicit reports whether a command made the queue by the way: it is deleted when it is not
-// needed. Any goroutine may ask.
+// Implicit reports whether a command created the queue implicitly: it is deleted when it is no
+// longer needed. Any goroutine may call it.
 func (q *Queue) Implicit() bool { return q.implicit.Load() }
 
-// Buffer is what an exchange buffer does for its exchange. Such a queue holds messages
-// until their time has come (x-delayed-message), to pass each once (x-message-deduplication), or to
-// show them to queues that are bound later (x-recent-history). It comes and goes with its exchange,
-// in one fact. Clients do not reach it by its name; routing leads to it.
+// Buffer is what an exchange buffer does for its exchange. Such a queue holds messages until they
+// are due (x-delayed-message), to pass each only once (x-message-deduplication), or to send them to
+// queues that are bound later (x-recent-history). It is created and deleted with its exchange, in
+// one fact. Clients cannot reach it by its name; routing leads to it.
 type Buffer struct {
 	Exchange string
-	Delays   bool // messages stay until their time
-	Keeps    bool // it remembers what the exchange also routes; else what leaves it is routed by the exchange's bindings
+	Delays   bool // messages stay until they are due
+	Keeps    bool // it keeps copies of what the exchange routes; otherwise messages that leave it are routed by the exchange's bindings
 }
 
-// bufferPrefix begins the names of buffers, which are for people to see.
+// bufferPrefix begins the names of buffers, which only people read.
 const bufferPrefix = "amq.relay."
 
 func newBuffer(spec *routing.ExchangeSpec) *Buffer {
 	return &Buffer{Exchange: spec.Name, Delays: spec.Type == routing.TypeDelayed, Keeps: spec.Type == routing.TypeHistory}
 }
 
-// bufferPolicy reports whether the exchange needs a buffer, and which.
+// bufferPolicy returns the policy of the buffer that the exchange needs, if it needs one.
 func bufferPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy, needed bool) {
 	p = DefaultQueuePolicy()
 	if asked.Deduplicate {
@@ -60,8 +60,8 @@ func bufferPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy
 	return p, p.Deduplicate || spec.Type == routing.TypeHistory || spec.Type == routing.TypeDelayed
 }
 
-// holds tells which messages have business in an exchange buffer, by their headers: those with a
-// delay, and those with a key.
+// holds returns a predicate on headers, which tells whether the buffer stops a message: those with
+// a delay, and those with a key. nil: it stops all.
 func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) bool {
 	if q.Buffer.Keeps {
 		return nil
@@ -79,8 +79,8 @@ func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) boo
 	}
 }
 
-// equivalent compares a declaration with the queue that is there, in the order in which RabbitMQ
-// reports differences.
+// equivalent compares a declaration with the existing queue, in the order in which RabbitMQ reports
+// differences.
 func (q *Queue) equivalent(spec *QueueSpec) error {
 	differs := func(arg string, received, current any) error {
 		return &failure.Error{
@@ -97,7 +97,7 @@ func (q *Queue) equivalent(spec *QueueSpec) error {
 		return differs("auto_delete", spec.AutoDelete, q.AutoDelete)
 	}
 	compared := spec.Compared
-	if q.Declared.Stream { // what declares no type asks for another one
+	if q.Declared.Stream { // a declaration without a type asks for another one
 		compared = append([]string{"x-queue-type"}, compared...)
 	}
 	if arg, received, current, ok := firstDifference(spec.Args, q.Args, compared); !ok {

@@ -9,17 +9,17 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// What a permission is about.
+// The actions of permissions.
 const (
 	Configure = "configure"
 	Write     = "write"
 	Read      = "read"
 )
 
-// defaultExchange is the default exchange's name in permissions.
+// defaultExchange is the name of the default exchange in permissions.
 const defaultExchange = "amq.default"
 
-// topicType is the type of the exchanges that topic permissions are about.
+// topicType is the type of exchanges that topic permissions apply to.
 const topicType = "topic"
 
 func (p *permission) pattern(action string) *access.Pattern {
@@ -32,34 +32,34 @@ func (p *permission) pattern(action string) *access.Pattern {
 	return p.read
 }
 
-// Rights are a user in a virtual host: what there is, and what of it the user may do. What is
-// remembered of the permission to publish belongs to one goroutine; all else any goroutine may ask,
-// unless it says otherwise.
+// Rights are those of a user in a virtual host: what exists there, and what the user may do with
+// it. The cached permission to publish belongs to one goroutine; any goroutine may use the rest,
+// unless a method says otherwise.
 type Rights struct {
 	User     string
 	ClientID string // the protocol's name for the client, for topic permissions; "" when it has none
-	Operator bool   // may do everything, also with the exclusive queues of others
-	Owner    any    // that exclusive queues belong to
+	Operator bool   // may do everything, also with other sessions' exclusive queues
+	Owner    any    // the session to which exclusive queues belong
 
 	state *State
 	in    *VHost
 	grant grant
 }
 
-// RightsIn begins rights in a virtual host.
+// RightsIn returns rights in a virtual host.
 func (v *VHost) RightsIn(r Rights) Rights {
 	r.state, r.in = v.state, v
 	return r
 }
 
-// Fail words a failure of the user in the virtual host.
+// Fail returns an error about a failure of the user in the virtual host.
 func (r *Rights) Fail(err error, kind, name string) error {
 	return &failure.Error{Err: err, Kind: kind, Name: name, VHost: r.in.Name, User: r.User}
 }
 
-// May reports whether the user may do something, Configure, Write or Read, to what has a name: a
-// queue or an exchange ("queue", "exchange"), there or not, or something else that has names as
-// they have. Errors: ErrAccessRefused.
+// May checks whether the user may do something (Configure, Write or Read) to a named object: a
+// queue or an exchange ("queue", "exchange"), which need not exist, or something else that is named
+// like them. Errors: ErrAccessRefused.
 func (r *Rights) May(action, kind, name string) error {
 	if r.Operator {
 		return nil
@@ -80,12 +80,12 @@ func (r *Rights) May(action, kind, name string) error {
 	return &failure.Error{Err: failure.ErrAccessRefused, Kind: kind, Name: name, VHost: r.in.Name, User: r.User, Action: action}
 }
 
-// MayConfigure reports whether the user may declare and delete a queue or an exchange ("queue",
-// "exchange") of that name. Declarations ask by themselves; this is for protocols that must refuse
+// MayConfigure checks whether the user may declare and delete a queue or an exchange ("queue",
+// "exchange") with a name. Declarations check this themselves; it is for protocols that must refuse
 // before they look at arguments. Errors: ErrAccessRefused.
 func (r *Rights) MayConfigure(kind, name string) error { return r.May(Configure, kind, name) }
 
-// MayAnything reports whether the user may configure, write or read a queue, there or not.
+// MayAnything reports whether the user may configure, write or read a queue, which need not exist.
 func (r *Rights) MayAnything(queue string) bool {
 	for _, action := range []string{Configure, Write, Read} {
 		if r.May(action, "queue", queue) == nil {
@@ -95,8 +95,8 @@ func (r *Rights) MayAnything(queue string) bool {
 	return false
 }
 
-// MayListen reports whether the user may get all that is published to an exchange, there or not.
-// Errors: ErrAccessRefused.
+// MayListen checks whether the user may get everything that is published to an exchange, which need
+// not exist. Errors: ErrAccessRefused.
 func (r *Rights) MayListen(exchange string) error {
 	if err := r.May(Read, "exchange", exchange); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *Rights) MayListen(exchange string) error {
 	return r.mayBindKey(r.in.Table(), exchange, "#")
 }
 
-// MayEnter reports whether the user still may be in the virtual host. Errors: ErrVHostRefused.
+// MayEnter checks whether the user may still be in the virtual host. Errors: ErrVHostRefused.
 func (r *Rights) MayEnter() error {
 	if r.Operator || r.state.MayEnter(r.User, r.in.Name) {
 		return nil
@@ -112,7 +112,7 @@ func (r *Rights) MayEnter() error {
 	return r.Fail(failure.ErrVHostRefused, "vhost", r.in.Name)
 }
 
-// Impersonates reports whether the user may publish in the name of others.
+// Impersonates reports whether the user may publish in the name of other users.
 func (r *Rights) Impersonates() (ok bool) {
 	if r.Operator {
 		return true
@@ -121,10 +121,10 @@ func (r *Rights) Impersonates() (ok bool) {
 	return ok
 }
 
-// MayBind reports whether the user may make or remove a binding, whose ends need not be there.
+// MayBind checks whether the user may create or remove a binding, whose ends need not exist.
 func (r *Rights) MayBind(spec *BindSpec) error { return r.mayBind(r.in.Table(), spec) }
 
-// mayBind tells, of the exchanges of a table, whether the user may bind or unbind: write on the
+// mayBind checks, with the exchanges of a table, whether the user may bind or unbind: write on the
 // destination, read on the source, and for a topic exchange read on the key.
 func (r *Rights) mayBind(t *routing.Table, spec *BindSpec) error {
 	kind := "queue"
@@ -141,7 +141,7 @@ func (r *Rights) mayBind(t *routing.Table, spec *BindSpec) error {
 }
 
 // mayBindKey reports whether the user's topic permission, if there is one and the exchange is a
-// topic exchange, allows to bind with a key.
+// topic exchange, allows binding with a key.
 func (r *Rights) mayBindKey(t *routing.Table, exchange, key string) error {
 	x, ok := t.Exchange(exchange)
 	if !ok || x.Spec.Type != topicType {
@@ -153,7 +153,8 @@ func (r *Rights) mayBindKey(t *routing.Table, exchange, key string) error {
 	return nil
 }
 
-// topicPattern is what the user's topic permission for an exchange says; nil when there is none.
+// topicPattern returns the pattern of the user's topic permission for an exchange; nil if there is
+// none.
 func (r *Rights) topicPattern(exchange, action string) (p *access.Pattern) {
 	r.state.users.read(r.User, func(u *user) {
 		if u == nil {
@@ -176,18 +177,17 @@ func (r *Rights) topicRefused(action, exchange, key string) error {
 	}
 }
 
-// grant is what is remembered of the permission to publish: that a name was allowed, at a
-// generation of the users. So a publish costs one atomic load and a comparison while its exchange
-// stays the same.
+// grant caches the permission to publish: that a name was allowed, at a generation of the users. So
+// a publish costs one atomic load and a comparison while its exchange stays the same.
 type grant struct {
-	generation uint64 // 0: nothing is remembered
-	every      bool   // any exchange will do
+	generation uint64 // 0: nothing is cached
+	every      bool   // every exchange is allowed
 	exchange   []byte
 	topic      *access.Pattern // over the routing keys, nil: unrestricted
 }
 
-// MayPublish reports whether the user may publish to an exchange, there or not. One goroutine at a
-// time may ask. Errors: ErrAccessRefused.
+// MayPublish checks whether the user may publish to an exchange, which need not exist. It is for
+// one goroutine at a time. Errors: ErrAccessRefused.
 func (r *Rights) MayPublish(exchange []byte) error {
 	g := &r.grant
 	if g.generation == r.state.users.generation.Load() && (g.every || string(g.exchange) == string(exchange)) {
@@ -198,7 +198,7 @@ func (r *Rights) MayPublish(exchange []byte) error {
 
 func (r *Rights) askPublish(exchange []byte) error {
 	r.grant.generation = 0
-	generation := r.state.users.generation.Load() // before the users: a change in between is noticed next time
+	generation := r.state.users.generation.Load() // read before the users: a change in between is noticed next time
 	name := string(exchange)
 	if err := r.May(Write, "exchange", name); err != nil {
 		return err
@@ -211,12 +211,12 @@ func (r *Rights) askPublish(exchange []byte) error {
 	return nil
 }
 
-// PublishesFreely reports whether no topic permission restricts the routing keys of the exchange
+// PublishesFreely reports whether no topic permission restricts the routing keys for the exchange
 // that MayPublish allowed last.
 func (r *Rights) PublishesFreely() bool { return r.grant.topic == nil }
 
-// MayRoute reports whether the exchange that MayPublish allowed last takes this routing key from
-// the user. Errors: ErrAccessRefused.
+// MayRoute checks whether the user may publish with this routing key to the exchange that
+// MayPublish allowed last. Errors: ErrAccessRefused.
 func (r *Rights) MayRoute(x *routing.Exchange, key []byte) error {
 	if p := r.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
 		return r.topicRefused(Write, x.Spec.Name, string(key))
@@ -224,8 +224,9 @@ func (r *Rights) MayRoute(x *routing.Exchange, key []byte) error {
 	return nil
 }
 
-// Usable finds a queue that the user may know of in a table: exclusive ones are for their owner.
-// Errors: ErrQueueNotFound, ErrExclusive, ErrAccessRefused for the queue of an exchange.
+// Usable finds a queue in a table that the user may know of: exclusive queues are visible to their
+// owner only. Errors: ErrQueueNotFound, ErrExclusive, ErrAccessRefused for the queue of an
+// exchange.
 func (r *Rights) Usable(t *routing.Table, name string) (*Queue, error) {
 	q, ok := r.state.QueueIn(t, name)
 	if !ok {
@@ -244,7 +245,7 @@ func (r *Rights) mayUse(q *Queue) error {
 	return nil
 }
 
-// NoQueue is the failure of a name that routing does not have.
+// NoQueue returns the error for a name that no queue has.
 func (r *Rights) NoQueue(name string) error {
 	if exchange, ok := strings.CutPrefix(name, bufferPrefix); ok {
 		if x, ok := r.in.Table().Exchange(exchange); ok && x.Buffer().Queue != 0 {
@@ -254,9 +255,9 @@ func (r *Rights) NoQueue(name string) error {
 	return r.Fail(failure.ErrQueueNotFound, "queue", name)
 }
 
-// CompareQueue fails as a declaration does when there is a queue of this name that is not the one
-// that is declared. Protocols ask before they refuse arguments: what is there counts first. Errors:
-// ErrExclusive, ErrInequivalent.
+// CompareQueue fails like a declaration if a queue of this name exists and is not equivalent.
+// Protocols call it before they refuse arguments, because the existing queue has precedence.
+// Errors: ErrExclusive, ErrInequivalent.
 func (r *Rights) CompareQueue(spec *QueueSpec) error {
 	q, ok := r.in.Queue(spec.Name)
 	if !ok {
@@ -265,8 +266,8 @@ func (r *Rights) CompareQueue(spec *QueueSpec) error {
 	return r.Compare(q, spec)
 }
 
-// Compare fails when the declaration is of another queue than q, or of one that is exclusive to
-// another session. Errors: ErrExclusive, ErrInequivalent.
+// Compare fails if the declaration is not equivalent to q, or q is exclusive to another session.
+// Errors: ErrExclusive, ErrInequivalent.
 func (r *Rights) Compare(q *Queue, spec *QueueSpec) error {
 	if q.Owner != nil && q.Owner != r.Owner {
 		return r.Fail(failure.ErrExclusive, "queue", spec.Name)
@@ -274,7 +275,7 @@ func (r *Rights) Compare(q *Queue, spec *QueueSpec) error {
 	return q.equivalent(spec)
 }
 
-// ExchangePolicy names the policies that count for an exchange of the virtual host.
+// ExchangePolicy returns the names of the policies that apply to an exchange of the virtual host.
 func (r *Rights) ExchangePolicy(name string) Applied {
 	rules := r.in.rules()
 	if rules == nil || name == "" {

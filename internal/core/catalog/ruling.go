@@ -5,47 +5,47 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Policies make rules for queues and exchanges of the parameters of their virtual host. What a rule
-// changes must be true again after each start, so nothing that happens is decided by rules when the
-// log is replayed: the facts say what came of them.
+// Policies compile the parameters of virtual hosts to rules for queues and exchanges. Rules must
+// not decide anything in a replay of the log, because they may have changed: facts record the
+// outcomes.
 type Policies interface {
 	// Component reports whether the parameters of a component are policies.
 	Component(name string) bool
-	// Compile makes the rules of a virtual host. What cannot be used is left out.
+	// Compile compiles the rules of a virtual host. It skips what cannot be used.
 	Compile(policies []Parameter) Rules
 }
 
-// Rules are the policies of one virtual host. They never change and are asked from many goroutines.
+// Rules are the policies of one virtual host. They never change; many goroutines use them.
 type Rules interface {
-	// Queue is what counts for a queue with these arguments. What gives a queue its structure, from
-	// MaxPriority to DedupTTL, stays as declared.
+	// Queue returns the rules for a queue with these arguments. What determines a queue's
+	// structure, from MaxPriority to DedupTTL, stays as declared.
 	Queue(name string, args message.Table, declared QueuePolicy) Ruling
-	// Exchange is the alternate exchange that policies give an exchange, "" none. The exchange's
-	// own argument wins.
+	// Exchange returns the alternate exchange that policies give an exchange, "" if none. The
+	// exchange's own argument wins.
 	Exchange(name string) (alternate string, applied Applied)
 }
 
-// Applied names the policies that count for a queue or an exchange.
+// Applied names the policies that apply to a queue or an exchange.
 type Applied struct {
 	Policy         string // "" none
 	OperatorPolicy string // "" none
-	Definition     string // what both say together, a JSON object; "" when there is none
+	Definition     string // the combination of both, a JSON object; "" if there is none
 }
 
-// Ruling is what counts for a queue: its declaration, and policies.
+// Ruling is the rules in force for a queue: its declaration, and policies.
 type Ruling struct {
 	QueuePolicy
 	Applied
 	Rates
 }
 
-// Rates bound what is published, 0 = not.
+// Rates limit what is published, 0: no limit.
 type Rates struct {
 	Messages int64 // per second
 	Bytes    int64 // of bodies, per second
 }
 
-// Ruled asks the policies about the queue; nil: its declaration counts.
+// Ruled returns the queue's ruling; nil: only its declaration applies.
 func (q *Queue) Ruled() *Ruling {
 	rules := q.In.rules()
 	if rules == nil || q.Buffer != nil {
@@ -64,14 +64,14 @@ func (v *VHost) rules() Rules {
 	return nil
 }
 
-// IsPolicy reports whether parameters of a component are policies.
+// IsPolicy reports whether the parameters of a component are policies.
 func (s *State) IsPolicy(component string) bool {
 	return s.options.Policies != nil && s.options.Policies.Component(component)
 }
 
-// Compile makes the rules of the virtual host from its parameters and gives exchanges the alternate
-// exchanges that the rules name. It is for changes of definitions, which then have each queue ruled
-// again.
+// Compile compiles the rules of the virtual host from its parameters, and sets the alternate
+// exchanges that they name. It is for changes of definitions, which then apply the rules to each
+// queue.
 func (v *VHost) Compile() {
 	var policies []Parameter
 	for k, value := range v.parameters.values {
@@ -88,7 +88,7 @@ func (v *VHost) Compile() {
 	v.redirect()
 }
 
-// redirect gives exchanges the alternate exchanges that policies say.
+// redirect sets the alternate exchanges that policies name.
 func (v *VHost) redirect() {
 	before := v.Table()
 	t := before
@@ -100,7 +100,7 @@ func (v *VHost) redirect() {
 	}
 }
 
-// withAlternate is the table in which an exchange has the alternate that policies give it.
+// withAlternate returns the table in which an exchange has the alternate exchange of its policy.
 func (v *VHost) withAlternate(t *routing.Table, exchange string) *routing.Table {
 	alternate := ""
 	if rules := v.rules(); rules != nil && exchange != "" {

@@ -2,15 +2,15 @@ package catalog
 
 import "fiveways.dev/fiveways/internal/core/message"
 
-// QueueSpec declares a queue. Args are kept as the client gave them: they are
-// compared at a second declaration and shown back; Policy is what they mean.
+// QueueSpec declares a queue. Args are stored as the client gave them: a second declaration is
+// compared with them, and listings show them. Policy is their meaning.
 type QueueSpec struct {
 	Name       string
-	Passive    bool // only ask
+	Passive    bool // only check that it exists
 	Durable    bool
-	Exclusive  bool // belongs to the session and goes with it
-	AutoDelete bool // goes when its last consumer leaves
-	Implicit   bool // durable, and not declared by a client: it is deleted when it is not needed any more
+	Exclusive  bool // belongs to the session and is deleted with it
+	AutoDelete bool // deleted with its last consumer
+	Implicit   bool // durable, and not declared by a client: it is deleted when it is no longer needed
 	Args       message.Table
 	Compared   []string // names of the arguments that a second declaration must repeat
 	Policy     QueuePolicy
@@ -22,11 +22,11 @@ type ExchangeSpec struct {
 	Type       string
 	Passive    bool
 	Durable    bool
-	AutoDelete bool   // goes when its last binding goes
-	Internal   bool   // fed by bindings only
-	Alternate  string // takes what no binding matched
+	AutoDelete bool   // deleted with its last binding
+	Internal   bool   // clients cannot publish to it; only bindings lead to it
+	Alternate  string // gets messages that no binding matched
 	Args       message.Table
-	Buffer     QueuePolicy // its de-duplication is that of the exchange
+	Buffer     QueuePolicy // its de-duplication settings are those of the exchange
 }
 
 // BindSpec names a binding: from an exchange to a queue or to an exchange.

@@ -14,41 +14,43 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// Engine is what the definitions need of the engine around them. Its methods are called while a
-// change is made, one at a time, and do not wait.
+// Engine is what the definitions need from the engine around them. Its methods are called during a
+// change, one at a time, and do not wait.
 type Engine interface {
-	// NewVHost and NewQueue return a definition that is a part of what the engine holds, which is
-	// its Runtime.
+	// NewVHost and NewQueue return a definition that is embedded in the engine's own struct, its
+	// Runtime.
 	NewVHost() *VHost
 	NewQueue() *Queue
-	// Build is told of a queue when its definition is complete and before it can be found.
+	// Build is called for a queue when its definition is complete and before it can be found.
 	Build(q *Queue)
 	// Place chooses the shard of a new queue.
 	Place(v *VHost, id uint64, p *QueuePolicy) (shard uint32)
-	// Added is told of a queue that is found from now on, Removed of one that is not any more.
+	// Added is called for a queue that can be found from now on, Removed for one that no longer
+	// can.
 	Added(q *Queue)
 	Removed(q *Queue)
-	// LimitVHost and LimitUser are told of the limits that count from now on: none for a virtual
-	// host that is deleted. DropUser is told of a user that is.
+	// LimitVHost and LimitUser are called with the limits that apply from now on: none for a
+	// deleted virtual host. DropUser is called for a deleted user.
 	LimitVHost(v *VHost, limits Limits)
 	LimitUser(user string, limits Limits)
 	DropUser(user string)
-	// TableChanged is told that exchanges, queues or bindings have changed.
+	// TableChanged is called when exchanges, queues or bindings have changed.
 	TableChanged()
 }
 
-// Options are what the definitions mean beyond themselves.
+// Options connect the definitions with what interprets them.
 type Options struct {
-	// Conditions are the languages, beside that of selectors, in which bindings may put conditions.
+	// Conditions are the languages, besides that of selectors, in which bindings may have
+	// conditions.
 	Conditions routing.Conditions
-	// Policies make rules of parameters; nil: there are no policies.
+	// Policies compile parameters to rules; nil: there are no policies.
 	Policies Policies
-	// Delay is how many ms the headers of a message ask a delayed exchange to keep it.
+	// Delay returns how many ms a message with these headers asks a delayed exchange to keep it.
 	Delay func(headers []byte) int64
 }
 
 // State is the definitions of one broker. Changes are made one at a time, under a lock of the
-// caller. Reading needs none, on any goroutine.
+// caller. Reading needs no lock, on any goroutine.
 type State struct {
 	engine  Engine
 	options Options
@@ -64,7 +66,7 @@ type State struct {
 	reserved  map[string]int64 // of each sequence: numbers below may have been given
 }
 
-// New is the definitions of a fresh data folder.
+// New returns the definitions of an empty data folder.
 func New(engine Engine, o Options) *State {
 	s := &State{engine: engine, options: o, nextQueue: 1, reserved: map[string]int64{}}
 	s.users.byName = map[string]*user{}
@@ -83,7 +85,7 @@ func (s *State) VHost(name string) (*VHost, bool) {
 	return v.(*VHost), true
 }
 
-// VHosts are all virtual hosts by name.
+// VHosts returns all virtual hosts by name.
 func (s *State) VHosts() (all []*VHost) {
 	s.vhosts.Range(func(_, v any) bool {
 		all = append(all, v.(*VHost))
@@ -110,10 +112,10 @@ func (s *State) Queues(fn func(*Queue)) {
 	})
 }
 
-// QueueCount is how many there are, buffers too.
+// QueueCount returns how many queues there are, including buffers.
 func (s *State) QueueCount() int64 { return s.queueCount.Load() }
 
-// QueueIn finds the queue that has a name in a table.
+// QueueIn finds the queue with a name in a table.
 func (s *State) QueueIn(t *routing.Table, name string) (*Queue, bool) {
 	id, ok := t.Queue(name)
 	if !ok {
@@ -122,7 +124,7 @@ func (s *State) QueueIn(t *routing.Table, name string) (*Queue, bool) {
 	return s.Queue(uint64(id))
 }
 
-// BufferOf is the buffer of an exchange, nil when it has none.
+// BufferOf returns the buffer of the exchange, nil if it has none.
 func (s *State) BufferOf(x *routing.Exchange) *Queue {
 	id := x.Buffer().Queue
 	if id == 0 {
@@ -132,7 +134,7 @@ func (s *State) BufferOf(x *routing.Exchange) *Queue {
 	return q
 }
 
-// keep puts a queue on the list of all queues.
+// keep adds a queue to the list of all queues.
 func (s *State) keep(q *Queue) {
 	s.queues.Store(q.ID, q)
 	s.queueCount.Add(1)
@@ -142,7 +144,7 @@ func (s *State) keep(q *Queue) {
 	s.engine.Added(q)
 }
 
-// forget takes a queue off the list of all queues.
+// forget removes a queue from the list of all queues.
 func (s *State) forget(q *Queue) {
 	if _, had := s.queues.LoadAndDelete(q.ID); !had {
 		return
@@ -154,8 +156,8 @@ func (s *State) forget(q *Queue) {
 	s.engine.Removed(q)
 }
 
-// Apply makes the change that a fact of the log, type byte included, records. Errors:
-// shardstate.ErrUnsupported, shardstate.ErrMalformed.
+// Apply applies a fact of the log, type byte included. Errors: shardstate.ErrUnsupported,
+// shardstate.ErrMalformed.
 func (s *State) Apply(index uint64, fact []byte) (err error) {
 	if len(fact) == 0 {
 		return fmt.Errorf("topology entry %d: %w: no fact", index, shardstate.ErrMalformed)
@@ -167,7 +169,7 @@ func (s *State) Apply(index uint64, fact []byte) (err error) {
 		err = decoded(payload, s.ApplyAccess)
 	case factParameter:
 		err = decoded(payload, func(f *ParameterFact) error {
-			s.ApplyParameter(f) // of a virtual host that is not there it is over
+			s.ApplyParameter(f) // its virtual host was deleted since
 			return nil
 		})
 	case factSequence:
@@ -193,7 +195,7 @@ func decoded[F any](payload []byte, apply func(*F) error) error {
 	return apply(&f)
 }
 
-// applyTopology makes a change of exchanges, queues and bindings.
+// applyTopology changes exchanges, queues and bindings.
 func (s *State) applyTopology(f *topologyFact) error {
 	s.nextQueue = max(s.nextQueue, f.NextQueue)
 	v, ok := s.VHost(f.VHost)
@@ -211,22 +213,22 @@ func (s *State) applyTopology(f *topologyFact) error {
 	return nil
 }
 
-// Reserve says that the numbers of a sequence below upTo may have been given.
+// Reserve returns the fact that a sequence's numbers below upTo may have been used.
 func Reserve(sequence string, upTo int64) *SequenceFact {
 	return &SequenceFact{Name: name(sequence), UpTo: upTo}
 }
 
-// ApplySequence notes which numbers may have been given.
+// ApplySequence applies such a fact.
 func (s *State) ApplySequence(f *SequenceFact) {
 	s.reserved[string(f.Name)] = max(s.reserved[string(f.Name)], f.UpTo)
 }
 
-// Reserved is the number below which a sequence may have given out all numbers, 0 if it has given
-// out none. It is for changes of definitions.
+// Reserved returns the number below which a sequence may have used all numbers, 0 if it has used
+// none. It is for changes of definitions.
 func (s *State) Reserved(sequence string) int64 { return s.reserved[sequence] }
 
-// Facts are all that must be applied to fresh definitions to come to these, in a fixed order but
-// for that of virtual hosts in the topology.
+// Facts returns the facts that turn empty definitions into these. Their order is fixed, except for
+// the order of virtual hosts in the topology.
 func (s *State) Facts(yield func(Fact) bool) {
 	for _, f := range slices.Concat(s.accessFacts(), s.parameterFacts(), s.sequenceFacts()) {
 		if !yield(f) {
@@ -243,7 +245,8 @@ func (s *State) Facts(yield func(Fact) bool) {
 	}
 }
 
-// facts are those of durable exchanges, queues and bindings; false: there is to be no more.
+// facts yields the facts of durable exchanges, queues and bindings; false: the caller wants no
+// more.
 func (v *VHost) facts(yield func(Fact) bool) bool {
 	t, e := v.Table(), v.state.edit(v)
 	for x := range t.Exchanges() {
@@ -272,7 +275,7 @@ func (s *State) sequenceFacts() (facts []Fact) {
 	return facts
 }
 
-// Hash is equal for equal durable definitions.
+// Hash returns a hash that is equal for equal durable definitions.
 func (s *State) Hash() (sum uint64) {
 	for f := range s.Facts {
 		if t, ok := f.(*topologyFact); ok && t.NextQueue > 0 {
@@ -285,5 +288,5 @@ func (s *State) Hash() (sum uint64) {
 	return sum
 }
 
-// Predeclared reports whether an exchange of this name is in every virtual host.
+// Predeclared reports whether every virtual host has an exchange of this name.
 func Predeclared(name string) bool { return name == "" || len(name) >= 4 && name[:4] == "amq." }

@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// users are users and permissions. Readers take mu; they remember answers together with the
-// generation, which every change raises.
+// users are users and permissions. Readers take mu; they cache answers together with the
+// generation, which every change increments.
 type users struct {
 	generation atomic.Uint64 // from 1
 	mu         sync.RWMutex  // also guards VHost.info
@@ -32,11 +32,11 @@ type user struct {
 	topics       map[topicKey]*TopicPermission
 }
 
-// Login is a password as it is kept.
+// Login is a stored password.
 type Login struct {
 	access.Secret
-	// Verified is the mark of the last password that was right, for the check of passwords; nil:
-	// none was.
+	// Verified is the mark of the last correct password, for the password check; nil: there was
+	// none.
 	Verified atomic.Pointer[[sha256.Size]byte]
 }
 
@@ -51,15 +51,16 @@ func compareTopics(a, b topicKey) int {
 	return cmp.Or(cmp.Compare(a.vhost, b.vhost), cmp.Compare(a.exchange, b.exchange))
 }
 
-// The default user is in every data folder that does not say otherwise: administrator, from this
-// machine only, all permissions in "/". Its password is its name, so nothing depends on the salt.
+// The default user exists in every data folder unless facts say otherwise: an administrator, from
+// this machine only, with all permissions in "/". Its password is its name, so nothing depends on
+// the salt.
 const (
 	DefaultUser   = "guest"
 	defaultVHost  = "/"
 	defaultSecret = "RlcBCaf8QOGqXcBvtmH5oF4CqckHF6HoOEwPGR78fhA4MP+o"
 )
 
-// defaults are what a data folder has before its first fact.
+// defaults returns what a data folder has before its first fact.
 var defaults = []*AccessFact{
 	{VHost: &VHostFact{Name: defaultVHost}},
 	{User: &UserFact{
@@ -71,13 +72,13 @@ var defaults = []*AccessFact{
 	}},
 }
 
-// ApplyAccess makes a fact true. It is the one way in which users, virtual hosts and permissions
-// change, in a replay and before. Facts about what is not there change nothing.
+// ApplyAccess applies a fact. Users, virtual hosts and permissions change only here, live and in
+// replay. Facts about objects that do not exist change nothing.
 func (s *State) ApplyAccess(f *AccessFact) error {
 	us := &s.users
 	us.mu.Lock()
 	defer us.mu.Unlock()
-	defer us.generation.Add(1) // readers ask again after the change
+	defer us.generation.Add(1) // readers that have cached an answer check again after the change
 	switch {
 	case f.Reset:
 		clear(us.byName)
@@ -184,8 +185,8 @@ func (us *users) putTopic(f *TopicFact, remove bool) {
 	}
 }
 
-// accessFacts are all facts that must be applied to get users, virtual hosts and permissions, in a
-// fixed order.
+// accessFacts returns the facts that recreate users, virtual hosts and permissions, in a fixed
+// order.
 func (s *State) accessFacts() []Fact {
 	facts := []Fact{&AccessFact{Reset: true}}
 	us := &s.users
@@ -213,11 +214,11 @@ func (u *user) fact() *UserFact {
 	}
 }
 
-// AccessGeneration grows whenever a user, a permission or a virtual host changed: what was read of
-// them before may be out of date.
+// AccessGeneration returns a number that grows with every change of a user, a permission or a
+// virtual host: what was read before may be outdated.
 func (s *State) AccessGeneration() uint64 { return s.users.generation.Load() }
 
-// read runs fn with the user of that name, nil when there is none.
+// read runs fn with the user of that name, nil if it does not exist.
 func (us *users) read(name string, fn func(*user)) {
 	us.mu.RLock()
 	defer us.mu.RUnlock()
@@ -229,7 +230,7 @@ func (us *users) sorted() []*user {
 	return slices.SortedFunc(maps.Values(us.byName), func(a, b *user) int { return cmp.Compare(a.name, b.name) })
 }
 
-// public is the user as others see it.
+// public returns the user without its secret.
 func (u *user) public() User {
 	return User{
 		Name: u.name, Tags: slices.Clone(u.tags), Hash: u.login.Hash, Algorithm: u.login.Algorithm,
@@ -237,7 +238,7 @@ func (u *user) public() User {
 	}
 }
 
-// Users are all users, by name.
+// Users returns all users by name.
 func (s *State) Users() []User {
 	us := &s.users
 	us.mu.RLock()
@@ -249,7 +250,7 @@ func (s *State) Users() []User {
 	return all
 }
 
-// User is one user. Errors: ErrUserNotFound.
+// User returns one user. Errors: ErrUserNotFound.
 func (s *State) User(name string) (found User, err error) {
 	err = UserNotFound(name)
 	s.users.read(name, func(u *user) {
@@ -260,13 +261,13 @@ func (s *State) User(name string) (found User, err error) {
 	return found, err
 }
 
-// HasUser reports whether there is a user of that name.
+// HasUser reports whether a user of that name exists.
 func (s *State) HasUser(name string) (ok bool) {
 	s.users.read(name, func(u *user) { ok = u != nil })
 	return ok
 }
 
-// UserFact is a user as the log has it, nil when there is none.
+// UserFact returns the fact of a user, nil if it does not exist.
 func (s *State) UserFact(name string) (f *UserFact) {
 	s.users.read(name, func(u *user) {
 		if u != nil {
@@ -276,8 +277,7 @@ func (s *State) UserFact(name string) (f *UserFact) {
 	return f
 }
 
-// Login is how a user logs in, nil when there is no such user, and whether it may from this machine
-// only.
+// Login returns how a user logs in, nil if it does not exist, and whether only from this machine.
 func (s *State) Login(name string) (l *Login, loopbackOnly bool) {
 	s.users.read(name, func(u *user) {
 		if u != nil {
@@ -287,13 +287,13 @@ func (s *State) Login(name string) (l *Login, loopbackOnly bool) {
 	return l, loopbackOnly
 }
 
-// IsUntouchedDefault reports whether a login is that of the default user with the password that
-// everybody knows.
+// IsUntouchedDefault reports whether a login is that of the default user with its well-known
+// password.
 func (l *Login) IsUntouchedDefault(name string) bool {
 	return name == DefaultUser && l.Hash == defaultSecret
 }
 
-// UserLimit is a limit of the user; below 0 is none.
+// UserLimit returns a limit of the user; below 0 there is none.
 func (s *State) UserLimit(name, limit string) int64 {
 	n := int64(-1)
 	s.users.read(name, func(u *user) {
@@ -304,8 +304,8 @@ func (s *State) UserLimit(name, limit string) int64 {
 	return n
 }
 
-// Permissions are the permissions of a user in a virtual host, in order of user and virtual host;
-// "" stands for all.
+// Permissions returns the permissions of a user in a virtual host, sorted by user and virtual host;
+// "" means all.
 func (s *State) Permissions(user, vhost string) (all []Permission) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -319,8 +319,8 @@ func (s *State) Permissions(user, vhost string) (all []Permission) {
 	return all
 }
 
-// TopicPermissions are the topic permissions of a user in a virtual host, in order of user, virtual
-// host and exchange; "" stands for all.
+// TopicPermissions returns the topic permissions of a user in a virtual host, sorted by user,
+// virtual host and exchange; "" means all.
 func (s *State) TopicPermissions(user, vhost string) (all []TopicPermission) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
@@ -340,13 +340,13 @@ func (s *State) MayEnter(name, vhost string) (ok bool) {
 	return ok
 }
 
-// HasTopicPermission reports whether the user has one for an exchange.
+// HasTopicPermission reports whether the user has a topic permission for an exchange.
 func (s *State) HasTopicPermission(name, vhost, exchange string) (ok bool) {
 	s.users.read(name, func(u *user) { ok = u != nil && u.topics[topicKey{vhost, exchange}] != nil })
 	return ok
 }
 
-// Knows fails when the user or the virtual host is not there. Errors: ErrUserNotFound,
+// Knows fails if the user or the virtual host does not exist. Errors: ErrUserNotFound,
 // ErrVHostNotFound.
 func (s *State) Knows(user, vhost string) error {
 	if !s.HasUser(user) {
@@ -358,7 +358,7 @@ func (s *State) Knows(user, vhost string) error {
 	return nil
 }
 
-// UserNotFound is the failure of a name that no user has.
+// UserNotFound returns the error for a name that no user has.
 func UserNotFound(name string) error {
 	return &failure.Error{Err: failure.ErrUserNotFound, Kind: "user", Name: name, User: name}
 }

@@ -10,58 +10,57 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// VHost is one virtual host: a name space of exchanges and queues. The engine embeds it in what it
-// holds of the virtual host.
+// VHost is one virtual host: a name space of exchanges and queues. The engine embeds it in its own
+// struct.
 type VHost struct {
 	Name    string
 	Made    uint64 // VHostID.Made
-	Runtime any    // what the engine holds of it
+	Runtime any    // the engine's own struct
 
 	state      *State
 	table      atomic.Pointer[routing.Table] // replaced as a whole
-	queues     atomic.Int64                  // declared now, without buffers
+	queues     atomic.Int64                  // currently declared, without buffers
 	info       VHostFact                     // guarded by users.mu
 	parameters parameters
 	policies   atomic.Pointer[Rules] // nil: there are none
-	version    atomic.Uint64         // another one after each change of definitions and parameters
+	version    atomic.Uint64         // changes with each change of definitions and parameters
 	gone       bool                  // it was deleted; for changes of definitions
 }
 
-// VHostID says which virtual host is meant: one that is made anew under the name of one that was
-// deleted is another.
+// VHostID identifies a virtual host: a new one with the name of a deleted one has another ID.
 type VHostID struct {
 	Name string
 	Made uint64
 }
 
-// ID says which virtual host this is.
+// ID returns the identity of this virtual host.
 func (v *VHost) ID() VHostID { return VHostID{v.Name, v.Made} }
 
-// Table is the routing table, which never changes: the next change of the definitions makes
-// another. Any goroutine may ask.
+// Table returns the routing table, which never changes: the next change of the definitions makes a
+// new one. Any goroutine may call it.
 func (v *VHost) Table() *routing.Table { return v.table.Load() }
 
-// Version is a number that differs after every change of the exchanges, queues, bindings and
-// parameters, so that what was read from them can be cached: read it first, then the definitions.
+// Version returns a number that differs after every change of exchanges, queues, bindings and
+// parameters, so that what was read from them can be cached: read it before the definitions.
 func (v *VHost) Version() uint64 { return v.version.Load() }
 
 // Gone reports whether the virtual host was deleted. It is for changes of definitions.
 func (v *VHost) Gone() bool { return v.gone }
 
-// setTable makes a table the one that counts.
+// setTable replaces the routing table.
 func (v *VHost) setTable(t *routing.Table) {
 	v.table.Store(t)
 	v.touch()
 	v.state.engine.TableChanged()
 }
 
-// touch gives the virtual host a version that none had before. It comes after the change.
+// touch gives the virtual host a new version. It is called after the change.
 func (v *VHost) touch() { v.version.Store(v.state.versions.Add(1)) }
 
-// Queue finds the queue of a name, which is no exchange buffer.
+// Queue finds a queue by name, unless it is an exchange buffer.
 func (v *VHost) Queue(name string) (*Queue, bool) { return v.state.QueueIn(v.Table(), name) }
 
-// All yields the queues of a table, with those that belong to exchanges.
+// All yields the queues of a table, including exchange buffers.
 func (v *VHost) All(table *routing.Table) iter.Seq[*Queue] {
 	return func(yield func(*Queue) bool) {
 		for _, id := range table.Queues() {
@@ -77,8 +76,8 @@ func (v *VHost) All(table *routing.Table) iter.Seq[*Queue] {
 	}
 }
 
-// Check reports whether definitions of the virtual host may change: it may have been deleted while
-// a session used it. It is for changes of definitions. Errors: ErrVHostNotFound.
+// Check fails if the virtual host was deleted while a session used it. It is for changes of
+// definitions. Errors: ErrVHostNotFound.
 func (v *VHost) Check() error {
 	if v.gone {
 		return VHostNotFound(v.Name)
@@ -86,21 +85,21 @@ func (v *VHost) Check() error {
 	return nil
 }
 
-// Limit is a limit of the virtual host; below 0 is none.
+// Limit returns a limit of the virtual host; below 0 there is none.
 func (v *VHost) Limit(name string) int64 {
 	v.state.users.mu.RLock()
 	defer v.state.users.mu.RUnlock()
 	return v.info.Limits.Get(name)
 }
 
-// Fact is the virtual host as the log has it.
+// Fact returns the virtual host as a fact.
 func (v *VHost) Fact() VHostFact {
 	v.state.users.mu.RLock()
 	defer v.state.users.mu.RUnlock()
 	return v.info
 }
 
-// Info is the virtual host as others see it.
+// Info describes the virtual host.
 func (v *VHost) Info() VHostInfo {
 	info := v.Fact()
 	return VHostInfo{
@@ -111,7 +110,7 @@ func (v *VHost) Info() VHostInfo {
 	}
 }
 
-// VHostNotFound is the failure of a name that no virtual host has.
+// VHostNotFound returns the error for a name that no virtual host has.
 func VHostNotFound(name string) error {
 	return &failure.Error{Err: failure.ErrVHostNotFound, Kind: "vhost", Name: name, VHost: name}
 }

@@ -7,10 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// VHostID says which virtual host the rights are in. It may have been deleted.
+// VHostID identifies the virtual host of the rights, which may have been deleted.
 func (r *Rights) VHostID() VHostID { return r.in.ID() }
 
-// Version is VHost.Version of the virtual host.
+// Version returns VHost.Version of the virtual host.
 func (r *Rights) Version() uint64 { return r.in.Version() }
 
 // HasQueue reports whether there is a queue of this name in the virtual host, exclusive ones
@@ -26,7 +26,7 @@ func (r *Rights) HasExchange(name string) bool {
 	return ok
 }
 
-// QueueNames are the names of the queues of the virtual host, in their order.
+// QueueNames returns the sorted names of the queues of the virtual host.
 func (r *Rights) QueueNames() (names []string) {
 	for name := range r.in.Table().Queues() {
 		names = append(names, name)
@@ -34,7 +34,7 @@ func (r *Rights) QueueNames() (names []string) {
 	return names
 }
 
-// QueueIDs returns the ids of queues, in the order of the names; 0 for one that is not there.
+// QueueIDs returns the ids of queues in the order of the names; 0 for a queue that does not exist.
 func (r *Rights) QueueIDs(names []string) []uint64 {
 	table := r.in.Table()
 	ids := make([]uint64, len(names))
@@ -57,7 +57,7 @@ func (r *Rights) ListBindings() (all []BindSpec) {
 	return all
 }
 
-// bindSpec names a binding; ok is false when its queue is gone.
+// bindSpec describes a binding; ok is false if its queue is gone.
 func (r *Rights) bindSpec(b *routing.Binding) (spec BindSpec, ok bool) {
 	spec = BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
 	if !spec.ToExchange {
@@ -76,8 +76,8 @@ func sortBindings(all []BindSpec) {
 	})
 }
 
-// BindingsFrom returns the bindings of an exchange to others and to queues; without those of the
-// default exchange, which every queue has.
+// BindingsFrom returns the bindings of which an exchange is the source; none for the default
+// exchange.
 func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
 	for b := range r.in.Table().BindingsFrom(exchange) {
 		if spec, ok := r.bindSpec(&b); ok {
@@ -100,7 +100,7 @@ func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec
 		}
 		to = routing.Destination{Queue: id}
 	} else if destination == "" {
-		return nil // Destination takes that for a queue
+		return nil // routing.Destination would take the empty name for a queue
 	}
 	for b := range t.BindingsTo(to) {
 		if spec, ok := r.bindSpec(&b); ok {

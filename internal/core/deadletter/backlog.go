@@ -11,8 +11,8 @@ import (
 
 const (
 	backoffMin = 1_000  // ms until the second attempt; each further one waits twice as long,
-	backoffMax = 30_000 // up to this
-	window     = 64     // messages of one row that are under way at a time
+	backoffMax = 30_000 // at most this long
+	window     = 64     // messages of one key that are in transit at a time
 )
 
 // Waiting is a dead message that waits in its queue, unacked and lent to no session.
@@ -22,25 +22,25 @@ type Waiting struct {
 	Taken  []uint64 // ids of queues that have it already
 }
 
-// row is the dead messages of a queue with one routing key that wait, in the order of the queue.
+// row is the waiting dead messages of a queue with one routing key, in queue order.
 type row struct {
 	waiting  []Waiting
 	underWay int   // sent and not yet answered
 	at       int64 // unix ms of the next attempt
-	backoff  int64 // ms, of the last failure; 0 when the last one arrived
+	backoff  int64 // ms waited after the last failure; 0 if the last one arrived
 }
 
-// Backlog is all the dead messages of a queue that wait because no target took them, and rows that
-// have some under way. It belongs to the queue's shard.
+// Backlog is the dead messages of a queue that wait because no target accepted them, and the rows
+// that have some in transit. It belongs to the queue's shard.
 type Backlog struct {
 	rows      map[string]*row // by routing key
 	recovered []Waiting       // found at the start, in queue order: their keys are not known yet
 	held      int             // messages in the queue that are recorded as dead
-	at        int64           // unix ms: no row is to be looked at earlier
+	at        int64           // unix ms before which no row needs a look
 }
 
-// NewBacklog makes a backlog of the messages that were found recorded as dead at the start, in
-// queue order; nil for an empty one.
+// NewBacklog returns a backlog of the messages that a start has found recorded as dead, in queue
+// order; nil for an empty one.
 func NewBacklog(recovered []Waiting) *Backlog {
 	b := &Backlog{rows: map[string]*row{}, recovered: recovered, held: len(recovered), at: math.MaxInt64}
 	if len(recovered) > 0 {
@@ -49,24 +49,24 @@ func NewBacklog(recovered []Waiting) *Backlog {
 	return b
 }
 
-// Held is how many messages in the queue are recorded as dead. Hold and Unhold count them.
+// Held returns how many messages in the queue are recorded as dead. Hold and Unhold count them.
 func (b *Backlog) Held() int { return b.held }
 func (b *Backlog) Hold()     { b.held++ }
 func (b *Backlog) Unhold()   { b.held-- }
 
-// At is the time, unix ms, before which no attempt is due; math.MaxInt64 when none will be.
+// At returns the time, unix ms, before which no attempt is due; math.MaxInt64 if none will be.
 func (b *Backlog) At() int64 { return b.at }
 
-// Empty reports whether nothing waits, is under way or is recorded as dead.
+// Empty reports whether no message waits, is in transit or is recorded as dead.
 func (b *Backlog) Empty() bool { return len(b.rows) == 0 && len(b.recovered) == 0 && b.held == 0 }
 
-// Waits reports whether messages with a routing key wait: another one waits behind them.
+// Waits reports whether messages with a routing key wait: further ones queue behind them.
 func (b *Backlog) Waits(key string) bool {
 	r := b.rows[key]
 	return r != nil && len(r.waiting) > 0
 }
 
-// Add puts a message in its place in the row of a key.
+// Add adds a message at its position in the row of a key.
 func (b *Backlog) Add(key string, w Waiting) { b.add(key, w) }
 
 func (b *Backlog) add(key string, w Waiting) *row {
@@ -82,7 +82,7 @@ func (b *Backlog) add(key string, w Waiting) *row {
 	return r
 }
 
-// Failed is Add for a message that did not arrive: it puts the next attempt off, once for all that
+// Failed is Add for a message that did not arrive: it delays the next attempt, once for all that
 // fail together.
 func (b *Backlog) Failed(key string, w Waiting, now int64) {
 	r := b.add(key, w)
@@ -93,8 +93,8 @@ func (b *Backlog) Failed(key string, w Waiting, now int64) {
 	b.at = min(b.at, r.at)
 }
 
-// Due takes out the messages whose attempt is due, one after the other, while more says so; row is
-// false for those of which the key is not known. The caller may change the backlog meanwhile.
+// Due removes and yields the messages whose attempt is due, one after the other, while more returns
+// true; row is false for those whose key is unknown. The caller may change the backlog meanwhile.
 func (b *Backlog) Due(now int64, more func() bool) iter.Seq2[Waiting, bool] {
 	return func(yield func(w Waiting, row bool) bool) {
 		for len(b.recovered) > 0 && more() {
@@ -120,20 +120,21 @@ func (b *Backlog) Due(now int64, more func() bool) iter.Seq2[Waiting, bool] {
 // ready reports whether the first message of a row may go now.
 func (r *row) ready(now int64) bool { return len(r.waiting) > 0 && r.underWay < window && r.at <= now }
 
-// Sent notes that a message that Due took out of a row is under way to other queues.
+// Sent records that a message that Due yielded from a row is in transit.
 func (b *Backlog) Sent(key string) { b.rows[key].underWay++ }
 
-// Answered notes that a message that was Sent has arrived or failed.
+// Answered records that a message that was Sent has arrived or failed.
 func (b *Backlog) Answered(key string) { b.rows[key].underWay-- }
 
-// Arrived notes that a way to go is open again: the next failure waits no longer than the first.
+// Arrived records that the row's targets accept messages again: the next failure waits no longer
+// than the first.
 func (b *Backlog) Arrived(key string) {
 	if r := b.rows[key]; r != nil {
 		r.backoff = 0
 	}
 }
 
-// Tidy drops rows that are done with and finds out when to look again.
+// Tidy drops finished rows and computes when to look again.
 func (b *Backlog) Tidy() {
 	b.at = math.MaxInt64
 	if len(b.recovered) > 0 {
@@ -144,7 +145,7 @@ func (b *Backlog) Tidy() {
 	}
 }
 
-// TidyRow is Tidy for one row; At may get earlier by it, not later.
+// TidyRow is Tidy for one row; it can make At earlier, not later.
 func (b *Backlog) TidyRow(key string) {
 	switch r := b.rows[key]; {
 	case r == nil:
@@ -155,7 +156,7 @@ func (b *Backlog) TidyRow(key string) {
 	}
 }
 
-// Hasten makes all of them due: the ways to go may have changed.
+// Hasten makes all messages due, because routes may have changed.
 func (b *Backlog) Hasten() {
 	for _, r := range b.rows {
 		r.at, r.backoff = 0, 0

@@ -7,15 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// From is the queue where a message died, and where the queue sends what dies.
+// From describes the queue where a message died, and where the queue sends dead letters.
 type From struct {
 	Queue    string
 	Exchange string // of dead letters
-	Key      string // with HasKey: takes the place of the message's own routing keys
+	Key      string // with HasKey it replaces the message's own routing keys
 	HasKey   bool
 }
 
-// Message is a dead letter on its way.
+// Message is a dead letter in transit.
 type Message struct {
 	forward.Message
 	deaths message.Array
@@ -56,7 +56,7 @@ func Rewrite(env message.Envelope, from From, reason Reason, now int64) (Message
 		deaths = append(message.Array{death}, deaths...)
 	}
 	headers.Set("x-death", deaths)
-	if _, known := headers.Get("x-first-death-reason"); !known || !died { // a client's word for it does not count
+	if _, known := headers.Get("x-first-death-reason"); !known || !died { // what the client claims does not count
 		headers.Set("x-first-death-reason", string(reason))
 		headers.Set("x-first-death-queue", from.Queue)
 		headers.Set("x-first-death-exchange", string(exchange))
@@ -78,7 +78,7 @@ func Rewrite(env message.Envelope, from From, reason Reason, now int64) (Message
 	return Message{Message: m, deaths: deaths, reason: reason}, err
 }
 
-// countDeath finds the entry of this queue and reason, counts it up and moves it to the front;
+// countDeath finds the entry of this queue and reason, increments it and moves it to the front;
 // first reports that there is none.
 func countDeath(headers message.Table, queueName string, reason Reason) (deaths message.Array, first bool) {
 	v, _ := headers.Get("x-death")
@@ -103,7 +103,7 @@ func countDeath(headers message.Table, queueName string, reason Reason) (deaths 
 	return old, true
 }
 
-// joinUncounted joins the entries of one queue and reason when some have no count: RabbitMQ before
+// joinUncounted merges the entries of one queue and reason if some have no count: RabbitMQ before
 // 3.5.3 made an entry for each death.
 func joinUncounted(deaths message.Array) message.Array {
 	counted := func(e any) bool {
@@ -145,8 +145,8 @@ func joinUncounted(deaths message.Array) message.Array {
 	return joined
 }
 
-// Cycles reports whether the message died in a queue before, of its own accord: a round in which no
-// consumer rejected it would never end.
+// Cycles reports whether the message died in a queue before, without being rejected since: a cycle
+// in which no consumer rejects it would never end.
 func (m *Message) Cycles(queueName string) bool {
 	if m.reason == Rejected {
 		return false

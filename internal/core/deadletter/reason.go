@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Reason is why a message died, as x-death says it.
+// Reason is why a message died, in the words of x-death.
 type Reason string
 
 const (
@@ -16,17 +16,17 @@ const (
 	DeliveryLimit Reason = "delivery_limit"
 )
 
-// dead is the first of the times that stand for reasons: the end of time, by reason of death.
+// dead is the first of the due times that stand for reasons. They lie beyond all real times.
 const dead = int64(1) << 62
 
-// reasons are in the log by their place; never change it.
+// reasons are in the log by their index here; never change it.
 var reasons = [...]Reason{Rejected, Expired, MaxLength, DeliveryLimit}
 
-// Due is the time that stands for a reason. A message that is dead and waits in its queue is
-// recorded as one that is not delivered before this time.
+// Due returns the time that stands for a reason. A dead message that waits in its queue is recorded
+// with this as its due time.
 func (r Reason) Due() int64 { return dead + int64(slices.Index(reasons[:], r)) }
 
-// ReasonOf is the inverse of Due; ok is false for a time of the living.
+// ReasonOf is the inverse of Due; ok is false for a real due time.
 func ReasonOf(due int64) (r Reason, ok bool) {
 	i := due - dead
 	if i < 0 || i >= int64(len(reasons)) {
@@ -35,7 +35,7 @@ func ReasonOf(due int64) (r Reason, ok bool) {
 	return reasons[i], true
 }
 
-// Count counts a message that died of it.
+// Count counts a message that died for this reason.
 func (r Reason) Count(c *queue.Counts) {
 	switch r {
 	case Expired:

@@ -15,8 +15,9 @@ import (
 	"sync"
 )
 
-// Detector is the sessions that hold something while they wait for something else. R names what is
-// held and waited for. Any goroutine may call its methods; its lock is held alone.
+// Detector is the sessions that hold something while they wait for something else. R identifies
+// what is held and waited for. Any goroutine may call its methods; no other lock is taken under its
+// lock.
 type Detector[R comparable] struct {
 	mu  sync.Mutex
 	all []*Wait[R]
@@ -28,8 +29,8 @@ type Wait[R comparable] struct {
 	Holds []R
 }
 
-// Enter notes a session that is about to wait, and reports whether it may: false when that would
-// close a circle, and then it is not noted.
+// Enter adds a session that is about to wait. It returns false, and does not add the session, if
+// that would close a cycle.
 func (d *Detector[R]) Enter(w *Wait[R]) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,7 +49,7 @@ func (d *Detector[R]) Enter(w *Wait[R]) bool {
 	return true
 }
 
-// Leave notes that it waits no longer.
+// Leave removes a session that no longer waits.
 func (d *Detector[R]) Leave(w *Wait[R]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// ttlHeader is how long the message's key is remembered, ms, in place of what the queue says.
+// ttlHeader is how long the message's key is remembered, ms, instead of the queue's setting.
 const ttlHeader = "x-cache-ttl"
 
 // KeyIn returns the key of a message: the value of a header. A message without it is never a
-// duplicate. own is how long the message asks its key to be remembered, ms, 0: it does not ask.
+// duplicate. own is how long the message asks its key to be remembered, ms, 0: not given.
 func KeyIn(env message.Envelope, header string) (key Key, own int64, ok bool) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {

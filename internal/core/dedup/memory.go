@@ -2,7 +2,7 @@ package dedup
 
 import "crypto/sha256"
 
-// Key stands for a value that messages have in common: the first 128 bits of its SHA-256.
+// Key is a hash of a value that duplicates have in common: the first 128 bits of its SHA-256.
 type Key [16]byte
 
 // KeyOf returns the key of a value.
@@ -30,7 +30,7 @@ func New(limit int) *Memory {
 	return &Memory{limit: max(limit, 1), known: map[Key]uint64{}}
 }
 
-// Len is the number of keys held, some of which may be over.
+// Len returns the number of keys, some of which may have expired.
 func (m *Memory) Len() int { return len(m.known) }
 
 // Known reports whether the key is remembered at now, unix ms.
@@ -43,8 +43,8 @@ func (m *Memory) Known(key Key, now int64) bool {
 	return until == 0 || now < until
 }
 
-// Remember takes the key in until a time in unix ms (0: for ever), or until limit others came after
-// it. at is the time of the call.
+// Remember remembers the key until a time in unix ms (0: for ever), or until limit other keys have
+// followed. at is the time of the call.
 func (m *Memory) Remember(key Key, at, until int64) {
 	for m.n > 0 && (m.n == m.limit || m.oldestIsOver(at)) {
 		m.forget()
@@ -71,7 +71,7 @@ func (m *Memory) oldestIsOver(at int64) bool {
 	return until != 0 && until <= at
 }
 
-// forget drops the oldest call, and its key unless that came again.
+// forget drops the oldest call, and its key unless a newer call has it.
 func (m *Memory) forget() {
 	number := m.oldest()
 	if key := m.at(number).key; m.known[key] == number {

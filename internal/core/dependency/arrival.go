@@ -9,21 +9,21 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Arrival is what the order asks of a message on its way in, the same for all its queues of one
-// graph. Its zero value is a message without an id that names no other; it is reused.
+// Arrival holds the ids of a message on its way in, the same for all its queues in one graph. Its
+// zero value is a message without an id that names no other; it is reused.
 type Arrival struct {
 	named  bool
 	sum    idindex.Sum
 	sums   []idindex.Sum // the ids that it names, without its own
-	age    uint64        // dependent.age, when it names any
+	age    uint64        // dependent.age, if it names any
 	copied bool          // it is a copy of a message of the graph, and named others
 }
 
 // Copied reports whether the message is a copy of one of the graph that named others.
 func (in *Arrival) Copied() bool { return in.copied }
 
-// Look finds out the id of a message and the ids that it names. A copy names none: what it named
-// may wait for it.
+// Look reads the id of a message and the ids that it names. A copy names none, because what it
+// named may wait for it.
 func (g *Graph) Look(in *Arrival, env message.Envelope, copied bool) {
 	*in = Arrival{sums: in.sums[:0]}
 	peek, err := message.PeekProperties(env.Properties())
@@ -43,7 +43,7 @@ func (g *Graph) Look(in *Arrival, env message.Envelope, copied bool) {
 	}
 }
 
-// names notes the ids that a message names.
+// names stores the ids that a message names.
 func (in *Arrival) names(all []string) {
 	for _, id := range all {
 		if sum := idindex.SumOf([]byte(id)); !in.named || sum != in.sum {
@@ -56,7 +56,8 @@ func (in *Arrival) names(all []string) {
 	}
 }
 
-// Arrive notes a message in the queue, and blocks what has to wait now: it, or others for it.
+// Arrive adds a message to the queue, and blocks what has to wait now: the message, or others for
+// it.
 func (m *Member) Arrive(h queue.Handle, in *Arrival) {
 	g := m.graph
 	g.live++
@@ -80,8 +81,8 @@ func (m *Member) Arrive(h queue.Handle, in *Arrival) {
 	}
 }
 
-// cleanEach is how many buckets are cleaned for each message that comes: two let no more gather of
-// those that are gone than live.
+// cleanEach is how many buckets are cleaned for each message that arrives: with two, no more gone
+// messages accumulate than live ones.
 const cleanEach = 2
 
 // name makes a message known by its id.

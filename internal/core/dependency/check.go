@@ -2,7 +2,7 @@ package dependency
 
 import "fmt"
 
-// check panics when what the graph counts is not what there is. It is for builds with invariants.
+// check panics if the graph's counts are wrong. It is for builds with invariants.
 func (g *Graph) check() {
 	live, entries, waited, dependents := 0, 0, 0, 0
 	for _, s := range g.slots {

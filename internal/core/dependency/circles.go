@@ -7,22 +7,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/idindex"
 )
 
-// circles are the ids of a graph that name each other in a circle: an id names another one when a
-// message with it does. Two ids are in one circle when each leads to the other, so no two circles
+// circles are the cycles in which the ids of a graph name each other: an id names another one if a
+// message with it does. Two ids are in one circle if each leads to the other, so no two circles
 // share an id.
 //
-// Messages never wait for each other in a circle: all their ids would be in one circle here, and in
-// there each message waits only for older ones and for those that name none. For that each circle
-// must be known. The message that comes last closes it, and then it is looked for; when that takes
-// too long, no message that came before that one waits for it. What goes only breaks circles.
+// Messages never wait for each other in a cycle: all their ids would be in one circle here, and
+// within a circle each message waits only for older messages and for those that name none. So every
+// circle must be known. Its last message closes it, and the graph searches for it then; if that
+// takes too long, no earlier message waits for that last one. A message that goes can only break
+// circles.
 type circles struct {
-	circle map[idindex.Sum]uint64 // the number of the circle of an id
-	number uint64                 // the last one that was given
-	broken int                    // messages that went from circles since these were looked at
+	circle map[idindex.Sum]uint64 // the number of an id's circle
+	number uint64                 // the last number that was used
+	broken int                    // messages of circles that have gone since the circles were last searched
 	late   int                    // messages with dependent.late
 }
 
-// longestSearch is how many edges are looked at, about, for a circle that a message closes.
+// longestSearch is about how many edges a search for a circle follows.
 const longestSearch = 1 << 17
 
 // together reports whether a message and an id that it names are in one circle.
@@ -41,7 +42,7 @@ func (g *Graph) within(a *dependent) bool {
 	return g.late == 0
 }
 
-// encircle finds out whether a message that has just come closes a circle.
+// encircle checks whether a message that has just arrived closes a circle.
 func (g *Graph) encircle(a *dependent) {
 	if !a.named || g.named[a.own] == nil || g.within(a) {
 		return
@@ -72,7 +73,7 @@ func (g *Graph) encircle(a *dependent) {
 	g.reviewAll(all)
 }
 
-// draw makes ids a circle.
+// draw records that ids are a circle.
 func (g *Graph) draw(all []idindex.Sum) {
 	if g.circle == nil {
 		g.circle = map[idindex.Sum]uint64{}
@@ -114,11 +115,11 @@ func (g *Graph) leadsFrom(sum idindex.Sum, fn func(idindex.Sum)) {
 	}
 }
 
-// walk goes from an id to all to which it leads.
+// walk visits all ids to which an id leads.
 type walk struct {
 	leads func(idindex.Sum, func(idindex.Sum))
 	from  idindex.Sum
-	seen  map[idindex.Sum]bool // from only when the walk came back to it
+	seen  map[idindex.Sum]bool // has from only if the walk came back to it
 	next  []idindex.Sum
 	cost  int // edges
 }
@@ -129,7 +130,7 @@ func newWalk(from idindex.Sum, leads func(idindex.Sum, func(idindex.Sum))) *walk
 
 func (w *walk) done() bool { return len(w.next) == 0 }
 
-// open tells that the walk is over and did not come back.
+// open reports whether the walk has ended without coming back.
 func (w *walk) open() bool { return w.done() && !w.seen[w.from] }
 
 func (w *walk) step() {
@@ -149,7 +150,7 @@ func (w *walk) step() {
 	})
 }
 
-// leave takes notice that a message that named others has gone.
+// leave records that a message that named others has gone.
 func (g *Graph) leave(a *dependent) {
 	if a.late {
 		g.late--
@@ -159,15 +160,14 @@ func (g *Graph) leave(a *dependent) {
 	}
 }
 
-// Up to this many ids in circles are looked at each time when a message goes from one; more when a
-// part of them went.
+// With up to this many ids in circles, they are searched again whenever a message of one goes; with
+// more, only when a share of the messages has gone.
 const (
 	fewCircled   = 256
 	partOfCircle = 8
 )
 
-// untangle finds out what is left of the circles, and blocks the messages that only the lost ones
-// kept ready.
+// untangle finds the remaining circles, and blocks messages that only the lost ones kept ready.
 func (g *Graph) untangle() {
 	if g.broken == 0 || len(g.circle) > fewCircled && g.broken < len(g.circle)/partOfCircle {
 		return
@@ -191,16 +191,17 @@ func (g *Graph) untangle() {
 	g.reviewAll(all)
 }
 
-// tangle finds circles, as R. Tarjan does (Depth-first search and linear graph algorithms, 1972).
+// tangle finds circles with R. Tarjan's algorithm (Depth-first search and linear graph algorithms,
+// 1972).
 type tangle struct {
 	leads func(idindex.Sum, func(idindex.Sum))
-	place map[idindex.Sum]int // in the order in which they were met, from 1; -1: its circle is known
-	low   map[idindex.Sum]int // the first place that an id is known to lead to
+	place map[idindex.Sum]int // in the order of discovery, from 1; -1: its circle is known
+	low   map[idindex.Sum]int // the lowest of them that an id is known to reach
 	met   int
-	stack []idindex.Sum // those of which the circle is not known
+	stack []idindex.Sum // ids whose circle is not known yet
 }
 
-// from draws the circles to which an id leads.
+// from draws the circles that can be reached from an id.
 func (t *tangle) from(sum idindex.Sum, draw func([]idindex.Sum)) {
 	type visit struct {
 		sum  idindex.Sum
@@ -239,7 +240,7 @@ func (t *tangle) from(sum idindex.Sum, draw func([]idindex.Sum)) {
 	}
 }
 
-// finish takes off the stack those that are in one circle with an id, or the id alone.
+// finish removes an id, and those that share a circle with it, from the stack.
 func (t *tangle) finish(sum idindex.Sum, draw func([]idindex.Sum)) {
 	i := len(t.stack)
 	for done := false; !done; {

@@ -8,10 +8,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// dependent is a message that names others. Edges are kept whatever is happening to it: while it is
-// lent it is not blocked, but when it comes back.
+// dependent is a message that names others. Its edges are kept in every state: while it is lent it
+// is not blocked, but it will be when it returns.
 //
-// Invariant: left is how many edges are on. With any the message is neither ready nor scheduled.
+// Invariant: left is how many edges are on. While there are any, the message is neither ready nor
+// scheduled.
 type dependent struct {
 	in    *Member
 	h     queue.Handle
@@ -19,7 +20,7 @@ type dependent struct {
 	named bool        // it has one
 	late  bool        // older messages do not wait for it
 	gone  bool
-	age   uint64 // less than that of younger ones; the same in all queues that a message was published to
+	age   uint64 // grows with each message; the same in all queues of the message
 	left  int32
 	edges []edge
 }
@@ -27,7 +28,7 @@ type dependent struct {
 // edge is an id that a message names.
 type edge struct {
 	to *dependency
-	on bool // the message waits for one with the id
+	on bool // the message waits for messages with the id
 }
 
 // dependency is an id that messages name.
@@ -35,18 +36,18 @@ type edge struct {
 // Invariant: live is not 0. there is how many messages have it in Member.waited.
 type dependency struct {
 	sum   idindex.Sum
-	by    []reference // with some that have gone
-	live  int         // of by
+	by    []reference // including some that have gone
+	live  int         // live references in by
 	there int         // messages with the id
 }
 
-// reference is an edge of a message.
+// reference refers to an edge of a message.
 type reference struct {
 	*dependent
 	edge int32
 }
 
-// depend notes that a message names others.
+// depend adds a message that names others.
 func (m *Member) depend(h queue.Handle, in *Arrival) *dependent {
 	g := m.graph
 	a := &dependent{in: m, h: h, own: in.sum, named: in.named, age: in.age, edges: make([]edge, len(in.sums))}
@@ -68,7 +69,7 @@ func (m *Member) depend(h queue.Handle, in *Arrival) *dependent {
 	return a
 }
 
-// drop forgets a message that named others.
+// drop removes a message that named others.
 func (g *Graph) drop(a *dependent) {
 	a.gone = true
 	delete(a.in.dependents, a.h)
@@ -83,7 +84,7 @@ func (g *Graph) drop(a *dependent) {
 	g.leave(a)
 }
 
-// forgetDependency forgets an id that no message names any more.
+// forgetDependency removes an id that no message names any more.
 func (g *Graph) forgetDependency(r *dependency) {
 	delete(g.named, r.sum)
 	for e := g.ids.First(r.sum); e != 0; e = g.ids.Next(e) {
@@ -94,14 +95,14 @@ func (g *Graph) forgetDependency(r *dependency) {
 	}
 }
 
-// came tells the messages that name an id that a message with it is there.
+// came updates the messages that name an id, because a message with it exists now.
 func (g *Graph) came(r *dependency) {
 	if r.there == 1 || !g.plain(r) {
 		g.review(r)
 	}
 }
 
-// went takes notice that a message with an id that is asked for has gone.
+// went records that a message with an id that others name has gone.
 func (m *Member) went(h queue.Handle) {
 	g, r := m.graph, m.waited[h]
 	delete(m.waited, h)
@@ -110,7 +111,7 @@ func (m *Member) went(h queue.Handle) {
 	}
 }
 
-// review finds out anew which messages wait for an id.
+// review computes again which messages wait for an id.
 func (g *Graph) review(r *dependency) {
 	for _, n := range r.by {
 		if !n.gone {
@@ -119,7 +120,7 @@ func (g *Graph) review(r *dependency) {
 	}
 }
 
-// look finds out whether a message waits for an id that it names, and blocks or frees it.
+// look computes whether a message waits for an id that it names, and blocks or unblocks it.
 func (g *Graph) look(n reference) {
 	e := &n.edges[n.edge]
 	on := g.waits(n.dependent, e.to)
@@ -154,7 +155,7 @@ func (g *Graph) waits(a *dependent, r *dependency) bool {
 // plain reports whether all messages that name an id wait for each message with it.
 func (g *Graph) plain(r *dependency) bool { return g.late == 0 && g.circle[r.sum] == 0 }
 
-// Block blocks those of n contiguous messages that came back and wait for others.
+// Block blocks those of n contiguous returned messages that wait for others.
 func (m *Member) Block(h queue.Handle, n int) {
 	queue.EachIn(m.dependents, h, n, func(h queue.Handle) {
 		if m.dependents[h].left > 0 {
@@ -163,8 +164,8 @@ func (m *Member) Block(h queue.Handle, n int) {
 	})
 }
 
-// FreedBy are the blocked messages of the queue that wait for nothing but some others, in the order
-// of the queue, without those that are due after now, unix ms.
+// FreedBy returns the blocked messages of the queue that wait only for some given messages, in
+// queue order, without those that are due after now, unix ms.
 func (m *Member) FreedBy(some []At, now int64) (free []queue.Handle) {
 	on := map[At]bool{}
 	ids := map[*dependency]bool{}
@@ -179,7 +180,7 @@ func (m *Member) FreedBy(some []At, now int64) (free []queue.Handle) {
 			ids[r] = true
 		}
 	}
-	waits := map[queue.Handle]int32{} // ids for which a message waits no longer
+	waits := map[queue.Handle]int32{} // ids that a message no longer waits for
 	for r := range ids {
 		for _, n := range r.by {
 			if n.in == m && !n.gone && n.edges[n.edge].on {

@@ -10,20 +10,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Graph is the order that messages ask for in the queues of a virtual host, as far as these lie on
-// one shard. It belongs to the shard.
+// Graph is the order that messages ask for in those queues of a virtual host that are on one shard.
+// It belongs to the shard.
 type Graph struct {
 	ids    *idindex.Index
 	slots  []slot   // by Entry.Slot
-	spare  []uint32 // slots to use again
+	spare  []uint32 // slots to reuse
 	queues int
 	live   int                         // messages in the queues, with and without ids
-	named  map[idindex.Sum]*dependency // ids that messages name, whether there is such a message or not
-	clock  uint64                      // messages that named others until now
+	named  map[idindex.Sum]*dependency // ids that messages name, whether or not such a message exists
+	clock  uint64                      // counts all messages so far that named others
 	circles
 }
 
-// slot stands for a queue in entries.
+// slot stands for a queue in entries of the index.
 type slot struct {
 	m       *Member // nil: it has gone
 	entries int
@@ -31,13 +31,13 @@ type slot struct {
 
 // Queue is all that a graph knows of a queue.
 type Queue interface {
-	// Unblocked says that a message that was blocked is ready.
+	// Unblocked reports that a blocked message is ready.
 	Unblocked(h queue.Handle)
 }
 
 // Member is a queue in a graph.
 //
-// Invariant: waited has the messages with an id that is asked for, dependents those that name
+// Invariant: waited has the messages with an id that others name, dependents those that name
 // others; all of them live.
 type Member struct {
 	graph      *Graph
@@ -49,7 +49,7 @@ type Member struct {
 	dependents map[queue.Handle]*dependent
 }
 
-// At is where a message lies.
+// At is the position of a message.
 type At struct {
 	In     *Member
 	Handle queue.Handle
@@ -61,8 +61,8 @@ func New() *Graph { return &Graph{ids: idindex.New(), named: map[idindex.Sum]*de
 // Empty reports whether no queue is in the graph.
 func (g *Graph) Empty() bool { return g.queues == 0 }
 
-// Join makes a queue a part of the graph, before it has messages. With unawaited no message waits
-// for those of this queue.
+// Join adds a queue to the graph, before it has messages. With unawaited no message waits for those
+// of this queue.
 func (g *Graph) Join(q Queue, state *queue.Deliveries, unawaited bool) *Member {
 	var at uint32
 	if n := len(g.spare); n > 0 {
@@ -80,10 +80,10 @@ func (g *Graph) Join(q Queue, state *queue.Deliveries, unawaited bool) *Member {
 	return m
 }
 
-// Graph is the graph that the queue is in.
+// Graph returns the queue's graph.
 func (m *Member) Graph() *Graph { return m.graph }
 
-// Leave takes a queue out that goes with all it holds, and lets go what waits for its messages.
+// Leave removes a queue that is deleted with its messages, and unblocks what waits for these.
 func (m *Member) Leave() {
 	g := m.graph
 	g.slots[m.slot].m = nil
@@ -99,21 +99,21 @@ func (m *Member) Leave() {
 	g.untangle()
 }
 
-// retire lets a slot be used again when nothing is left of its queue.
+// retire makes a slot reusable when no entry of its queue is left.
 func (g *Graph) retire(slot uint32) {
 	if s := &g.slots[slot]; s.m == nil && s.entries == 0 {
 		g.spare = append(g.spare, slot)
 	}
 }
 
-// lives reports whether the message of an entry is still there.
+// lives reports whether the message of an entry still exists.
 func (g *Graph) lives(en *idindex.Entry) bool {
 	m := g.slots[en.Slot].m
 	return m != nil && m.state.Status(en.Handle) != queue.Gone
 }
 
-// forget reports whether the message of an entry is gone, and counts it off then: the entry will be
-// freed.
+// forget reports whether the message of an entry is gone. It then also subtracts it, because the
+// entry will be freed.
 func (g *Graph) forget(en *idindex.Entry) bool {
 	if g.lives(en) {
 		return false
@@ -123,7 +123,7 @@ func (g *Graph) forget(en *idindex.Entry) bool {
 	return true
 }
 
-// With goes over the messages with an id, the youngest first.
+// With yields the messages with an id, the youngest first.
 func (g *Graph) With(sum idindex.Sum) iter.Seq[At] {
 	return func(yield func(At) bool) {
 		for e := g.ids.First(sum); e != 0; e = g.ids.Next(e) {
@@ -134,7 +134,7 @@ func (g *Graph) With(sum idindex.Sum) iter.Seq[At] {
 	}
 }
 
-// LivesBeside reports whether a message with an id lives that is not among some.
+// LivesBeside reports whether a message with an id exists that is not among some given messages.
 func (g *Graph) LivesBeside(sum idindex.Sum, some []At) bool {
 	for at := range g.With(sum) {
 		if !slices.Contains(some, at) {
@@ -144,7 +144,7 @@ func (g *Graph) LivesBeside(sum idindex.Sum, some []At) bool {
 	return false
 }
 
-// First finds the message with an id that is first in the order of the queue.
+// First finds the message with an id that comes first in queue order.
 func (m *Member) First(messageID string) (h queue.Handle, ok bool) {
 	g, best := m.graph, queue.NoPlace
 	for e := g.ids.First(idindex.SumOf([]byte(messageID))); e != 0; e = g.ids.Next(e) {
@@ -155,7 +155,7 @@ func (m *Member) First(messageID string) (h queue.Handle, ok bool) {
 	return best.Handle(), best != queue.NoPlace
 }
 
-// Went takes notice that the live ones among n contiguous messages have gone, and makes ready what
+// Went records that the live ones among n contiguous messages have gone, and makes ready what
 // nothing blocks any more.
 func (m *Member) Went(h queue.Handle, n, live int) {
 	g := m.graph
@@ -165,7 +165,7 @@ func (m *Member) Went(h queue.Handle, n, live int) {
 	g.untangle()
 }
 
-// Tidy keeps the index of ids small when messages go and none come.
+// Tidy keeps the index of ids small when messages go and none arrive.
 func (g *Graph) Tidy() {
 	if invariants.Enabled {
 		g.check()

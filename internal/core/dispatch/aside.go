@@ -5,33 +5,33 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// places is a heap. What is added in order stays where it is.
+// places is a heap. Places that are added in order stay in order.
 type places = heap.Heap[queue.Place, byPlace]
 
 type byPlace struct{ heap.Untracked[queue.Place] }
 
 func (byPlace) Before(a, b queue.Place) bool { return a < b }
 
-// class is the messages set aside that wait for the same thing.
+// class is the set-aside messages that wait for the same thing.
 type class struct {
-	group  *group // nil: of no group
-	set    *pool  // the consumers that may have them while none holds the group
+	group  *group // nil: they are of no group
+	set    *pool  // the consumers that may get them while none holds the group
 	parked places // not empty
-	in     *pool  // where it lies, nil while no consumer may take from it
-	at     int    // and its place there, from 1 on
+	in     *pool  // the pool that has it, nil while no consumer may take from it
+	at     int    // and its index there, from 1 on
 }
 
-// pool is classes that the same consumers may take from: those with certain filters, or the one
+// pool is the classes that the same consumers may take from: those with certain filters, or the one
 // that holds the groups.
 type pool struct {
-	holder *Consumer // nil: any that admits says
+	holder *Consumer // nil: every consumer that admits accepts
 	set    string    // a bit for each filter
 	all    bool      // no consumer has a filter
 	plain  *class    // of messages without a group, nil when none is set aside
 	used   int       // classes of this set
 
 	classes heap.Heap[*class, byFirst]
-	at      int // place in Selective.pools + 1, 0 while there are no classes
+	at      int // index in Selective.pools + 1, 0 while there are no classes
 	stuck   bool
 }
 
@@ -46,13 +46,13 @@ func (pl *pool) admits(c *Consumer) bool {
 	return pl.set[c.filter>>3]>>(c.filter&7)&1 == 1
 }
 
-// idle tells that a consumer with room may be found.
+// idle reports whether a consumer with room may be found.
 func (pl *pool) idle() bool { return !pl.stuck }
 
 // free reports whether no consumer holds the groups.
 func (pl *pool) free() bool { return pl.holder == nil }
 
-// first is the place of the pool's first message.
+// first returns the place of the pool's first message.
 func (pl *pool) first() queue.Place { return pl.classes[0].parked[0] }
 
 // byFirst orders the classes of a pool by their first message.
@@ -61,8 +61,8 @@ type byFirst struct{}
 func (byFirst) Before(a, b *class) bool    { return a.parked[0] < b.parked[0] }
 func (byFirst) Moved(cl *class, place int) { cl.at = place }
 
-// first finds the pool with the first message set aside among those that want picks, nil when there
-// is none. Messages that are gone are taken out of the way.
+// first finds the pool with the first set-aside message among those that want picks, nil if there
+// is none. It removes messages that are gone from the front.
 func (p *Selective) first(st *queue.Deliveries, want func(*pool) bool) *pool {
 	var best *pool
 	for i := len(p.pools) - 1; i >= 0; i-- { // a pool that loses its last class changes places with the last
@@ -77,7 +77,7 @@ func (p *Selective) first(st *queue.Deliveries, want func(*pool) bool) *pool {
 	return best
 }
 
-// clean takes places of messages that are gone from the front of a pool; false: nothing is left.
+// clean removes places of messages that are gone from the front of a pool; false: nothing is left.
 func (p *Selective) clean(st *queue.Deliveries, pl *pool) bool {
 	for len(pl.classes) > 0 {
 		cl := pl.classes[0]
@@ -90,7 +90,7 @@ func (p *Selective) clean(st *queue.Deliveries, pl *pool) bool {
 	return false
 }
 
-// park sets a message aside that was just taken, in the class of its group and set.
+// park sets aside a message that was just taken, in the class of its group and set.
 func (p *Selective) park(st *queue.Deliveries, g *group, set *pool, h queue.Handle) {
 	st.Park(h)
 	at := queue.PlaceOf(h)
@@ -114,8 +114,8 @@ func (p *Selective) park(st *queue.Deliveries, g *group, set *pool, h queue.Hand
 	}
 }
 
-// pop takes the first message off a class. The class is gone when that was the last; the caller
-// tidies its group.
+// pop removes the first message from a class. If that was the last one the class is gone; the
+// caller tidies its group.
 func (p *Selective) pop(cl *class) queue.Handle {
 	at := cl.parked.Pop()
 	p.places--
@@ -151,7 +151,7 @@ func (p *Selective) move(cl *class, to *pool) {
 	}
 }
 
-// sweep forgets the places of messages that are gone when they are more than half.
+// sweep drops the places of messages that are gone when they are more than half.
 func (p *Selective) sweep(st *queue.Deliveries) {
 	if p.places <= 2*st.Parked()+Step {
 		return
@@ -185,7 +185,7 @@ func (p *Selective) sweep(st *queue.Deliveries) {
 	}
 }
 
-// forget takes an empty class from where it is found.
+// forget removes an empty class from where it can be found.
 func (p *Selective) forget(cl *class) {
 	cl.set.used--
 	if g := cl.group; g != nil {

@@ -7,16 +7,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// Consumer gets messages of one queue, as far as dispatch knows it. The fields above the
-// blank line are set before Consumers.Add and never change; the rest belongs to the queue's shard.
+// Consumer is dispatch's part of a consumer of one queue. The fields above the blank line are set
+// before Consumers.Add and never change; the rest belongs to the queue's shard.
 type Consumer struct {
-	Owner    any // what the engine has of it
+	Owner    any // the engine's own consumer struct
 	Priority int
-	NoAck    bool // a delivery is over at once
-	Reads    bool // it reads what stays in the queue: MayRead tells when, and Next passes over it
-	Prefetch int  // most deliveries out at a time, 0: no limit
+	NoAck    bool // a delivery is settled at once
+	Reads    bool // it reads messages that stay in the queue: MayRead says when, and Next skips it
+	Prefetch int  // most unsettled deliveries at a time, 0: no limit
 	Window   *Window
-	Selector *selector.Selector // nil: it takes everything
+	Selector *selector.Selector // nil: it accepts everything
 	Limit    *Limit             // shared with others; nil: there is none
 
 	filter  int   // in Selective.filters
@@ -25,23 +25,23 @@ type Consumer struct {
 	gone    bool
 	share   *Share // of Limit; nil: there is none
 	blocked bool   // in share.blocked
-	turn    uint64 // when it was served last
+	turn    uint64 // when it was last served
 
-	level          *level    // of the queue's consumers; nil when it is none of those
-	inTurn         bool      // it is in the row there, between
-	before, behind *Consumer // these
+	level          *level    // of the queue's consumers; nil if it is not one of those
+	inTurn         bool      // it is in the list there, between
+	before, behind *Consumer // these two
 }
 
-// Unacked is how many deliveries are out.
+// Unacked returns how many deliveries are out.
 func (c *Consumer) Unacked() int { return c.unacked }
 
 // Gone reports whether it was removed.
 func (c *Consumer) Gone() bool { return c.gone }
 
-// Turn is that of the last Delivered.
+// Turn returns the turn of the last Delivered.
 func (c *Consumer) Turn() uint64 { return c.turn }
 
-// Delivered notes a delivery. turn is more than that of the deliveries before, to any consumer of
+// Delivered counts a delivery. turn is greater than that of all earlier deliveries to consumers of
 // the shard.
 func (c *Consumer) Delivered(turn uint64) {
 	c.turn = turn
@@ -54,7 +54,7 @@ func (c *Consumer) Delivered(turn uint64) {
 	}
 }
 
-// Returned notes that n deliveries are over.
+// Returned counts n deliveries that have been settled or returned.
 func (c *Consumer) Returned(n int) {
 	if c.NoAck || n == 0 {
 		return
@@ -66,8 +66,8 @@ func (c *Consumer) Returned(n int) {
 	}
 }
 
-// ready reports whether one more message may be delivered now. A true answer
-// takes one from the shared limit.
+// ready reports whether one more message may be delivered now. If so it takes one from the shared
+// limit.
 func (c *Consumer) ready() bool {
 	if c.Reads || c.Window.Full() {
 		return false
@@ -81,59 +81,59 @@ func (c *Consumer) ready() bool {
 	return c.share == nil || c.share.take(c)
 }
 
-// MayRead reports whether one that Reads has room.
+// MayRead reports whether a consumer with Reads has room.
 func (c *Consumer) MayRead() bool { return !c.Window.Full() && c.unacked < c.Prefetch }
 
-// Unready gives back what Next took when there was no message after all.
+// Unready returns what Next took from the shared limit, if there was no message after all.
 func (c *Consumer) Unready() {
 	if c.share != nil {
 		c.share.untake()
 	}
 }
 
-// Consumers is those of one queue: higher priority first, round robin among equals, unless only one
-// of them gets messages. It belongs to the queue's shard.
+// Consumers are the consumers of one queue: higher priority first, round robin among equals, unless
+// only one of them gets messages. They belong to the queue's shard.
 //
-// Invariant: a consumer that is in no row of levels has no room, and something will put it back:
-// Returned when a delivery of it ends, HasRoom when its window has room again, Begin when its
+// Invariant: a consumer that is in no list of levels has no room, and something will put it back:
+// Returned when one of its deliveries ends, HasRoom when its window has room again, Begin when its
 // shared limit has.
 type Consumers struct {
 	queue  Queue
 	list   []*Consumer // sorted by priority, descending; within one priority by age
-	levels []*level    // of the priorities there are, descending
+	levels []*level    // of the existing priorities, descending
 	single *single     // nil: all of them get messages
 
-	granted []*Share // with what a shared limit has left to them, until the next End
+	granted []*Share // with grants of a shared limit, until the next End
 	spare   []*Share // scratch
 }
 
 // Queue is all that dispatch knows of a queue.
 type Queue interface {
 	Loop() Loop
-	Look() // has it looked at before the current round ends
+	Look() // makes the shard look at the queue before the current round ends
 }
 
 // Loop is what owns queues: one shard. Loops are compared by identity.
 type Loop interface {
-	// Grant has Share.Granted called where the share's queue is owned. Any goroutine may call it.
+	// Grant makes the owner of the share's queue call Share.Granted. Any goroutine may call it.
 	Grant(s *Share, n int)
 }
 
-// Init is for a new queue, before its first consumer.
+// Init prepares it for a new queue, before its first consumer.
 func (cs *Consumers) Init(q Queue) { cs.queue = q }
 
-// Single has only one consumer get messages. When byRank is true a consumer of higher priority
-// takes its place once that has nothing out.
+// Single makes only one consumer get messages. With byRank a consumer of higher priority takes over
+// once the active one has no deliveries out.
 func (cs *Consumers) Single(byRank bool) { cs.single = &single{byRank: byRank} }
 
-// Len is how many there are.
+// Len returns how many consumers there are.
 func (cs *Consumers) Len() int { return len(cs.list) }
 
-// All are the consumers by priority and age, the caller's to read only.
+// All returns the consumers by priority and age, for reading only.
 func (cs *Consumers) All() []*Consumer { return cs.list }
 
-// Active is the only consumer that gets messages; ok is false where all do, and it is nil while
-// there is none.
+// Active returns the only consumer that gets messages, nil while there is none; ok is false if all
+// do.
 func (cs *Consumers) Active() (c *Consumer, ok bool) {
 	if cs.single == nil {
 		return nil, false
@@ -141,16 +141,16 @@ func (cs *Consumers) Active() (c *Consumer, ok bool) {
 	return cs.single.active, true
 }
 
-// level is the consumers of one priority that may have room, by turn. Those that have all they may
-// hold are left out, and those that had no room for another reason when it was their turn, so that
-// a message does not look at many of them. One that has room again is behind the others.
+// level is the consumers of one priority that may have room, in order of their turns. It omits
+// those that have all they may hold, and those that had no room for another reason at their turn,
+// so that a message does not check many of them. A consumer that has room again goes to the end.
 type level struct {
 	priority    int
 	first, last *Consumer
-	consumers   int // of this priority, also those that are left out
+	consumers   int // of this priority, including those that are omitted
 }
 
-// enter puts a consumer behind the others.
+// enter puts a consumer at the end.
 func (l *level) enter(c *Consumer) {
 	if c.inTurn {
 		return
@@ -164,7 +164,7 @@ func (l *level) enter(c *Consumer) {
 	l.last = c
 }
 
-// leave takes a consumer out.
+// leave removes a consumer.
 func (l *level) leave(c *Consumer) {
 	if !c.inTurn {
 		return
@@ -182,7 +182,7 @@ func (l *level) leave(c *Consumer) {
 	c.inTurn, c.before, c.behind = false, nil, nil
 }
 
-// served moves a consumer behind the others.
+// served moves a consumer to the end.
 func (l *level) served(c *Consumer) {
 	if c.behind != nil {
 		l.leave(c)
@@ -190,7 +190,7 @@ func (l *level) served(c *Consumer) {
 	}
 }
 
-// at finds the level of a priority, new if needed.
+// at returns the level of a priority, a new one if needed.
 func (cs *Consumers) at(priority int) *level {
 	i, there := slices.BinarySearchFunc(cs.levels, priority, func(l *level, p int) int { return cmp.Compare(p, l.priority) })
 	if !there {
@@ -217,7 +217,8 @@ func (cs *Consumers) Add(c *Consumer) {
 	}
 }
 
-// Remove takes a consumer out; its deliveries stay out. false: it was none.
+// Remove removes a consumer; its deliveries stay out. It returns false if the consumer was not
+// there.
 func (cs *Consumers) Remove(c *Consumer) bool {
 	i := slices.Index(cs.list, c)
 	if i < 0 {
@@ -236,7 +237,7 @@ func (cs *Consumers) Remove(c *Consumer) bool {
 	return true
 }
 
-// Clear takes all consumers out.
+// Clear removes all consumers.
 func (cs *Consumers) Clear() {
 	for _, c := range cs.list {
 		c.gone = true
@@ -244,8 +245,8 @@ func (cs *Consumers) Clear() {
 	cs.list, cs.levels = nil, nil
 }
 
-// HasRoom puts a consumer that may have room again behind the others: where those of its share
-// wait for their turn at the limit, behind them.
+// HasRoom puts a consumer that may have room again at the end: after those of its share that wait
+// for the limit, if there are any.
 func (c *Consumer) HasRoom() {
 	switch {
 	case c.level == nil || c.gone || c.blocked || c.inTurn:
@@ -256,9 +257,8 @@ func (c *Consumer) HasRoom() {
 	}
 }
 
-// Next picks the consumer that gets the next message, and moves it behind its equals; nil when
-// none has room.
-// What it picked is Delivered, or Unready when there is no message after all.
+// Next picks the consumer that gets the next message, and moves it behind its equals; nil if none
+// has room. The caller then calls Delivered for it, or Unready if there is no message after all.
 func (cs *Consumers) Next() *Consumer {
 	if cs.single != nil {
 		return cs.single.next(cs.list)
@@ -266,7 +266,7 @@ func (cs *Consumers) Next() *Consumer {
 	return cs.nextOf(nil)
 }
 
-// nextOf is Next among those of a pool, nil: among all. What single says does not count.
+// nextOf is Next among the consumers of a pool, nil: among all. It ignores single.
 func (cs *Consumers) nextOf(pl *pool) *Consumer {
 	for _, l := range cs.levels {
 		for c := l.first; c != nil; {

@@ -8,7 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Place is a place in the order of a queue: by At, then by Tie. The protocol gives them a meaning.
+// Place is a position that a sender asks for in the order of a queue: by At, then by Tie. The
+// protocol gives them a meaning.
 type Place struct{ At, Tie int64 }
 
 // FirstPlace is before all places of messages.
@@ -19,14 +20,14 @@ func (a Place) Compare(b Place) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Tie, b.Tie))
 }
 
-// Early holds the messages of a queue that are not delivered in the order of their arrival, because
-// their senders gave them a place. While ready they are parked. Such a message is delivered before
-// the first of the other messages, if its place is before the place of that one; a message without
-// a place comes after all. The places are not in the log: after a start, all messages that stand
-// behind one of a later place are early.
+// Early holds the messages of a queue that are not delivered in order of arrival, because their
+// senders asked for a place. While they are ready they are parked. Such a message is delivered
+// before the first of the other messages if its place is before that message's place; a message
+// without a place comes after all. The log does not record places: after a start, every message
+// that stands behind one with a later place is early.
 //
 // Invariant: places has only live messages. Each of them that is parked is in ready, which may also
-// have messages that are not parked any more.
+// have messages that are no longer parked.
 type Early struct {
 	state  *queue.Deliveries
 	places map[queue.Handle]Place
@@ -69,14 +70,14 @@ func (e *Early) Park(h queue.Handle, n int) {
 	})
 }
 
-// Gone forgets those of n contiguous messages that have a place.
+// Gone removes those of n contiguous messages that have a place.
 func (e *Early) Gone(h queue.Handle, n int) {
 	queue.EachIn(e.places, h, n, func(h queue.Handle) { delete(e.places, h) })
 }
 
-// Next returns the message with a place that is to be delivered next; false when a message without
-// one comes first. Neither expires before until. place finds the place of a message that has none
-// here.
+// Next returns the message with a place that is delivered next; false if a message without one
+// comes first. Neither of them expires before until. place returns the place of a message that has
+// none here.
 func (e *Early) Next(now, until int64, place func(*queue.Item) (Place, bool)) (queue.Handle, bool) {
 	for len(e.ready) > 0 && e.state.Status(e.ready[0].h) != queue.Parked {
 		e.ready.Pop()

@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// filter is what one or several consumers of a queue ask for.
+// filter is the selector of one or several consumers of a queue.
 type filter struct {
 	text     string
-	selector *selector.Selector // nil: they take everything
+	selector *selector.Selector // nil: they accept everything
 	index    int                // in Selective.filters
 }
 
@@ -21,7 +21,7 @@ func (f *filter) matches(env message.Envelope) bool {
 	return f.selector == nil || f.selector.Match(env)
 }
 
-// setOf finds the pool of those whose filter lets a message pass.
+// setOf finds the pool of the consumers whose filter a message passes.
 func (p *Selective) setOf(env message.Envelope) *pool {
 	p.mask = append(p.mask[:0], make([]byte, (len(p.filters)+7)/8)...)
 	for i, f := range p.filters {
@@ -38,10 +38,10 @@ func (p *Selective) setOf(env message.Envelope) *pool {
 	return pl
 }
 
-// fewSets is how many sets of filters are remembered when nothing is set aside for them.
+// fewSets is how many sets of filters are kept although nothing is set aside for them.
 const fewSets = 1024
 
-// forgetSets drops the pools of sets for which nothing is set aside, when there are many.
+// forgetSets drops the pools of sets for which nothing is set aside, if there are many.
 func (p *Selective) forgetSets() {
 	if len(p.shared) < max(p.most, fewSets) {
 		return
@@ -50,8 +50,8 @@ func (p *Selective) forgetSets() {
 	p.most = 2 * len(p.shared)
 }
 
-// filtersOf lists the distinct filters of consumers in the order of their texts, none when no
-// consumer has a selector, and tells each consumer its own.
+// filtersOf lists the distinct filters of consumers, sorted by text, and gives each consumer its
+// own; none if no consumer has a selector.
 func filtersOf(list []*Consumer) []*filter {
 	byText := map[string]*filter{}
 	for _, c := range list {
@@ -70,7 +70,7 @@ func filtersOf(list []*Consumer) []*filter {
 	return filters
 }
 
-// filterText is "" for a consumer that takes everything.
+// filterText returns "" for a consumer that accepts everything.
 func filterText(c *Consumer) string {
 	if c.Selector == nil {
 		return ""
@@ -83,9 +83,9 @@ func (cs *Consumers) Selectors() bool {
 	return slices.ContainsFunc(cs.list, func(c *Consumer) bool { return c.Selector != nil })
 }
 
-// Refilter is called when the consumers of the queue have changed. When that changes what is asked
-// for, all that is set aside is looked at again, and changed is true; needed is false when any
-// message may go to any consumer now.
+// Refilter is called when the consumers of the queue have changed. If the distinct selectors have
+// changed, all set-aside messages are looked at again and changed is true. needed is false if any
+// consumer may get any message now.
 func (p *Selective) Refilter(cs *Consumers) (changed, needed bool) {
 	filters := filtersOf(cs.list)
 	if slices.EqualFunc(filters, p.filters, func(a, b *filter) bool { return a.text == b.text }) {
@@ -97,7 +97,7 @@ func (p *Selective) Refilter(cs *Consumers) (changed, needed bool) {
 	return true, p.header != "" || len(filters) > 0
 }
 
-// forgetAside drops all classes; the groups that are out stay.
+// forgetAside drops all classes; groups with messages out stay.
 func (p *Selective) forgetAside() {
 	for len(p.pools) > 0 {
 		p.move(p.pools[0].classes[0], nil)
@@ -110,7 +110,7 @@ func (p *Selective) forgetAside() {
 	p.places, p.frontier = 0, 0
 }
 
-// pick finds the consumer that gets the next message of a pool, nil when none of them has room, and
+// pick finds the consumer that gets the next message of a pool, nil if none of them has room, and
 // moves it behind its equals.
 func (cs *Consumers) pick(pl *pool) *Consumer {
 	if pl == nil {

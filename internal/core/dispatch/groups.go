@@ -9,19 +9,19 @@ import (
 )
 
 // group is the messages with one value of the queue's group header. While some of them are out,
-// only the consumer that has them gets more of them.
+// only their consumer gets more of them.
 type group struct {
 	name    string
 	out     int
-	holder  *Consumer // that has them; nil: none, or a Get
+	holder  *Consumer // the consumer that holds the group; nil: none, or a Get
 	classes []*class  // with messages set aside
 }
 
-// longestGroup is the longest value that is remembered as it is.
+// longestGroup is the longest value that is stored unhashed.
 const longestGroup = 64
 
-// groupName reads the group of a message. A number counts as its text; what has no obvious text
-// names no group.
+// groupName reads the group of a message. A number counts as its text; values without an obvious
+// text name no group.
 func groupName(env message.Envelope, header string) (string, bool) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -56,7 +56,7 @@ func groupName(env message.Envelope, header string) (string, bool) {
 	return name, true
 }
 
-// sort finds the group of a message, nil for none, and the pool of the consumers that may have it
+// sort finds the group of a message, nil for none, and the pool of the consumers that may get it
 // while none holds the group. The caller tidies the group.
 func (p *Selective) sort(env message.Envelope) (*group, *pool) {
 	return p.groupOf(env), p.setOf(env)
@@ -78,7 +78,7 @@ func (p *Selective) groupOf(env message.Envelope) *group {
 	return g
 }
 
-// classOf finds the class of a group and a set, nil when none of it is set aside.
+// classOf finds the class of a group and a set, nil if none of its messages is set aside.
 func (p *Selective) classOf(g *group, set *pool) *class {
 	if g == nil {
 		return set.plain
@@ -91,13 +91,13 @@ func (p *Selective) classOf(g *group, set *pool) *class {
 	return nil
 }
 
-// behind reports whether a message of the same class is set aside that comes before h.
+// behind reports whether a message of the same class that comes before h is set aside.
 func (p *Selective) behind(g *group, set *pool, h queue.Handle) bool {
 	cl := p.classOf(g, set)
 	return cl != nil && cl.parked[0] < queue.PlaceOf(h)
 }
 
-// takers is the pool of the consumers that may have a message now, nil when none may.
+// takers returns the pool of the consumers that may get a message now, nil if none may.
 func (p *Selective) takers(g *group, set *pool) *pool {
 	switch {
 	case g == nil || g.out == 0:
@@ -111,10 +111,10 @@ func (p *Selective) takers(g *group, set *pool) *pool {
 	return g.holder.held
 }
 
-// settle puts a class where it belongs now.
+// settle puts a class into the pool where it belongs now.
 func (p *Selective) settle(cl *class) { p.move(cl, p.takers(cl.group, cl.set)) }
 
-// hold notes that a message of a group went out, to a consumer or, with nil, to a Get.
+// hold records that a message of a group went out, to a consumer or, with nil, to a Get.
 func (p *Selective) hold(g *group, c *Consumer, h queue.Handle) {
 	if g == nil {
 		return
@@ -126,7 +126,7 @@ func (p *Selective) hold(g *group, c *Consumer, h queue.Handle) {
 	}
 }
 
-// Release notes that n contiguous messages are no longer out.
+// Release records that n contiguous messages are no longer out.
 func (p *Selective) Release(h queue.Handle, n int) {
 	if len(p.out) == 0 {
 		return
@@ -145,10 +145,10 @@ func (p *Selective) Release(h queue.Handle, n int) {
 	}
 }
 
-// held reports whether messages of the group are out; nil is no group.
+// held reports whether messages of the group are out; nil means no group.
 func (g *group) held() bool { return g != nil && g.out > 0 }
 
-// resettle puts the classes of a group where they belong after its holder changed.
+// resettle puts the classes of a group where they belong after its holder has changed.
 func (g *group) resettle(p *Selective) {
 	for _, cl := range g.classes {
 		p.settle(cl)
@@ -166,14 +166,14 @@ func (g *group) remove(cl *class) {
 	}
 }
 
-// tidy forgets a group of which nothing is out or set aside.
+// tidy drops a group without messages that are out or set aside.
 func (p *Selective) tidy(g *group) {
 	if g != nil && g.out == 0 && len(g.classes) == 0 {
 		delete(p.groups, g.name)
 	}
 }
 
-// Left is called when a consumer has gone: the groups that it holds wait until what it has is
+// Left is called when a consumer has gone: the groups that it holds wait until its deliveries are
 // settled.
 func (p *Selective) Left(c *Consumer) {
 	if c.held == nil {

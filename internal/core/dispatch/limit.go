@@ -7,10 +7,10 @@ import (
 )
 
 // Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
-// channel), whichever queues and shards they are on. A maximum of 0 means none.
+// channel), whichever queues and shards they are on. A maximum of 0 means no limit.
 //
-// Room that comes back goes to those that wait, in the order in which they came; none takes it
-// before them. So every queue, and every consumer in it, gets its turn.
+// Room that becomes free goes to waiting shares in order of arrival; nothing takes it before them.
+// So every queue, and every consumer in it, gets its turn.
 //
 // Invariant: while a share waits, no delivery is free, or the goroutine that freed it is about to
 // lock mu.
@@ -19,20 +19,20 @@ type Limit struct {
 	used    atomic.Int64 // also those granted and not used yet
 	waiters atomic.Int64 // the length of waiting
 
-	mu      sync.Mutex // below all locks
+	mu      sync.Mutex // innermost: no other lock is taken under it
 	waiting []*Share
 }
 
-// Share is the consumers of one queue under one limit. All but waiting belongs to the queue's
+// Share is the consumers of one queue under one limit. All fields but waiting belong to the queue's
 // shard.
 //
-// Invariant: while consumers are blocked, the share waits, or is granted something.
+// Invariant: while consumers are blocked, the share waits or has a grant.
 type Share struct {
 	limit   *Limit
 	of      *Consumers
 	members int         // consumers
-	blocked []*Consumer // those that found no room, in the order of their turns
-	granted int         // deliveries taken from the limit that are not made yet
+	blocked []*Consumer // those that found no room, in order of their turns
+	granted int         // deliveries taken from the limit that have not been made yet
 	listed  bool        // in Consumers.granted
 
 	waiting bool // guarded by limit.mu
@@ -45,7 +45,7 @@ func NewLimit(n int) *Limit {
 	return l
 }
 
-// Max is the most there may be, 0 = no limit. Any goroutine may call it.
+// Max returns the most deliveries that may be out, 0: no limit. Any goroutine may call it.
 func (l *Limit) Max() int {
 	if l == nil {
 		return 0
@@ -72,14 +72,14 @@ func (l *Limit) reserve(n int64) int64 {
 	}
 }
 
-// SetMax changes the maximum. What is out already stays. Any goroutine may call it that owns no
-// queue.
+// SetMax changes the maximum. Deliveries that are out stay out. Any goroutine that owns no queue
+// may call it.
 func (l *Limit) SetMax(n int) {
 	l.max.Store(int64(n))
 	l.pass(nil, nil)
 }
 
-// give returns n deliveries, for what has a loop.
+// give returns n deliveries, for a caller that owns loop.
 func (l *Limit) give(loop Loop, n int) {
 	l.used.Add(-int64(n))
 	if l.waiters.Load() > 0 {
@@ -87,15 +87,15 @@ func (l *Limit) give(loop Loop, n int) {
 	}
 }
 
-// pass hands what is free to those that wait, evenly, after last has joined them. own is the loop
-// that the caller has, nil for none.
+// pass distributes what is free evenly among the waiting shares, after adding last to them. own is
+// the caller's loop, nil for none.
 func (l *Limit) pass(own Loop, last *Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if last != nil && !last.waiting {
 		last.waiting = true
 		l.waiting = append(l.waiting, last)
-		l.waiters.Add(1) // before the look at what is free: a give that is not seen there sees this
+		l.waiters.Add(1) // before it checks what is free: a give that the check misses sees this
 	}
 	n := len(l.waiting)
 	if n == 0 {
@@ -141,7 +141,7 @@ func (s *Share) take(c *Consumer) bool {
 	return false
 }
 
-// block has c wait for what the limit will leave to the share.
+// block makes c wait for grants to the share.
 func (s *Share) block(c *Consumer) {
 	if !c.blocked {
 		c.blocked = true
@@ -149,13 +149,13 @@ func (s *Share) block(c *Consumer) {
 	}
 }
 
-// untake gives back what take counted, for the next consumer of the queue.
+// untake returns what take counted, for the next consumer of the queue.
 func (s *Share) untake() {
 	s.granted++
 	s.list()
 }
 
-// list has the end of the current dispatch give up what is not used.
+// list makes the end of the current dispatch return unused grants.
 func (s *Share) list() {
 	if !s.listed {
 		s.listed = true
@@ -163,16 +163,15 @@ func (s *Share) list() {
 	}
 }
 
-// Granted takes note of n deliveries that the limit has left to the share, which lets its consumers
-// have their turns. It runs where the queue is owned.
+// Granted adds n deliveries to the share, whose consumers then get their turns. It runs where the
+// queue is owned.
 func (s *Share) Granted(n int) {
 	s.granted += n
 	s.list()
 	s.of.queue.Look()
 }
 
-// Begin comes before a look at the queue: the consumers that waited for what was granted meanwhile
-// are back among the others.
+// Begin comes before a look at the queue: consumers that waited for grants join the others again.
 func (cs *Consumers) Begin() {
 	if len(cs.granted) > 0 {
 		cs.unblock()
@@ -191,8 +190,8 @@ func (cs *Consumers) unblock() {
 	}
 }
 
-// End comes after a look at the queue: what no consumer of it could use goes to those that wait
-// elsewhere.
+// End comes after a look at the queue: grants that no consumer of it could use go to shares that
+// wait elsewhere.
 func (cs *Consumers) End() {
 	if len(cs.granted) > 0 {
 		cs.ungrant()
@@ -201,7 +200,7 @@ func (cs *Consumers) End() {
 
 func (cs *Consumers) ungrant() {
 	shares := cs.granted
-	cs.granted = cs.spare[:0] // give may add to them, for another look at the queue
+	cs.granted = cs.spare[:0] // give may add shares, for another look at the queue
 	for _, s := range shares {
 		n := s.granted
 		s.granted, s.listed = 0, false
@@ -213,7 +212,7 @@ func (cs *Consumers) ungrant() {
 	cs.spare = shares[:0]
 }
 
-// shareOf finds the share of a consumer that joins the queue, among those that are here.
+// shareOf finds the share of a consumer that joins the queue, among those of the queue.
 func (cs *Consumers) shareOf(c *Consumer) *Share {
 	for _, mate := range cs.list {
 		if s := mate.share; s != nil && s.limit == c.Limit {
@@ -224,8 +223,8 @@ func (cs *Consumers) shareOf(c *Consumer) *Share {
 	return &Share{limit: c.Limit, of: cs, members: 1}
 }
 
-// leaveShare takes out a consumer that is gone. What was granted to it alone, the dispatch gives
-// up.
+// leaveShare removes a consumer that is gone. Grants for it alone are returned at the end of the
+// dispatch.
 func (c *Consumer) leaveShare() {
 	if s := c.share; s != nil {
 		s.members--

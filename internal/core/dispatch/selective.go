@@ -6,55 +6,54 @@ import (
 )
 
 const (
-	MaxAside = 65536 // messages of a queue that may be set aside while one is looked for that can go
-	Step     = 1024  // of them in one round: then the shard sees to others
+	MaxAside = 65536 // most messages of a queue that are set aside in search of one that can be delivered
+	Step     = 1024  // of them in one round: then the shard does other work
 )
 
-// Selective is the dispatch of a queue whose messages may not go to just any consumer: it has
-// message groups, or consumers with selectors. Each consumer gets the first message in the order of
-// the queue that may go to it.
+// Selective is the dispatch of a queue with message groups, or with consumers that have selectors:
+// not every consumer may get every message. Each consumer gets the first message in queue order
+// that it may have.
 //
-// A ready message that can go nowhere now is set aside: it belongs to a class, and the class lies
-// in the pool of those that may take from it as soon as they have room. So each message is looked
-// at once, whatever happens to those before it, until the set of selectors changes.
+// A ready message that no consumer can get now is set aside: it joins a class, and the class lies
+// in the pool of the consumers that may take from it as soon as they have room. So each message is
+// looked at once, whatever happens to those before it, until the set of selectors changes.
 //
-// Invariants: a class holds the messages set aside that wait for the same thing, and is in no pool
-// only while its group is held by a consumer that may not have them. Places of messages that are
-// gone (expired, purged, dropped) may be left in a class; there is no message set aside that is in
-// none.
+// Invariants: a class holds the set-aside messages that wait for the same thing, and is in no pool
+// only while its group is held by a consumer that may not have them. A class may still have places
+// of messages that are gone (expired, purged, dropped); every set-aside message is in a class.
 type Selective struct {
 	src Source
 	st  *queue.Deliveries
 
 	header string                  // names the group of a message; "" when there are no groups
-	groups map[string]*group       // those with messages out or set aside
-	out    map[queue.Handle]*group // what has these is their group's holder
+	groups map[string]*group       // groups with messages that are out or set aside
+	out    map[queue.Handle]*group // the holder of a message's group may get it
 
-	filters []*filter        // the distinct selectors of the consumers; none when no consumer has one
+	filters []*filter        // the distinct selectors of the consumers; none if no consumer has one
 	mask    []byte           // scratch
 	shared  map[string]*pool // by set of filters
-	most    int              // of them, before those without messages set aside are forgotten
+	most    int              // how many sets are kept before those without set-aside messages are dropped
 	pools   []*pool          // those with classes
 
-	places   int         // in all classes, with those of messages that are gone
+	places   int         // in all classes, including those of messages that are gone
 	frontier queue.Place // the last place that was ever set aside
 }
 
 // Source is the queue that messages are chosen from.
 type Source interface {
-	// Next takes the first ready message that is not set aside and lives beyond until, unix ms, its
-	// body loaded; nil when there is none.
+	// Next takes the first ready message that is not set aside and expires after until, unix ms,
+	// with its body loaded; nil if there is none.
 	Next(until int64) *queue.Item
-	// TakeAside takes a message that was set aside, its body loaded; nil when it does not live
-	// beyond until, or cannot be had.
+	// TakeAside takes a message that was set aside, with its body loaded; nil if it expires by
+	// until, or cannot be read.
 	TakeAside(h queue.Handle, until int64) *queue.Item
-	// Deliver hands a message to a consumer, which hears of it by Delivered.
+	// Deliver hands a message to a consumer, and calls its Delivered.
 	Deliver(c *Consumer, it *queue.Item)
-	// LookAgain has Dispatch called again in another round.
+	// LookAgain makes the owner call Dispatch again in another round.
 	LookAgain()
 }
 
-// NewSelective makes the dispatch of a queue whose messages name their group in a header; "" when
+// NewSelective returns the dispatch of a queue whose messages name their group in a header; "" if
 // there are no groups.
 func NewSelective(header string, st *queue.Deliveries, src Source) *Selective {
 	return &Selective{
@@ -63,8 +62,8 @@ func NewSelective(header string, st *queue.Deliveries, src Source) *Selective {
 	}
 }
 
-// Dispatch hands ready messages to consumers that may take them. now is unix ms; what expires now
-// is for consumers that wait.
+// Dispatch hands ready messages to consumers that may get them. now is unix ms; messages that
+// expire now are for consumers that wait.
 func (p *Selective) Dispatch(cs *Consumers, now int64) {
 	p.sweep(p.st)
 	for _, pl := range p.pools {
@@ -93,9 +92,9 @@ func (p *Selective) Dispatch(cs *Consumers, now int64) {
 	}
 }
 
-// head is the place of the first message that is ready, not set aside, and lives beyond until;
-// queue.NoPlace when there is none or when too many are set aside already. Before the frontier lie
-// those that came back, whose order must hold, and those of higher priority.
+// head returns the place of the first message that is ready, not set aside, and expires after
+// until; queue.NoPlace if there is none, or if too many are set aside already. Before the frontier
+// are messages that were returned, whose order must hold, and those of higher priority.
 func (p *Selective) head(now, until int64) queue.Place {
 	parked := p.st.Parked()
 	if p.st.Ready() == parked {
@@ -112,7 +111,7 @@ func (p *Selective) head(now, until int64) queue.Place {
 	return at
 }
 
-// deliverHead takes the first ready message: to a consumer, or aside. false: it was set aside.
+// deliverHead takes the first ready message and delivers it, or sets it aside and returns false.
 func (p *Selective) deliverHead(cs *Consumers, now int64) bool {
 	it := p.src.Next(now - 1)
 	if it == nil {
@@ -136,7 +135,7 @@ func (p *Selective) deliverHead(cs *Consumers, now int64) bool {
 	return true
 }
 
-// deliverAside delivers the first message of a class to a consumer that has room for it.
+// deliverAside delivers the first message of a class to a consumer that has room.
 func (p *Selective) deliverAside(c *Consumer, cl *class, now int64) {
 	h := p.pop(cl)
 	g := cl.group
@@ -153,10 +152,10 @@ func (p *Selective) deliverAside(c *Consumer, cl *class, now int64) {
 }
 
 // Get takes the first message whose group is not held, for no consumer. now is unix ms; with noAck
-// it is over at once. again: it had to stop looking.
+// the message is settled at once. again: it had to stop before it had looked at all messages.
 func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 	p.sweep(p.st)
-	p.st.Due(now) // head looks at nothing when all that is ready is set aside
+	p.st.Due(now) // head looks at no message if all ready ones are set aside
 	for range Step {
 		head := p.head(now, now)
 		pl := p.first(p.st, (*pool).free)
@@ -187,9 +186,9 @@ func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 	return nil, true
 }
 
-// Taken decides about a message that was taken out of turn, with its body: it is set aside, and
-// false returned, when its group is held; else the group is held for it, unless it is over
-// at once.
+// Taken decides about a message that was taken out of turn, with its body. If its group is held, it
+// is set aside, and the result is false. Otherwise it holds its group, unless it is settled at
+// once.
 func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	g, set := p.sort(it.Env)
 	defer p.tidy(g)
@@ -203,7 +202,7 @@ func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	return true
 }
 
-// Lend lends a message that is ready or set aside, nil when its group is held.
+// Lend lends a message that is ready or set aside, nil if its group is held.
 func (p *Selective) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	g := p.groupOf(env)
 	defer p.tidy(g)
@@ -215,7 +214,7 @@ func (p *Selective) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	return it
 }
 
-// Hold holds the group of a message that is out with no consumer.
+// Hold makes a message that is out without a consumer hold its group.
 func (p *Selective) Hold(h queue.Handle, env message.Envelope) {
 	g := p.groupOf(env)
 	p.hold(g, nil, h)

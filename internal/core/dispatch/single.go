@@ -5,18 +5,18 @@ package dispatch
 // Invariant: while the queue has consumers, active is one of them.
 type single struct {
 	active *Consumer
-	byRank bool // a consumer of higher priority takes the place of the active one, once that has nothing out
+	byRank bool // a consumer of higher priority takes over once the active one has no deliveries out
 }
 
-// joined makes c active when it is alone.
+// joined makes c active if it is the only consumer.
 func (s *single) joined(c *Consumer) {
 	if s.active == nil {
 		s.active = c
 	}
 }
 
-// left finds a successor when c was active: the first of the others, which are
-// sorted by priority and age. What c had out stays out.
+// left finds a successor if c was active: the first of the others, which are sorted by priority and
+// age. Deliveries to c stay out.
 func (s *single) left(c *Consumer, others []*Consumer) {
 	if s.active != c {
 		return
@@ -27,8 +27,8 @@ func (s *single) left(c *Consumer, others []*Consumer) {
 	}
 }
 
-// next is the active consumer when it may take a message. An active one of
-// lower rank than another gets no more, so that it can hand over.
+// next returns the active consumer if it may get a message. If another one has a higher priority,
+// the active one gets no more, so that it can hand over.
 func (s *single) next(list []*Consumer) *Consumer {
 	if s.active == nil {
 		return nil

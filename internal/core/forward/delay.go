@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// delayHeader holds the ms that a delayed exchange keeps a message. Consumers
-// see it negated, so that a second delayed exchange does not keep it again.
+// delayHeader is how many ms a delayed exchange keeps a message. Consumers see it negated, so that
+// a second delayed exchange does not keep the message again.
 const delayHeader = "x-delay"
 
 // MaxDelay bounds a delay, in ms, so that sums with times stay in range: 140,000 years.
@@ -50,8 +50,8 @@ func truncate(f float64) (int64, bool) {
 	return int64(max(-MaxDelay, min(f, MaxDelay))), true
 }
 
-// negateDelay changes the delay header of a message that was kept; props are
-// returned as they are when it has none that means something.
+// negateDelay negates the delay header of a message that was kept. It returns props unchanged if
+// they have no valid one.
 func negateDelay(props []byte) []byte {
 	p, err := message.DecodeProperties(props)
 	if err != nil {

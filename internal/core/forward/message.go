@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Message is a message on its way, and what routing wants to know of it.
+// Message is a message in transit, with what routing looks at.
 type Message struct {
 	Env  message.Envelope
 	Peek message.Peek
@@ -34,7 +34,7 @@ func Read(env message.Envelope) (Message, error) {
 // OneKey reports whether the message has no routing key but that of its envelope.
 func (m *Message) OneKey() bool { return m.also == nil }
 
-// Routed is the message as routing looks at it.
+// Routed returns the message in the form that routing takes.
 func (m *Message) Routed() routing.Message {
 	p := &m.Peek
 	return routing.Message{
@@ -43,7 +43,7 @@ func (m *Message) Routed() routing.Message {
 	}
 }
 
-// TTL is how many ms the message is to live in a queue, -1 when it does not say.
+// TTL returns how many ms the message may live in a queue, -1 if it does not say.
 func (m *Message) TTL() int64 {
 	if n, err := strconv.ParseInt(string(m.Peek.Expiration), 10, 64); err == nil {
 		return min(n, MaxDelay)
@@ -51,10 +51,10 @@ func (m *Message) TTL() int64 {
 	return -1
 }
 
-// Delay is how many ms a delayed exchange keeps the message; at most 0 when it does not.
+// Delay returns how many ms a delayed exchange keeps the message; 0 or less: it does not.
 func (m *Message) Delay() int64 { return Delay(m.Peek.Headers) }
 
-// EndDelay negates the delay in a new envelope: the exchange has kept the message.
+// EndDelay negates the delay, in a new envelope, after the exchange has kept the message.
 func (m *Message) EndDelay() {
 	props := negateDelay(m.Peek.List)
 	exchange, key, _, body := m.Env.Split()

@@ -2,16 +2,16 @@
 // moved or removed, and of plain values.
 package heap
 
-// Order says how the values of a Heap compare, and is told where they are. Its zero value is used,
-// except by the methods that take an Order.
+// Order defines how the values of a Heap compare, and is told their indexes. Its zero value is
+// used, except by the methods that take an Order.
 type Order[T any] interface {
 	// Before reports whether a goes before b.
 	Before(a, b T) bool
-	// Moved notes the index of v, from 1 on; 0: v has left the heap.
+	// Moved reports the new index of v, from 1 on; 0: v has left the heap.
 	Moved(v T, index int)
 }
 
-// Untracked is the Moved of an Order whose values leave from the top only.
+// Untracked provides Moved for an Order whose values leave only from the top.
 type Untracked[T any] struct{}
 
 // Moved implements Order.
@@ -19,21 +19,21 @@ func (Untracked[T]) Moved(T, int) {}
 
 // Heap has the value that goes before all others at index 0. The zero value is empty.
 //
-// Invariant: the value at i-1 does not go before the one at (i/2)-1, and Order was last told i for
-// it.
+// Invariant: the value at i-1 does not go before the one at (i/2)-1, and Order.Moved was last
+// called with i for it.
 type Heap[T any, O Order[T]] []T
 
 // Push adds v.
 func (h *Heap[T, O]) Push(v T) { h.Fix(v, 0) }
 
-// Pop takes out the first value; the heap may not be empty.
+// Pop removes the first value; the heap must not be empty.
 func (h *Heap[T, O]) Pop() T {
 	first := (*h)[0]
 	h.Remove(1)
 	return first
 }
 
-// Fix brings v, which is at this index, to where it belongs now. With index 0 it adds v.
+// Fix moves v, which is at this index, to where it belongs now. With index 0 it adds v.
 func (h *Heap[T, O]) Fix(v T, index int) {
 	var order O
 	h.FixBy(order, v, index)
@@ -49,7 +49,7 @@ func (h *Heap[T, O]) FixBy(order O, v T, index int) {
 	}
 }
 
-// Remove takes out the value at this index. With index 0 it does nothing.
+// Remove removes the value at this index. With index 0 it does nothing.
 func (h *Heap[T, O]) Remove(index int) {
 	var order O
 	h.RemoveBy(order, index)

@@ -8,10 +8,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Sum is the hash that stands for a message-id.
+// Sum is a hash of a message-id.
 type Sum [16]byte
 
-// SumOf is the sum of an id: a part of its SHA-256, so that no client can make two ids share one.
+// SumOf returns the hash of an id: a part of its SHA-256, so that no client can make two ids
+// collide.
 func SumOf(id []byte) Sum {
 	sum := sha256.Sum256(id)
 	return Sum(sum[:])
@@ -20,14 +21,14 @@ func SumOf(id []byte) Sum {
 // Compare orders sums.
 func (s Sum) Compare(o Sum) int { return bytes.Compare(s[:], o[:]) }
 
-// Index is a table of linear hashing, of 32 bytes and a bucket of 4 for each message: it grows by
-// one bucket at a time, so no publish waits for a large copy.
+// Index is a linear-hashing table of 32 bytes and a bucket of 4 for each message: it grows by one
+// bucket at a time, so no publish waits for a large copy.
 //
-// Invariant: the entries of one id in a bucket are in the order of age, the youngest first.
+// Invariant: the entries of one id in a bucket are in order of age, the youngest first.
 type Index struct {
 	pages   [][]Entry  // entry e is pages[e/entryPage][e%entryPage]; entry 0 is none
 	made    uint32     // entries ever used, with entry 0
-	free    uint32     // list of entries to use again
+	free    uint32     // list of entries to reuse
 	used    int        // entries in buckets
 	buckets [][]uint32 // bucket i is buckets[i/bucketPage][i%bucketPage]: its youngest entry, 0 when it is empty
 	n       uint32     // buckets
@@ -41,7 +42,7 @@ type Entry struct {
 	Slot   uint32 // stands for the queue
 
 	sum  Sum
-	next uint32 // in the bucket, or in the list of free ones
+	next uint32 // in the bucket, or in the list of entries to reuse
 }
 
 const (
@@ -56,12 +57,12 @@ func New() *Index {
 	return x
 }
 
-// Entry is an entry by its number, as First and Next return it.
+// Entry returns an entry by its number, as First and Next return it.
 func (x *Index) Entry(e uint32) *Entry { return &x.pages[e/entryPage][e%entryPage] }
 
 func (x *Index) bucket(i uint32) *uint32 { return &x.buckets[i/bucketPage][i%bucketPage] }
 
-// place is the number of the bucket of an id.
+// place returns the number of an id's bucket.
 func (x *Index) place(sum *Sum) uint32 {
 	i := binary.LittleEndian.Uint32(sum[:]) & (2*x.half - 1)
 	if i >= x.n {
@@ -70,7 +71,7 @@ func (x *Index) place(sum *Sum) uint32 {
 	return i
 }
 
-// Add notes a message as the youngest.
+// Add adds a message as the youngest.
 func (x *Index) Add(sum Sum, slot uint32, h queue.Handle) {
 	e := x.free
 	if e != 0 {
@@ -90,7 +91,7 @@ func (x *Index) Add(sum Sum, slot uint32, h queue.Handle) {
 	}
 }
 
-// split adds a bucket, which takes its part of another one.
+// split adds a bucket, which gets its part of another one.
 func (x *Index) split() {
 	from, to := x.n-x.half, x.n
 	if int(to/bucketPage) == len(x.buckets) {
@@ -114,10 +115,10 @@ func (x *Index) split() {
 	}
 }
 
-// First is the number of the youngest entry with an id, 0 when there is none.
+// First returns the number of the youngest entry with an id, 0 if there is none.
 func (x *Index) First(sum Sum) uint32 { return x.match(*x.bucket(x.place(&sum)), &sum) }
 
-// Next is the number of the entry with the id of e that came before it, 0 when there is none.
+// Next returns the number of the next older entry with the id of e, 0 if there is none.
 func (x *Index) Next(e uint32) uint32 {
 	en := x.Entry(e)
 	return x.match(en.next, &en.sum)
@@ -130,7 +131,7 @@ func (x *Index) match(e uint32, sum *Sum) uint32 {
 	return e
 }
 
-// Clean looks at n buckets and frees the entries of which gone says so.
+// Clean visits n buckets and frees the entries for which gone returns true.
 func (x *Index) Clean(n int, gone func(*Entry) bool) {
 	for range n {
 		if x.sweep >= x.n {
@@ -151,7 +152,7 @@ func (x *Index) Clean(n int, gone func(*Entry) bool) {
 	}
 }
 
-// rebuilt is a table without the entries of which gone says so, and no larger than need be.
+// rebuilt returns a table without the entries for which gone returns true, no larger than needed.
 func (x *Index) rebuilt(gone func(*Entry) bool) *Index {
 	small := New()
 	var list []*Entry
@@ -169,20 +170,20 @@ func (x *Index) rebuilt(gone func(*Entry) bool) *Index {
 	return small
 }
 
-// Len is how many entries there are, those of messages that are gone included.
+// Len returns how many entries there are, including those of messages that are gone.
 func (x *Index) Len() int { return x.used }
 
-// Room is how many entries there is memory for.
+// Room returns how many entries the memory can hold.
 func (x *Index) Room() int { return len(x.pages) * entryPage }
 
-// Entries of messages that are gone may be as many as those of live ones and Slack more.
+// There may be as many entries of gone messages as of live ones, and Slack more.
 const (
 	Slack     = 1024
 	cleanLook = 1024 // buckets
 )
 
-// Tidied keeps the index small where messages go and none come: it frees some of the entries of
-// which gone says so when they are many, and returns a new index when this one has room for far
+// Tidied keeps the index small when messages go and none arrive. It frees some of the entries for
+// which gone returns true if they are many, and returns a new index if this one has room for far
 // more than the live messages need.
 func (x *Index) Tidied(live int, gone func(*Entry) bool) *Index {
 	switch {

@@ -8,27 +8,27 @@ import (
 // Done is an id that is remembered after its message has gone.
 type Done struct {
 	ID       string
-	Until    int64  // unix ms from which the id may be used again; it is remembered until a take comes by then
+	Until    int64  // unix ms from which the id may be used again; a take after that forgets it
 	Attempts uint32 // how often the message was taken
-	First    int64  // unix ms when it was first enqueued, 0: not known
+	First    int64  // unix ms when it was first enqueued, 0: unknown
 	Logged   bool   // it survives a restart
-	Number   uint64 // the place in the order in which they were remembered, since the start
-	at       int    // place in byUntil + 1; 0: Mention noted it
+	Number   uint64 // its position in the order in which ids were remembered, since the start
+	at       int    // index in byUntil + 1; 0: it is from Mention
 }
 
-// maxMentioned is how many ids are remembered at least without a time: they only say for a while
-// what became of them.
+// maxMentioned is how many ids without a time are kept; they only show for a while what became of
+// them.
 const maxMentioned = 4096
 
 func (d *Done) end() (int64, uint64) { return d.Until, d.Number }
 
 func (d *Done) heapIndex() *int { return &d.at }
 
-// Remember takes an id in, or changes what is known of it. d is copied.
+// Remember adds an id, or changes what is remembered of it. d is copied.
 func (b *Ledger) Remember(d *Done) { b.byUntil.Push(b.note(d)) }
 
-// Mention is Remember for an id that may be used again at once. No restart survives it, and when
-// there are many the oldest go.
+// Mention is Remember for an id that may be reused at once. It is lost at a restart, and the oldest
+// are dropped when there are many.
 func (b *Ledger) Mention(d *Done) {
 	own := b.note(d)
 	own.Logged = false
@@ -54,7 +54,7 @@ func (b *Ledger) note(d *Done) *Done {
 	return own
 }
 
-// Remembered is what is known of an id after its message has gone, nil when that is nothing.
+// Remembered returns what is remembered of an id after its message has gone, nil if nothing.
 func (b *Ledger) Remembered(id []byte) *Done { return b.done[string(id)] }
 
 // RememberedIDs is the number of ids that are remembered.
@@ -71,18 +71,18 @@ func (b *Ledger) Forget(id string) {
 	b.tidyOrder()
 }
 
-// slackOrder is how many ids that are forgotten may be in order beside as many as are not.
+// slackOrder is how many forgotten ids order may have, beside as many as the others.
 const slackOrder = 64
 
-// tidyOrder takes what is forgotten out of order when it is most of it.
+// tidyOrder removes the forgotten ids from order when they are most of it.
 func (b *Ledger) tidyOrder() {
 	if len(b.order) > 2*len(b.done)+slackOrder {
 		b.order = slices.DeleteFunc(b.order, func(d *Done) bool { return b.done[d.ID] != d })
 	}
 }
 
-// ForgetPassed forgets the ids whose time is over by now, and tells fn of those that a restart
-// survives.
+// ForgetPassed forgets the ids whose time is over by now, and calls fn for those that survive a
+// restart.
 func (b *Ledger) ForgetPassed(now int64, fn func(*Done)) {
 	for _, d := range b.recent {
 		if b.done[d.ID] == d {
@@ -101,10 +101,10 @@ func (b *Ledger) ForgetPassed(now int64, fn func(*Done)) {
 	}
 }
 
-// InBackoff is how many ids are remembered whose time is not over by now.
+// InBackoff returns how many remembered ids have a time that is not over by now.
 func (b *Ledger) InBackoff(now int64) int { return len(b.byUntil) - passed(b.byUntil, 0, now) }
 
-// DoneFrom are up to n of the remembered ids, the first remembered first, from a Number on.
+// DoneFrom returns up to n of the remembered ids, in order of Number, from a Number on.
 func (b *Ledger) DoneFrom(number uint64, n int) []*Done {
 	from, _ := slices.BinarySearchFunc(b.order, number, func(d *Done, number uint64) int { return cmp.Compare(d.Number, number) })
 	all := make([]*Done, 0, min(n, len(b.done)))

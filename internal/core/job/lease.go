@@ -6,37 +6,36 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Never is the time of what does not come, in unix ms.
+// Never is a time that never comes, in unix ms.
 const Never = math.MaxInt64
 
 // Lease is a message that a worker holds until a time.
 type Lease struct {
 	Handle queue.Handle
-	Number uint64 // of the lease: no other of the queue has it, and younger ones have larger ones
+	Number uint64 // of the lease, unique in the queue; younger leases have larger numbers
 	Until  int64  // unix ms
 	Logged bool   // it survives a restart: the message is in the log
-	Key    Key    // of the id that the message was taken by; zero: not known yet since a restart
-	First  int64  // unix ms when the job was first enqueued, 0: not known
-	Ended  bool   // the message is on its way out of the queue, so it can neither be reported nor taken back
-	at     int    // place in byEnd + 1; 0: not there
+	Key    Key    // of the id that the message had when it was taken; zero: unknown after a restart
+	First  int64  // unix ms when the job was first enqueued, 0: unknown
+	Ended  bool   // the message is leaving the queue, so it can neither be reported nor returned
+	at     int    // index in byEnd + 1; 0: not there
 }
 
-// Key stands for an id. It is not the same after a restart.
+// Key is a hash of an id. It changes with a restart.
 type Key [16]byte
 
 func (l *Lease) end() (int64, uint64) { return l.Until, l.Number }
 
 func (l *Lease) heapIndex() *int { return &l.at }
 
-// Next is the number for the next lease.
+// Next returns the number for the next lease.
 func (b *Ledger) Next() uint64 { return b.last + 1 }
 
-// Skip leaves out n numbers, so that none is given again that a lease had of which nothing is known
-// any more.
+// Skip skips n numbers, so that the numbers of forgotten leases are not reused.
 func (b *Ledger) Skip(n uint64) { b.last += n }
 
-// Lease notes that n messages from h on are leased until a time (unix ms), by leases with the
-// numbers from number on. One that is leased already by its number gets the other time.
+// Lease leases n messages from h on until a time (unix ms), with the numbers from number on. A
+// message that is already leased with its number gets the new time.
 func (b *Ledger) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
 	for i := range n {
 		b.lease(h+queue.Handle(i), number+uint64(i), until, logged)
@@ -60,13 +59,13 @@ func (b *Ledger) lease(h queue.Handle, number uint64, until int64, logged bool) 
 	b.byEnd.Fix(l, l.at)
 }
 
-// Leased is the lease of a message, nil when it has none.
+// Leased returns the lease of a message, nil if it has none.
 func (b *Ledger) Leased(h queue.Handle) *Lease { return b.leases[h] }
 
-// Leases is the number of leases, with those that have Ended.
+// Leases returns the number of leases, including those that have Ended.
 func (b *Ledger) Leases() int { return len(b.leases) }
 
-// LoggedLeases is how many of them survive a restart.
+// LoggedLeases returns how many of them survive a restart.
 func (b *Ledger) LoggedLeases() (n int) {
 	for _, l := range b.leases {
 		if l.Logged {
@@ -83,7 +82,7 @@ func (b *Ledger) EachLease(fn func(*Lease)) {
 	}
 }
 
-// NextEnd is when the next lease is over, Never when there is none.
+// NextEnd returns when the next lease is over, Never if there is none.
 func (b *Ledger) NextEnd() int64 {
 	if len(b.byEnd) == 0 {
 		return Never
@@ -91,7 +90,7 @@ func (b *Ledger) NextEnd() int64 {
 	return b.byEnd[0].Until
 }
 
-// Over is a lease whose time is over by now, nil when there is none.
+// Over returns a lease whose time is over by now, nil if there is none.
 func (b *Ledger) Over(now int64) *Lease {
 	if b.NextEnd() > now {
 		return nil
@@ -99,7 +98,7 @@ func (b *Ledger) Over(now int64) *Lease {
 	return b.byEnd[0]
 }
 
-// Finish marks the lease of a message as Ended: its time does not matter any more.
+// Finish marks the lease of a message as Ended: its time no longer matters.
 func (b *Ledger) Finish(h queue.Handle) {
 	if l := b.leases[h]; l != nil && !l.Ended {
 		l.Ended = true
@@ -107,7 +106,7 @@ func (b *Ledger) Finish(h queue.Handle) {
 	}
 }
 
-// End forgets the leases of n contiguous messages, which came back or have gone.
+// End removes the leases of n contiguous messages that were returned or have gone.
 func (b *Ledger) End(h queue.Handle, n int) {
 	if len(b.leases) == 0 {
 		return

@@ -13,23 +13,23 @@ import (
 
 // Ledger is the leases of a queue and the ids that it remembers.
 //
-// Invariants: a message has one lease at most; every lease that has not Ended is in byEnd, every
+// Invariants: a message has at most one lease; every lease that has not Ended is in byEnd, every
 // remembered id in byUntil or recent.
 type Ledger struct {
-	// Used: jobs were enqueued, remembered or taken in the queue. Without it the ledger is of a
-	// queue whose messages are leased, and of which nothing says that they are jobs.
+	// Used: jobs were enqueued, remembered or taken in the queue. Otherwise messages of the queue
+	// are only leased, and need not be jobs.
 	Used bool
 
-	last   uint64 // the largest number that a lease had
+	last   uint64 // the largest number that a lease has had
 	leases map[queue.Handle]*Lease
 	byEnd  timeHeap[*Lease]
 	spare  *Lease // of an ended lease, for the next one
 
 	done       map[string]*Done
 	byUntil    timeHeap[*Done]
-	order      []*Done // all of done by Number, with some that are forgotten
-	recent     []*Done // without a time, the first remembered first; those that done does not have are forgotten
-	remembered uint64  // ids until now
+	order      []*Done // all of done by Number, and some that are forgotten
+	recent     []*Done // ids without a time, oldest first; those that done does not have are forgotten
+	remembered uint64  // how many ids have been remembered so far
 }
 
 // NewLedger is an empty ledger.
@@ -130,8 +130,8 @@ func (r *reader) time() int64 {
 	return int64(v)
 }
 
-// Hash is a fingerprint of what survives a restart, whatever the order in which it came. It is the
-// same in all processes, and 0 when nothing survives.
+// Hash returns a hash of what survives a restart, independent of the order in which it came. It is
+// the same in all processes, and 0 if nothing survives.
 func (b *Ledger) Hash() (sum uint64) {
 	mix := func(h, v uint64) uint64 {
 		h = (h ^ v) * 0xff51afd7ed558ccd
@@ -157,7 +157,7 @@ func (b *Ledger) Hash() (sum uint64) {
 	return sum
 }
 
-// Keys makes Keys of ids. Collisions cannot be provoked: the seeds are random at each start.
+// Keys makes Keys from ids. Clients cannot provoke collisions: the seeds are random at each start.
 type Keys struct{ a, b maphash.Seed }
 
 // NewKeys draws the seeds.

@@ -1,6 +1,6 @@
 package job
 
-// State is what is happening to a job's id.
+// State is the state of a job's id.
 type State uint8
 
 const (
@@ -8,17 +8,17 @@ const (
 	None State = iota
 	// Queued: its message is ready.
 	Queued
-	// QueuedWithBackoff: its message is ready when its time has come.
+	// QueuedWithBackoff: its message will be ready at a later time.
 	QueuedWithBackoff
 	// Locked: a worker or consumer has its message.
 	Locked
-	// LockedWithRequeue: Locked, and another version of the message waits behind.
+	// LockedWithRequeue: Locked, and another version of the message waits behind it.
 	LockedWithRequeue
 	// DoneAwaitingGC: its message has gone, and the next take forgets the id.
 	DoneAwaitingGC
 	// DoneWithBackoff: its message has gone, the id is remembered until a time.
 	DoneWithBackoff
-	// DoneWithRequeue: as the two before, and another version of the message comes next.
+	// DoneWithRequeue: one of the two before, and another version of the message comes next.
 	DoneWithRequeue
 )
 
@@ -28,14 +28,14 @@ func (s State) String() string {
 	}[s]
 }
 
-// Wish is how a message is to be enqueued whose id is known already.
+// Wish is how to enqueue a message whose id is already known.
 type Wish struct {
-	Update       bool // take the place of the one that is queued
-	Requeue      bool // wait behind the one that is locked, or done and remembered
-	ResetBackoff bool // change the time of the one that is queued
+	Update       bool // replace the queued message
+	Requeue      bool // wait behind a message that is locked, or done and remembered
+	ResetBackoff bool // change the time of the queued message
 }
 
-// Step is what comes of a wish to enqueue.
+// Step is the outcome of a Wish.
 type Step uint8
 
 const (
@@ -43,21 +43,21 @@ const (
 	Add Step = iota
 	// AddAfter: the message is new in the queue, ready when the id's backoff is over.
 	AddAfter
-	// AddBehind: the message waits behind the one that is locked.
+	// AddBehind: the message waits behind the locked one.
 	AddBehind
-	// Replace: the message takes the place of the one that is queued.
+	// Replace: the message replaces the queued one.
 	Replace
-	// ReplaceBehind: the message takes the place of the one that waits behind.
+	// ReplaceBehind: the message replaces the one that waits behind.
 	ReplaceBehind
-	// Retime: the one that is queued gets another time.
+	// Retime: the queued message gets another time.
 	Retime
-	// AlreadyQueued, IsLocked, InBackoff: nothing is done.
+	// AlreadyQueued, IsLocked, InBackoff: rejected, nothing changes.
 	AlreadyQueued
 	IsLocked
 	InBackoff
 )
 
-// Decide tells what comes of a wish to enqueue a message with an id in a state. backoff tells, for
+// Decide returns the outcome of enqueuing a message with an id in a state. backoff says, for
 // DoneWithRequeue, whether the id's backoff is not over yet.
 func Decide(s State, w Wish, backoff bool) Step {
 	switch s {

@@ -23,8 +23,8 @@ func (byEnd[T]) Before(a, b T) bool {
 
 func (byEnd[T]) Moved(v T, index int) { *v.heapIndex() = index }
 
-// passed is how many from index i of the heap down have a time that is over by now. It looks at few
-// others.
+// passed returns how many entries of the heap, from index i down, have a time that is over by now.
+// It visits few others.
 func passed[T timed](h timeHeap[T], i int, now int64) int {
 	if i >= len(h) {
 		return 0

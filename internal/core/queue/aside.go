@@ -1,8 +1,8 @@
 package queue
 
-// Park sets an unacked message aside as if it had never been handed out: it counts as ready and
-// keeps its place, but Next passes over it. Lend takes it. The result is false when the message is
-// not unacked.
+// Park sets an unacked message aside as if it had never been delivered: it counts as ready and
+// keeps its position, but Next skips it. Lend takes it. It returns false if the message is not
+// unacked.
 func (s *Deliveries) Park(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
@@ -45,7 +45,7 @@ func (s *Deliveries) UnparkAll() {
 }
 
 // Block takes a message that is ready, parked or scheduled out of the order of delivery until
-// Unblock. The result is false when it is none of these.
+// Unblock. It returns false if the message is none of these.
 func (s *Deliveries) Block(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Ready && status != Parked && status != Scheduled {
@@ -55,8 +55,8 @@ func (s *Deliveries) Block(h Handle) bool {
 	return true
 }
 
-// Unblock makes a blocked message ready, or scheduled when it has a Due time. The result is false
-// when it is not blocked.
+// Unblock makes a blocked message ready, or scheduled if it has a Due time. It returns false if the
+// message is not blocked.
 func (s *Deliveries) Unblock(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Blocked {
@@ -74,7 +74,7 @@ func (s *Deliveries) Unblock(h Handle) bool {
 }
 
 // Oldest marks the first message that is ready or parked as unacked, expired or not, and returns
-// it; nil when there is none. Unlike Next it looks for the place from the beginning of each lane.
+// it; nil if there is none. Unlike Next it searches each lane from its beginning.
 func (s *Deliveries) Oldest() *Item {
 	for _, l := range s.lanes {
 		for i := l.head; i < len(l.row) && (l.ready > 0 || s.count[Parked] > 0); i++ {
@@ -91,7 +91,7 @@ func (s *Deliveries) Oldest() *Item {
 	return nil
 }
 
-// Status is what is happening to a message; Gone when it is not here.
+// Status returns the status of a message; Gone if it is not in the queue.
 func (s *Deliveries) Status(h Handle) Status {
 	_, _, status := s.find(h)
 	return status

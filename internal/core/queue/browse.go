@@ -2,8 +2,8 @@ package queue
 
 import "math"
 
-// Each shows the live messages in delivery order, unacked and scheduled ones at their places, from
-// a handle on, until fn returns false. The zero handle means from the first.
+// Each calls fn for the live messages in delivery order, including unacked and scheduled ones, from
+// a handle on, until fn returns false. The zero handle means the first message.
 func (s *Deliveries) Each(from Handle, fn func(*Item, Status) bool) {
 	start := 0
 	if from != 0 {
@@ -32,8 +32,8 @@ func (s *Deliveries) Each(from Handle, fn func(*Item, Status) bool) {
 	}
 }
 
-// Between is how many live messages of the priority of from lie from there on and before to, of
-// whatever status. No message is looked at.
+// Between returns how many live messages of the priority of from lie between from and to
+// (exclusive), in any status. It looks at no message.
 func (s *Deliveries) Between(from, to Handle) (n int) {
 	l := s.lane(from.Priority())
 	lo, hi := from.Seq(), to.Seq()
@@ -59,8 +59,8 @@ func (s *Deliveries) Between(from, to Handle) (n int) {
 	return n
 }
 
-// eachPersistent shows the persistent live messages of the chunks that may hold an Index in lo..hi,
-// in delivery order.
+// eachPersistent calls fn for the persistent live messages of the chunks that may have an Index in
+// lo..hi, in delivery order.
 func (s *Deliveries) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	w := getWalker()
 	defer w.release()
@@ -79,8 +79,8 @@ func (s *Deliveries) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	}
 }
 
-// Live reports the places of the persistent live messages with lo <= Index <= hi, in no particular
-// order.
+// Live yields the log positions of the persistent live messages with lo <= Index <= hi, in no
+// particular order.
 func (s *Deliveries) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
 	s.eachPersistent(lo, hi, func(it *Item) {
 		if lo <= it.Index && it.Index <= hi {
@@ -89,8 +89,8 @@ func (s *Deliveries) Live(lo, hi uint64, fn func(index uint64, sub uint32)) {
 	})
 }
 
-// RefsByIndex reports how many persistent live messages have their body in each entry of the log.
-// An index may be reported several times; the numbers add up.
+// RefsByIndex yields how many persistent live messages have their body in each entry of the log. An
+// index may be yielded several times; the numbers add up.
 func (s *Deliveries) RefsByIndex(fn func(index uint64, n int)) {
 	var index uint64
 	n := 0
@@ -107,8 +107,8 @@ func (s *Deliveries) RefsByIndex(fn func(index uint64, n int)) {
 	}
 }
 
-// Hash is a fingerprint of the persistent live messages: handle, Index, Sub, Size, Expires, Due and
-// Count of each. It does not depend on what is packed or on what is happening to them.
+// Hash returns a hash of the persistent live messages: handle, Index, Sub, Size, Expires, Due and
+// Count of each. It does not depend on what is packed, or on the messages' status.
 func (s *Deliveries) Hash() uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	mix := func(v uint64) {
@@ -126,7 +126,7 @@ func (s *Deliveries) Hash() uint64 {
 	return h
 }
 
-// First is the lowest handle of the highest priority so far, 0 when there never was a message.
+// First returns the lowest handle so far of the highest priority, 0 if there never was a message.
 func (s *Deliveries) First() Handle {
 	if len(s.lanes) == 0 {
 		return 0
@@ -134,7 +134,7 @@ func (s *Deliveries) First() Handle {
 	return MakeHandle(s.lanes[0].priority, s.lanes[0].low)
 }
 
-// Ends are the handles that the next messages of each lane would get, highest priority first.
+// Ends returns the handles that the next messages of each lane would get, highest priority first.
 func (s *Deliveries) Ends() []Handle {
 	ends := make([]Handle, len(s.lanes))
 	for i, l := range s.lanes {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// never is the time of an event that does not come.
+// never is the time of an event that never comes.
 const never = math.MaxInt64
 
 // chunk holds the messages of one lane whose sequence numbers are base .. base+255; a message's
@@ -15,17 +15,17 @@ type chunk struct {
 	lane *lane
 
 	state       [statuses - 1]bitmap // by Status-1; disjoint
-	redelivered bitmap               // meaningful for live slots; the flag in items is filled in when an item is handed out
+	redelivered bitmap               // only for live slots; the flag in items is set when an item is delivered
 	live        uint16               // bits set in state
 	ready       uint16               // bits set in state[Ready-1]
 
 	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its
 	// lane.
-	items   []Item // items[slot-off]; elements that are not live have a nil Env and are otherwise leftovers
+	items   []Item // items[slot-off]; elements that are not live have a nil Env and otherwise stale values
 	off     uint16
 	encoded uint16 // messages in packed, live or not
 	packed  []byte // immutable, shared with Frozen
-	mixed   bool   // some message was not Persistent
+	mixed   bool   // some message is not Persistent
 
 	loIndex, hiIndex uint64 // bounds of Index over the persistent messages
 
@@ -103,7 +103,7 @@ func (c *chunk) decode(slot int) Item {
 	return c.finish(&d)
 }
 
-// finish completes a decoded item with what the chunk knows.
+// finish adds the fields of a decoded item that the chunk stores.
 func (c *chunk) finish(d *decoder) Item {
 	it := d.it
 	it.Handle = c.handle(d.slot)
@@ -123,8 +123,8 @@ func (c *chunk) noteIndex(it *Item) {
 	c.hiIndex = max(c.hiIndex, it.Index)
 }
 
-// walker visits the messages of a chunk that are live at its start, in order. The caller may change
-// the state of the slot it stands on.
+// walker visits the messages of a chunk that are live when it starts, in order. The caller may
+// change the state of the current slot.
 type walker struct {
 	slot int
 	it   *Item
@@ -140,7 +140,7 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 func getWalker() *walker { return walkers.Get().(*walker) }
 
-// release gives the walker back.
+// release returns the walker to its pool.
 func (w *walker) release() {
 	*w = walker{}
 	walkers.Put(w)
@@ -178,8 +178,8 @@ var (
 	pool256 = sync.Pool{New: func() any { return new([chunkLen]Item) }}
 )
 
-// getItems returns an array for at least n items, with length 0. Its elements have no Env and are
-// otherwise leftovers.
+// getItems returns an array for at least n items, with length 0. Its elements have no Env and
+// otherwise stale values.
 func getItems(n int) []Item {
 	switch {
 	case n <= 8:

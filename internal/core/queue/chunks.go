@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// lane returns the lane of a priority, nil when it never had a message.
+// lane returns the lane of a priority, nil if it never had a message.
 func (s *Deliveries) lane(priority uint8) *lane {
 	if len(s.lanes) == 1 && s.lanes[0].priority == priority {
 		return s.lanes[0]
@@ -33,7 +33,7 @@ func (s *Deliveries) laneIndex(priority uint8) int {
 	return lo
 }
 
-// laneFor returns the lane of a priority and makes it when needed.
+// laneFor returns the lane of a priority, and creates it if needed.
 func (s *Deliveries) laneFor(priority uint8) *lane {
 	if l := s.lane(priority); l != nil {
 		return l
@@ -70,8 +70,8 @@ func (s *Deliveries) addChunk(l *lane, base uint64) *chunk {
 	return c
 }
 
-// retire is called for a chunk that may have lost its last message. The caller calls lane.trim when
-// it no longer needs places in the row, and must not use the chunk again.
+// retire is called for a chunk that may have lost its last message. The caller must not use the
+// chunk again, and calls lane.trim when it no longer needs indexes of row.
 func (s *Deliveries) retire(c *chunk) {
 	switch {
 	case c.live > 0:
@@ -83,7 +83,7 @@ func (s *Deliveries) retire(c *chunk) {
 	}
 }
 
-// empty resets the last chunk of a lane; a short queue goes on in the same small array.
+// empty resets the last chunk of a lane; a short queue continues in the same small array.
 func (s *Deliveries) empty(c *chunk) {
 	s.setKey(&s.expiring, c, byExpiry, never)
 	s.setKey(&s.due, c, byDue, never)
@@ -98,7 +98,7 @@ func (s *Deliveries) empty(c *chunk) {
 	c.items = c.items[:0]
 }
 
-// drop takes a chunk without live messages out of its row.
+// drop removes a chunk without live messages from its row.
 func (s *Deliveries) drop(c *chunk) {
 	l := c.lane
 	s.empty(c)
@@ -112,14 +112,14 @@ func (s *Deliveries) drop(c *chunk) {
 	chunkPool.Put(c)
 }
 
-// remove takes a live message out; it is the item of that slot. The caller calls retire afterwards.
+// remove removes a live message, whose item is it. The caller calls retire afterwards.
 func (s *Deliveries) remove(c *chunk, slot int, status Status, it *Item) {
 	s.move(c, slot, status, Gone, it.Size)
 	s.hotBytes -= int64(len(it.Env))
 	it.Env = nil
 }
 
-// setItems changes the array of a chunk, nil for none. Envelopes are the caller's to account for.
+// setItems changes the array of a chunk, nil for none. The caller accounts for envelopes.
 func (s *Deliveries) setItems(c *chunk, items []Item) {
 	s.hotBytes += int64(cap(items)-cap(c.items)) * itemBytes
 	switch {

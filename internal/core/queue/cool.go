@@ -1,12 +1,12 @@
 package queue
 
-// Cool frees memory until HotBytes is at most keep, as far as it can, by dropping envelopes whose
-// body is on disk and packing chunks without envelopes. It starts with what is delivered last, goes
-// on to what was handed out long ago, and comes to the chunks at the cursor and at the end only
-// when the rest was not enough; these are never packed.
+// Cool frees memory until HotBytes is at most keep, as far as possible, by dropping envelopes whose
+// body is on disk and packing chunks without envelopes. It starts with what is delivered last,
+// continues with what was delivered long ago, and drops envelopes of the chunks at the cursor and
+// at the end only if that was not enough; these are never packed.
 //
-// A persistent message loses its envelope when its Index is at most written, a Scratch one always.
-// Any other message only when spill, which may be nil, returns a place in the scratch log for it.
+// A persistent message loses its envelope if its Index is at most written, a Scratch one always.
+// Any other message only if spill, which may be nil, returns a position in the scratch log for it.
 func (s *Deliveries) Cool(written uint64, keep int64, spill func(*Item) (index uint64, sub uint32, ok bool)) {
 	if s.hotBytes <= keep {
 		return

@@ -3,39 +3,37 @@ package queue
 // Counts are counters of the messages of one queue or several, since the broker was started or the
 // queue was declared.
 //
-// They are plain numbers, which cost the path of a message next to nothing: one goroutine at a time
-// uses them.
+// They are plain numbers, which cost almost nothing per message; one goroutine at a time uses them.
 type Counts struct {
-	Published      uint64 // taken in, from any source
+	Published      uint64 // accepted, from any source
 	PublishedBytes uint64 // of their bodies
-	Direct         uint64 // of Published: by clients that named the queue, past exchanges
+	Direct         uint64 // of Published: by clients directly to the queue, not through an exchange
 
 	Delivered      uint64 // to consumers with acknowledgements
 	DeliveredNoAck uint64 // to consumers without
-	Got            uint64 // handed out without a consumer, to be acknowledged
-	GotNoAck       uint64 // handed out without a consumer, and settled with that
+	Got            uint64 // delivered without a consumer, to be acknowledged
+	GotNoAck       uint64 // delivered without a consumer, and settled at once
 	GotNone        uint64 // gets that found no message
-	Redelivered    uint64 // of those handed out: not for the first time
-	HandedOutBytes uint64 // bytes of the bodies that were handed out
+	Redelivered    uint64 // of those delivered: not for the first time
+	HandedOutBytes uint64 // bytes of the delivered bodies
 
 	Acked    uint64
 	Returned uint64 // ready again after a delivery
 
-	Expired      uint64 // died: their time was over
-	Rejected     uint64 // died: a consumer refused them
-	PushedOut    uint64 // died: the queue was too long
-	TooOften     uint64 // died: they were returned too often
-	DeadLettered uint64 // of these four and of Refused: sent to queues by a dead-letter exchange
+	Expired      uint64 // dead: expired
+	Rejected     uint64 // dead: rejected by a consumer
+	PushedOut    uint64 // dead: the queue was too long
+	TooOften     uint64 // dead: returned too often
+	DeadLettered uint64 // of these four and of Refused: routed to queues by a dead-letter exchange
 
-	Refused    uint64 // not taken in: the queue was full
-	Duplicates uint64 // not taken in: their key was known
+	Refused    uint64 // not accepted: the queue was full
+	Duplicates uint64 // not accepted: duplicates
 }
 
-// HandedOut is the number of messages that were handed out.
+// HandedOut returns the number of delivered messages.
 func (c *Counts) HandedOut() uint64 { return c.Delivered + c.DeliveredNoAck + c.Got + c.GotNoAck }
 
-// HandOut counts a message that is handed out, for good with settled: to a consumer, or without
-// one.
+// HandOut counts a delivered message, settled at once or not: to a consumer, or without one.
 func (c *Counts) HandOut(it *Item, consumer, settled bool) {
 	switch {
 	case consumer && settled:

@@ -1,14 +1,14 @@
 package queue
 
 // A front lane is filled from its front: each message gets the number below the lowest one so far.
-// Numbers count down from frontEnd; above frontFloor no lane ever gets by counting up.
+// Numbers count down from frontEnd; a lane that counts up never gets above frontFloor.
 const (
 	frontFloor = 1 << 54
 	frontEnd   = 1 << 55
 )
 
-// NextFront is the handle for the next message before all others of a priority, which must be one
-// that Publish is not asked to choose a number for. It is 0 otherwise, and when there is no room.
+// NextFront returns the handle for the next message before all others of a priority, which must be
+// one for which Publish never chooses numbers. It returns 0 otherwise, and if there is no room.
 func (s *Deliveries) NextFront(priority uint8) Handle {
 	seq := uint64(frontEnd)
 	if l := s.lane(priority); l != nil && l.next > 1 {
@@ -33,7 +33,7 @@ func (s *Deliveries) putFront(l *lane, seq uint64, it *Item) Handle {
 	return c.handle(slot)
 }
 
-// firstChunk is the chunk at the head of the row, nil when there is none.
+// firstChunk returns the chunk at the head of the row, nil if there is none.
 func (l *lane) firstChunk() *chunk {
 	if l.head == len(l.row) {
 		return nil
@@ -52,7 +52,7 @@ func (s *Deliveries) addFrontChunk(l *lane, base uint64) *chunk {
 	return c
 }
 
-// unshift puts a chunk before all others of the row. Places in row change.
+// unshift puts a chunk before all others of the row. Indexes of row change.
 func (l *lane) unshift(c *chunk) {
 	if l.head == len(l.row) {
 		l.row, l.head, l.cur = l.row[:0], 0, 0

@@ -24,7 +24,7 @@ func (c *chunk) before(d *chunk, k heapKind) bool {
 	return c.base < d.base
 }
 
-// topKey is the smallest key, never when the heap is empty.
+// topKey returns the smallest key, never if the heap is empty.
 func (h chunkHeap) topKey(k heapKind) int64 {
 	if len(h) == 0 {
 		return never

@@ -1,6 +1,6 @@
 package queue
 
-// Hold marks a live message as unacked whatever is happening to it, and reports whether it is here.
+// Hold marks a live message as unacked whatever its status, and reports whether it is in the queue.
 func (s *Deliveries) Hold(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status == Gone {

@@ -11,8 +11,8 @@ const seqBits = 56
 
 const seqMask = 1<<seqBits - 1
 
-// Handle is the place of a message in one queue: priority<<56 | seq. Sequence numbers start at 1
-// and grow per priority level, so the messages of one level that came one after the other have
+// Handle is the position of a message in one queue: priority<<56 | seq. Sequence numbers start at 1
+// and grow per priority, so messages of one priority that arrived one after the other have
 // consecutive handles. Zero is no handle.
 type Handle uint64
 
@@ -32,22 +32,22 @@ type Flags uint8
 
 const (
 	// Persistent: the message is in the shard's log at (Index, Sub) and takes part in snapshots. A
-	// message that the client marked persistent but that lies in a transient queue is not
-	// Persistent here.
+	// message that the client marked persistent but that is in a transient queue is not Persistent
+	// here.
 	Persistent Flags = 1 << iota
-	// Scratch: (Index, Sub) names a place in the scratch log, which is wiped at start.
+	// Scratch: (Index, Sub) is a position in the scratch log, which is wiped at start.
 	Scratch
-	// Redelivered: the message was handed out before.
+	// Redelivered: the message was delivered before.
 	Redelivered
 )
 
-// Item is one message of the queue. Pointers to items that State hands out are valid until the next
+// Item is one message of the queue. Pointers to items that State returns are valid until the next
 // call of any of its methods, and their fields must not be changed.
 type Item struct {
 	Handle  Handle
 	Index   uint64           // log index of the entry that holds the body
-	Expires int64            // unix ms from which it is no longer delivered, 0 = never
-	Due     int64            // unix ms not before, 0 = now
+	Expires int64            // unix ms from which it is expired, 0: never
+	Due     int64            // unix ms before which it is not delivered, 0: now
 	Env     message.Envelope // nil when the body is only on disk
 	Sub     uint32           // number of the fact within the entry
 	Size    uint32           // body bytes
@@ -57,22 +57,23 @@ type Item struct {
 
 const itemBytes = int64(unsafe.Sizeof(Item{}))
 
-// Status is what is happening to a message.
+// Status is the state of a message.
 type Status uint8
 
 const (
-	// Gone: settled, or never was here.
+	// Gone: settled, or never in the queue.
 	Gone Status = iota
 	// Ready: waiting for a consumer.
 	Ready
-	// Unacked: handed out, not yet settled or returned.
+	// Unacked: delivered, not yet settled or returned.
 	Unacked
 	// Scheduled: waiting for its Due time.
 	Scheduled
-	// Parked: ready, but none of the current consumers may have it, so Next passes over it. The
-	// caller that parks a message knows what it waits for.
+	// Parked: ready, but no current consumer may get it, so Next skips it. The caller that parks a
+	// message records what it waits for.
 	Parked
-	// Blocked: waiting for other messages to be gone. The caller that blocks a message knows which.
+	// Blocked: waiting until other messages are gone. The caller that blocks a message records
+	// which.
 	Blocked
 
 	statuses = iota

@@ -13,7 +13,7 @@ type lane struct {
 	dead int // entries of row[head:] without a chunk
 	tail *chunk
 
-	// cur is the place in row of the delivery cursor: no chunk before it has a ready message unless
+	// cur is the index in row of the delivery cursor: no chunk before it has a ready message unless
 	// it is in returned. It may lag behind head.
 	cur      int
 	returned chunkHeap

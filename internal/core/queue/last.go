@@ -1,8 +1,8 @@
 package queue
 
-// LendLast marks the ready message that would be delivered last as unacked and returns it, nil when
-// there is none. It passes over messages that are expired at now (unix ms), and over parked ones.
-// Scheduled messages that are due by now count as ready.
+// LendLast marks the ready message that would be delivered last as unacked and returns it, nil if
+// there is none. It skips messages that are expired at now (unix ms), and parked ones. Scheduled
+// messages that are due by now count as ready.
 func (s *Deliveries) LendLast(now int64) *Item {
 	s.Due(now)
 	for i := len(s.lanes) - 1; i >= 0; i-- {

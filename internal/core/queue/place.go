@@ -2,11 +2,11 @@ package queue
 
 import "math"
 
-// Place is a message's place in the order of delivery: what is smaller comes first. Handles sort
-// otherwise, for high priorities go first.
+// Place is a message's position in the order of delivery; smaller ones come first. Handles sort
+// otherwise, because high priorities come first.
 type Place uint64
 
-// NoPlace is behind all places.
+// NoPlace is after all places.
 const NoPlace Place = math.MaxUint64
 
 const turnOver = 0xff << 56

@@ -1,8 +1,8 @@
 package queue
 
-// Release puts an unacked message back to its place as if it had never been handed out: neither
-// counted nor marked. It is scheduled when its Due time is later than now (unix ms), else ready.
-// The result is false when the message is not unacked.
+// Release returns an unacked message to its position as if it had never been delivered: neither
+// counted nor marked. It is scheduled if its Due time is later than now (unix ms), else ready. It
+// returns false if the message is not unacked.
 func (s *Deliveries) Release(h Handle, now int64) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {

@@ -1,7 +1,7 @@
 package queue
 
-// Settle removes a live message, whatever is happening to it, and returns it; false when it is not
-// here.
+// Settle removes a live message, whatever its status, and returns it; false if it is not in the
+// queue.
 func (s *State) Settle(h Handle) (Item, bool) {
 	c, slot, status := s.find(h)
 	if status == Gone {
@@ -25,7 +25,7 @@ func (s *State) Settle(h Handle) (Item, bool) {
 }
 
 // SettleRange settles the live messages among the n consecutive handles from h and returns how many
-// there were. fn, which may be nil, gets each of them.
+// there were. It calls fn, which may be nil, for each of them.
 func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
 	l := s.lane(h.Priority())
 	if l == nil || n <= 0 {
@@ -63,8 +63,8 @@ func (s *Deliveries) take(c *chunk, w *walker, fn func(*Item)) {
 	s.remove(c, w.slot, c.status(w.slot), w.it)
 }
 
-// Purge removes all ready messages, parked ones too. run gets each run of consecutive handles among
-// them, release each message; either may be nil.
+// Purge removes all ready messages, including parked ones. It calls run for each run of consecutive
+// handles among them, and release for each message; either may be nil.
 func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
 	var start Handle
 	n := 0

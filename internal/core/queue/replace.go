@@ -1,8 +1,8 @@
 package queue
 
-// Replace puts another message at the position of a live one, and returns the old one; false when
-// there is none. Handle, count of returns and state are kept, except that a message that is not
-// unacked is scheduled if it.Due is not 0, and ready otherwise.
+// Replace puts another message at the position of a live one, and returns the old one; false if
+// there is none. Handle, count of returns and status stay, except that a message that is not
+// unacked becomes scheduled if it.Due is not 0, and ready otherwise.
 func (s *State) Replace(h Handle, it *Item) (old Item, ok bool) {
 	c, slot, status := s.find(h)
 	if status == Gone {
@@ -34,7 +34,7 @@ func (s *State) Replace(h Handle, it *Item) (old Item, ok bool) {
 	return old, true
 }
 
-// Recount sets the count of returns of a live message; false when there is none.
+// Recount sets the count of returns of a live message; false if it does not exist.
 func (s *State) Recount(h Handle, count uint32) bool {
 	c, slot, status := s.find(h)
 	if status == Gone {

@@ -33,7 +33,7 @@ const (
 	tagRedelivered = 4
 )
 
-// Frozen is the persistent content of a State at one moment. It may be used by another goroutine.
+// Frozen is the persistent content of a State at one moment. Another goroutine may use it.
 type Frozen struct {
 	lanes []frozenLane
 }
@@ -74,7 +74,7 @@ func (c *chunk) freeze() frozenChunk {
 		packed: c.packed, mixed: c.mixed,
 	}
 	for i, blocked := range c.state[Blocked-1] {
-		f.scheduled[i] |= blocked // whether it has a Due time is seen when it is restored
+		f.scheduled[i] |= blocked // a restore finds out whether it has a Due time
 	}
 	if c.packed != nil {
 		return f
@@ -168,7 +168,7 @@ func (b *bitmap) appendTo(dst []byte) []byte {
 
 // Restore replaces the content with that of a snapshot. Its messages are packed, and ready or
 // scheduled: a snapshot does not record deliveries. On an error, which wraps ErrCorrupt, the queue
-// is empty. The bytes are not kept.
+// is empty. The bytes are not retained.
 func (s *State) Restore(b []byte) error {
 	*s = State{}
 	var r snapshotReader
@@ -184,7 +184,7 @@ func (s *State) Restore(b []byte) error {
 // snapshotReader reads the parts of a snapshot.
 type snapshotReader struct{ codec.Reader }
 
-// fail says what is wrong, unless that is known.
+// fail sets the error, unless there is one.
 func (r *snapshotReader) fail(what string) {
 	if r.Err() == nil {
 		r.Fail(fmt.Errorf("%s with %d bytes left", what, r.Len()))

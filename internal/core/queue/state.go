@@ -3,11 +3,11 @@ package queue
 import "fiveways.dev/fiveways/internal/core/invariants"
 
 // State is the live messages of one queue. The zero value is an empty queue. Its own methods change
-// what a log records: which messages there are, their times, their counts of returns.
+// what a log records: which messages exist, their times, their counts of returns.
 type State struct{ Deliveries }
 
-// Deliveries is a State without those methods. It reads, and changes what is only of this process:
-// which messages are handed out, set aside, or found to be due, and where their bytes are.
+// Deliveries is a State without those methods. It reads, and changes only state of this process:
+// which messages are delivered, set aside, or found to be due, and where their bytes are.
 type Deliveries struct {
 	lanes []*lane   // highest priority first
 	ready [4]uint64 // one bit per priority whose lane has ready messages
@@ -22,33 +22,33 @@ type Deliveries struct {
 	hotBytes         int64  // arrays of items and the envelopes in them
 }
 
-// Ready is the number of messages waiting for a consumer, with parked ones and expired ones that
-// LendExpired has not taken yet.
+// Ready returns the number of messages that wait for a consumer, including parked ones and expired
+// ones that LendExpired has not taken yet.
 func (s *Deliveries) Ready() int { return s.count[Ready] + s.count[Parked] }
 
-// Unacked is the number of messages handed out and not settled.
+// Unacked returns the number of messages that are delivered and not settled.
 func (s *Deliveries) Unacked() int { return s.count[Unacked] }
 
-// Scheduled is the number of messages waiting for their Due time.
+// Scheduled returns the number of messages that wait for their Due time.
 func (s *Deliveries) Scheduled() int { return s.count[Scheduled] }
 
-// Parked is the number of the ready messages that Next passes over.
+// Parked returns the number of the ready messages that Next skips.
 func (s *Deliveries) Parked() int { return s.count[Parked] }
 
-// Blocked is the number of messages waiting for others to be gone.
+// Blocked returns the number of messages that wait for others to be gone.
 func (s *Deliveries) Blocked() int { return s.count[Blocked] }
 
-// ReadyBytes is the sum of the body sizes of the ready messages, parked ones included.
+// ReadyBytes returns the sum of the body sizes of the ready messages, including parked ones.
 func (s *Deliveries) ReadyBytes() int64 { return s.bytes[Ready] + s.bytes[Parked] }
 
-// UnackedBytes is the sum of the body sizes of the unacked messages.
+// UnackedBytes returns the sum of the body sizes of the unacked messages.
 func (s *Deliveries) UnackedBytes() int64 { return s.bytes[Unacked] }
 
-// HotBytes is the memory that Cool can free: envelopes and the arrays of unpacked messages, in
+// HotBytes returns the memory that Cool can free: envelopes and the arrays of unpacked messages, in
 // bytes.
 func (s *Deliveries) HotBytes() int64 { return s.hotBytes }
 
-// NextSeq is the sequence number that Publish gives the next message of a priority.
+// NextSeq returns the sequence number that Publish gives the next message of a priority.
 func (s *Deliveries) NextSeq(priority uint8) uint64 {
 	if l := s.lane(priority); l != nil {
 		return l.next
@@ -57,10 +57,10 @@ func (s *Deliveries) NextSeq(priority uint8) uint64 {
 }
 
 // Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a
-// sequence number of 0 asks for the next one, any other is taken as it is (replay). A number that
-// is neither NextSeq or above nor below all of a front lane (NextFront) belongs to a message that
-// was here already: nothing happens and the result is 0. The message is scheduled when Due is not
-// 0, otherwise ready.
+// sequence number of 0 asks for the next one, any other is used as it is (replay). A number that is
+// neither NextSeq or above nor below all of a front lane (NextFront) belongs to a message that was
+// already added: nothing happens and the result is 0. The message is scheduled if Due is not 0,
+// otherwise ready.
 func (s *State) Publish(it *Item) Handle {
 	l := s.laneFor(it.Handle.Priority())
 	seq := it.Handle.Seq()
@@ -106,7 +106,7 @@ func (s *Deliveries) put(c *chunk, slot int, dst, it *Item) {
 	}
 }
 
-// place makes room for a slot of the last chunk, behind all its others.
+// place makes room for a slot of the last chunk, after all its others.
 func (s *Deliveries) place(l *lane, c *chunk, slot int) *Item {
 	if c.packed != nil {
 		s.unpack(c)
@@ -131,8 +131,8 @@ func (s *Deliveries) place(l *lane, c *chunk, slot int) *Item {
 }
 
 // Next marks the first ready message of the highest priority that is not expired at now (unix ms)
-// as unacked and returns it, nil when there is none. Scheduled messages that are due by now count
-// as ready.
+// as unacked and returns it, nil if there is none. Scheduled messages that are due by now count as
+// ready.
 func (s *Deliveries) Next(now int64) *Item { return s.NextBeyond(now, now) }
 
 // NextBeyond is Next at now for messages that are not expired at until, another time.
@@ -146,10 +146,10 @@ func (s *Deliveries) NextBeyond(now, until int64) *Item {
 	return it
 }
 
-// Peek returns the message that Next would, and leaves it ready.
+// Peek returns the message that Next would return, and leaves it ready.
 func (s *Deliveries) Peek(now int64) *Item { return s.PeekBeyond(now, now) }
 
-// PeekBeyond returns the message that NextBeyond would, and leaves it ready.
+// PeekBeyond returns the message that NextBeyond would return, and leaves it ready.
 func (s *Deliveries) PeekBeyond(now, until int64) *Item {
 	c, slot := s.first(now, until)
 	if c == nil {
@@ -158,7 +158,7 @@ func (s *Deliveries) PeekBeyond(now, until int64) *Item {
 	return c.hotItem(slot)
 }
 
-// first finds the message to deliver at now that lives beyond until, and makes its chunk hot.
+// first finds the message to deliver at now that expires after until, and makes its chunk hot.
 func (s *Deliveries) first(now, until int64) (*chunk, int) {
 	if s.due.topKey(byDue) <= now {
 		s.Due(now)
@@ -182,7 +182,7 @@ func (s *Deliveries) head() (*chunk, int) {
 	return c, c.state[Ready-1].from(0)
 }
 
-// firstUnexpired is first while LendExpired is overdue: it looks at messages one by one.
+// firstUnexpired is first while LendExpired is overdue: it checks messages one by one.
 func (s *Deliveries) firstUnexpired(now int64) (*chunk, int) {
 	for _, l := range s.lanes {
 		if l.ready == 0 {
@@ -207,7 +207,7 @@ func (s *Deliveries) firstUnexpired(now int64) (*chunk, int) {
 	return nil, 0
 }
 
-// Get returns a message and what is happening to it; nil and Gone when it is not here.
+// Get returns a message and its status; nil and Gone if it is not in the queue.
 func (s *Deliveries) Get(h Handle) (*Item, Status) {
 	c, slot, status := s.find(h)
 	if status == Gone {
@@ -216,7 +216,7 @@ func (s *Deliveries) Get(h Handle) (*Item, Status) {
 	return c.item(slot), status
 }
 
-// Lend marks one ready or parked message as unacked and returns it, nil when it is neither.
+// Lend marks one ready or parked message as unacked and returns it, nil if it is neither.
 func (s *Deliveries) Lend(h Handle) *Item {
 	c, slot, status := s.find(h)
 	if status != Ready && status != Parked {
@@ -227,7 +227,7 @@ func (s *Deliveries) Lend(h Handle) *Item {
 	return it
 }
 
-// LendAside is Lend also for a scheduled or blocked message; nil when the message is missing or
+// LendAside is Lend also for a scheduled or blocked message; nil if the message is missing or
 // unacked.
 func (s *Deliveries) LendAside(h Handle) *Item {
 	c, slot, status := s.find(h)
@@ -239,9 +239,8 @@ func (s *Deliveries) LendAside(h Handle) *Item {
 	return it
 }
 
-// Requeue returns an unacked message to its place, with count as its Count. It is ready, or
-// scheduled when due is not 0, and redelivered. The result is false when the message is not
-// unacked.
+// Requeue returns an unacked message to its position, with count as its Count. It is redelivered,
+// and ready, or scheduled if due is not 0. It returns false if the message is not unacked.
 func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
@@ -269,8 +268,8 @@ func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	return true
 }
 
-// MarkAllRedelivered marks every live message as delivered before: after a crash it is unknown
-// which were.
+// MarkAllRedelivered marks every live message as delivered before, because after a crash it is
+// unknown which were.
 func (s *Deliveries) MarkAllRedelivered() {
 	for _, l := range s.lanes {
 		for _, e := range l.row[l.head:] {
@@ -281,7 +280,7 @@ func (s *Deliveries) MarkAllRedelivered() {
 	}
 }
 
-// find returns where a message is. The status is Gone when it is not here.
+// find returns where a message is. The status is Gone if it is not in the queue.
 func (s *Deliveries) find(h Handle) (*chunk, int, Status) {
 	l := s.lane(h.Priority())
 	if l == nil {
@@ -295,7 +294,7 @@ func (s *Deliveries) find(h Handle) (*chunk, int, Status) {
 	return c, slot, c.status(slot)
 }
 
-// move changes what is happening to a message; every change of status goes through here.
+// move changes the status of a message; every change of status goes through here.
 func (s *Deliveries) move(c *chunk, slot int, from, to Status, size uint32) {
 	if from == Gone {
 		c.live++
@@ -327,7 +326,7 @@ func (s *Deliveries) move(c *chunk, slot int, from, to Status, size uint32) {
 	}
 }
 
-// lowerKey moves c in a heap when at is before all that the heap knows of it.
+// lowerKey moves c in a heap if at is before its present key there.
 func (s *Deliveries) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	if at < c.key[k] {
 		c.key[k] = at

@@ -1,7 +1,7 @@
 package queue
 
-// Window shows n of the ready messages, parked ones too, in delivery order from a place on: 0 is
-// the place of the first of them. It goes there from the nearer end, over chunks and not over
+// Window calls fn for n of the ready messages, including parked ones, in delivery order from an
+// index on; 0 is the first of them. It gets there from the nearer end, by chunks and not by
 // messages.
 func (s *Deliveries) Window(place, n int, fn func(*Item)) {
 	if n <= 0 || place >= s.Ready() {
@@ -39,10 +39,10 @@ func (s *Deliveries) Window(place, n int, fn func(*Item)) {
 	}
 }
 
-// waiting is the number of messages that are ready or parked.
+// waiting returns the number of messages that are ready or parked.
 func (c *chunk) waiting() int { return int(c.ready) + c.state[Parked-1].count() }
 
-// placeFromFirst finds the chunk with the ready or parked message at a place, and how many such
+// placeFromFirst finds the chunk with the ready or parked message at an index, and how many such
 // messages it has before it.
 func (s *Deliveries) placeFromFirst(place int) (lane, row, skip int) {
 	for lane, l := range s.lanes {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// QueueID names a queue for ever; a queue declared again under an old name gets a new one.
+// QueueID identifies a queue for ever; a queue declared again under an old name gets a new one.
 type QueueID uint64
 
 // Destination is a queue or, where Exchange is not empty, an exchange.
@@ -28,11 +28,11 @@ func (d Destination) appendKey(key []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(key, 'q'), uint64(d.Queue))
 }
 
-// Binding leads messages from an exchange to a queue, or to the exchange ToExchange where that is
-// not empty. Source, destination, key and arguments together identify it; arguments are equal if
-// they hold the same names, types and values in any order. The arguments x-selector (package
-// selector), x-sql-selector and x-sql-trigger (Conditions) are conditions that a message has to
-// meet on top of what the exchange's type asks for.
+// Binding leads messages from an exchange to a queue, or to the exchange ToExchange if that is not
+// empty. Source, destination, key and arguments together identify it; arguments are equal if they
+// hold the same names, types and values in any order. The arguments x-selector (package selector),
+// x-sql-selector and x-sql-trigger (Conditions) are conditions that a message must meet in addition
+// to the exchange's type.
 type Binding struct {
 	Source     string
 	ToQueue    QueueID
@@ -40,7 +40,7 @@ type Binding struct {
 	Key        string
 	Args       message.Table
 
-	condition *condition // nil = none. Invariant: bindings of one exchange that have the same texts share it.
+	condition *condition // nil: none. Invariant: bindings of one exchange that have the same texts share it.
 }
 
 // Destination returns where the binding leads.
@@ -51,7 +51,7 @@ func (b *Binding) Destination() Destination {
 	return Destination{Queue: b.ToQueue}
 }
 
-// appendPart appends s so that no part is a prefix of another and ranges of keys stay apart.
+// appendPart appends s so that no part is a prefix of another and key ranges do not overlap.
 func appendPart(key []byte, s string) []byte {
 	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }
@@ -117,13 +117,13 @@ func collect(index *btree.Map[string, *Binding], prefix []byte) []*Binding {
 	return slices.Collect(in(index, prefix))
 }
 
-// Bind adds a binding. added is false, and the table unchanged, if it is there already. The caller
-// has made sure that the queue exists, and leaves b.Args alone afterwards. Errors:
+// Bind adds a binding. added is false, and the table unchanged, if it exists already. The caller
+// has checked that the queue exists, and does not change b.Args afterwards. Errors:
 // ErrDefaultExchange, ErrNoExchange (its Exchange says which side is missing), ErrInvalidBinding.
 func (t *Table) Bind(b Binding) (next *Table, added bool, err error) { return t.bind(b, true) }
 
-// Rebind is Bind for a binding that an earlier run has accepted: one whose condition cannot be
-// compiled now is kept and matches nothing.
+// Rebind is Bind for a binding that was accepted before: if its condition cannot be compiled now,
+// it is kept and matches nothing.
 func (t *Table) Rebind(b Binding) (next *Table, added bool, err error) { return t.bind(b, false) }
 
 func (t *Table) bind(b Binding, strict bool) (next *Table, added bool, err error) {

@@ -6,24 +6,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Buffer is an exchange buffer: a queue that belongs to an exchange, where messages wait or are
-// remembered.
+// Buffer is an exchange buffer: a queue that belongs to an exchange, where messages wait or copies
+// of them are kept.
 type Buffer struct {
-	Queue QueueID // 0 = none
-	Copy  bool    // it gets a copy, and the bindings are followed all the same; else the message stops there
-	// Holds reports whether a message with these headers has business there; nil: each has. What
-	// has none goes past, so that exchanges that are bound in a circle do not hand it to each other
-	// for ever.
+	Queue QueueID // 0: none
+	Copy  bool    // it gets a copy, and routing continues with the bindings; otherwise the message stops there
+	// Holds reports whether a message with these headers stops there; nil: every message does.
+	// Others pass it, so that exchanges bound in a cycle do not hand a message to each other for
+	// ever.
 	Holds func(headers []byte) bool
 }
 
-// Past says which buffers a message does not stop at.
+// Past says which buffers a message passes.
 type Past uint8
 
 const (
 	PastNone  Past = iota // it stops at each
-	PastFirst             // it comes out of the buffer of the exchange where the walk begins
-	PastAll               // which queues would get it in the end, as the bindings are now
+	PastFirst             // it leaves the buffer of the exchange where routing begins
+	PastAll               // it passes all, to find which queues would get it in the end with the present bindings
 )
 
 // Buffer returns the buffer of the exchange.
@@ -42,8 +42,8 @@ func (t *Table) SetBuffer(name string, buffer Buffer) (*Table, error) {
 	return next, nil
 }
 
-// atBuffer adds the buffer of x to the result where the message does not go past it, and reports
-// whether the message stops there.
+// atBuffer adds the buffer of x to the result unless the message passes it, and reports whether the
+// message stops there.
 func (r *Route) atBuffer(x *Exchange, m *Message, first bool) bool {
 	if m.Past == PastAll || m.Past == PastFirst && first {
 		return false
@@ -55,7 +55,7 @@ func (r *Route) atBuffer(x *Exchange, m *Message, first bool) bool {
 		}
 	}
 	r.addQueue(x.buffer.Queue)
-	r.matched = !x.buffer.Copy // a copy is no reason to leave out the alternate exchange
+	r.matched = !x.buffer.Copy // a copy does not make the alternate exchange unnecessary
 	return !x.buffer.Copy
 }
 
@@ -75,11 +75,10 @@ func newDelayed(spec *ExchangeSpec) (matcher, error) {
 	return newMatcher(&by)
 }
 
-// defaultHistory is how many messages a recent-history exchange remembers that names no number.
+// defaultHistory is how many messages a recent-history exchange keeps unless it says otherwise.
 const defaultHistory = 20
 
-// HistoryLength reads how many messages a recent-history exchange remembers. Error:
-// ErrInvalidArgument.
+// HistoryLength reads how many messages a recent-history exchange keeps. Error: ErrInvalidArgument.
 func HistoryLength(args message.Table) (int64, error) {
 	v, ok := args.Get("x-recent-history-length")
 	if !ok {
@@ -93,7 +92,7 @@ func HistoryLength(args message.Table) (int64, error) {
 	return n, nil
 }
 
-// asRabbitMQ writes a value as RabbitMQ's error texts do.
+// asRabbitMQ returns a value in the notation of RabbitMQ's error texts.
 func asRabbitMQ(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// Condition is what a binding asks of a message on top of what the exchange's type asks for. It is
-// used by many goroutines at once.
+// Condition is what a binding requires of a message in addition to the exchange's type. Many
+// goroutines use it at once.
 type Condition interface {
 	Match(m *Message) bool
 }
@@ -23,12 +23,12 @@ type Conditions map[string]func(text string) (Condition, error)
 // every table knows.
 const selectorArg = "x-selector"
 
-// conditionArgs are the arguments of a binding that hold conditions. A table knows the languages of
-// the first one and of those that it was given; a binding with one that it does not know must not
-// pass for one without it.
+// conditionArgs are the arguments of a binding that hold conditions. A table knows the language of
+// the first one and those that it was given. A binding with a condition in an unknown language must
+// not be treated as one without.
 var conditionArgs = []string{selectorArg, "x-sql-selector", copyArg}
 
-// copyArg marks a binding that copies what passes: senders that make separate messages of the
+// copyArg marks a binding that copies what passes: senders that publish separate messages for
 // copies (Message.Apart) treat it so. For all others it is an ordinary binding.
 const copyArg = "x-sql-trigger"
 
@@ -38,8 +38,8 @@ func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
 type condition struct {
 	key    string      // the arguments
 	all    []Condition // must hold
-	copies bool        // what passes is copied: the binding has copyArg
-	broken error       // nil, or why one of them cannot be compiled: nothing matches
+	copies bool        // the binding has copyArg: what passes is copied
+	broken error       // nil, or why a condition cannot be compiled: then nothing matches
 }
 
 func (c *condition) match(m *Message) bool {
@@ -54,8 +54,8 @@ func (c *condition) match(m *Message) bool {
 	return true
 }
 
-// Broken tells why the binding, which an earlier run had accepted, matches nothing; nil when it is
-// in order.
+// Broken returns why the binding, which was accepted before, matches nothing; nil if it is in
+// order.
 func (b *Binding) Broken() error {
 	if b.condition == nil {
 		return nil
@@ -63,17 +63,17 @@ func (b *Binding) Broken() error {
 	return b.condition.broken
 }
 
-// Admits reports whether the condition of a binding of the table lets a message pass, whatever the
-// exchange's type asks for.
+// Admits reports whether the condition of a binding of the table accepts a message, whatever the
+// exchange's type requires.
 func (t *Table) Admits(b *Binding, m *Message) bool {
 	have, ok := t.bySource.Get(b.sourceKey())
 	m.exchange = b.Source
 	return ok && (have.condition == nil || have.condition.match(m))
 }
 
-// conditionOf returns the condition that the arguments of a new binding hold, nil if they hold
-// none: the one that others of the exchange have where it is the same. The error is an
-// ErrInvalidBinding; the condition is broken then.
+// conditionOf returns the condition in the arguments of a new binding, nil if they have none, and
+// shares an equal one of another binding of the exchange. The error is an ErrInvalidBinding; the
+// condition is broken then.
 func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
 	var args message.Table
 	for _, name := range conditionArgs {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The kinds of failure; match with errors.Is. An *Error or *InequivalentError carries the details.
+// The kinds of failure; match with errors.Is. An *Error or *InequivalentError has the details.
 var (
 	ErrNoExchange      = errors.New("routing: no such exchange")
 	ErrDefaultExchange = errors.New("routing: operation not permitted on the default exchange")
@@ -21,7 +21,7 @@ var (
 type Error struct {
 	Kind     error
 	Exchange string
-	Text     string // what a client is told, where the text does not name the vhost; empty otherwise
+	Text     string // the text for the client, if it does not name the vhost; else empty
 }
 
 func (e *Error) Error() string {
@@ -31,12 +31,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%v: %q: %s", e.Kind, e.Exchange, e.Text)
 }
 
-// Unwrap returns the sentinel that tells the kind.
+// Unwrap returns the sentinel of the failure.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// InequivalentError tells which property of a redeclared exchange differs. Received and Current are
-// phrases ready for "received <Received> but current is <Current>": 'fanout', none, or the value
-// 'x' of type 'longstr'.
+// InequivalentError says which property of a redeclared exchange differs. Received and Current are
+// phrases for "received <Received> but current is <Current>": 'fanout', none, or the value 'x' of
+// type 'longstr'.
 type InequivalentError struct {
 	Exchange, Arg, Received, Current string
 }

@@ -23,7 +23,7 @@ const (
 	TypeHistory     = "x-recent-history"
 )
 
-// ExchangeSpec is what a client declares.
+// ExchangeSpec is a client's declaration.
 type ExchangeSpec struct {
 	Name       string
 	Type       string
@@ -31,10 +31,10 @@ type ExchangeSpec struct {
 	AutoDelete bool
 	Internal   bool
 	Alternate  string        // the argument alternate-exchange; "" = none
-	Args       message.Table // all arguments, echoed in listings
+	Args       message.Table // all arguments, as listings show them
 }
 
-// Exchange is one exchange as of one Table. It is immutable, but for the counters of its traffic.
+// Exchange is one exchange as of one Table. It is immutable, except for its traffic counters.
 type Exchange struct {
 	Spec ExchangeSpec
 
@@ -106,12 +106,12 @@ func (t *Table) Exchanges() iter.Seq[*Exchange] {
 	}
 }
 
-// ExchangeCount tells how many exchanges there are.
+// ExchangeCount returns how many exchanges there are.
 func (t *Table) ExchangeCount() int { return t.exchanges.Len() }
 
-// DeclareExchange adds an exchange. If it exists with the same type, flags and alternate the table
-// comes back unchanged (other arguments are not compared); else the error is an *InequivalentError.
-// Further errors: ErrReservedName, ErrUnknownType, ErrInvalidArgument.
+// DeclareExchange adds an exchange. If it exists with the same type, flags and alternate, the table
+// is returned unchanged (other arguments are not compared); else the error is an
+// *InequivalentError. Further errors: ErrReservedName, ErrUnknownType, ErrInvalidArgument.
 func (t *Table) DeclareExchange(spec ExchangeSpec) (*Table, error) {
 	if old, ok := t.exchanges.Get(spec.Name); ok {
 		return t, old.compare(&spec)
@@ -156,7 +156,7 @@ func (x *Exchange) compare(spec *ExchangeSpec) error {
 	return nil
 }
 
-// argPhrase words an argument, with its type where there is no other value to compare it with.
+// argPhrase describes an argument, with its type if there is no other value to compare it with.
 func argPhrase(s string, typed bool) string {
 	switch {
 	case s == "":
@@ -167,7 +167,7 @@ func argPhrase(s string, typed bool) string {
 	return "'" + s + "'"
 }
 
-// SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("" = none). The
+// SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("": none). The
 // exchange's own argument wins.
 func (t *Table) SetPolicyAlternate(name, alternate string) (*Table, error) {
 	x, ok := t.exchanges.Get(name)

@@ -11,8 +11,8 @@ import (
 
 // partition gives each message to exactly one of its destinations.
 //
-// The destinations stand in the order of queue ids, then exchange names, not in the order of
-// binding, so that a table built anew from a listing sends every key to the same place.
+// The destinations are ordered by queue id, then exchange name, not in the order of binding, so
+// that a table rebuilt from a listing sends every key to the same place.
 type partition struct {
 	weighted bool // the binding key is a weight; else each destination weighs 1
 	pick     func(m *Message, r *Route, total uint64) uint64
@@ -33,8 +33,8 @@ func (p partition) check(b *Binding) error {
 	return err
 }
 
-// weight reads the binding key of a consistent-hash exchange. More than 31 bits are refused, so
-// that sums cannot overflow.
+// weight reads the binding key of a consistent-hash exchange. It rejects numbers of more than 31
+// bits, so that sums cannot overflow.
 func weight(b *Binding) (uint64, error) {
 	w, err := strconv.ParseInt(b.Key, 10, 32)
 	switch {
@@ -58,8 +58,8 @@ func (p partition) remove(b *Binding, others siblings) matcher {
 	return p.set(b.Destination(), p.share(nil, others))
 }
 
-// share is the number of buckets a destination gets: that of its lightest binding, so that it does
-// not depend on the order in which they were made; 0 without any.
+// share returns the number of buckets of a destination: that of its lightest binding, so that it
+// does not depend on the order in which they were made; 0 without any.
 func (p partition) share(b *Binding, others siblings) uint64 {
 	var least uint64
 	lighter := func(b *Binding) {
@@ -80,8 +80,7 @@ func (p partition) share(b *Binding, others siblings) uint64 {
 	return least
 }
 
-// set gives d a share of buckets, or removes it where that is 0, and renumbers the buckets after
-// it.
+// set gives d a share of buckets, or removes d if that is 0, and renumbers the buckets after it.
 func (p partition) set(d Destination, share uint64) partition {
 	at, found := slices.BinarySearchFunc(p.slots, d, func(s slot, d Destination) int { return compareDestinations(s.to, d) })
 	slots := make([]slot, 0, len(p.slots)+1)

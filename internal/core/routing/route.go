@@ -7,43 +7,43 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Message is what routing looks at. Slices may alias a read buffer; nothing is kept after Route
-// returns. Keep one per session and use it again: it escapes to the heap.
+// Message is what routing looks at. Slices may alias a read buffer; Route does not retain them.
+// Keep one per session and reuse it, because it escapes to the heap.
 type Message struct {
 	Key           []byte
 	Also          [][]byte // further routing keys (AMQP's CC and BCC headers); direct, topic and default exchanges look at them
-	Headers       []byte   // encoded field table without its length, nil if unset; decoded only where a headers exchange is met
+	Headers       []byte   // encoded field table without its length, nil if unset; decoded only for a headers exchange
 	MessageID     []byte
 	CorrelationID []byte
 	Timestamp     uint64 // seconds since 1970
 	Props         []byte // the whole property list; only conditions look at it
-	Body          []byte // as Props
-	Memo          any    // what a condition has found out about the message, for the conditions that come after it
+	Body          []byte // like Props
+	Memo          any    // what a condition has computed about the message, for later conditions
 	Past          Past
-	Apart         bool // bindings that copy are not followed: Route.Copies has where they lead
+	Apart         bool // bindings that copy are not followed: Route.Copies has their destinations
 
 	exchange string // where it was published to: RouteFrom sets it
 }
 
-// Route is the result of routing one message, with the scratch space for it: keep one per session
-// and use it again.
+// Route is the result of routing one message, with scratch space: keep one per session and reuse
+// it.
 type Route struct {
 	// Queues are the queues that get the message, each once. Read-only, and valid until the next
 	// call with this Route: it may be part of a table.
 	Queues []QueueID
-	// ByKey tells that only the routing key decided: any message with this key gets the same queues
-	// from this table.
+	// ByKey reports that only the routing key decided: this table sends any message with this key
+	// to the same queues.
 	ByKey bool
-	// Copies are the destinations of bindings that copy, each as often as it is bound, when the
-	// message is Apart. Valid as Queues is.
+	// Copies are the destinations of bindings that copy, if the message is Apart; a destination
+	// occurs once for each of its bindings. Valid as long as Queues.
 	Copies []Destination
 
-	apart    bool // the binding at hand copies, and the message is Apart
+	apart    bool // the current binding copies, and the message is Apart
 	table    *Table
 	owned    bool // Queues is queues.list, not part of a table
 	queues   seen[QueueID]
 	visited  seen[*Exchange] // in the order of the walk; grows while it is walked
-	matched  bool            // the exchange at hand had a destination
+	matched  bool            // the current exchange had a destination
 	fields   []field         // the message's headers in comparable form
 	decoded  bool            // fields is valid
 	topic    topicScratch
@@ -51,8 +51,8 @@ type Route struct {
 }
 
 // Route finds the queues for a message published to an exchange: ErrNoExchange if there is none of
-// that name. Bindings between exchanges are followed, each exchange once, and alternate exchanges
-// wherever an exchange had no match.
+// that name. It follows bindings between exchanges, visiting each exchange once, and alternate
+// exchanges of those without a match.
 func (t *Table) Route(exchange string, m *Message, r *Route) error {
 	x, ok := t.exchanges.Get(exchange)
 	if !ok {
@@ -63,7 +63,7 @@ func (t *Table) Route(exchange string, m *Message, r *Route) error {
 	return nil
 }
 
-// RouteFrom is Route for callers that have looked up the exchange, in this table.
+// RouteFrom is Route for callers that have looked up the exchange in this table.
 func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table, r.Queues, r.owned, r.decoded, r.ByKey = t, nil, false, false, true
 	r.Copies, r.apart = r.Copies[:0], false
@@ -90,7 +90,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table = nil
 }
 
-// byKeyOnly reports whether an exchange of the type looks at nothing but the routing key.
+// byKeyOnly reports whether an exchange of the type looks only at the routing key.
 func byKeyOnly(exchangeType string) bool {
 	return exchangeType == TypeDirect || exchangeType == TypeFanout || exchangeType == TypeTopic || exchangeType == TypeHistory
 }
@@ -120,7 +120,7 @@ func (r *Route) take(d *destinations) {
 	switch {
 	case len(ids) == 0:
 	case len(r.Queues) == 0:
-		r.Queues, r.owned = ids[:len(ids):len(ids)], false // a set repeats nothing: no copy for a big fanout
+		r.Queues, r.owned = ids[:len(ids):len(ids)], false // a set has no duplicates, so a big fanout needs no copy
 	default:
 		for _, id := range ids {
 			r.addQueue(id)
@@ -171,5 +171,5 @@ func (r *Route) headers(m *Message) []field {
 	return r.fields
 }
 
-// view makes a string of b without a copy, for lookups that do not keep it.
+// view returns b as a string without copying, for lookups that do not retain it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -5,8 +5,8 @@ import "slices"
 // scanLimit is the length up to which walking a list beats hashing.
 const scanLimit = 16
 
-// seen is a reusable ordered set. Once reset it holds on to nothing but room; it allocates only to
-// grow beyond all it held before.
+// seen is a reusable ordered set. After a reset it retains only capacity; it allocates only to grow
+// beyond all it held before.
 type seen[T comparable] struct {
 	list  []T
 	index map[T]struct{} // mirrors list once that is longer than scanLimit; else empty

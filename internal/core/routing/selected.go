@@ -3,9 +3,9 @@ package routing
 import "slices"
 
 // selected are the bindings of one exchange that have the same condition, in a matcher of their
-// own: the condition is tried once for all of them.
+// own: the condition is evaluated once for all of them.
 type selected struct {
-	by       *condition // every one of the bindings points at it
+	by       *condition // shared by every one of the bindings
 	bindings int        // at least 1
 	matcher  matcher
 }

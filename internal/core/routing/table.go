@@ -21,12 +21,12 @@ type Table struct {
 	conditions Conditions // that bindings may have
 }
 
-// Tap is the internal exchange that tells what happens to the messages of a vhost.
+// Tap is the internal exchange for reports of the messages of a vhost.
 const Tap = "amq.rabbitmq.trace"
 
-// NewWith returns a table with the exchanges every vhost has: the default exchange "", amq.direct,
-// amq.fanout, amq.topic, amq.headers, amq.match and Tap. Its bindings may have these conditions
-// beside selectors.
+// NewWith returns a table with the exchanges of every vhost: the default exchange "", amq.direct,
+// amq.fanout, amq.topic, amq.headers, amq.match and Tap. Its bindings may have these conditions in
+// addition to selectors.
 func NewWith(conditions Conditions) *Table {
 	t := &Table{
 		conditions: conditions,
@@ -71,9 +71,9 @@ func (t *Table) AddQueue(name string, id QueueID) *Table {
 	return next
 }
 
-// RemoveQueue takes a queue off the default exchange and removes all bindings to it, which it
-// returns. The cost grows with the number of its own bindings only. The name stays if it has
-// meanwhile passed to another queue.
+// RemoveQueue removes a queue from the default exchange with all bindings to it, which it returns.
+// The cost grows only with the number of its own bindings. The name stays if another queue has it
+// by now.
 func (t *Table) RemoveQueue(name string, id QueueID) (*Table, []Binding) {
 	next := t.edit()
 	if cur, ok := next.queues.Get(name); ok && cur == id {

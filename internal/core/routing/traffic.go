@@ -2,8 +2,8 @@ package routing
 
 import "sync/atomic"
 
-// Traffic counts the messages that came to an exchange from publishers. An
-// exchange keeps its counters from table to table, as long as it is there.
+// Traffic counts the messages that came to an exchange from publishers. An exchange has the same
+// counters in all tables, as long as it exists.
 type Traffic struct {
 	In         atomic.Uint64 // messages
 	Out        atomic.Uint64 // queues that they were routed to, in sum

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// exact is a value that only an equal value of the same type equals: a table, an array, or what has
-// no simpler form.
+// exact is a value that equals only an equal value of the same type: a table, an array, or a value
+// without a simpler form.
 type exact string
 
 // plain turns a header value into a form in which == compares values and not types: integers of any

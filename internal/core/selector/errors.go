@@ -2,7 +2,7 @@ package selector
 
 import "fmt"
 
-// Error says where a text is no selector, and why.
+// Error says where a text is not a selector, and why.
 type Error struct {
 	At   int    // characters, from 1
 	Text string // what was expected

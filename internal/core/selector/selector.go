@@ -9,7 +9,7 @@ import (
 // Limits of a selector.
 const (
 	MaxText  = 8 << 10 // bytes of its text
-	MaxDepth = 64      // of nested operators and parentheses; AND and OR do not add to it however many they join
+	MaxDepth = 64      // of nested operators and parentheses; AND and OR do not add to it, however many parts they join
 	MaxList  = 1000    // values behind IN
 )
 
@@ -19,14 +19,14 @@ type Selector struct {
 	root *node
 }
 
-// Message is what a selector looks at. The strings may be views of a buffer: nothing is kept.
+// Message is what a selector looks at. The strings may be views of a buffer; they are not retained.
 type Message struct {
-	Exchange string // that it was published to
+	Exchange string // to which it was published
 	Key      string // routing key
-	Props    []byte // property list as in an Envelope; one that is malformed has no properties
+	Props    []byte // property list as in an Envelope; a malformed one counts as empty
 }
 
-// Compile reads a condition. The error is an *Error.
+// Compile compiles a condition. The error is an *Error.
 func Compile(text string) (*Selector, error) {
 	root, err := parse(text)
 	if err != nil {

@@ -2,7 +2,7 @@ package semaphore
 
 import "fmt"
 
-// checkedTasks bounds what is looked at after each change.
+// checkedTasks bounds what is checked after each change.
 const checkedTasks = 256
 
 // checkSmall is called after each change in builds with the tag invariants.

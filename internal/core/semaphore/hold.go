@@ -13,19 +13,19 @@ type hold struct {
 	until int64
 	owner int64
 	task  uint32
-	heap  uint32 // its index in ends, from 1; 0: it has no end
+	heap  uint32 // index in ends, from 1; 0: it has no end
 	next  uint32 // the next hold of its owner, from 1; 0: it is the last
 	prev  uint32 // the one before, from 1; 0: it is the first
 }
 
-// holds keeps them, dense, with a heap of the ends and a list for each owner.
+// holds stores them densely, with a heap of the ends and a list for each owner.
 type holds struct {
 	slab   slab[hold]
 	ends   heap.Heap[uint32, endOrder]
 	owners map[int64]uint32 // the first hold of each, from 1
 }
 
-// holdOf is what a task has, the zero value if nothing.
+// holdOf returns the hold of a task, the zero value if it has none.
 func (s *State) holdOf(r *record) hold {
 	if r.hold == 0 {
 		return hold{}
@@ -59,7 +59,7 @@ func (s *State) setHold(task uint32, lease, until, owner int64) {
 	}
 }
 
-// dropHold takes a hold away, and moves the last one to where it was.
+// dropHold removes a hold, and moves the last one into its place.
 func (s *State) dropHold(i uint32) {
 	s.holds.leave(i)
 	h := s.holds.slab.at(i)
@@ -134,7 +134,7 @@ func (o endOrder) Before(i, j uint32) bool {
 
 func (o endOrder) Moved(i uint32, index int) { o.holds.slab.at(i).heap = uint32(index) }
 
-// fixEnd puts a hold where its end belongs in the heap, or takes it out if it has none.
+// fixEnd moves a hold to where its end belongs in the heap, or removes it if it has none.
 func (s *State) fixEnd(i uint32) {
 	h, ends := s.holds.slab.at(i), &s.holds.ends
 	if h.until != 0 {
@@ -147,8 +147,8 @@ func (s *State) fixEnd(i uint32) {
 	}
 }
 
-// ended are the holds that end until now, at most this many, in their order. The heap stays as it
-// is: the next is always among the kids of those found.
+// ended returns the holds that end until now, at most this many, in order. It does not change the
+// heap: the next one is always among the children of those found.
 func (s *State) ended(now int64, most int) (found []uint32) {
 	ends, order := s.holds.ends, endOrder{s}
 	var next []int // places in the heap that may come next, the first last
@@ -174,7 +174,7 @@ func (s *State) ended(now int64, most int) (found []uint32) {
 	return found
 }
 
-// owned are the tasks of an owner, in the order in which they came.
+// owned returns the tasks of an owner, in order of arrival.
 func (s *State) owned(owner int64) (tasks []uint32) {
 	for i := s.holds.owners[owner]; i != 0; {
 		h := s.holds.slab.at(i - 1)

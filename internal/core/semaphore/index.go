@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// index finds records by their id. It is a hash table by linear hashing: there are about as many
-// buckets as records, and one bucket is split or joined when a record comes or goes, so it never
-// stands still to grow. The records of a bucket are a chain through their field next.
+// index finds records by their id. It is a linear-hashing table with about as many buckets as
+// records: one bucket is split or joined when a record is added or removed, so no operation
+// rehashes everything. The records of a bucket are a chain through their field next.
 type index struct {
 	heads slab[uint32] // the first record of each bucket, from 1; 0: none
 }

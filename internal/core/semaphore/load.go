@@ -7,9 +7,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/invariants"
 )
 
-// Load begins a load, until Settle: tasks may be put, changed and removed, looked up and counted,
-// but nothing is asked that depends on their order. With millions of tasks that takes a fraction of
-// the time, because their order is found once and not anew for each.
+// Load begins a load, until Settle: tasks may be put, changed, removed, looked up and counted, but
+// nothing may be asked that depends on their order. With millions of tasks that takes a fraction of
+// the time, because their order is computed once, not for each.
 func (s *State) Load() {
 	s.tree.root, s.tree.leaves, s.tree.inner = nil, 0, 0
 	s.tree.loading = true

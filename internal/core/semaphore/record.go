@@ -2,8 +2,8 @@ package semaphore
 
 import "math"
 
-// record is a task as it is kept. It has no pointers: the collector does not look at millions of
-// tasks that wait.
+// record is a stored task. It has no pointers, so the collector does not scan millions of waiting
+// tasks.
 type record struct {
 	rank     uint64 // its priority as a number that sorts: the smaller, the more urgent
 	seqBits  uint64 // Seq << 3, whether id is the number of a text << 2, Status
@@ -25,7 +25,7 @@ func (r *record) isText() bool        { return r.seqBits&textBit != 0 }
 func (r *record) seq() uint64         { return r.seqBits >> seqShift }
 func (r *record) place() place        { return place{r.rank, r.seq()} }
 
-// place is where a task stands; no two have the same.
+// place is the position of a task in the order; no two are equal.
 type place struct{ rank, seq uint64 }
 
 func (p place) before(q place) bool { return p.rank < q.rank || p.rank == q.rank && p.seq < q.seq }

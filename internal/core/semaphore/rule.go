@@ -1,8 +1,8 @@
 package semaphore
 
-// Next returns the next transition that the rule wants in the present state, until there is none.
-// It changes nothing: the caller does that with SetStatus. No task has two transitions before the
-// rule is content, unless something else changes.
+// Next returns the next transition that the rule requires in the present state; ok is false if
+// there is none. It changes nothing: the caller does that with SetStatus. No task gets two
+// transitions before the rule is satisfied, unless something else changes.
 func (s *State) Next() (t Transition, ok bool) {
 	if int(s.tree.sum.running()) < s.config.Active && s.tree.sum[Wait] > 0 {
 		return s.transition(s.tree.first(Wait), EventAcquired), true
@@ -18,9 +18,9 @@ func (s *State) Next() (t Transition, ok bool) {
 	return Transition{}, false
 }
 
-// lastAreAsked reports whether those that are asked to give way are the last of the running. If
-// they are not, the first of them is retained, and then another is asked: one that came in between
-// is more urgent than they are.
+// lastAreAsked reports whether the tasks that are asked to give way are the last of the running
+// ones. If not, the first of them is retained and then another is asked, because one that started
+// in between is more urgent than they are.
 func (s *State) lastAreAsked() bool {
 	if s.tree.sum[TryRelease] == 0 || s.tree.sum[Acquired] == 0 {
 		return true

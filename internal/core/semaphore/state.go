@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/invariants"
 )
 
-// ErrOrder is returned when the order is to change while there are tasks.
+// ErrOrder is returned when Configure would change the order while there are tasks.
 var ErrOrder = errors.New("semaphore: the order cannot change while there are tasks")
 
-// State is the tasks of one semaphore. A change costs O(log n), and what it keeps grows and shrinks
-// with the tasks, a little at a time.
+// State is the tasks of one semaphore. A change costs O(log n), and memory grows and shrinks with
+// the tasks, a little at a time.
 type State struct {
 	config    Config
 	next      uint64
@@ -34,10 +34,10 @@ func New(c Config) *State {
 	return s
 }
 
-// Config is what the rule goes by.
+// Config returns the settings that the rule uses.
 func (s *State) Config() Config { return s.config }
 
-// Configure changes it; Next then tells what follows. Errors: ErrOrder.
+// Configure changes the settings; Next then returns the consequences. Errors: ErrOrder.
 func (s *State) Configure(c Config) error {
 	if c.Ascending != s.config.Ascending && s.Len() > 0 {
 		return ErrOrder
@@ -46,9 +46,8 @@ func (s *State) Configure(c Config) error {
 	return nil
 }
 
-// Put sets a task, whether it is there or not: its priority, status, lease, owner and end. Seq and
-// Enqueued of one that is there stay; a new one with Seq 0 gets the next number. A task that waits
-// has no end.
+// Put sets a task, new or existing: its priority, status, lease, owner and end. An existing task
+// keeps Seq and Enqueued; a new one with Seq 0 gets the next number. A waiting task has no end.
 func (s *State) Put(t Task) (added bool) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -85,14 +84,14 @@ func (s *State) add(i uint32, n name, t Task) {
 	s.tree.insert(itemOf(i, t.Status))
 }
 
-// Slot is where Scan comes to a task that is there.
+// Slot returns where Scan visits an existing task.
 func (s *State) Slot(id string) uint32 {
 	i, _ := s.find(nameOf(id))
 	return i
 }
 
-// PutBack undoes the removal of a task that was in a slot, when all that came later is undone. Put
-// could give it a slot that a Scan under way has passed.
+// PutBack undoes the removal of a task that was in a slot, when everything that came later has been
+// undone. Put could give it a slot that a Scan in progress has passed.
 func (s *State) PutBack(t Task, slot uint32) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -121,7 +120,7 @@ func (s *State) move(i uint32, rank uint64, st Status) {
 	s.tree.insert(itemOf(i, st))
 }
 
-// SetStatus sets a task's status and its end, and reports whether it is there. A task that waits
+// SetStatus sets a task's status and its end, and reports whether the task exists. A waiting task
 // has no end.
 func (s *State) SetStatus(id string, st Status, until int64) bool {
 	if invariants.Enabled {
@@ -142,7 +141,7 @@ func (s *State) SetStatus(id string, st Status, until int64) bool {
 	return true
 }
 
-// Remove takes a task away, and returns what it was.
+// Remove removes a task and returns it.
 func (s *State) Remove(id string) (was Task, ok bool) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -167,7 +166,7 @@ func (s *State) Remove(id string) (was Task, ok bool) {
 	return was, true
 }
 
-// renumber moves a record to another place, whose record is gone, so that records stay dense.
+// renumber moves a record into the place of a removed one, so that records stay dense.
 func (s *State) renumber(from, to uint32) {
 	r := s.records.at(from)
 	s.tree.replace(r.place(), itemOf(from, r.status()), itemOf(to, r.status()))
@@ -209,13 +208,13 @@ func (s *State) task(i uint32) Task {
 		Lease: h.lease, Until: h.until, Owner: h.owner}
 }
 
-// Len is the number of tasks.
+// Len returns the number of tasks.
 func (s *State) Len() int { return int(s.records.n) }
 
-// Count is the number of tasks with a status.
+// Count returns the number of tasks with a status.
 func (s *State) Count(st Status) int { return int(s.tree.sum[st]) }
 
-// Position is where a task stands in the order of all, from 1; 0: it is not there.
+// Position returns the position of a task in the order of all, from 1; 0: it does not exist.
 func (s *State) Position(id string) int {
 	i, ok := s.find(nameOf(id))
 	if !ok {
@@ -224,8 +223,8 @@ func (s *State) Position(id string) int {
 	return s.tree.before(s.records.at(i).place()) + 1
 }
 
-// From are the tasks in their order, from a position on, which counts from 1. Nothing may change
-// meanwhile.
+// From yields the tasks in order, from a position on, which counts from 1. The state must not
+// change meanwhile.
 func (s *State) From(position int) iter.Seq[Task] {
 	return func(yield func(Task) bool) {
 		for _, t := range s.Of(position) {
@@ -236,8 +235,8 @@ func (s *State) From(position int) iter.Seq[Task] {
 	}
 }
 
-// Of are the tasks that have one of the statuses, all without any, with their positions among all,
-// as From has them. It takes O(log n) to come to the next.
+// Of yields the tasks that have one of the statuses (all if none is given) with their positions
+// among all, like From. It takes O(log n) to reach the next.
 func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	wanted := statusSet{Wait: len(only) == 0, Acquired: len(only) == 0, TryRelease: len(only) == 0}
 	for _, st := range only {
@@ -250,16 +249,16 @@ func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	}
 }
 
-// Scan tells of at most max tasks in no order, and where to go on: begin with from 0, and next is 0
-// at the end. Tasks may come, change and go between two calls. One that is there all the time is
-// seen at least once, also when it was removed and put back (PutBack); seen again it is when others
-// went meanwhile.
+// Scan visits at most max tasks in no order, and returns where to continue: begin with from 0; next
+// is 0 at the end. Tasks may be added, changed and removed between two calls. A task that exists
+// all the time is visited at least once, even if it was removed and put back (PutBack); it may be
+// visited again if others are removed meanwhile.
 func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	if next = min(from, s.records.n); from == 0 {
 		next = s.records.n
 	}
-	// Downwards, because a removal moves the last record to the place of the one removed: one that
-	// was seen may be seen again, but none is passed over.
+	// Downwards, because a removal moves the last record to the place of the removed one: a visited
+	// one may be visited again, but none is skipped.
 	for ; next > 0 && max > 0; max-- {
 		next--
 		fn(s.task(next))
@@ -267,7 +266,7 @@ func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	return next
 }
 
-// NextEnd is the first end of a running task, in unix ms; math.MaxInt64: there is none.
+// NextEnd returns the first end of a running task, in unix ms; math.MaxInt64: there is none.
 func (s *State) NextEnd() int64 {
 	if len(s.holds.ends) == 0 {
 		return math.MaxInt64
@@ -275,8 +274,8 @@ func (s *State) NextEnd() int64 {
 	return s.holds.slab.at(s.holds.ends[0]).until
 }
 
-// Ended are the running tasks whose end has come, at most max, those that ended earlier first, and
-// of equals those that came earlier.
+// Ended returns the running tasks whose end has come, at most max, in order of their ends, and of
+// arrival if these are equal.
 func (s *State) Ended(now int64, max int) (ids []string) {
 	for _, i := range s.ended(now, max) {
 		ids = append(ids, s.idOf(s.records.at(s.holds.slab.at(i).task)))
@@ -284,7 +283,7 @@ func (s *State) Ended(now int64, max int) (ids []string) {
 	return ids
 }
 
-// Owned are the tasks of an owner, in the order in which they came.
+// Owned returns the tasks of an owner, in order of arrival.
 func (s *State) Owned(owner int64) (ids []string) {
 	for _, i := range s.owned(owner) {
 		ids = append(ids, s.idOf(s.records.at(i)))
@@ -292,16 +291,16 @@ func (s *State) Owned(owner int64) (ids []string) {
 	return ids
 }
 
-// Owners are the owners of tasks, each once, in no order.
+// Owners yields the owners of tasks, each once, in no order.
 func (s *State) Owners() iter.Seq[int64] { return maps.Keys(s.holds.owners) }
 
-// NextSeq is the number that the next new task gets. Numbers are below 1<<61.
+// NextSeq returns the number of the next new task. Numbers are below 1<<61.
 func (s *State) NextSeq() uint64 { return s.next }
 
-// SetNextSeq sets it, when a state is put back.
+// SetNextSeq sets it, when a state is restored.
 func (s *State) SetNextSeq(n uint64) { s.next = n }
 
-// Bytes is about what the state takes in memory. It is told at once, however many tasks there are.
+// Bytes returns about how much memory the state takes, in constant time.
 func (s *State) Bytes() int64 {
 	const (
 		empty  = 400
@@ -316,8 +315,8 @@ func (s *State) Bytes() int64 {
 		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
 }
 
-// Hash is a hash of all that the state keeps but Until, which a start begins anew; equal states
-// have equal hashes.
+// Hash returns a hash of everything that the state keeps except Until, which starts again with the
+// process; equal states have equal hashes.
 func (s *State) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte

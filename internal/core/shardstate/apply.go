@@ -7,24 +7,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// This file is the only code that changes the state of a queue. A function named gone gets each
+// Only the code in this file changes the state of a queue. A function named gone is called for each
 // message that a change ends.
 
-// put adds a message at the place that t names. With a sequence number of 0 it is the next one, and
-// t is told. env may be nil: the body is in the log only.
+// put adds a message at the position that t names. A sequence number of 0 means the next one, which
+// put stores in t. env may be nil: the body is only in the log.
 func (q *Queue) put(t *Target, it *queue.Item) {
 	it.Handle, it.Expires = t.Handle, t.Expires
 	t.Handle = q.State.Publish(it)
 }
 
-// settle ends the n contiguous messages from h on, as far as they are there.
+// settle settles the n contiguous messages from h on, as far as they exist.
 func (q *Queue) settle(h queue.Handle, n int, gone func(*queue.Item)) int {
 	found := q.State.SettleRange(h, n, gone)
 	q.settled(h, n)
 	return found
 }
 
-// settled ends what else there is of messages that are gone: entries of a stream, leases.
+// settled removes what else the queue has of settled messages: entries of a stream, leases.
 func (q *Queue) settled(h queue.Handle, n int) {
 	if q.Stream != nil {
 		q.Stream.Delete(h, n)
@@ -34,7 +34,7 @@ func (q *Queue) settled(h queue.Handle, n int) {
 	}
 }
 
-// purge settles all that is ready, and tells each of every run of contiguous messages.
+// purge settles all ready messages, and calls run for every run of contiguous messages.
 func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) {
 	q.State.Purge(func(h queue.Handle, n int) {
 		q.settled(h, n)
@@ -42,9 +42,8 @@ func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) 
 	}, gone)
 }
 
-// giveBack counts a return of each of n contiguous messages, wherever it stands, for deliveries are
-// not in the log. They are ready, or scheduled when due (Unix ms) is not 0. It returns how many
-// are there.
+// giveBack counts a return of each of n contiguous messages in any status, because the log records
+// no deliveries. They are ready, or scheduled if due (Unix ms) is not 0. It returns how many exist.
 func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
 	if q.Jobs != nil {
 		q.Jobs.End(h, n)
@@ -58,18 +57,18 @@ func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
 	return found
 }
 
-// reschedule gives a scheduled message another time, and reports whether there is one.
+// reschedule gives a scheduled message another time, and reports whether it exists.
 func (q *Queue) reschedule(h queue.Handle, due int64) bool { return q.State.Reschedule(h, due) }
 
-// recount sets how often a message came back.
+// recount sets a message's count of returns.
 func (q *Queue) recount(h queue.Handle, count uint32) { q.State.Recount(h, count) }
 
-// replace puts another message in the place of one, and returns that one.
+// replace replaces a message by another one, and returns the old one.
 func (q *Queue) replace(h queue.Handle, it *queue.Item) (old queue.Item, ok bool) {
 	return q.State.Replace(h, it)
 }
 
-// remember takes in a key, where the queue remembers any.
+// remember adds a key, if the queue remembers any.
 func (q *Queue) remember(k *Key) {
 	if q.Keys != nil {
 		q.Keys.Remember(dedup.Key(k.Key), k.At, k.Until)
@@ -84,10 +83,10 @@ func (q *Queue) keepLedger() *job.Ledger {
 	return q.Jobs
 }
 
-// useForJobs notes that the queue is used for jobs.
+// useForJobs records that the queue is used for jobs.
 func (q *Queue) useForJobs() { q.keepLedger().Used = true }
 
-// lease leases contiguous messages that are there. logged: a restart does not end the leases.
+// lease leases existing contiguous messages. logged: a restart does not end the leases.
 func (q *Queue) lease(l *leases, logged bool) {
 	for i := range l.n {
 		if h := l.handle + queue.Handle(i); q.State.Status(h) != queue.Gone {
@@ -96,7 +95,7 @@ func (q *Queue) lease(l *leases, logged bool) {
 	}
 }
 
-// done remembers an id of a job that is over, or with an Until of 0 forgets it.
+// done remembers the id of a finished job or, with an Until of 0, forgets it.
 func (q *Queue) done(d *job.Done) {
 	if d.Until == 0 {
 		q.keepLedger().Forget(d.ID)
@@ -121,7 +120,7 @@ func (q *Queue) endStream(gone func(*queue.Item)) {
 	q.Stream = nil
 }
 
-// trimStream ends the entries before one.
+// trimStream removes the entries before one.
 func (q *Queue) trimStream(before queue.Handle, gone func(*queue.Item)) {
 	s := q.Stream
 	if first, ok := s.Find(s.FirstEntry()); ok && first < before {

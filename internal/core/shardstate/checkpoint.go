@@ -21,11 +21,10 @@ const (
 	sectionJobs    = 2
 )
 
-// maxContent bounds what a damaged length can make us allocate.
+// maxContent bounds what a damaged length can make the reader allocate.
 const maxContent = 1 << 33
 
-// Frozen is the state at one index. It may be written on another goroutine while the machine goes
-// on.
+// Frozen is the state at one index. Another goroutine may write it while the machine goes on.
 type Frozen struct {
 	Clean   bool // no message was out
 	queues  []frozen[*queue.Frozen]
@@ -37,7 +36,7 @@ type Frozen struct {
 // content is what a checkpoint can hold.
 type content interface{ AppendTo(dst []byte) []byte }
 
-// frozen is a part of what a queue holds.
+// frozen is a part of a queue's content.
 type frozen[C content] struct {
 	queue   uint64
 	content C
@@ -48,8 +47,8 @@ type encoded []byte
 
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
-// Freeze copies what may change. clean: the process ends, and out returns how many messages of a
-// queue are marked unacked without a consumer.
+// Freeze copies what may change. clean means that the process is ending; out then returns how many
+// messages of a queue are marked unacked without a consumer.
 func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
 	f := &Frozen{Clean: clean}
 	for id, q := range m.queues {
@@ -71,7 +70,7 @@ func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
 	return f
 }
 
-// loggedLeases is how many messages are leased, as far as the log knows.
+// loggedLeases returns how many messages are leased durably.
 func (q *Queue) loggedLeases() int {
 	if q.Jobs == nil {
 		return 0
@@ -81,7 +80,7 @@ func (q *Queue) loggedLeases() int {
 
 // Write writes the checkpoint.
 func (f *Frozen) Write(w io.Writer) error {
-	bw := bufio.NewWriterSize(w, 64<<10) // its first error sticks: Flush tells
+	bw := bufio.NewWriterSize(w, 64<<10) // its first error sticks and is returned by Flush
 	flags := byte(0)
 	if f.Clean {
 		flags |= checkpointClean
@@ -115,8 +114,9 @@ func writeContents[C content](bw *bufio.Writer, list []frozen[C]) {
 	bw.WriteByte(0)
 }
 
-// Restore reads a checkpoint into the queues that Add made known, which are empty; content of
-// others is passed over: they were deleted since. clean: no message was out when it was taken.
+// Restore reads a checkpoint into the queues that Add has made known, which are empty. It skips the
+// content of other queues, which were deleted since. clean: no message was out when the checkpoint
+// was taken.
 func (m *Machine) Restore(r io.Reader) (clean bool, err error) {
 	br := bufio.NewReaderSize(r, 256<<10)
 	version, err := br.ReadByte()
@@ -150,7 +150,7 @@ func (m *Machine) Restore(r io.Reader) (clean bool, err error) {
 	return flags&checkpointClean != 0, nil
 }
 
-// restoreSections reads what queues have beside their messages.
+// restoreSections reads what queues have besides messages.
 func (m *Machine) restoreSections(br *bufio.Reader) error {
 	for {
 		section, err := br.ReadByte()
@@ -172,10 +172,11 @@ func (m *Machine) restoreSections(br *bufio.Reader) error {
 	}
 }
 
-// restorer takes the content that a checkpoint has of it.
+// restorer can restore its content from a checkpoint.
 type restorer interface{ Restore([]byte) error }
 
-// restoreEach reads contents up to the id 0. find returns nil when a queue has no place for its.
+// restoreEach reads contents up to the id 0. find returns nil if a queue has no use for its
+// content.
 func (m *Machine) restoreEach(br *bufio.Reader, find func(*Queue) restorer) error {
 	for {
 		id, err := binary.ReadUvarint(br)

@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	// ErrMalformed is returned for bytes that no encoder here wrote.
+	// ErrMalformed is returned for bytes that no encoder of this package wrote.
 	ErrMalformed = errors.New("malformed fact")
 	// ErrUnsupported is returned for a fact or a checkpoint of a newer version.
 	ErrUnsupported = errors.New("unsupported format")
@@ -45,7 +45,7 @@ func AppendFact(dst []byte, typ byte, n int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(n+1)), typ)
 }
 
-// NthFact is the fact with a number in an entry.
+// NthFact returns the fact with a number in an entry.
 func NthFact(entry []byte, n uint32) ([]byte, error) {
 	r := codec.NewReader(entry)
 	for range n {
@@ -58,14 +58,14 @@ func NthFact(entry []byte, n uint32) ([]byte, error) {
 	return fact, nil
 }
 
-// Message is a message on its way into queues, or one that takes the place of another.
+// Message is a message on its way into queues, or one that replaces another.
 type Message struct {
 	Targets []Target
 	Due     int64 // Unix ms before which it is not delivered, 0 = now
 	Env     message.Envelope
-	Size    uint32      // of the body, told by Publish
+	Size    uint32      // of the body, set by Publish
 	Copied  bool        // it waits for no other message, whatever it names
-	Flags   queue.Flags // Redelivered, of a message that may have been delivered before; not in the log
+	Flags   queue.Flags // Redelivered, for a message that may have been delivered before; not in the log
 }
 
 // Target is one queue of a message. Queues differ in how long they keep it.
@@ -75,11 +75,11 @@ type Target struct {
 	Expires int64 // Unix ms, 0 = never
 
 	to     *Queue // nil in a fact that was decoded
-	logged bool   // the message is persistent here
+	logged bool   // the message is recorded for this queue
 }
 
-// To adds q to the queues of the message. The fields are set one by one: a copy of the whole would
-// wait for the writes to its parts.
+// To adds q to the queues of the message. It sets the fields one by one: copying a whole struct
+// would wait for the writes to its parts.
 func (m *Message) To(q *Queue, h queue.Handle, expires int64, persistent bool) {
 	n := len(m.Targets)
 	m.Targets = slices.Grow(m.Targets, 1)[:n+1]
@@ -87,7 +87,7 @@ func (m *Message) To(q *Queue, h queue.Handle, expires int64, persistent bool) {
 	t.Queue, t.Handle, t.Expires, t.to, t.logged = q.ID, h, expires, q, persistent
 }
 
-// appendMessage appends a fact about a message, with the targets where it is persistent.
+// appendMessage appends a fact about a message, with the targets for which it is recorded.
 func appendMessage(dst []byte, typ byte, m *Message, logged int) []byte {
 	size := codec.UvarintLen(uint64(logged)) + codec.UvarintLen(uint64(m.Due)) + len(m.Env)
 	for i := range m.Targets {
@@ -106,8 +106,7 @@ func appendMessage(dst []byte, typ byte, m *Message, logged int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(m.Due)), m.Env...)
 }
 
-// AppendBody appends a fact that holds a message and names no queue: of a message that was moved
-// out of memory.
+// AppendBody appends a fact with a message and no queue, for a message that moves out of memory.
 func AppendBody(dst []byte, env message.Envelope) []byte {
 	return appendMessage(dst, factPublish, &Message{Env: env}, 0)
 }
@@ -136,8 +135,7 @@ func (m *Message) Decode(fact []byte) error {
 	return message.CheckEnvelope(m.Env)
 }
 
-// span is a number of contiguous messages of a queue, and what its fact says of them: a time or a
-// count, when the fact has one.
+// span is n contiguous messages of a queue, with the time or count of the fact, if it has one.
 type span struct {
 	queue  uint64
 	handle queue.Handle
@@ -200,7 +198,7 @@ func decodeLeases(fact []byte) (l leases, err error) {
 	return l, nil
 }
 
-// appendDone appends what is remembered of an id; with an Until of 0 it is forgotten.
+// appendDone appends what is remembered of an id; with an Until of 0 the id is forgotten.
 func appendDone(dst []byte, queueID uint64, d *job.Done) []byte {
 	until, attempts, first := uint64(d.Until), uint64(d.Attempts), uint64(d.First)
 	size := codec.UvarintsLen(queueID, until, attempts, first) + len(d.ID)
@@ -219,10 +217,10 @@ func decodeDone(fact []byte) (queueID uint64, d job.Done, err error) {
 	return queueID, d, nil
 }
 
-// Key is a key that a queue remembers, so that it takes no other message with it.
+// Key is a key that a queue remembers, so that it accepts no other message with the key.
 type Key struct {
 	Key   [16]byte
-	At    int64 // Unix ms when it was taken
+	At    int64 // Unix ms when it was accepted
 	Until int64 // Unix ms, 0 = for ever
 }
 

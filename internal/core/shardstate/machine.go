@@ -17,28 +17,28 @@ type Machine struct {
 
 // Bodies counts the references from queues to message bodies in the log.
 type Bodies interface {
-	// Retain notes n more references to bodies in an entry.
+	// Retain adds n references to bodies in an entry.
 	Retain(index uint64, n int)
-	// Release notes n fewer.
+	// Release removes n.
 	Release(index uint64, n int)
 }
 
-// NewMachine is a shard without queues. bodies is told what Apply and Restore make of references;
-// what a Recorder does to them, the Recorder tells.
+// NewMachine returns a shard without queues. Apply and Restore report references to bodies; for
+// changes by a Recorder, the Recorder reports them itself.
 func NewMachine(bodies Bodies) *Machine {
 	m := &Machine{queues: map[uint64]*Queue{}, bodies: bodies}
 	m.gone = func(it *queue.Item) { m.bodies.Release(it.Index, 1) }
 	return m
 }
 
-// Add makes a durable queue known. Queues come and go with the definitions, which have a log of
-// their own.
+// Add makes a durable queue known. Queues are created and deleted with the definitions, which have
+// a log of their own.
 func (m *Machine) Add(q *Queue) { m.queues[q.ID] = q }
 
-// Drop forgets a queue with all it holds. Facts about it change nothing from now on.
+// Drop removes a queue with its content. Later facts about it change nothing.
 func (m *Machine) Drop(id uint64) { delete(m.queues, id) }
 
-// HasJust reports whether the queues are these and no others.
+// HasJust reports whether these are exactly its queues.
 func (m *Machine) HasJust(ids []uint64) bool {
 	for _, id := range ids {
 		if m.queues[id] == nil {
@@ -48,14 +48,14 @@ func (m *Machine) HasJust(ids []uint64) bool {
 	return len(ids) == len(m.queues)
 }
 
-// Each shows the queues, in no particular order.
+// Each yields the queues, in no particular order.
 func (m *Machine) Each(fn func(*Queue)) {
 	for _, q := range m.queues {
 		fn(q)
 	}
 }
 
-// Hash is equal for equal durable content.
+// Hash returns a hash that is equal for equal durable content.
 func (m *Machine) Hash() (sum uint64) {
 	for _, q := range m.queues {
 		sum += q.hash()
@@ -63,8 +63,8 @@ func (m *Machine) Hash() (sum uint64) {
 	return sum
 }
 
-// Apply makes the change that a fact (type byte included) of an entry records; sub is the number of
-// the fact there. Errors: ErrMalformed, ErrUnsupported.
+// Apply applies a fact (type byte included) of an entry; sub is the number of the fact there.
+// Errors: ErrMalformed, ErrUnsupported.
 func (m *Machine) Apply(index uint64, sub uint32, fact []byte) error {
 	if len(fact) == 0 {
 		return fmt.Errorf("entry %d.%d: %w", index, sub, ErrMalformed)
@@ -89,7 +89,7 @@ func (m *Machine) Apply(index uint64, sub uint32, fact []byte) error {
 	return nil
 }
 
-// applyMessage replays that a message came into queues, or took the place of another.
+// applyMessage replays a publish, or a replacement of a message.
 func (m *Machine) applyMessage(index uint64, sub uint32, fact []byte) error {
 	msg := &m.scratch
 	if err := msg.Decode(fact); err != nil {
@@ -116,7 +116,7 @@ func (m *Machine) applyMessage(index uint64, sub uint32, fact []byte) error {
 	return nil
 }
 
-// applySpan replays what happened to contiguous messages.
+// applySpan replays a change of contiguous messages.
 func (m *Machine) applySpan(fact []byte) error {
 	s, err := decodeSpan(fact)
 	q := m.queues[s.queue]
@@ -138,7 +138,7 @@ func (m *Machine) applySpan(fact []byte) error {
 	return nil
 }
 
-// applyLedger replays what a queue remembers beside its messages.
+// applyLedger replays a change of what a queue remembers besides its messages.
 func (m *Machine) applyLedger(fact []byte) error {
 	switch fact[0] {
 	case factRemember:

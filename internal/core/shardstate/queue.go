@@ -7,23 +7,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// Queue is what a shard holds of one queue. What it holds is read through its fields and changed
-// by a Recorder or by Machine.Apply alone.
+// Queue is the state of one queue at its shard. Its fields may be read; only a Recorder or
+// Machine.Apply changes them.
 type Queue struct {
 	ID      uint64
-	Durable bool // what happens to it is in the log
+	Durable bool // its changes are recorded
 	State   *queue.State
-	Keys    *dedup.Memory  // nil: the queue takes messages whatever their key
+	Keys    *dedup.Memory  // nil: the queue does not de-duplicate
 	Stream  *stream.Stream // nil unless it is a stream
 	Jobs    *job.Ledger    // nil: no message is leased, and it is not used for jobs
 }
 
-// NewQueue is an empty queue.
+// NewQueue returns an empty queue.
 func NewQueue(id uint64, durable bool) *Queue {
 	return &Queue{ID: id, Durable: durable, State: &queue.State{}}
 }
 
-// RememberKeys gives the queue, before it has any content, the memory for the keys of its messages.
+// RememberKeys gives the queue, before it has any content, the memory for message keys.
 func (q *Queue) RememberKeys(m *dedup.Memory) { q.Keys = m }
 
 // UsedForJobs reports whether jobs were enqueued, remembered or taken in the queue.
@@ -41,7 +41,7 @@ func (q *Queue) hash() uint64 {
 		sum += (q.Stream.Hash() ^ q.ID) * 0xD6E8FEB86659FD93
 	}
 	if q.Jobs != nil {
-		if h := q.Jobs.Hash(); h != 0 { // else it is as good as none
+		if h := q.Jobs.Hash(); h != 0 { // an empty ledger equals none
 			sum += (h ^ q.ID) * 0xA0761D6478BD642F
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Recorder makes changes and gathers their facts in the entry in the making. Each of its methods
-// does both: nothing changes of which the log does not tell.
+// Recorder makes changes and collects their facts in the current entry. Each of its methods does
+// both, so nothing changes without being recorded.
 //
-// Some facts are gathered and written together: settles stand at the end of the entry, neighbours
-// in one fact; leases with consecutive numbers share one, which stands before the next fact.
+// Some facts are collected and written together: settles come last in the entry, neighbours in one
+// fact; leases with consecutive numbers share one fact, which comes before the next other fact.
 //
-// What concerns transient messages alone, or a queue that is not durable, leaves no fact.
+// Changes that concern only transient messages, or a queue that is not durable, leave no fact.
 type Recorder struct {
 	bodies  Released
 	index   uint64 // of the entry
@@ -23,11 +23,11 @@ type Recorder struct {
 	leases  leases
 
 	gone      func(*queue.Item) // bound once
-	persisted bool              // gone got a persistent message
+	persisted bool              // gone was called for a persistent message
 	payload   []byte            // of a fact of a stream, being built
 }
 
-// Released is told of bodies that are no longer needed once the entry is durable.
+// Released is called for bodies that are no longer needed once the entry is durable.
 type Released interface {
 	// Logged: a body in an entry of the log.
 	Logged(index uint64)
@@ -50,12 +50,13 @@ func NewRecorder(bodies Released) *Recorder {
 	return r
 }
 
-// Begin begins the entry with an index; buf is what its bytes may use.
+// Begin begins the entry with an index; buf is storage for its bytes.
 func (r *Recorder) Begin(index uint64, buf []byte) {
 	r.index, r.sub, r.refs, r.data = index, 0, 0, buf[:0]
 }
 
-// Seal completes the entry: its bytes, and the references to bodies in it. Begin comes next.
+// Seal completes the entry and returns its bytes and its references to bodies. The caller calls
+// Begin next.
 func (r *Recorder) Seal() (data []byte, refs int) {
 	r.flushSettled()
 	data = r.begin()
@@ -66,7 +67,7 @@ func (r *Recorder) Seal() (data []byte, refs int) {
 // Empty reports whether the entry holds no fact.
 func (r *Recorder) Empty() bool { return len(r.data) == 0 && len(r.settled) == 0 && r.leases.n == 0 }
 
-// Len is how many bytes the entry has by now, without what is still gathered.
+// Len returns how many bytes the entry has so far, without collected facts.
 func (r *Recorder) Len() int { return len(r.data) }
 
 // begin is where the next fact goes.
@@ -79,7 +80,7 @@ func (r *Recorder) begin() []byte {
 	return r.data
 }
 
-// flushSettled appends the settles that were gathered.
+// flushSettled appends the collected settles.
 func (r *Recorder) flushSettled() {
 	if len(r.settled) == 0 {
 		return
@@ -92,17 +93,18 @@ func (r *Recorder) flushSettled() {
 	r.data, r.settled = data, r.settled[:0]
 }
 
-// Start records that the process started: what the last clean checkpoint says of deliveries is old.
+// Start records that the process has started: what the last clean checkpoint says about deliveries
+// is outdated.
 func (r *Recorder) Start() { r.Note() }
 
-// Note records nothing, so that the entry is not empty.
+// Note records nothing, but makes the entry count as not empty.
 func (r *Recorder) Note() {
 	r.data = AppendFact(r.begin(), factStart, 0)
 	r.sub++
 }
 
-// Publish puts a message into its queues and tells each target its handle, and the message its
-// size. It reports whether the message is in the log.
+// Publish puts a message into its queues. It stores each target's handle in the target, and the
+// size in the message. It reports whether the message is recorded.
 func (r *Recorder) Publish(m *Message) (logged bool) {
 	r.begin()
 	n := 0
@@ -130,8 +132,8 @@ func (r *Recorder) Publish(m *Message) (logged bool) {
 	return true
 }
 
-// Replace puts another message in the place of one that is there: its count of returns, and what is
-// happening to it, stay.
+// Replace replaces an existing message by another one, which keeps the count of returns and the
+// status.
 func (r *Recorder) Replace(q *Queue, h queue.Handle, env message.Envelope, expires, due int64) {
 	was, _ := q.State.Get(h)
 	logged := was.Flags&queue.Persistent != 0
@@ -149,9 +151,9 @@ func (r *Recorder) Replace(q *Queue, h queue.Handle, env message.Envelope, expir
 	r.gone(&old)
 }
 
-// Settle ends the n contiguous messages from h on, as far as they are there. It returns how many
-// there were, and whether the log tells of it. All n handles were given out before: the fact stands
-// at the end of the entry.
+// Settle settles the n contiguous messages from h on, as far as they exist. It returns how many
+// did, and whether that is recorded. All n handles must have been assigned before, because the fact
+// comes last in the entry.
 func (r *Recorder) Settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
 	r.persisted = false
 	found = q.settle(h, n, r.gone)
@@ -161,7 +163,7 @@ func (r *Recorder) Settle(q *Queue, h queue.Handle, n int) (found int, logged bo
 	return found, r.persisted
 }
 
-// noteSettled gathers the fact of a settle.
+// noteSettled collects the fact of a settle.
 func (r *Recorder) noteSettled(q *Queue, h queue.Handle, n int) {
 	if k := len(r.settled); k > 0 {
 		if s := &r.settled[k-1]; s.queue == q.ID && s.handle+queue.Handle(s.n) == h {
@@ -172,7 +174,7 @@ func (r *Recorder) noteSettled(q *Queue, h queue.Handle, n int) {
 	r.settled = append(r.settled, span{queue: q.ID, handle: h, n: n})
 }
 
-// Purge settles all that is ready, and tells each of every run of contiguous messages.
+// Purge settles all ready messages, and calls run for every run of contiguous messages.
 func (r *Recorder) Purge(q *Queue, each func(h queue.Handle, n int)) {
 	q.purge(func(h queue.Handle, n int) {
 		if q.Durable {
@@ -182,8 +184,8 @@ func (r *Recorder) Purge(q *Queue, each func(h queue.Handle, n int)) {
 	}, r.gone)
 }
 
-// Return counts a return of n contiguous messages, which are ready, or scheduled when due (Unix ms)
-// is not 0. It returns how many are there.
+// Return counts a return of n contiguous messages, which are ready, or scheduled if due (Unix ms)
+// is not 0. It returns how many exist.
 func (r *Recorder) Return(q *Queue, h queue.Handle, n int, due int64) int {
 	found := q.giveBack(h, n, due)
 	switch {
@@ -207,7 +209,7 @@ func (r *Recorder) Reschedule(q *Queue, h queue.Handle, due int64) {
 	}
 }
 
-// Recount sets how often a message came back.
+// Recount sets a message's count of returns.
 func (r *Recorder) Recount(q *Queue, h queue.Handle, count uint32) {
 	logged := isLogged(q, h)
 	q.recount(h, count)
@@ -223,18 +225,18 @@ func isLogged(q *Queue, h queue.Handle) bool {
 	return status != queue.Gone && it.Flags&queue.Persistent != 0
 }
 
-// Remember has a durable queue take no other message with a key.
+// Remember makes a durable queue remember a key, so that it accepts no other message with it.
 func (r *Recorder) Remember(q *Queue, k *Key) {
 	q.remember(k)
 	r.data = appendKey(r.begin(), q.ID, k)
 	r.sub++
 }
 
-// OpenLedger begins the job ledger of a queue that has none. Nothing is recorded: as long as
-// nothing stands in it, and the queue was not used for jobs, it is as good as none.
+// OpenLedger gives a queue without a job ledger an empty one. It records nothing: an empty ledger
+// of a queue that is not used for jobs equals none.
 func (r *Recorder) OpenLedger(q *Queue) { q.keepLedger() }
 
-// UseForJobs notes that a queue is used for jobs.
+// UseForJobs records that a queue is used for jobs.
 func (r *Recorder) UseForJobs(q *Queue) {
 	if q.UsedForJobs() {
 		return
@@ -257,7 +259,7 @@ func (r *Recorder) Lease(q *Queue, h queue.Handle, number uint64, until int64, l
 	}
 }
 
-// Remembered has a queue remember the id of a job that is over until d.Until, Unix ms.
+// Remembered makes a queue remember the id of a finished job until d.Until, Unix ms.
 func (r *Recorder) Remembered(q *Queue, d *job.Done) {
 	d.Logged = q.Durable
 	q.done(d)

@@ -9,23 +9,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// What a fact of a stream says, behind the id of the queue and this number. Ids and names are as in
-// internal/core/stream/codec.go.
+// The kinds of stream facts; the number follows the id of the queue. Ids and names are encoded as
+// in internal/core/stream/codec.go.
 //
 // These numbers are on disk; never renumber.
 const (
 	streamEntry        = 1  // handle, id: the message is an entry
-	streamTrim         = 2  // handle: the entries before it are gone
-	streamSet          = 3  // last, max deleted, added: this is so from now on
-	streamGroup        = 4  // group, last, read + 1: the group is there and stands there
-	streamGroupGone    = 5  // group
-	streamConsumer     = 6  // group, consumer, seen: the consumer is there
-	streamConsumerGone = 7  // group, consumer
-	streamGiven        = 8  // group, consumer, time, last, read + 1, n, n × id: given for the first time
-	streamPending      = 9  // group, consumer, seen, n, n × (id, time, count): pending like this
-	streamAcked        = 10 // group, n, n × id: not pending any more
-	streamMade         = 11 // the queue, which is empty, is a stream
-	streamEnded        = 12 // it is none any more, and its messages are gone
+	streamTrim         = 2  // handle: the entries before it were trimmed
+	streamSet          = 3  // last, max deleted, added: sets these
+	streamGroup        = 4  // group, last, read + 1: creates the group, or moves it
+	streamGroupGone    = 5  // group: deletes it
+	streamConsumer     = 6  // group, consumer, seen: the consumer exists
+	streamConsumerGone = 7  // group, consumer: deletes the consumer
+	streamGiven        = 8  // group, consumer, time, last, read + 1, n, n × id: delivered for the first time
+	streamPending      = 9  // group, consumer, seen, n, n × (id, time, count): pending with these values
+	streamAcked        = 10 // group, n, n × id: no longer pending
+	streamMade         = 11 // the queue, which is empty, becomes a stream
+	streamEnded        = 12 // it stops being a stream, and its messages are gone
 )
 
 // applyStream replays the payload of a fact of a stream.
@@ -41,7 +41,7 @@ func (m *Machine) applyStream(payload []byte) error {
 	return nil
 }
 
-// changeStream makes the change that the rest of a fact says.
+// changeStream makes the change that the rest of a fact describes.
 func (q *Queue) changeStream(r *codec.Reader, gone func(*queue.Item)) error {
 	kind := r.Uvarint()
 	if r.Err() != nil {
@@ -76,7 +76,7 @@ func (q *Queue) changeStream(r *codec.Reader, gone func(*queue.Item)) error {
 	return nil
 }
 
-// changeGroup makes a change in a group, which is there.
+// changeGroup makes a change in an existing group.
 func changeGroup(s *stream.Stream, kind uint64, r *codec.Reader) error {
 	g := s.Group(r.String())
 	if g == nil {
@@ -124,7 +124,7 @@ func (r *Recorder) MakeStream(q *Queue) { r.changeStream(q, r.stream(q, streamMa
 
 // EndStream makes a stream an empty queue.
 func (r *Recorder) EndStream(q *Queue) {
-	r.flushSettled() // what was deleted before the end
+	r.flushSettled() // write deletions from before the end
 	r.changeStream(q, r.stream(q, streamEnded))
 }
 
@@ -134,15 +134,15 @@ func (r *Recorder) AddEntry(q *Queue, h queue.Handle, id stream.ID) {
 	r.changeStream(q, stream.AppendID(fact, stream.ID{}, id))
 }
 
-// TrimStream ends the entries before one.
+// TrimStream removes the entries before one.
 func (r *Recorder) TrimStream(q *Queue, before queue.Handle) {
-	r.flushSettled() // what was deleted before is not trimmed
+	r.flushSettled() // earlier deletions are written before the trim
 	r.changeStream(q, binary.AppendUvarint(r.stream(q, streamTrim), uint64(before)))
 }
 
-// SetStream changes what a stream says of entries that are gone.
+// SetStream changes what a stream records about entries that are gone.
 func (r *Recorder) SetStream(q *Queue, last, deleted stream.ID, added uint64) {
-	r.flushSettled() // what was deleted before is not among what this says
+	r.flushSettled() // earlier deletions are written first: the new values do not include them
 	fact := stream.AppendID(r.stream(q, streamSet), stream.ID{}, last)
 	r.changeStream(q, binary.AppendUvarint(stream.AppendID(fact, stream.ID{}, deleted), added))
 }
@@ -158,7 +158,7 @@ func (r *Recorder) DropGroup(q *Queue, group string) {
 	r.changeStream(q, r.group(q, streamGroupGone, group))
 }
 
-// EnterGroup makes a consumer of a group, seen now (Unix ms).
+// EnterGroup creates a consumer of a group if needed, seen now (Unix ms).
 func (r *Recorder) EnterGroup(q *Queue, group, consumer string, now int64) {
 	r.changeStream(q, appendMember(r.group(q, streamConsumer, group), consumer, now))
 }
@@ -168,14 +168,14 @@ func (r *Recorder) LeaveGroup(q *Queue, group, consumer string) {
 	r.changeStream(q, codec.AppendPrefixed(r.group(q, streamConsumerGone, group), consumer))
 }
 
-// Given gives entries to a consumer of a group for the first time, and has the group stand behind
+// Given delivers entries to a consumer of a group for the first time, and moves the group behind
 // them.
 func (r *Recorder) Given(q *Queue, group, consumer string, now int64, last stream.ID, read int64, ids []stream.ID) {
 	fact := appendMember(r.group(q, streamGiven, group), consumer, now)
 	r.changeStream(q, appendIDs(appendStand(fact, last, read), ids))
 }
 
-// SetPending sets what is pending of entries, all of it for one consumer, which was seen now.
+// SetPending sets the pending state of entries, all for one consumer, which was seen now.
 func (r *Recorder) SetPending(q *Queue, group, consumer string, now int64, list []stream.Pending) {
 	fact := appendMember(r.group(q, streamPending, group), consumer, now)
 	fact = binary.AppendUvarint(fact, uint64(len(list)))
@@ -189,7 +189,7 @@ func (r *Recorder) SetPending(q *Queue, group, consumer string, now int64, list 
 	r.changeStream(q, fact)
 }
 
-// AckPending ends what is pending of entries.
+// AckPending removes entries from what is pending.
 func (r *Recorder) AckPending(q *Queue, group string, ids []stream.ID) {
 	r.changeStream(q, appendIDs(r.group(q, streamAcked, group), ids))
 }
@@ -204,8 +204,8 @@ func (r *Recorder) group(q *Queue, kind byte, name string) []byte {
 	return codec.AppendPrefixed(r.stream(q, kind), name)
 }
 
-// changeStream makes the change that a payload says, and appends the fact. It panics when the
-// payload cannot be applied: it was built just now.
+// changeStream makes the change of a payload, and appends the fact. It panics if the payload cannot
+// be applied, because it was just built.
 func (r *Recorder) changeStream(q *Queue, payload []byte) {
 	r.payload = payload
 	r.data = append(AppendFact(r.begin(), factStream, len(payload)), payload...)
@@ -221,7 +221,7 @@ func appendMember(dst []byte, consumer string, now int64) []byte {
 	return binary.AppendUvarint(codec.AppendPrefixed(dst, consumer), uint64(now))
 }
 
-// appendStand says where a group stands.
+// appendStand appends the position of a group.
 func appendStand(dst []byte, last stream.ID, read int64) []byte {
 	return binary.AppendUvarint(stream.AppendID(dst, stream.ID{}, last), uint64(read+1))
 }

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// AppendID appends an id as it stands in a row behind another one that is not greater; the first of
-// a row stands behind 0-0.
+// AppendID appends an id in a sequence, relative to the previous one, which is not greater; the
+// first of a sequence is relative to 0-0.
 func AppendID(dst []byte, before, id ID) []byte {
 	dst = binary.AppendUvarint(dst, id.Ms-before.Ms)
 	if id.Ms == before.Ms {

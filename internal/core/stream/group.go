@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Group reads the entries of a stream: each is given to one of its consumers, and pending until it
-// is acknowledged.
+// Group reads the entries of a stream: each is delivered to one of its consumers, and pending until
+// it is acknowledged.
 type Group struct {
 	Name string
 	Last ID    // the last entry that was delivered
-	Read int64 // how many entries that makes since the first, or Unknown
+	Read int64 // how many entries there have been up to Last, or Unknown
 
 	pending   list[Pending]
 	consumers map[string]*Consumer
@@ -19,16 +19,16 @@ type Group struct {
 // Consumer is one reader of a group.
 type Consumer struct {
 	Name string
-	Seen int64 // Unix ms of its last command that went for entries; not exact after a crash
+	Seen int64 // Unix ms of its last read or claim; not exact after a crash
 	own  list[ownID]
 }
 
-// Pending is an entry that was given to a consumer and is not acknowledged. The entry itself may be
-// gone.
+// Pending is an entry that was delivered to a consumer and has not been acknowledged. The entry
+// itself may be gone.
 type Pending struct {
 	ID       ID
 	Consumer *Consumer
-	Time     int64 // Unix ms at which it was given
+	Time     int64 // Unix ms of its last delivery
 	Count    uint64
 }
 
@@ -38,13 +38,13 @@ type ownID ID
 
 func (o ownID) key() ID { return ID(o) }
 
-// Group finds a group, nil when there is none of the name.
+// Group returns the group with a name, nil if there is none.
 func (s *Stream) Group(name string) *Group { return s.groups[name] }
 
 // Groups are the names of the groups, in order.
 func (s *Stream) Groups() []string { return slices.Sorted(maps.Keys(s.groups)) }
 
-// SetGroup makes a group, or changes where the one that is there stands.
+// SetGroup creates a group, or moves an existing one.
 func (s *Stream) SetGroup(name string, last ID, read int64) *Group {
 	g := s.groups[name]
 	if g == nil {
@@ -58,16 +58,16 @@ func (s *Stream) SetGroup(name string, last ID, read int64) *Group {
 	return g
 }
 
-// DropGroup ends a group with all that is pending in it.
+// DropGroup removes a group with everything pending in it.
 func (s *Stream) DropGroup(name string) { delete(s.groups, name) }
 
-// Consumer finds a consumer, nil when there is none of the name.
+// Consumer returns the consumer with a name, nil if there is none.
 func (g *Group) Consumer(name string) *Consumer { return g.consumers[name] }
 
 // Consumers are the names of the consumers, in order.
 func (g *Group) Consumers() []string { return slices.Sorted(maps.Keys(g.consumers)) }
 
-// Enter finds a consumer or makes it; it was seen at a time in Unix ms.
+// Enter finds or creates a consumer, which was seen at a time in Unix ms.
 func (g *Group) Enter(name string, seen int64) *Consumer {
 	c := g.consumers[name]
 	if c == nil {
@@ -78,11 +78,11 @@ func (g *Group) Enter(name string, seen int64) *Consumer {
 	return c
 }
 
-// Touch notes when a consumer that is there was seen, Unix ms. That is not in the log by itself.
+// Touch records, in memory only, when an existing consumer was seen, Unix ms.
 func (g *Group) Touch(name string, seen int64) { g.consumers[name].Seen = seen }
 
-// Leave removes a consumer. What is pending for it is dropped, as if acknowledged; Leave returns
-// how much that was.
+// Leave removes a consumer. What is pending for it is dropped as if acknowledged; Leave returns how
+// many entries that was.
 func (g *Group) Leave(name string) int {
 	c := g.consumers[name]
 	if c == nil {
@@ -96,7 +96,7 @@ func (g *Group) Leave(name string) int {
 	return c.own.n
 }
 
-// Give makes an entry pending for a consumer, taking it from any other.
+// Give makes an entry pending for a consumer, and no longer for any other.
 func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p := g.pending.get(id)
 	if p == nil {
@@ -111,7 +111,7 @@ func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p.Consumer, p.Time, p.Count = c, at, count
 }
 
-// Ack ends what is pending of an entry and reports whether there was something.
+// Ack makes an entry no longer pending, and reports whether it was.
 func (g *Group) Ack(id ID) bool {
 	p := g.pending.get(id)
 	if p == nil {
@@ -121,23 +121,24 @@ func (g *Group) Ack(id ID) bool {
 	return g.pending.remove(id)
 }
 
-// Pending is what is pending of an entry, nil when nothing is. It is valid until the next change of
-// the group and must not be changed.
+// Pending returns the pending state of an entry, nil if it is not pending. It is valid until the
+// next change of the group and must not be changed.
 func (g *Group) Pending(id ID) *Pending { return g.pending.get(id) }
 
-// Len is how many entries are pending.
+// Len returns how many entries are pending.
 func (g *Group) Len() int { return g.pending.n }
 
-// Ends are the first and the last pending entry, 0-0 when there is none.
+// Ends returns the first and the last pending entry, 0-0 if there is none.
 func (g *Group) Ends() (first, last ID) { return g.pending.ends() }
 
-// Ascend shows what is pending, by id from one on, until fn returns false.
+// Ascend calls fn for the pending entries by id, from one on, until fn returns false.
 func (g *Group) Ascend(from ID, fn func(*Pending) bool) { g.pending.ascend(from, fn) }
 
-// Len is how many entries are pending for the consumer.
+// Len returns how many entries are pending for the consumer.
 func (c *Consumer) Len() int { return c.own.n }
 
-// Ascend shows the ids of what is pending for the consumer, from one on, until fn returns false.
+// Ascend calls fn for the ids that are pending for the consumer, from one on, until fn returns
+// false.
 func (c *Consumer) Ascend(from ID, fn func(ID) bool) {
 	c.own.ascend(from, func(id *ownID) bool { return fn(ID(*id)) })
 }

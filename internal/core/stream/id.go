@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// ID names an entry: the time in Unix ms at which it came, or what its sender took for that, and a
-// number among those of that time.
+// ID identifies an entry: the time in Unix ms of its arrival, or what its sender gave as that, and
+// a number among those of that time.
 type ID struct{ Ms, Seq uint64 }
 
 // MaxID is the last id there is.
@@ -26,7 +26,7 @@ func (a ID) Before(b ID) bool { return a.Ms < b.Ms || a.Ms == b.Ms && a.Seq < b.
 // IsZero reports whether it is 0-0, which no entry has.
 func (a ID) IsZero() bool { return a == ID{} }
 
-// Next is the id behind a; false when there is none.
+// Next returns the id after a; false if there is none.
 func (a ID) Next() (ID, bool) {
 	switch {
 	case a.Seq < math.MaxUint64:
@@ -37,7 +37,7 @@ func (a ID) Next() (ID, bool) {
 	return ID{}, false
 }
 
-// Prev is the id before a; false when there is none.
+// Prev returns the id before a; false if there is none.
 func (a ID) Prev() (ID, bool) {
 	switch {
 	case a.Seq > 0:

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// blockEntries is how many entries a block takes in all: as many as a node of Redis' streams, so
-// that what trims whole nodes there trims the same here.
+// blockEntries is how many entries a block accepts in total: as many as a node of Redis' streams,
+// so that trimming whole nodes there trims the same entries here.
 const blockEntries = 100
 
 // index is the entries in order.
@@ -18,17 +18,16 @@ type index struct {
 	n      int
 }
 
-// block is a row of entries that came one after the other.
+// block is a sequence of entries that arrived one after the other.
 type block struct {
-	ms     uint64 // of the first that came
-	handle uint64 // of the first that came
+	ms     uint64 // of the first that arrived
+	handle uint64 // of the first that arrived
 	gone   int    // how many were deleted
-	top    ID     // of the last that came, which may be gone
+	top    ID     // of the last that arrived, which may be gone
 	spots  []spot // never empty
 }
 
-// spot is one entry: what its time and handle are above those of the block, and its sequence
-// number.
+// spot is one entry: its time and handle relative to those of the block, and its sequence number.
 type spot struct {
 	ms, handle uint32
 	seq        uint64
@@ -42,12 +41,12 @@ func (b *block) lastID() ID { return b.id(len(b.spots) - 1) }
 
 func (b *block) lastHandle() queue.Handle { return b.at(len(b.spots) - 1) }
 
-// takes reports whether an entry that comes next has its place in the block.
+// takes reports whether the next entry fits into the block.
 func (b *block) takes(id ID, h queue.Handle) bool {
 	return len(b.spots)+b.gone < blockEntries && id.Ms-b.ms <= math.MaxUint32 && uint64(h)-b.handle <= math.MaxUint32
 }
 
-// add appends an entry, behind all that are there.
+// add appends an entry.
 func (x *index) add(id ID, h queue.Handle) {
 	var b *block
 	if k := len(x.blocks); k > 0 {
@@ -67,8 +66,8 @@ func (x *index) add(id ID, h queue.Handle) {
 	x.n++
 }
 
-// seek is the place of the first entry that is not before id: a block and a place in it. The block
-// is len(x.blocks) when there is none.
+// seek returns the position of the first entry that is not before id: a block and an index in it.
+// The block is len(x.blocks) if there is none.
 func (x *index) seek(id ID) (k, i int) {
 	k = sort.Search(len(x.blocks), func(k int) bool { return !x.blocks[k].lastID().Before(id) })
 	if k < len(x.blocks) {
@@ -110,8 +109,8 @@ func (x *index) last() (id ID, ok bool) {
 	return x.blocks[len(x.blocks)-1].lastID(), true
 }
 
-// remove takes out the entries with handles in [from, to) and returns the id of the last of them,
-// and how many they were.
+// remove removes the entries with handles in [from, to) and returns the id of the last of them, and
+// their number.
 func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 	k, i := x.seekHandle(from)
 	first := k
@@ -156,7 +155,7 @@ func (x *index) tidy(from, to int) {
 	}
 }
 
-// ascend shows entries in order from an id on until fn returns false.
+// ascend calls fn for entries in order from an id on until fn returns false.
 func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
 	for k, i := x.seek(from); k < len(x.blocks); k, i = k+1, 0 {
 		for b := x.blocks[k]; i < len(b.spots); i++ {
@@ -167,7 +166,7 @@ func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
 	}
 }
 
-// descend shows entries from the last one that is not behind an id downwards, until fn returns
+// descend calls fn for entries downwards from the last one that is not after id, until fn returns
 // false.
 func (x *index) descend(from ID, fn func(ID, queue.Handle) bool) {
 	k, i := x.seek(from)

@@ -14,8 +14,8 @@ type list[T interface{ key() ID }] struct {
 	n      int
 }
 
-// seek is the place of the first value that is not before id. The block is len(l.blocks) when there
-// is none.
+// seek returns the position of the first value that is not before id. The block is len(l.blocks) if
+// there is none.
 func (l *list[T]) seek(id ID) (k, i int) {
 	k = sort.Search(len(l.blocks), func(k int) bool { b := l.blocks[k]; return !b[len(b)-1].key().Before(id) })
 	if k < len(l.blocks) {

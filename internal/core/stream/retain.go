@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Excess is where the entries begin that a stream keeps which is to hold, beside the last one, at
-// most maxBytes of bodies (below 0: any number), and at now (Unix ms) none older than maxAge (ms,
-// 0: any); 0 when it keeps all. The messages are those of its queue.
+// Excess returns where the entries begin that a stream keeps, 0 if it keeps all. It keeps the last
+// entry, and otherwise at most maxBytes of bodies (below 0: any number), and at now (Unix ms) none
+// older than maxAge (ms, 0: any). The messages are those of its queue.
 func (s *Stream) Excess(messages *queue.Deliveries, maxBytes, maxAge, now int64) (before queue.Handle) {
 	first, last, ok := s.Handles()
 	if !ok {
@@ -36,8 +36,8 @@ func (s *Stream) Excess(messages *queue.Deliveries, maxBytes, maxAge, now int64)
 	return before
 }
 
-// NextPast is when the first entry is older than maxAge (ms; 0: it never is), in Unix ms;
-// math.MaxInt64 when there is none, or that is too far away.
+// NextPast returns when the first entry becomes older than maxAge (ms; 0: never), in Unix ms;
+// math.MaxInt64 if there is none, or that is too far away.
 func (s *Stream) NextPast(maxAge int64) int64 {
 	first := s.FirstEntry().Ms
 	if maxAge == 0 || s.index.n == 0 || first > math.MaxInt64/2 {

@@ -21,7 +21,7 @@ func consumerPriority(args message.Table, rs string) (int, error) {
 	return int(n), nil
 }
 
-// consumerSelector reads x-selector of basic.consume, nil when it is not there.
+// consumerSelector reads x-selector of basic.consume, nil if it is not set.
 func consumerSelector(args message.Table, rs string) (*selector.Selector, error) {
 	const arg = "x-selector"
 	v, ok := args.Get(arg)
@@ -39,7 +39,7 @@ func consumerSelector(args message.Table, rs string) (*selector.Selector, error)
 	return s, nil
 }
 
-// refusedArg is the fault that an argument of a resource is refused with, nil when it is not.
+// refusedArg returns the fault for a refused argument of a resource, nil if r is nil.
 func refusedArg(r *declareargs.Refusal, rs string) error {
 	if r == nil {
 		return nil

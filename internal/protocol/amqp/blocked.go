@@ -6,9 +6,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// unlessAlarm blocks the connection during an alarm. It follows each frame of a content, with what
-// became of the frame: as in RabbitMQ a message is held behind the frame that met the alarm, so one
-// without a body is taken, and one whose header came during the alarm is not.
+// unlessAlarm blocks the connection during an alarm. It is called after each frame of a publish,
+// with the outcome of the frame. As in RabbitMQ, a message is held back after the frame that met
+// the alarm: a message without a body is accepted, one whose header arrived during the alarm is
+// not.
 func (c *conn) unlessAlarm(err error) error {
 	if alarm := c.srv.broker.Alarm(); alarm != nil && err == nil {
 		c.block(alarm.Reason)
@@ -28,8 +29,9 @@ func (c *conn) block(reason string) {
 	}
 }
 
-// awaitTurn has a publish wait for its turn by the limits of rates. Nothing is read meanwhile, and
-// what came before it is done. When the connection is to end it is taken at once, for it was read.
+// awaitTurn makes a publish wait for its turn in the rate limits. Nothing is read meanwhile, and
+// what came before it is executed. If the connection is to end, the publish is accepted at once,
+// because it has been read.
 func (c *conn) awaitTurn(p *shard.Publish) {
 	r := c.session.Reserve(p)
 	if r == nil {
@@ -41,7 +43,7 @@ func (c *conn) awaitTurn(p *shard.Publish) {
 	c.client.SetState(protocol.StateRunning)
 }
 
-// awaitAlarmEnd waits, and reports whether to go on with what was read.
+// awaitAlarmEnd waits, and reports whether to continue with what was read.
 func (c *conn) awaitAlarmEnd() bool {
 	c.flush()
 	for {
@@ -51,7 +53,7 @@ func (c *conn) awaitAlarmEnd() bool {
 		}
 		select {
 		case <-alarm.Cleared:
-		case <-c.attention: // drained: the publishes that were not read were not taken
+		case <-c.attention: // draining: the publishes that were not read are not accepted
 			c.blocked = false
 			return false
 		case <-c.Over():

@@ -7,11 +7,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// stateHeader tells in copies of messages what is happening to the original.
+// stateHeader has, in copies of messages, the state of the original.
 const stateHeader = "x-state"
 
-// wantsCopies reads x-browse of basic.consume: the consumer gets copies of what is in the queue,
-// and leaves it there.
+// wantsCopies reads x-browse of basic.consume: the consumer gets copies of the messages in the
+// queue, which stay there.
 func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 	const arg = "x-browse"
 	v, ok := m.Arguments.Get(arg)
@@ -29,7 +29,7 @@ func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 	return on, nil
 }
 
-// withState is the message with the header that tells its state.
+// withState returns the message with a header that has its state.
 func withState(m *inspect.Message) message.Envelope {
 	exchange, key, raw, body := m.Env.Split()
 	props, err := message.DecodeProperties(raw)

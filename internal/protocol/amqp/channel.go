@@ -16,16 +16,16 @@ type channel struct {
 	c  *conn
 	id uint16
 
-	closing   bool // we sent channel.close: only close and close-ok count
+	closing   bool // channel.close was sent: only close and close-ok are handled
 	content   content
-	lastQueue string // what "" means as a queue's name
-	prefetch  int    // of the consumers to come, 0 = no limit
+	lastQueue string // the queue that "" stands for
+	prefetch  int    // of later consumers, 0: no limit
 	limit     *shard.Limit
-	replies   *consumer // of direct replies, nil when there is none
+	replies   *consumer // of direct replies, nil if there is none
 	tx        *transaction
 	confirms  *confirms              // nil unless in confirm mode
 	published uint64                 // number of the last publish in confirm mode
-	counts    protocol.ChannelCounts // without what others count: deliveries and confirms
+	counts    protocol.ChannelCounts // without what other goroutines count: deliveries and confirms
 	shown     shown                  // has its own lock
 
 	tag       uint64               // guarded by output.mu: the last delivery tag
@@ -60,9 +60,9 @@ func (c *conn) openChannel(id uint16) error {
 	return nil
 }
 
-// endChannel takes the channel out of the engine: its consumers leave, and what
-// was delivered and not settled is ready again. The frame that tells the client
-// follows, on an id that is free or waits for close-ok.
+// endChannel removes the channel from the engine: its consumers are cancelled, and unsettled
+// deliveries are ready again. The frame that tells the client follows, on an id that is free or
+// waits for close-ok.
 func (c *conn) endChannel(ch *channel) {
 	if ch.closing {
 		return
@@ -83,7 +83,7 @@ func (c *conn) endChannel(ch *channel) {
 	ch.tx, ch.replies = nil, nil
 }
 
-// cancelAll takes the channel's consumers out of the engine.
+// cancelAll removes the channel's consumers from the engine.
 func (ch *channel) cancelAll() {
 	ch.c.out.mu.Lock()
 	consumers := ch.consumers
@@ -102,7 +102,7 @@ func (c *conn) removeChannel(ch *channel) {
 	}
 }
 
-// fail closes the channel from our side.
+// fail closes the channel from the server's side.
 func (ch *channel) fail(f *fault) {
 	c := ch.c
 	c.srv.o.Log.Debug("amqp: closing a channel", "conn", c.id, "channel", ch.id, "reason", f.Error(), "method", f.method)
@@ -134,7 +134,7 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 	if err != nil {
 		return err
 	}
-	switch id { // the hot ones, without an allocation
+	switch id { // the frequent ones, without an allocation
 	case amqpwire.IDBasicPublish:
 		return ch.beginPublish(args)
 	case amqpwire.IDBasicAck:
@@ -153,7 +153,7 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 	return ch.method(m)
 }
 
-// closingFrame handles a frame after we sent channel.close.
+// closingFrame handles a frame after channel.close was sent.
 func (ch *channel) closingFrame(f amqpwire.Frame) {
 	if f.Type != amqpwire.FrameMethod {
 		return
@@ -169,8 +169,7 @@ func (ch *channel) closingFrame(f amqpwire.Frame) {
 // reply sends a method on the channel.
 func (ch *channel) reply(m amqpwire.Method) { ch.c.sendOn(ch.id, m) }
 
-// answer sends the answer to a method that the client may have asked not to be
-// answered.
+// answer sends the answer to a method, unless the client asked for none.
 func (ch *channel) answer(noWait bool, m amqpwire.Method, err error) error {
 	if err == nil && !noWait {
 		ch.reply(m)
@@ -178,7 +177,7 @@ func (ch *channel) answer(noWait bool, m amqpwire.Method, err error) error {
 	return err
 }
 
-// method handles all methods but those that frame takes itself.
+// method handles all methods that frame does not handle itself.
 func (ch *channel) method(m amqpwire.Method) error {
 	switch m := m.(type) {
 	case *amqpwire.ChannelOpen:
@@ -223,7 +222,7 @@ func (ch *channel) method(m amqpwire.Method) error {
 		return ch.consume(m)
 	case *amqpwire.BasicCancel:
 		ch.cancel(m)
-	case *amqpwire.BasicCancelOk: // to a cancel of ours
+	case *amqpwire.BasicCancelOk: // to a cancel that the server sent
 	case *amqpwire.BasicGet:
 		return ch.get(m)
 	case *amqpwire.BasicReject:
@@ -259,8 +258,7 @@ func (ch *channel) selectConfirms() error {
 	return nil
 }
 
-// qos sets the prefetch of the consumers to come, or of all of the channel
-// together.
+// qos sets the prefetch of later consumers, or of the whole channel.
 func (ch *channel) qos(m *amqpwire.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return faultf(amqpcode.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
@@ -270,15 +268,15 @@ func (ch *channel) qos(m *amqpwire.BasicQos) error {
 		ch.c.session.SetLimit(ch.sharedLimit(), int(m.PrefetchCount))
 	} else {
 		ch.prefetch = int(m.PrefetchCount)
-		if ch.limit != nil { // the later of the two kinds ends the limit of the whole channel, as in RabbitMQ
+		if ch.limit != nil { // setting either kind later ends the limit of the whole channel, as in RabbitMQ
 			ch.c.session.SetLimit(ch.limit, 0)
 		}
 	}
 	return nil
 }
 
-// sharedLimit is the limit of all consumers of the channel together. Consumers
-// get it when they start, so that a later basic.qos reaches them.
+// sharedLimit returns the limit of all consumers of the channel together. Consumers get it when
+// they start, so that a later basic.qos affects them.
 func (ch *channel) sharedLimit() *shard.Limit {
 	if ch.limit == nil {
 		ch.limit = shard.NewLimit(0)
@@ -286,7 +284,7 @@ func (ch *channel) sharedLimit() *shard.Limit {
 	return ch.limit
 }
 
-// randomName is the prefix and 22 unguessable characters.
+// randomName returns the prefix followed by 22 unguessable characters.
 func randomName(prefix string) string {
 	var random [16]byte
 	rand.Read(random[:]) //nolint:errcheck // never fails

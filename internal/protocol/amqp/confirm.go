@@ -4,20 +4,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// confirms follows the publishes of one channel in confirm mode and answers
-// them in their order: as one ack for all that are confirmed up to the first
-// that is not, and a nack for each that is refused.
+// confirms tracks the publishes of one channel in confirm mode and answers them in order: one ack
+// for all that are confirmed up to the first that is not, and a nack for each that is refused.
 //
-// The order is our choice, the protocol allows any. Clients exist that take an
-// ack with multiple for the answer to every publish before it, also to one that
-// was nacked out of order and is really lost; in order that cannot happen.
+// The order is our choice; the protocol allows any. Some clients take an ack with multiple as the
+// answer to every earlier publish, also to one that was nacked out of order and is really lost. In
+// order that cannot happen.
 //
 // All fields but ch are guarded by conn.confirmMu.
 type confirms struct {
 	ch *channel
 
-	low    uint64 // the first publish without an answer from the engine, or in slots
-	told   uint64 // the client knows about all up to here; told < low
+	low    uint64 // the first publish that has no answer from the engine, or is in slots
+	told   uint64 // the client has been told about all up to here; told < low
 	slots  []slot // of low, low+1, … as a ring indexed by the number; length is 0 or a power of two
 	held   int    // slots that are not zero
 	queued bool   // in conn.confirming
@@ -25,8 +24,8 @@ type confirms struct {
 	closed bool   // the channel is closed: confirms are dropped
 }
 
-// slot is what is known of one publish: the parts that are still to answer
-// beyond one, and flags.
+// slot is the state of one publish: the number of parts, beyond one, that have not answered, and
+// flags.
 type slot uint16
 
 const (
@@ -40,8 +39,8 @@ const firstSlots = 64
 
 func newConfirms(ch *channel) *confirms { return &confirms{ch: ch, low: 1} }
 
-// expect tells that publish seq has several parts, each of which will be
-// answered. Without it a publish has one.
+// expect records that publish seq has several parts, each of which will be answered. Without this
+// call a publish has one.
 func (cf *confirms) expect(seq uint64, parts int) {
 	mu := &cf.ch.c.confirmMu
 	mu.Lock()
@@ -51,7 +50,7 @@ func (cf *confirms) expect(seq uint64, parts int) {
 	cf.held++
 }
 
-// Confirmed is called by the engine, from any of its goroutines.
+// Confirmed implements shardlog.Confirmer, on any goroutine of the engine.
 func (cf *confirms) Confirmed(from, to uint64, ok bool) {
 	c := cf.ch.c
 	c.confirmMu.Lock()
@@ -70,8 +69,7 @@ func (cf *confirms) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// note records an answer and reports whether the client can be told something
-// new.
+// note records an answer and reports whether there is news for the client.
 func (cf *confirms) note(from, to uint64, ok bool) bool {
 	if ok && from == cf.low && cf.held == 0 {
 		cf.low = to + 1
@@ -96,7 +94,7 @@ func (cf *confirms) note(from, to uint64, ok bool) bool {
 	return len(cf.slots) > 0 && *cf.slot(cf.low)&slotDone != 0
 }
 
-// slot is the place of seq, for which it makes room.
+// slot returns the slot of seq, and makes room for it.
 func (cf *confirms) slot(seq uint64) *slot {
 	if n := seq - cf.low; n >= uint64(len(cf.slots)) {
 		size := max(firstSlots, len(cf.slots))
@@ -113,7 +111,7 @@ func (cf *confirms) slot(seq uint64) *slot {
 	return &cf.slots[seq&uint64(len(cf.slots)-1)]
 }
 
-// take appends the frames that tell the client what is new.
+// take appends the frames with the news for the client.
 func (cf *confirms) take(dst []byte) []byte {
 	for cf.held > 0 {
 		s := cf.slot(cf.low)
@@ -136,7 +134,7 @@ func (cf *confirms) take(dst []byte) []byte {
 	return cf.ack(dst)
 }
 
-// ack appends the ack for what lies below low and was not told yet.
+// ack appends the ack for what is below low and has not been sent yet.
 func (cf *confirms) ack(dst []byte) []byte {
 	last := cf.low - 1
 	if last == cf.told {
@@ -148,8 +146,8 @@ func (cf *confirms) ack(dst []byte) []byte {
 	return dst
 }
 
-// tellConfirms appends what all channels have to tell to the out buffer. The
-// writer calls it before it writes.
+// tellConfirms appends the news of all channels to the out buffer. The writer calls it before it
+// writes.
 func (c *conn) tellConfirms() {
 	c.confirmMu.Lock()
 	defer c.confirmMu.Unlock()
@@ -175,8 +173,7 @@ func (c *conn) tellConfirms() {
 	}
 }
 
-// endConfirms tells the last confirms of the channel; later ones are not
-// wanted.
+// endConfirms sends the last confirms of the channel; later ones are dropped.
 func (ch *channel) endConfirms() {
 	if ch.confirms == nil {
 		return

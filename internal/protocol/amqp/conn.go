@@ -14,26 +14,26 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// state is where a connection is in its life.
+// state is the state of a connection in its life cycle.
 type state uint8
 
 const (
 	wantHeader  state = iota // nothing received
-	wantStartOk              // connection.start is out
-	wantTuneOk               // logged in, connection.tune is out
+	wantStartOk              // connection.start was sent
+	wantTuneOk               // logged in, connection.tune was sent
 	wantOpen                 // tuned
 	running                  // open
-	closing                  // we sent connection.close: only close and close-ok count
-	garbled                  // as closing, and the byte stream makes no sense any more
-	closed                   // over
+	closing                  // connection.close was sent: only close and close-ok are handled
+	garbled                  // like closing, and the byte stream can no longer be parsed
+	closed                   // finished
 )
 
 // The limits of how long a connection takes to end.
 const (
 	closeOkTimeout  = 10 * time.Second // for the client's close-ok
-	garbledTimeout  = 3 * time.Second  // for the client to read our close after a framing error
+	garbledTimeout  = 3 * time.Second  // for the client to read connection.close after a framing error
 	lastWriteWindow = 5 * time.Second  // for the last frames to be written
-	lingerTimeout   = 5 * time.Second  // for the client to close the socket after our close-ok
+	lingerTimeout   = 5 * time.Second  // for the client to close the socket after close-ok was sent to it
 )
 
 // conn is one client connection. Its fields belong to the reader goroutine
@@ -51,10 +51,10 @@ type conn struct {
 	acks  ackTimer
 
 	state    state
-	linger   bool // the client has asked for the end, and closes the socket itself
-	admitted bool // holds a place of Options.Connections
+	linger   bool // the client asked for the end, and closes the socket itself
+	admitted bool // counts towards Options.Connections
 	user     string
-	operator bool // the operator of the broker, without a user name
+	operator bool // the broker's operator, without a user name
 	peer     clientProperties
 	client   *protocol.Client
 	roster   roster // has its own lock
@@ -64,23 +64,23 @@ type conn struct {
 	channelMax int
 
 	channels map[uint16]*channel
-	last     *channel   // that the last frame was for
-	partial  []*channel // with content that began in this read
-	run      settled    // gathered acks, not handed to the session yet
-	requests []*request // gathered requests to semaphores
+	last     *channel   // the channel of the last frame
+	partial  []*channel // with a publish that began in this read
+	run      settled    // collected acks, not yet handed to the session
+	requests []*request // collected requests to semaphores
 	pub      shard.Publish
 	taken    []delivery // scratch of settle
-	answers  bool       // to the last frame of a read need not wake the writer: flushRead sends them
+	answers  bool       // replies to the last frame of a read need not wake the writer: flushRead sends them
 
-	blocked   bool                  // connection.blocked is out
+	blocked   bool                  // connection.blocked was sent
 	draining  atomic.Bool           // set by Drain and evict
-	evicted   atomic.Pointer[fault] // set by evict: why
-	idle      atomic.Bool           // set by the heartbeat: give back memory
+	evicted   atomic.Pointer[fault] // set by evict: the reason
+	idle      atomic.Bool           // set by the heartbeat: free memory
 	attention chan struct{}         // 1 slot: Drain was called
 
 	confirmMu  sync.Mutex
 	confirming []*confirms   // guarded by confirmMu: with news for the client
-	confirmed  chan struct{} // guarded by confirmMu: nil, or tells the draining reader that confirms went out
+	confirmed  chan struct{} // guarded by confirmMu: nil, or notifies the draining reader that confirms were sent
 }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
@@ -110,16 +110,15 @@ func (c *conn) Serve() {
 	c.finish()
 }
 
-// giveUpHandshake ends a connection that did not get to connection.open in time.
-// It runs on a timer's goroutine; a connection that is open stopped the timer.
+// giveUpHandshake ends a connection that did not reach connection.open in time. It runs on a
+// timer's goroutine; opening a connection stops the timer.
 func (c *conn) giveUpHandshake() {
 	if !c.beat.started() {
 		c.Kill()
 	}
 }
 
-// finish gives back everything, lets the writer write what is left, and closes
-// the socket.
+// finish releases everything, lets the writer write what is left, and closes the socket.
 func (c *conn) finish() {
 	defer c.client.Leave()
 	c.beat.stop()
@@ -134,23 +133,23 @@ func (c *conn) finish() {
 		c.srv.o.Connections.Release()
 	}
 	if c.linger && !c.draining.Load() {
-		// The end is left to a client that has close-ok, as RabbitMQ does: publishes may follow its
-		// close (amqplib), and a socket closed before they are read would take close-ok from it.
+		// After close-ok, the client closes the socket, as with RabbitMQ: publishes may follow the
+		// client's close (amqplib), and closing a socket before they are read would discard
+		// close-ok.
 		c.Linger(lingerTimeout)
 	}
 	c.Kill()
 }
 
-// endSession takes the connection out of the engine: no delivery comes after
-// it, what was delivered and not settled is ready again, exclusive queues are
-// gone.
+// endSession removes the connection from the engine: it gets no more deliveries, unsettled ones are
+// ready again, and its exclusive queues are deleted.
 func (c *conn) endSession() {
 	if c.session == nil {
 		return
 	}
 	c.doRequests()
 	for _, ch := range c.channels {
-		ch.cancelAll() // of all channels first: none is sent what another gives back
+		ch.cancelAll() // consumers of all channels first: none may get what another channel returns
 	}
 	for _, ch := range c.channels {
 		c.endChannel(ch)
@@ -171,14 +170,13 @@ func (c *conn) Drain() {
 	c.in.Kick()
 }
 
-// evict is what the engine calls when the session must end. Any goroutine may
-// call it.
+// evict is called by the engine when the session must end, on any goroutine.
 func (c *conn) evict(reason error) {
 	c.evicted.Store(faultOf(reason))
 	c.Drain()
 }
 
-// Abandon implements protocol.Abandoner: connection.close takes the place of all frames.
+// Abandon implements protocol.Abandoner: connection.close replaces all waiting frames.
 func (c *conn) Abandon() {
 	f := shutdownFault()
 	if !c.out.endWith(closeOf(f)) {
@@ -189,15 +187,14 @@ func (c *conn) Abandon() {
 	c.Drain()
 }
 
-// goodbye is what Drain asks for, on the reader's goroutine: outstanding
-// confirms leave first.
+// goodbye does what Drain asks for, on the reader's goroutine: outstanding confirms are sent first.
 func (c *conn) goodbye() {
 	switch {
 	case c.state < running:
 		c.state = closed
 		return
 	case c.state > running:
-		return // on its way out already
+		return // already ending
 	}
 	if f := c.evicted.Load(); f != nil {
 		c.fail(f)
@@ -218,7 +215,7 @@ func (c *conn) goodbye() {
 	c.fail(shutdownFault())
 }
 
-// shutdownFault is what clients hear when the broker stops, or does not lead any more.
+// shutdownFault is what clients get when the broker stops, or no longer leads.
 func shutdownFault() *fault {
 	return &fault{code: amqpcode.ConnectionForced, text: amqperr.ShutdownText}
 }
@@ -229,24 +226,24 @@ func closeOf(f *fault) *amqpwire.ConnectionClose {
 	}
 }
 
-// send appends a method of channel 0 to what is written next.
+// send appends a method of channel 0 to the output.
 func (c *conn) send(m amqpwire.Method) { c.sendOn(0, m) }
 
-// sendOn appends a method to what is written next.
+// sendOn appends a method to the output.
 func (c *conn) sendOn(channel uint16, m amqpwire.Method) {
 	c.out.add(func(dst []byte) []byte { return amqpwire.AppendMethodFrame(dst, channel, m) })
 	c.answered()
 }
 
-// answered has the answer to a frame written.
+// answered makes sure that the answer to a frame is written.
 func (c *conn) answered() {
 	if !c.answers {
 		c.out.signal()
 	}
 }
 
-// fail closes the connection from our side: the engine lets go of it, the
-// client is told, and has some time to say close-ok.
+// fail closes the connection from the server's side: it leaves the engine, sends connection.close,
+// and gives the client some time for close-ok.
 func (c *conn) fail(f *fault) {
 	log := c.srv.o.Log
 	if c.session == nil {
@@ -262,5 +259,5 @@ func (c *conn) fail(f *fault) {
 
 // killAfter bounds how long the end of the connection may take.
 func (c *conn) killAfter(d time.Duration) {
-	time.AfterFunc(d, c.Kill) // harmless when all is over by then
+	time.AfterFunc(d, c.Kill) // harmless if the connection has ended by then
 }

@@ -19,14 +19,14 @@ type consumer struct {
 	tag   string
 	noAck bool
 
-	timeout time.Duration // that the client asked for; 0 none, -1 did not ask
+	timeout time.Duration // as the client asked; 0 none, -1 not given
 	limit   int64         // guarded by output.mu: the same in ticks with the defaults, 0 before the first delivery
 
-	c       *shard.Consumer // of the reader: nil until it runs
-	mailbox string          // of the reader: of a consumer of direct replies
+	c       *shard.Consumer // for the reader goroutine: nil until it runs
+	mailbox string          // for the reader goroutine: of a consumer of direct replies
 }
 
-// cancel takes the consumer out of the engine; no delivery comes after it.
+// cancel removes the consumer from the engine; no delivery comes after that.
 func (k *consumer) cancel() {
 	switch s := k.ch.c.session; {
 	case k.mailbox != "":
@@ -45,7 +45,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	c.out.mu.Lock()
 	other, n := ch.consumers[m.ConsumerTag], len(ch.consumers)
 	c.out.mu.Unlock()
-	if other != nil && (m.Queue != replyQueue || other != ch.replies) { // a second consumer of replies is refused as such
+	if other != nil && (m.Queue != replyQueue || other != ch.replies) { // a second consumer of replies has its own error
 		return faultf(amqpcode.NotAllowed, "attempt to reuse consumer tag '%s'", m.ConsumerTag)
 	}
 	if limit := c.srv.o.ChannelConsumers; limit > 0 && n >= limit {
@@ -115,8 +115,7 @@ func (ch *channel) addConsumer(k *consumer) {
 	ch.consumers[k.tag] = k
 }
 
-// removeConsumer forgets the consumer called tag and returns it, nil when there
-// was none.
+// removeConsumer removes the consumer called tag and returns it, nil if there was none.
 func (ch *channel) removeConsumer(tag string) *consumer {
 	ch.c.out.mu.Lock()
 	defer ch.c.out.mu.Unlock()
@@ -125,7 +124,7 @@ func (ch *channel) removeConsumer(tag string) *consumer {
 	return k
 }
 
-// cancel ends a consumer; an unknown one has ended already.
+// cancel ends a consumer; an unknown one counts as ended.
 func (ch *channel) cancel(m *amqpwire.BasicCancel) {
 	if k := ch.removeConsumer(m.ConsumerTag); k != nil {
 		k.cancel()
@@ -144,7 +143,7 @@ func (c *conn) Deliver(ds []shard.Delivery) {
 	c.out.signal()
 }
 
-// Gather implements shard.Output: it encodes deliveries behind what waits to be written. It runs on
+// Gather implements shard.Output: it appends encoded deliveries to the output. It runs on
 // goroutines of the engine.
 func (c *conn) Gather(ds []shard.Delivery) {
 	o := &c.out
@@ -158,7 +157,7 @@ func (c *conn) Gather(ds []shard.Delivery) {
 		k := d.Consumer.Data.(*consumer)
 		ch := k.ch
 		if d.Queue == nil && ch.consumers[k.tag] != k {
-			continue // a reply that crossed the end of its consumer
+			continue // a reply that was sent while its consumer ended
 		}
 		ch.tag++
 		ch.handedOut.count(k.noAck, d.Redelivered)
@@ -205,8 +204,8 @@ func (c *conn) Cancelled(bc *shard.Consumer) {
 }
 
 // notifyCancelledLocked tells the client which of its consumers are gone, unless a queue.delete of
-// the same channel has yet to be answered: clients that wait for delete-ok take a cancel before it
-// for a failure. output.mu is held.
+// the same channel has not been answered: clients that wait for delete-ok take a cancel before it
+// for a failure. The caller holds output.mu.
 func (ch *channel) notifyCancelledLocked() {
 	if ch.deleting {
 		return
@@ -260,7 +259,7 @@ func (ch *channel) addGetOk(d *shard.Delivery, left uint32, noAck bool) {
 	})
 }
 
-// sendReturn tells the client that its mandatory message reached no queue.
+// sendReturn returns a mandatory message that reached no queue to the client.
 func (ch *channel) sendReturn(env message.Envelope) {
 	c := ch.c
 	c.out.add(func(dst []byte) []byte {

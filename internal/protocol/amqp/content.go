@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// contentStage is what a channel expects of a publish that has begun.
+// contentStage is the frame that a channel expects next for a publish.
 type contentStage uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 // the connection.
 const maxBodySize = 512 << 20
 
-// content is a publish on its way in. As long as all of it came with one read
-// it only points into the read buffer; own makes it outlive the read.
+// content is a publish that is being received. While all of it came with one read it only points
+// into the read buffer; own copies it, so that it outlives the read.
 type content struct {
 	stage     contentStage
 	mandatory bool
@@ -33,14 +33,14 @@ type content struct {
 	peek          message.Peek // of props
 	size          int          // announced size of the body
 
-	// env is nil until a part of the content has to be kept; then it is the
-	// envelope so far, and counted bytes of it are accounted for at the server.
+	// env is nil until a part of the content must be kept. Then it is the envelope so far; the
+	// server accounts for counted bytes of it.
 	env     []byte
 	body    int // bytes of the body in env
 	counted int
 }
 
-// unexpected is the fault for a frame that is not the one that must come next.
+// unexpected returns the fault for a frame that is not the expected one.
 func (ct *content) unexpected(kind string) error {
 	var f *fault
 	if ct.stage == wantContentHeader {
@@ -67,7 +67,7 @@ func (ch *channel) beginPublish(args []byte) error {
 	return nil
 }
 
-// points notes that the channel's content points into the read buffer.
+// points records that the channel's content points into the read buffer.
 func (ch *channel) points() {
 	c := ch.c
 	if n := len(c.partial); n == 0 || c.partial[n-1] != ch {
@@ -157,8 +157,8 @@ func (ct *content) own() {
 	}
 }
 
-// grow makes room for n more bytes of the body. The announced size is not
-// believed: room doubles with what really came, up to the exact need.
+// grow makes room for n more bytes of the body. It does not trust the announced size: the room
+// doubles with what has really arrived, up to the exact need.
 func (ct *content) grow(n int) {
 	need := len(ct.env) + n
 	if need <= cap(ct.env) {
@@ -170,7 +170,7 @@ func (ct *content) grow(n int) {
 	ct.env = env
 }
 
-// drop forgets the content.
+// drop discards the content.
 func (ct *content) drop(s *Server) {
 	if ct.counted > 0 {
 		s.assembling.Add(-int64(ct.counted))
@@ -178,16 +178,15 @@ func (ct *content) drop(s *Server) {
 	*ct = content{}
 }
 
-// publishFault names basic.publish as the method that failed, which is not in
-// the frame that brought the failure.
+// publishFault names basic.publish as the method that failed, because the frame that caused the
+// failure has no method.
 func publishFault(err error) error {
 	f := wireFault(err)
 	f.method = amqpwire.IDBasicPublish
 	return f
 }
 
-// endContent publishes what has come in whole; body is its body unless the
-// content owns it.
+// endContent publishes a complete message; body is its body unless the content owns it.
 func (ch *channel) endContent(body []byte) error {
 	c, ct := ch.c, &ch.content
 	ct.stage = noContent

@@ -5,8 +5,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// envelope is the message as the consumer gets it. Queues that count deliveries
-// tell in a header how often it came back; the stored message stays as it is.
+// envelope returns the message as the consumer gets it. If the queue counts deliveries, a header
+// says how often the message was returned; the stored message does not change.
 func envelope(d *shard.Delivery) message.Envelope {
 	if d.Count == 0 || !d.Queue.Policy().CountDeliveries {
 		return d.Env

@@ -12,30 +12,29 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// fault is a failure as the client is told about it. Its code decides the scope
-// (amqpcode.IsHard).
+// fault is a failure as the client sees it. Its code determines the scope (amqpcode.IsHard).
 type fault struct {
 	code   uint16
-	text   string            // what follows the name of the code
+	text   string            // the text after the name of the code
 	method amqpwire.MethodID // that failed; 0: none
-	bare   bool              // names no method, though one failed
+	bare   bool              // do not name the method that failed
 }
 
-// Error is the reply text of the close method.
+// Error returns the reply text of the close method.
 func (f *fault) Error() string { return amqpcode.Text(f.code, f.text) }
 
 func faultf(code uint16, format string, args ...any) *fault {
 	return &fault{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// faultRow is what becomes of one sentinel of the semaphores.
+// faultRow maps one sentinel of the semaphores.
 type faultRow struct {
 	err  error
 	code uint16
 }
 
-// faults has a row for every sentinel of the semaphores; a test says so. They are of requests in
-// transactions; others have an answer.
+// faults has a row for every sentinel of the semaphores, as a test checks. They are for requests in
+// transactions; other requests get an answer.
 var faults = []faultRow{
 	{semaphores.ErrNotFound, amqpcode.NotFound},
 	{semaphores.ErrNoTask, amqpcode.NotFound},
@@ -48,8 +47,8 @@ var faults = []faultRow{
 	{semaphores.ErrNotActive, amqpcode.PreconditionFailed},
 }
 
-// faultOf returns the fault that the client gets for err. An unforeseen error is internal and says
-// no more.
+// faultOf returns the fault that the client gets for err. An unforeseen error becomes an internal
+// error without details.
 func faultOf(err error) *fault {
 	var f *fault
 	if errors.As(err, &f) {

@@ -14,20 +14,20 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// handshakeFrameMax bounds frames before connection.tune-ok. It leaves room for
-// the tokens that some use as passwords.
+// handshakeFrameMax bounds frames before connection.tune-ok. It leaves room for tokens used as
+// passwords.
 const handshakeFrameMax = 64 << 10
 
-// headerAMQP09 is the protocol header of 0-9, which RabbitMQ takes, too.
+// headerAMQP09 is the protocol header of 0-9, which RabbitMQ accepts, too.
 const headerAMQP09 = "AMQP\x01\x01\x00\x09"
 
-// clientProperties is what we want to know of connection.start-ok.
+// clientProperties is what connection.start-ok says about the client.
 type clientProperties struct {
-	cancelNotify bool // takes basic.cancel from us
-	blocked      bool // takes connection.blocked from us
+	cancelNotify bool // understands basic.cancel from the server
+	blocked      bool // understands connection.blocked
 	all          message.Table
-	mechanism    string // that it logged in by
-	loginClose   bool   // takes connection.close after a refused login
+	mechanism    string // with which it logged in
+	loginClose   bool   // understands connection.close after a refused login
 }
 
 func readClientProperties(t message.Table) clientProperties {
@@ -45,8 +45,7 @@ func readClientProperties(t message.Table) clientProperties {
 	}
 }
 
-// serverProperties is what we tell of ourselves. The capabilities are
-// RabbitMQ's; clients switch on them.
+// serverProperties describes the server. The capabilities are RabbitMQ's; clients check them.
 func (s *Server) serverProperties() message.Table {
 	var capabilities message.Table
 	for _, name := range []string{
@@ -67,8 +66,7 @@ func (s *Server) serverProperties() message.Table {
 	}
 }
 
-// protocolHeader handles what a client sends first, and reports whether frames
-// follow.
+// protocolHeader handles the first bytes of a client, and reports whether frames follow.
 func (c *conn) protocolHeader() bool {
 	pending := c.in.Pending()
 	if len(pending) < len(amqpwire.ProtocolHeader) {
@@ -124,7 +122,7 @@ func (c *conn) connectionMethod(payload []byte) error {
 			return c.updateSecret(m)
 		}
 	case *amqpwire.ConnectionCloseOk:
-		return nil // to a close that crossed the client's
+		return nil // to a close that the server sent while the client sent its own
 	}
 	return unexpectedMethod(c.state)
 }
@@ -150,10 +148,10 @@ func (c *conn) startOk(m *amqpwire.ConnectionStartOk) error {
 	return nil
 }
 
-// external is the SASL mechanism of clients that have already authenticated with a certificate.
+// external is the SASL mechanism of clients that have authenticated with a certificate.
 const external = "EXTERNAL"
 
-// mechanisms are the SASL mechanisms that the client may choose from.
+// mechanisms returns the SASL mechanisms that the client may choose from.
 func (c *conn) mechanisms() string {
 	if _, secure := protocol.StateOf(c.nc); secure && c.srv.o.Logins.TLS().AsksCertificates() {
 		return "PLAIN AMQPLAIN " + external
@@ -161,11 +159,11 @@ func (c *conn) mechanisms() string {
 	return "PLAIN AMQPLAIN"
 }
 
-// authenticate authenticates the client. An error that is no fault is a failed login.
+// authenticate authenticates the client. An error that is not a fault means a failed login.
 func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err error) {
 	at := protocol.Attempt{Protocol: "amqp091", Peer: c.nc.RemoteAddr()}
 	if m.Mechanism == external && strings.Contains(c.mechanisms(), external) {
-		// As in RabbitMQ the response, which may ask to act as another, is not looked at.
+		// As in RabbitMQ the response, which may ask to act as another user, is ignored.
 		if at.User = c.srv.o.Logins.TLS().UserOf(c.nc); at.User == "" {
 			return "", errors.New("the client sent no certificate, or one that names no user")
 		}
@@ -183,14 +181,13 @@ func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err err
 	return user, c.srv.o.Logins.Password(c.Over(), at, password)
 }
 
-// isFault reports whether an error is for the client to hear as it is.
+// isFault reports whether an error is to be sent to the client as it is.
 func isFault(err error) bool {
 	var f *fault
 	return errors.As(err, &f)
 }
 
-// refuseLogin ends the connection some time after a failed login, so that
-// guessing passwords is slow.
+// refuseLogin ends the connection a while after a failed login, so that guessing passwords is slow.
 func (c *conn) refuseLogin(mechanism string) {
 	if c.peer.loginClose {
 		f := faultf(amqpcode.AccessRefused, "Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism)
@@ -235,7 +232,7 @@ func credentials(mechanism string, response []byte) (user, password string, err 
 	return "", "", faultf(amqpcode.CommandInvalid, "unknown authentication mechanism '%s'", mechanism)
 }
 
-// text is the string of a table's value: a long string or a byte string.
+// text returns the string in a table's value: a long string or a byte string.
 func text(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -246,8 +243,8 @@ func text(v any) (string, bool) {
 	return "", false
 }
 
-// tuneOk takes the client's limits, which may be lower than ours; 0 means that
-// it has none of its own.
+// tuneOk applies the client's limits, which may be lower than the server's; 0 means that the client
+// has none.
 func (c *conn) tuneOk(m *amqpwire.ConnectionTuneOk) error {
 	c.frameMax = c.srv.o.FrameMax
 	if err := negotiate("frame_max", m.FrameMax, amqpwire.MinFrameMax, &c.frameMax); err != nil {
@@ -263,7 +260,7 @@ func (c *conn) tuneOk(m *amqpwire.ConnectionTuneOk) error {
 	return nil
 }
 
-// negotiate lowers ours to what the client asks for.
+// negotiate lowers the server's limit to what the client asks for.
 func negotiate(name string, asked, least uint32, ours *uint32) error {
 	switch {
 	case asked == 0:
@@ -277,7 +274,7 @@ func negotiate(name string, asked, least uint32, ours *uint32) error {
 	return nil
 }
 
-// openVHost opens the session; from here on the connection is the client's.
+// openVHost opens the session; from here on the connection is open.
 func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	if !c.srv.o.Connections.Acquire() {
 		return faultf(amqpcode.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())
@@ -308,9 +305,9 @@ func (c *conn) newSession(vhost string) (*broker.Session, error) {
 	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.client.Name(), Evict: c.evict, Done: c.Leaving()})
 }
 
-// updateSecret takes note of a new secret, which is meant to renew a login that expires. Logins by
-// password do not expire: as in RabbitMQ any secret is welcome and none is looked at, but whether
-// the user may still be here.
+// updateSecret handles a new secret, which is meant to renew a login that expires. Logins by
+// password do not expire: as in RabbitMQ any secret is accepted and ignored, but the user must
+// still be allowed here.
 func (c *conn) updateSecret(m *amqpwire.ConnectionUpdateSecret) error {
 	if err := c.session.MayEnter(); err != nil {
 		c.srv.o.Log.Warn("amqp: new secret refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "reason", m.Reason, "err", err)

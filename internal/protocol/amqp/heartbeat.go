@@ -7,16 +7,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// idleTick is how often a connection without heartbeats is looked at.
+// idleTick is how often a connection without heartbeats is checked.
 const idleTick = 30 * time.Second
 
-// stuckWrite is the least time that a client may take to read anything at all
-// before it is considered dead, for connections with heartbeats.
+// stuckWrite is how long a client with heartbeats may at least take to read anything at all before
+// it is considered dead.
 const stuckWrite = 30 * time.Second
 
-// heartbeat looks at a connection twice per interval: it sends a heartbeat when nothing else was
-// written since the last look, as RabbitMQ does, and ends the connection when the client was
-// silent for two intervals.
+// heartbeat checks a connection twice per interval: it sends a heartbeat if nothing else was
+// written since the last check, as RabbitMQ does, and ends the connection if the client was silent
+// for two intervals.
 type heartbeat struct {
 	interval time.Duration // as negotiated, 0 = no heartbeats; set before start
 
@@ -26,8 +26,8 @@ type heartbeat struct {
 
 	// of the timer's goroutine
 	reads  uint64
-	writes uint64 // up to the last look, with the heartbeat that it sent
-	silent int    // looks since something was read
+	writes uint64 // up to the last check, including its heartbeat
+	silent int    // checks since something was read
 }
 
 // start begins when the connection is open.
@@ -91,8 +91,8 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	}
 }
 
-// due reports whether a heartbeat is to be sent: nothing was written since the last look but its
-// own heartbeat, and nothing is about to be.
+// due reports whether to send a heartbeat: nothing but the last heartbeat was written since the
+// last check, and nothing is about to be.
 func (h *heartbeat) due(writes uint64, pending bool) bool {
 	if writes > h.writes || pending {
 		h.writes = writes

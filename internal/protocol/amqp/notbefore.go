@@ -15,7 +15,7 @@ func notBefore(headers []byte) (int64, error) {
 	return ms, nil
 }
 
-// marks tell which headers with a meaning for publishing a message has.
+// marks are the headers of a message that affect its publishing.
 type marks uint8
 
 const (

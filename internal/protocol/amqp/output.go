@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// firstOut is the room a fresh out buffer starts with.
+	// firstOut is the initial size of an out buffer.
 	firstOut = 4 << 10
 	// pooledOut is the largest out buffer kept for reuse.
 	pooledOut = 2 << 20
-	// writeChunk is how much is given to the system at a time; the window of
-	// deliveries opens after each.
+	// writeChunk is how much is written at a time; after each chunk the window of deliveries opens.
 	writeChunk = 256 << 10
-	// tlsRecord is how much is written to TLS at a time: a write that its deadline
-	// interrupts cannot go on there, so that each has to make progress as a whole.
+	// tlsRecord is how much is written to TLS at a time: a TLS write that its deadline interrupts
+	// cannot be continued, so each must complete.
 	tlsRecord = 16 << 10
-	// fullOut is how much may wait to be written before the reader stops
-	// reading from the client. It is well above the window of deliveries: a
-	// client that publishes while it does not read must not be stopped by
-	// deliveries alone.
+	// fullOut is how much may wait to be written before the reader stops reading from the client.
+	// It is well above the window of deliveries: deliveries alone must not stop a client that
+	// publishes while it does not read.
 	fullOut = 4 << 20
-	// sendAtOnce is how much at most is written by the goroutine that it comes from.
+	// sendAtOnce is how much at most is written by the goroutine that produced it.
 	sendAtOnce = 16 << 10
 )
 
@@ -37,20 +35,20 @@ type outBuffer struct{ b []byte }
 
 var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
 
-// output gathers frames for the client. Any goroutine appends; the writer
-// goroutine writes, or one that has just appended a little (Send).
+// output collects frames for the client. Any goroutine appends; the writer goroutine writes, or a
+// goroutine that has just appended a little (Send).
 type output struct {
 	nc    net.Conn
 	sent  *atomic.Uint64 // bytes written
 	piece int            // bytes of one write
 	wake  chan struct{}  // 1 slot: there is something to write, or confirms to tell
 	room  chan struct{}  // 1 slot: something was written
-	done  chan struct{}  // closed when the writer has left
+	done  chan struct{}  // closed when the writer has ended
 
 	writes  atomic.Uint64 // chunks written
 	size    atomic.Int64  // bytes that wait or are being written
 	timeout atomic.Int64  // nanoseconds that a write may take without progress, 0 = any
-	telling atomic.Bool   // the reader sends confirms soon: they need not wake the writer
+	telling atomic.Bool   // the reader will send confirms soon: they need not wake the writer
 
 	writing sync.Mutex      // held by the goroutine that writes; taken before mu
 	sender  protocol.Sender // guarded by writing
@@ -60,8 +58,8 @@ type output struct {
 	buf      *outBuffer    // guarded by mu: whole frames, nil when there are none
 	window   *shard.Window // guarded by mu: nil before the session is open
 	windowed int           // guarded by mu: bytes of buf counted in window
-	ended    bool          // guarded by mu: the writer leaves when buf is written; frames are dropped
-	farewell bool          // guarded by mu: buf is that (protocol.Farewell)
+	ended    bool          // guarded by mu: the writer ends when buf is written; later frames are dropped
+	farewell bool          // guarded by mu: buf is a protocol.Farewell
 	props    []byte        // guarded by mu: of withOffset
 }
 
@@ -74,7 +72,7 @@ func (o *output) init(nc net.Conn) {
 	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 }
 
-// add appends frames; the caller signals when they are to be written.
+// add appends frames; the caller calls signal when they are to be written.
 func (o *output) add(frames func(dst []byte) []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,10 +100,10 @@ func (o *output) signal() {
 	}
 }
 
-// full tells the reader to stop reading.
+// full reports whether the reader must stop reading.
 func (o *output) full() bool { return o.size.Load() > fullOut }
 
-// end lets the writer leave when all is written.
+// end makes the writer end when everything is written.
 func (o *output) end() {
 	o.mu.Lock()
 	o.ended = true
@@ -114,8 +112,8 @@ func (o *output) end() {
 	o.signal()
 }
 
-// endWith is end with one method of channel 0 in the place of what the writer has not taken yet.
-// false: the connection is not open, or over.
+// endWith is end with one method of channel 0 instead of what the writer has not taken yet. It
+// returns false if the connection is not open, or has ended.
 func (o *output) endWith(m amqpwire.Method) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,7 +131,7 @@ func (o *output) endWith(m amqpwire.Method) bool {
 	return true
 }
 
-// taken is what was taken from an output to be written.
+// taken is a part of an output that is being written.
 type taken struct {
 	buf      *outBuffer // nil: nothing
 	from     int        // what is before was written
@@ -142,7 +140,7 @@ type taken struct {
 	last     bool // nothing will follow
 }
 
-// take takes what has gathered.
+// take takes what waits to be written.
 func (o *output) take() taken {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -154,7 +152,7 @@ func (o *output) take() taken {
 	return t
 }
 
-// free gives back the memory.
+// free releases the memory.
 func (t *taken) free() {
 	if t.buf != nil && cap(t.buf.b) <= pooledOut {
 		t.buf.b = t.buf.b[:0]
@@ -184,8 +182,8 @@ func (c *conn) writeLoop() {
 	}
 }
 
-// Send implements shard.Output. What the socket does not take at once is left to the writer, as is
-// the end of the connection.
+// Send implements shard.Output. It leaves what the socket does not accept at once to the writer,
+// and also the end of the connection.
 func (c *conn) Send() {
 	o := &c.out
 	if !o.sender.Can() || o.size.Load() > sendAtOnce || !o.writing.TryLock() {
@@ -205,14 +203,15 @@ func (c *conn) Send() {
 	}
 }
 
-// trySend writes t if the socket takes all of it at once. An error is met again by the writer.
+// trySend writes t if the socket accepts all of it at once. The writer will get the same error
+// again.
 func (o *output) trySend(t *taken) {
 	n, err := o.sender.Try(t.buf.b[t.from:])
 	t.from += n
 	o.sent.Add(uint64(n))
 	o.size.Add(-int64(n))
 	if err != nil || t.from < len(t.buf.b) {
-		return // the writer goes on with it, and counts it
+		return // the writer continues with it, and counts it
 	}
 	o.writes.Add(1)
 	if t.windowed > 0 {
@@ -221,8 +220,8 @@ func (o *output) trySend(t *taken) {
 	t.free()
 }
 
-// write writes all of t, frees it, and opens the window as it goes. false: the client is gone, or
-// does not read.
+// write writes all of t, frees it, and opens the window step by step. It returns false if the
+// client is gone, or does not read.
 func (o *output) write(t *taken) bool {
 	if t.buf == nil {
 		return true
@@ -250,8 +249,7 @@ func (o *output) write(t *taken) bool {
 	return ok
 }
 
-// writeChunk writes b; it gives up when for the timeout nothing could be
-// written at all.
+// writeChunk writes b; it gives up if nothing at all could be written within the timeout.
 func (o *output) writeChunk(b []byte) bool {
 	for len(b) > 0 {
 		if t := o.timeout.Load(); t > 0 {
@@ -268,11 +266,11 @@ func (o *output) writeChunk(b []byte) bool {
 	return true
 }
 
-// shutWindow is more than any window. The engine delivers nothing more to a
-// connection that ends: without acknowledgements it would be lost for nothing.
+// shutWindow is more than any window, so that the engine delivers nothing more to a connection that
+// ends: messages without acknowledgement would be lost.
 const shutWindow = 1 << 40
 
-// drop refuses further frames after a failed write, so that nothing gathers.
+// drop discards further frames after a failed write, so that nothing accumulates.
 func (o *output) drop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -282,15 +280,15 @@ func (o *output) drop() {
 	o.shut()
 }
 
-// shut closes the engine's window for good; mu is held.
+// shut closes the engine's window for good; the caller holds mu.
 func (o *output) shut() {
 	if o.window != nil {
 		o.window.Add(shutWindow)
 	}
 }
 
-// awaitRoom holds the reader back while the client does not read its answers.
-// What was gathered goes to the engine first.
+// awaitRoom holds the reader back while the client does not read its answers. Collected operations
+// go to the engine first.
 func (c *conn) awaitRoom() {
 	if !c.out.full() {
 		return

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// arenaChunk is how much memory is taken at a time for the envelopes of one
-// read. A message that stays keeps its whole chunk, so it is not larger.
+// arenaChunk is the size of the chunks that hold the envelopes of one read. A message that stays
+// keeps its whole chunk, so it is not larger.
 const arenaChunk = 16 << 10
 
-// arena hands out memory for the envelopes of one read. It is dropped at the
-// end of the read: the engine keeps what it was given.
+// arena allocates the envelopes of one read. It is dropped at the end of the read; the engine keeps
+// the envelopes.
 type arena struct{ free []byte }
 
-// take returns an empty slice with room for n bytes. ahead is how many bytes of
-// the read are still to be parsed, which is what may be needed further.
+// take returns an empty slice with room for n bytes. ahead is how many bytes of the read are still
+// to be parsed, an upper bound of further needs.
 func (a *arena) take(n, ahead int) []byte {
 	if n > len(a.free) {
 		if n > arenaChunk/4 {
@@ -80,7 +80,7 @@ func (ch *channel) publish(body []byte) error {
 	}
 	noQueue := ct.mandatory && targets.Buffered() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
-		targets = shard.Targets{} // no queue would get it as things are now
+		targets = shard.Targets{} // no queue would get it with the present bindings
 	}
 	p := &c.pub
 	p.TTL, p.NotBefore, p.Told = -1, 0, true
@@ -119,7 +119,7 @@ func (ch *channel) publish(body []byte) error {
 		return nil
 	}
 	if noQueue {
-		ch.giveBack(env) // and yet an exchange remembers it
+		ch.giveBack(env) // although an exchange keeps a copy
 	}
 	p.Targets, p.Env, p.Persistent, p.Priority = targets, env, peek.Persistent(), peek.Priority
 	switch {
@@ -139,7 +139,7 @@ func (ch *channel) publish(body []byte) error {
 	return nil
 }
 
-// checkUserID refuses a message that names another sender.
+// checkUserID refuses a message whose user-id is another user.
 func (c *conn) checkUserID(peek *message.Peek) error {
 	if peek.UserID != nil && string(peek.UserID) != c.user && !c.session.Impersonates() {
 		return faultf(amqpcode.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", peek.UserID, c.user)
@@ -147,7 +147,7 @@ func (c *conn) checkUserID(peek *message.Peek) error {
 	return nil
 }
 
-// checkDeliveryMode refuses what is neither transient nor persistent.
+// checkDeliveryMode refuses values other than transient and persistent.
 func checkDeliveryMode(peek *message.Peek, props []byte) error {
 	set := message.PropertyFlags(binary.BigEndian.Uint16(props))&message.HasDeliveryMode != 0
 	if !set || peek.DeliveryMode == message.Transient || peek.DeliveryMode == message.Persistent {
@@ -156,9 +156,8 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 	return faultf(amqpcode.PreconditionFailed, "invalid message: {delivery_mode_unknown,%d}", peek.DeliveryMode)
 }
 
-// unroutable ends a publish that reaches no queue: it goes back to the client
-// if that is wanted, and is confirmed all the same: a persistent one when it is durable that no
-// queue gets it.
+// unroutable ends a publish that reaches no queue: the message is returned to the client if it is
+// mandatory, and confirmed in any case; a persistent one once it is durable that no queue gets it.
 func (ch *channel) unroutable(env message.Envelope, persistent bool) {
 	if ch.content.mandatory {
 		ch.counts.Returned++
@@ -180,7 +179,7 @@ func (ch *channel) giveBack(env message.Envelope) {
 	ch.sendReturn(env)
 }
 
-// confirmNow answers a publish that the engine has nothing to do with, with ok by a confirm.
+// confirmNow confirms (or, without ok, rejects) a publish that does not go to the engine.
 func (ch *channel) confirmNow(ok bool) {
 	if ch.confirms != nil {
 		ch.published++
@@ -193,8 +192,7 @@ func isReplyKey(key []byte) bool {
 	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
 }
 
-// extraKeys are the further routing keys that the sender chose (headers CC and
-// BCC).
+// extraKeys returns the further routing keys that the sender chose (headers CC and BCC).
 type extraKeys struct {
 	keys  [][]byte
 	blind bool  // BCC is there; consumers must not see it
@@ -225,8 +223,8 @@ func readExtraKeys(headers []byte) extraKeys {
 	return x
 }
 
-// rewrite changes what consumers must see otherwise than it was sent: the name
-// of the reply queue, and no BCC.
+// rewrite changes what consumers must not see as it was sent: it inserts the name of the reply
+// queue and removes BCC.
 func (ch *channel) rewrite(props []byte, replies, blind bool) ([]byte, error) {
 	p, err := message.DecodeProperties(props)
 	if err != nil {

@@ -38,8 +38,8 @@ func (c *conn) readLoop() {
 	}
 }
 
-// parse handles all that is pending and whole. It returns how many bytes the
-// frame at the end needs, as far as that is known.
+// parse handles all complete pending frames. It returns how many bytes the incomplete frame at the
+// end needs, as far as that is known.
 func (c *conn) parse() (want int) {
 	if c.state == wantHeader && !c.protocolHeader() {
 		return 0
@@ -72,8 +72,8 @@ func (c *conn) parse() (want int) {
 	}
 }
 
-// frameSize is the size of the frame at the start of b with its framing, 0 when
-// not even that is there.
+// frameSize returns the size of the frame at the start of b with its framing, 0 if b is too short
+// to tell.
 func frameSize(b []byte) int {
 	const head = amqpwire.FrameOverhead - 1
 	if len(b) < head {
@@ -96,8 +96,8 @@ func (c *conn) endRead() {
 	c.arena = arena{}
 }
 
-// flushRead is flush for what one read brought. When the client had to be waited for, this
-// goroutine does the work itself if it can: others would not do it sooner.
+// flushRead is flush for the operations of one read. If the reader had to wait for the client, it
+// executes them itself if it can, because no other goroutine would be sooner.
 func (c *conn) flushRead() {
 	if c.session == nil || !c.in.Waited() {
 		c.flush()
@@ -117,7 +117,7 @@ func (c *conn) flushRead() {
 	c.doRequests()
 }
 
-// flush hands over what was gathered. It may wait, so answers leave first.
+// flush hands over the collected operations. It may wait, so answers are sent first.
 func (c *conn) flush() {
 	if c.answers {
 		c.answers = false
@@ -130,7 +130,7 @@ func (c *conn) flush() {
 	}
 }
 
-// frame handles one frame. An error is for refuse.
+// frame handles one frame. The caller passes an error to refuse.
 func (c *conn) frame(f amqpwire.Frame) error {
 	switch {
 	case c.state == closing:
@@ -164,8 +164,7 @@ func (c *conn) connectionFrame(f amqpwire.Frame) error {
 	return nil
 }
 
-// frameWithoutChannel handles a frame for a channel that is not open: only
-// channel.open may come.
+// frameWithoutChannel handles a frame for a channel that is not open: only channel.open is allowed.
 func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
 	switch f.Type {
 	case amqpwire.FrameHeartbeat:
@@ -184,7 +183,7 @@ func (c *conn) frameWithoutChannel(f amqpwire.Frame) error {
 	return c.openChannel(f.Channel)
 }
 
-// closingFrame handles a frame after we sent connection.close.
+// closingFrame handles a frame after connection.close was sent.
 func (c *conn) closingFrame(f amqpwire.Frame) {
 	if f.Channel != 0 || f.Type != amqpwire.FrameMethod {
 		return
@@ -197,8 +196,7 @@ func (c *conn) closingFrame(f amqpwire.Frame) {
 	}
 }
 
-// refuse answers a frame that failed, in the scope that the fault's code asks
-// for.
+// refuse answers a frame that failed, in the scope of the fault's code.
 func (c *conn) refuse(f amqpwire.Frame, err error) {
 	fl := wireFault(err)
 	if errors.Is(err, amqpwire.ErrMalformedMethod) {
@@ -214,7 +212,7 @@ func (c *conn) refuse(f amqpwire.Frame, err error) {
 	c.fail(fl)
 }
 
-// wireFault is faultOf for what the codec reports, too.
+// wireFault is faultOf, also for errors of the codec.
 func wireFault(err error) *fault {
 	var unknown *amqpwire.UnknownMethodError
 	switch {
@@ -228,7 +226,7 @@ func wireFault(err error) *fault {
 	return faultOf(err)
 }
 
-// undecodable is the fault of a method frame whose arguments, or ids, are not there or too long.
+// undecodable returns the fault for a method frame whose ids or arguments are missing or too long.
 func undecodable(f amqpwire.Frame, err error) *fault {
 	if errors.Is(err, amqpwire.ErrNotUTF8) {
 		return &fault{code: amqpcode.FrameError, text: "Malformed UTF-8 in shortstr", bare: f.Channel != 0}
@@ -240,12 +238,12 @@ func undecodable(f amqpwire.Frame, err error) *fault {
 	return faultf(amqpcode.FrameError, "cannot decode %s", numbers(f.Payload[ids:]))
 }
 
-// unknownFrame is the fault of a frame whose payload is not that of its type.
+// unknownFrame returns the fault for a frame whose payload does not fit its type.
 func unknownFrame(frameType uint8, payload []byte) *fault {
 	return &fault{code: amqpcode.FrameError, text: describe(frameType, payload) + ": unknown_frame", bare: true}
 }
 
-// frameFault ends a connection whose byte stream is not AMQP any more.
+// frameFault ends a connection whose byte stream is no longer AMQP.
 func (c *conn) frameFault(err error, pending []byte) {
 	var fe *amqpwire.FrameError
 	if !errors.As(err, &fe) || c.state == closing {
@@ -262,7 +260,7 @@ func (c *conn) frameFault(err error, pending []byte) {
 	c.killAfter(garbledTimeout)
 }
 
-// unexpectedFrame is the fault of a frame that has no place there, or that is not one at all.
+// unexpectedFrame returns the fault for a frame in the wrong place, or for bytes that are no frame.
 func unexpectedFrame(f amqpwire.Frame) *fault {
 	if f.Type == amqpwire.FrameHeartbeat && len(f.Payload) > 0 {
 		return unknownFrame(f.Type, f.Payload)

@@ -39,13 +39,13 @@ func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	return nil
 }
 
-// errNoReplies refuses a request whose channel does not wait for an answer.
+// errNoReplies is for a request whose channel consumes no direct replies.
 var errNoReplies = faultf(amqpcode.PreconditionFailed, "fast reply consumer does not exist")
 
 // isReplyName reports whether a queue's name stands for direct replies.
 func isReplyName(name string) bool { return name == replyQueue || strings.HasPrefix(name, replyPrefix) }
 
-// hasReplyName reports whether such a name has a mailbox. The common one always exists.
+// hasReplyName reports whether such a name has a mailbox. The generic name always exists.
 func (ch *channel) hasReplyName(name string) bool {
 	if name == replyQueue {
 		return true
@@ -53,7 +53,7 @@ func (ch *channel) hasReplyName(name string) bool {
 	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
 }
 
-// publishReply delivers a direct reply. It counts as routed whether it has a receiver or not.
+// publishReply delivers a direct reply. It counts as routed, with or without a receiver.
 func (ch *channel) publishReply(key, props, body []byte) {
 	ch.counts.Published++
 	if s := ch.c.session; s.Tapped() {

@@ -11,17 +11,17 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// Requests to semaphores: a client publishes them to the default exchange with the name of a queue
-// that is not one, and the answer goes to the queue that reply-to names. Those of one read are done
-// together, with one wait for the disk, when the read ends or when another method follows.
+// Requests to semaphores: a client publishes them to the default exchange with a reserved queue
+// name, and the answer goes to the queue in reply-to. The requests of one read are executed
+// together, with one wait for the disk, when the read ends or another method follows.
 const semaphoreQueue = "amq.semaphore"
 
-// request is one on its way.
+// request is one request in progress.
 type request struct {
 	ch *channel
 	semaphoreOp
-	refused error  // why it cannot even be tried
-	seq     uint64 // number of the publish in confirm mode, 0 in others
+	refused error  // why it cannot be executed
+	seq     uint64 // number of the publish in confirm mode, otherwise 0
 
 	replyTo       string // "": no answer is wanted
 	correlationID string
@@ -33,7 +33,7 @@ func (s *Server) isRequestQueue(name string) bool {
 	return name == semaphoreQueue && s.o.Semaphores != nil
 }
 
-// request takes a publish that is a request.
+// request accepts a publish that is a request.
 func (ch *channel) request(peek *message.Peek) error {
 	c := ch.c
 	if err := c.session.MayPublish(nil); err != nil {
@@ -59,12 +59,12 @@ func (ch *channel) request(peek *message.Peek) error {
 	}
 	c.requests = append(c.requests, r)
 	if r.change == nil {
-		c.doRequests() // it asks when it is answered, which must be before the next change
+		c.doRequests() // it reads the state when it is answered, which must be before the next change
 	}
 	return nil
 }
 
-// doRequests does the requests that have gathered, and answers them in their order.
+// doRequests executes the collected requests, and answers them in order.
 func (c *conn) doRequests() {
 	if len(c.requests) == 0 {
 		return
@@ -72,7 +72,7 @@ func (c *conn) doRequests() {
 	rs := c.requests
 	c.requests = nil
 	c.emitSettled()
-	c.session.Flush() // what came before it happens before
+	c.session.Flush() // earlier operations come first
 	err := c.srv.o.Semaphores.Do(c.session, changesOf(rs)...)
 	for _, r := range rs {
 		ok := r.tell(err)
@@ -83,7 +83,7 @@ func (c *conn) doRequests() {
 	c.session.Flush()
 }
 
-// changesOf are the changes that requests ask for.
+// changesOf returns the changes that requests ask for.
 func changesOf(rs []*request) []semaphores.Change {
 	changes := make([]semaphores.Change, 0, len(rs))
 	for _, r := range rs {
@@ -94,8 +94,8 @@ func changesOf(rs []*request) []semaphores.Change {
 	return changes
 }
 
-// tell answers the request, err being the manager's for all. It is true when the request was done,
-// and when its sender learns that it was refused.
+// tell answers the request; err is the manager's, for all requests. It returns true if the request
+// was executed, or if its sender learns that it was refused.
 func (r *request) tell(err error) bool {
 	switch {
 	case r.refused != nil:
@@ -117,7 +117,7 @@ func (r *request) tell(err error) bool {
 	return true
 }
 
-// reply publishes an answer. An unroutable one is lost.
+// reply publishes an answer. An unroutable answer is lost.
 func (r *request) reply(answer any) {
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -146,10 +146,10 @@ func (r *request) reply(answer any) {
 	c.session.Publish(&shard.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1, Reserved: true})
 }
 
-// weightOfRequest is how many bytes of memory a byte of a request takes that was understood, about.
+// weightOfRequest is about how many bytes of memory a decoded request takes for each of its bytes.
 const weightOfRequest = 4
 
-// txRequest keeps a request for the commit. One that cannot be tried is refused at once.
+// txRequest keeps a request for the commit. A request that cannot be executed is refused at once.
 func (ch *channel) txRequest(r *request, size int) error {
 	if r.refused != nil {
 		return r.refused
@@ -161,7 +161,7 @@ func (ch *channel) txRequest(r *request, size int) error {
 	return nil
 }
 
-// refuseRequestQueue refuses what can be done with other queues.
+// refuseRequestQueue refuses methods that work on other queues.
 func (ch *channel) refuseRequestQueue() error {
 	return faultf(amqpcode.AccessRefused, "operation not permitted on %s: it only takes requests", amqperr.Resource("queue", semaphoreQueue, ch.c.session.VHost()))
 }

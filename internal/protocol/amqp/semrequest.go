@@ -12,10 +12,10 @@ import (
 const (
 	maxRequestBytes = 1 << 20
 	maxRequestTasks = 10_000
-	maxRequestPage  = 1000 // semaphores or tasks of one answer
+	maxRequestPage  = 1000 // semaphores or tasks in one answer
 )
 
-// semaphoreRequest is the body of a request: fields that an operation has no use for are ignored.
+// semaphoreRequest is the body of a request. An operation ignores fields that it does not use.
 type semaphoreRequest struct {
 	Op        string `json:"op"`
 	Semaphore string `json:"semaphore"`
@@ -29,7 +29,7 @@ type semaphoreRequest struct {
 	Order      *string `json:"order"`
 	Lease      *int64  `json:"lease"` // of a semaphore, or of the tasks that are enqueued
 
-	Create  bool `json:"create"`   // set makes the semaphore when there is none
+	Create  bool `json:"create"`   // set creates a missing semaphore
 	IfEmpty bool `json:"if_empty"` // delete refuses a semaphore with tasks
 
 	From     int      `json:"from"`
@@ -63,7 +63,7 @@ type (
 	}
 	releasedAnswer struct {
 		OK       bool     `json:"ok"`
-		Released []string `json:"released"` // those that were there
+		Released []string `json:"released"` // those that existed
 	}
 	renewedAnswer struct {
 		OK      bool     `json:"ok"`
@@ -71,8 +71,8 @@ type (
 	}
 )
 
-// semaphoreOp is a request that was understood: a change for the manager, and what to answer when
-// it went well. One without a change only asks in answer.
+// semaphoreOp is a decoded request: a change for the manager, and the answer after success. One
+// without a change only reads the state in answer.
 type semaphoreOp struct {
 	change semaphores.Change
 	err    *error // of the change
@@ -83,7 +83,7 @@ func opOf(of *semaphores.Of, change semaphores.Change, answer func() any) semaph
 	return semaphoreOp{change, &of.Err, answer}
 }
 
-// readRequest understands a request that came on a connection. Error: semaphores.ErrInvalid.
+// readRequest decodes a request that came on a connection. Error: semaphores.ErrInvalid.
 func (c *conn) readRequest(body []byte) (semaphoreOp, error) {
 	var r semaphoreRequest
 	if len(body) > maxRequestBytes {
@@ -120,7 +120,7 @@ func (c *conn) readRequest(body []byte) (semaphoreOp, error) {
 
 func (r *semaphoreRequest) of() semaphores.Of { return semaphores.Of{Key: r.Semaphore} }
 
-// settingsRequest makes or changes a semaphore.
+// settingsRequest creates or changes a semaphore.
 func (c *conn) settingsRequest(r *semaphoreRequest) (semaphoreOp, error) {
 	s, err := semjson.Settings{Active: r.Active, TryRelease: r.TryRelease, Order: r.Order, Lease: r.Lease}.Of(r.Semaphore)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *conn) settingsRequest(r *semaphoreRequest) (semaphoreOp, error) {
 	return opOf(&u.Of, u, func() any { return answer(false, &u.Info) }), nil
 }
 
-// enqueue puts one task, or many, into the line.
+// enqueue enqueues one task, or many.
 func (r *semaphoreRequest) enqueue() (semaphoreOp, error) {
 	var entries []semjson.Entry
 	switch {
@@ -172,7 +172,7 @@ func (r *semaphoreRequest) enqueue() (semaphoreOp, error) {
 	}), nil
 }
 
-// tasks does something with tasks that have names.
+// tasks executes an operation on named tasks.
 func (r *semaphoreRequest) tasks() (semaphoreOp, error) {
 	var ids []string
 	switch {
@@ -216,7 +216,7 @@ func (r *semaphoreRequest) page() (semaphoreOp, error) {
 	return opOf(&p.Of, p, func() any { return tasksAnswer{OK: true, Tasks: semjson.OfStates(nil, p.States), Next: p.Next} }), nil
 }
 
-// listSemaphores lists those that the user may read.
+// listSemaphores lists the semaphores that the user may read.
 func (c *conn) listSemaphores(r *semaphoreRequest) any {
 	limit := r.Limit
 	if limit == 0 {
@@ -230,8 +230,8 @@ func (c *conn) listSemaphores(r *semaphoreRequest) any {
 	return a
 }
 
-// defaultPage is how many semaphores a list has that does not say; the manager has the same for
-// tasks.
+// defaultPage is how many semaphores a list without a limit has; the manager has the same default
+// for tasks.
 const defaultPage = 100
 
 func (r *semaphoreRequest) needsTasks() error {
@@ -242,7 +242,7 @@ func (r *semaphoreRequest) tooMany() error {
 	return semjson.Invalid(r.Semaphore, "tasks", fmt.Sprintf("they are more than %d", maxRequestTasks))
 }
 
-// chosen are the names for which done is true.
+// chosen returns the names for which done is true.
 func chosen(ids []string, done []bool) []string {
 	all := make([]string, 0, len(ids))
 	for i, id := range ids {

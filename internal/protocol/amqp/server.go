@@ -16,22 +16,22 @@ import (
 type Options struct {
 	protocol.Shared
 
-	Product  string // name of the broker that clients are told ["Fiveways"]
-	Version  string // of RabbitMQ, that clients are told ["3.10.8"]
-	Build    string // version of this broker, that clients are told ["(devel)"]
+	Product  string // product that clients are told ["Fiveways"]
+	Version  string // version of RabbitMQ that clients are told ["3.10.8"]
+	Build    string // version of this broker that clients are told ["(devel)"]
 	NodeName string // told to clients as cluster_name ["fiveways"]
 
-	FrameMax         uint32        // bytes per frame that we propose and the most we accept [131072]
+	FrameMax         uint32        // largest frame, in bytes; proposed to clients [131072]
 	ChannelMax       uint16        // channels per connection [2047]
 	ChannelConsumers int           // consumers per channel; 0 = no limit
 	Heartbeat        time.Duration // proposed to clients, whole seconds; 0 = none
 	MaxMessageSize   int64         // bytes of a message body [128 MiB]
 
-	ConsumerTimeout       time.Duration // a delivery that is unsettled for this long goes back to its queue; 0 = never
-	ConsumerTimeoutCloses bool          // and its channel is closed; else its consumer is cancelled
+	ConsumerTimeout       time.Duration // a delivery that is unsettled for this long returns to its queue; 0: never
+	ConsumerTimeoutCloses bool          // and its channel is closed; otherwise its consumer is cancelled
 
-	// Operator lets clients in that give no user: they may do everything, and count for no limit.
-	// It is for a server that only this process can reach.
+	// Operator admits clients that give no user: they may do everything, and count for no limit. It
+	// is for a server that only this process can reach.
 	Operator bool
 
 	HandshakeTimeout time.Duration // from accept to connection.open [10 s]
@@ -53,14 +53,14 @@ func (o Options) withDefaults(b *broker.Broker) Options {
 
 // Server serves AMQP connections in front of one broker.
 type Server struct {
-	*protocol.Edge // Drain closes every connection with 320 when its confirms are out, and waits for close-ok
+	*protocol.Edge // Drain closes every connection with 320 when its confirms have been sent, and waits for close-ok
 
 	broker *broker.Broker
 	o      Options
-	quiet  *slog.Logger // for what clients can cause that have not logged in
+	quiet  *slog.Logger // for what clients can cause without a login
 
 	channels   atomic.Int64 // open now
-	assembling atomic.Int64 // bytes of bodies that have not come in whole
+	assembling atomic.Int64 // bytes of incomplete bodies
 }
 
 // New returns a server; Serve starts it.
@@ -71,11 +71,11 @@ func New(b *broker.Broker, o Options) *Server {
 	return s
 }
 
-// Channels is the number of open channels.
+// Channels returns the number of open channels.
 func (s *Server) Channels() int64 { return s.channels.Load() }
 
-// assemblyMessages is how many messages of the largest size may be on their way
-// in at a time, over all connections.
+// assemblyMessages is how many messages of the largest size may be incomplete at a time, over all
+// connections.
 const assemblyMessages = 4
 
 // assemble accounts for n more bytes of a half-received body and reports whether

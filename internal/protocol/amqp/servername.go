@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// namePrefixArg is the argument of queue.declare with which the names that the server makes up
-	// begin (RabbitMQ 4).
+	// namePrefixArg is the argument of queue.declare for the beginning of names that the server
+	// generates (RabbitMQ 4).
 	namePrefixArg = "x-name-prefix"
 	// maxNamePrefix is how long it may be, in bytes.
 	maxNamePrefix = 64
 )
 
-// serverName makes up the name of a queue that was declared without one.
+// serverName generates the name of a queue that was declared without one.
 func (ch *channel) serverName(args message.Table) (string, error) {
 	if kind, _ := args.Get("x-queue-type"); kind == declareargs.StreamType {
 		return "", faultf(amqpcode.PreconditionFailed, "Cannot declare a server-named queue for type rabbit_stream_queue")

@@ -11,12 +11,12 @@ type settlement uint8
 
 const (
 	ack      settlement = iota
-	requeue             // back to its place, as the client says
-	comeBack            // back to its place without a word of the client
-	reject              // dead-lettered, or gone
+	requeue             // to its position, as the client asked
+	comeBack            // to its position, not asked by the client
+	reject              // dead-lettered, or dropped
 )
 
-// refusal is the settlement of a nack or reject.
+// refusal returns the settlement of a nack or reject.
 func refusal(back bool) settlement {
 	if back {
 		return requeue
@@ -24,7 +24,7 @@ func refusal(back bool) settlement {
 	return reject
 }
 
-// settler takes settled deliveries: a session, or a transaction.
+// settler handles settled deliveries: a session, or a transaction.
 type settler interface {
 	Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
 	Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
@@ -32,8 +32,8 @@ type settler interface {
 	Reject(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int)
 }
 
-// settled is a run of deliveries that end alike and lie side by side in one
-// queue, gathered so that the engine gets one operation for all.
+// settled is a run of deliveries that end alike and are contiguous in one queue, collected so that
+// the engine gets one operation for all.
 type settled struct {
 	how   settlement
 	first delivery
@@ -71,10 +71,9 @@ func (r *settled) emit(to settler) {
 	*r = settled{}
 }
 
-// emitSettled hands the gathered run to the session. It comes before every
-// other call of the session but Publish: a publish may overtake an ack, which
-// at worst delivers a message twice, but an ack must not overtake a publish
-// that it depends on.
+// emitSettled hands the collected run to the session. It precedes every other call of the session
+// except Publish: a publish may overtake an ack, which at worst delivers a message twice, but an
+// ack must not overtake a publish that it depends on.
 func (c *conn) emitSettled() { c.run.emit(c.session) }
 
 // gather adds a settled delivery to the run.
@@ -85,7 +84,7 @@ func (c *conn) gather(how settlement, d delivery) {
 	}
 }
 
-// settle ends one delivery, or with multiple all up to it.
+// settle ends one delivery or, with multiple, all up to it.
 func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
 	c := ch.c
 	taken, ok := ch.take(tag, multiple)
@@ -108,8 +107,8 @@ func (ch *channel) settle(how settlement, tag uint64, multiple bool) error {
 	return nil
 }
 
-// take removes unsettled deliveries: the one called tag, or with multiple all up
-// to it. The result is valid until the next take.
+// take removes unsettled deliveries: the one called tag or, with multiple, all up to it. The result
+// is valid until the next take.
 func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
 	c := ch.c
 	c.out.mu.Lock()
@@ -131,8 +130,8 @@ func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
 	return taken, ok
 }
 
-// takeLate completes take on a channel with deliveries that were taken back: they
-// count as settled. output.mu is held.
+// takeLate completes take on a channel with deliveries that were taken back because they were late:
+// they count as settled. The caller holds output.mu.
 func (ch *channel) takeLate(taken []delivery, ok bool, tag uint64, multiple bool) ([]delivery, bool) {
 	if !ok {
 		if ok = ch.tookBack.take(tag); ok && multiple {
@@ -145,13 +144,13 @@ func (ch *channel) takeLate(taken []delivery, ok bool, tag uint64, multiple bool
 	return taken, ok
 }
 
-// requeueAll gives back all that was delivered and not settled.
+// requeueAll returns all unsettled deliveries.
 func (ch *channel) requeueAll() {
 	taken, _ := ch.take(0, true)
 	ch.comeBack(taken)
 }
 
-// comeBack gives back deliveries that take has removed.
+// comeBack returns deliveries that take has removed.
 func (ch *channel) comeBack(taken []delivery) {
 	for _, d := range taken {
 		ch.c.gather(comeBack, d)
@@ -160,7 +159,7 @@ func (ch *channel) comeBack(taken []delivery) {
 	ch.c.emitSettled()
 }
 
-// recover asks for all unsettled deliveries again.
+// recover redelivers all unsettled deliveries.
 func (ch *channel) recover(back bool) error {
 	if !back {
 		return faultf(amqpcode.NotImplemented, "requeue=false")

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// roster is the open channels of a connection, for others than its reader.
+// roster is the open channels of a connection, for goroutines other than its reader.
 type roster struct {
 	mu   sync.Mutex
 	open map[*channel]struct{}
@@ -26,7 +26,7 @@ func (r *roster) enter(ch *channel) {
 	r.open[ch] = struct{}{}
 }
 
-// leave takes a channel out and keeps what it has counted.
+// leave removes a channel and keeps its counts.
 func (r *roster) leave(ch *channel) {
 	ch.show()
 	s := ch.look()
@@ -46,7 +46,7 @@ func (r *roster) list() []*channel {
 	return list
 }
 
-// shown is what the reader last told of a channel.
+// shown is the state of a channel when the reader last called show.
 type shown struct {
 	mu       sync.Mutex
 	state    protocol.Channel
@@ -54,8 +54,8 @@ type shown struct {
 	confirms *confirms
 }
 
-// show tells others how the channel is. The reader calls it when it turns to another one, and at
-// the end of a read: counting costs each message no more than an addition.
+// show publishes the channel's state for other goroutines. The reader calls it when it turns to
+// another channel, and at the end of a read, so that counting costs each message only an addition.
 func (ch *channel) show() {
 	if ch == nil {
 		return
@@ -73,8 +73,8 @@ func (ch *channel) show() {
 	s.last, s.confirms = ch.published, ch.confirms
 }
 
-// look is the channel as it was when the reader last told, with what others count as it is now. Any
-// goroutine may call it.
+// look returns the channel's state at the last show, with the current values of what other
+// goroutines count. Any goroutine may call it.
 func (ch *channel) look() protocol.Channel {
 	ch.shown.mu.Lock()
 	s, last, confirms := ch.shown.state, ch.shown.last, ch.shown.confirms
@@ -132,7 +132,7 @@ func (c *conn) Channels() []protocol.Channel {
 	return all
 }
 
-// End implements protocol.Part: the connection is closed with 320 and the reason.
+// End implements protocol.Part: it closes the connection with 320 and the reason.
 func (c *conn) End(reason string) {
 	c.evicted.CompareAndSwap(nil, &fault{code: amqpcode.ConnectionForced, text: reason})
 	c.Drain()

@@ -17,13 +17,13 @@ import (
 
 // Arguments of the consumers of a stream, and headers of its messages.
 const (
-	offsetName    = "x-stream-offset" // where to begin; in a delivery: its offset
+	offsetName    = "x-stream-offset" // where to begin; in a delivery: the message's offset
 	filterArg     = "x-stream-filter"
 	unfilteredArg = "x-stream-match-unfiltered"
 	filterHeader  = "x-stream-filter-value"
 )
 
-// consumeStream starts a consumer that reads a stream. It must have a prefetch and acknowledge.
+// consumeStream starts a consumer that reads a stream. It must set a prefetch and acknowledge.
 func (ch *channel) consumeStream(m *amqpwire.BasicConsume, spec shard.ConsumerSpec, rs string) (*shard.Consumer, error) {
 	from, err := streamStart(m.Arguments, rs, ch.c.srv.broker.Now())
 	if err != nil {
@@ -46,7 +46,7 @@ func (ch *channel) consumeStream(m *amqpwire.BasicConsume, spec shard.ConsumerSp
 	case spec.Limit.Max() > 0:
 		return nil, faultf(amqpcode.NotImplemented, "%s does not support global qos", rs)
 	}
-	spec.Limit, spec.Exclusive = nil, false // a reader keeps nothing from others
+	spec.Limit, spec.Exclusive = nil, false // readers do not affect each other
 	return streams.Consume(ch.c.session, spec, from, admits)
 }
 
@@ -75,7 +75,7 @@ func streamStart(args message.Table, rs string, now int64) (streams.Start, error
 	return streams.Start{}, invalidArg(offsetName, rs, fmt.Sprintf("{invalid_stream_offset_arg,{%s,%s}}", message.TypeName(v), erlang(v)))
 }
 
-// erlang is the value of an argument as RabbitMQ's refusals show it.
+// erlang returns an argument's value in the notation of RabbitMQ's error texts.
 func erlang(v any) string {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("<<%q>>", s)
@@ -83,7 +83,7 @@ func erlang(v any) string {
 	return fmt.Sprint(v)
 }
 
-// streamFilter reads the filter of a consumer, nil when it takes all messages. Its values are
+// streamFilter reads the filter of a consumer, nil if it takes all messages. Its values are
 // compared with the header x-stream-filter-value.
 func streamFilter(args message.Table, rs string) (admits func(message.Envelope) bool, err error) {
 	unfiltered := false
@@ -120,8 +120,8 @@ func streamFilter(args message.Table, rs string) (admits func(message.Envelope) 
 	}, nil
 }
 
-// withOffset is the properties of a message of a stream as its reader gets them: a header tells its
-// offset. They are valid until the next call. output.mu is held.
+// withOffset returns the properties of a stream's message for its reader, with its offset in a
+// header. They are valid until the next call. The caller holds output.mu.
 func (o *output) withOffset(d *shard.Delivery) []byte {
 	_, _, own, _ := d.Env.Split()
 	props, err := message.AppendWithLong(o.props[:0], own, offsetName, streams.OffsetOf(d.Handle))
@@ -132,8 +132,8 @@ func (o *output) withOffset(d *shard.Delivery) []byte {
 	return props
 }
 
-// refuseReaders refuses a method for deliveries of readers of streams, which can only be
-// acknowledged. Then all of them are unsettled again.
+// refuseReaders refuses a method for deliveries of stream readers, which can only be acknowledged.
+// All of them are then unsettled again.
 func (ch *channel) refuseReaders(taken []delivery, methods string) error {
 	for _, d := range taken {
 		if d.consumer != nil && d.consumer.Reads() {
@@ -147,7 +147,7 @@ func (ch *channel) refuseReaders(taken []delivery, methods string) error {
 	return nil
 }
 
-// ofStream is err, or RabbitMQ's word for a method that streams do not have.
+// ofStream returns err, or RabbitMQ's error for a method that streams do not support.
 func (ch *channel) ofStream(err error, method, queue string) error {
 	if errors.Is(err, failure.ErrWrongKind) {
 		return notOfStreams(method, amqperr.Resource("queue", queue, ch.c.session.VHost()))

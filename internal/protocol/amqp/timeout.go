@@ -12,18 +12,18 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// tick is the unit in which the age of deliveries is kept. In 32 bits fit 497
-// days; older than that no delivery gets.
+// tick is the unit in which the age of deliveries is stored. 32 bits hold 497 days, longer than any
+// delivery lasts.
 const tick = 10 * time.Millisecond
 
-// maxTimeout bounds what may be asked for, well within the age of a delivery.
+// maxTimeout bounds what clients may ask for, well within that age.
 const maxTimeout = 365 * 24 * time.Hour
 
-// never is a time limit that does not come, in ticks.
+// never is a time limit that is never reached, in ticks.
 const never = math.MaxInt64 / 2
 
-// ticks is the age at which a delivery has certainly been out for d: its own
-// time was rounded down.
+// ticks returns the age at which a delivery has certainly been out for d: the time of delivery was
+// rounded down.
 func ticks(d time.Duration) int64 {
 	if d <= 0 {
 		return never
@@ -31,14 +31,13 @@ func ticks(d time.Duration) int64 {
 	return int64((min(d, maxTimeout)+tick-1)/tick) + 1
 }
 
-// ackTimer tells when a delivery of the connection has been unsettled for too
-// long. There is one timer for all of them, set for the first that may be late;
-// settling does not touch it.
+// ackTimer fires when a delivery of the connection may have been unsettled for too long. One timer
+// serves all deliveries, set for the first that may be late; settling does not touch it.
 type ackTimer struct {
 	start time.Time
-	due   int64         // guarded by output.mu: the tick at which it fires, never when it rests
+	due   int64         // guarded by output.mu: the tick at which it fires, never if it is stopped
 	timer *time.Timer   // guarded by output.mu
-	fired atomic.Bool   // for the reader to look
+	fired atomic.Bool   // tells the reader to check
 	wake  chan struct{} // 1 slot: it fired
 }
 
@@ -46,10 +45,10 @@ func (a *ackTimer) init() {
 	a.start, a.due, a.wake = time.Now(), never, make(chan struct{}, 1)
 }
 
-// now is the tick.
+// now returns the current tick.
 func (a *ackTimer) now() int64 { return int64(time.Since(a.start) / tick) }
 
-// arm has the timer fire at due; output.mu is held.
+// arm makes the timer fire at due; the caller holds output.mu.
 func (a *ackTimer) arm(c *conn, due int64) {
 	a.due = due
 	wait := time.Duration(due)*tick - time.Since(a.start)
@@ -67,7 +66,7 @@ func (a *ackTimer) arm(c *conn, due int64) {
 	a.timer.Reset(wait)
 }
 
-// armNow has the reader look at all deliveries; output.mu is held.
+// armNow makes the reader check all deliveries; the caller holds output.mu.
 func (a *ackTimer) armNow(c *conn) {
 	if now := a.now(); now < a.due {
 		a.arm(c, now)
@@ -84,8 +83,8 @@ func (a *ackTimer) stop(o *output) {
 	}
 }
 
-// timeoutOf is how long a delivery of the queue may be unsettled, 0 for ever.
-// asked is what its consumer asked for, -1 when it did not.
+// timeoutOf returns how long a delivery of the queue may be unsettled, 0: for ever. asked is the
+// consumer's own value, -1 if not given.
 func (s *Server) timeoutOf(q *shard.Queue, asked time.Duration) time.Duration {
 	switch {
 	case asked >= 0:
@@ -100,8 +99,7 @@ func millis(n int64) time.Duration {
 	return time.Duration(min(n, maxTimeout.Milliseconds())) * time.Millisecond
 }
 
-// consumerTimeout reads x-consumer-timeout of basic.consume: 0 is for ever, -1
-// is not given.
+// consumerTimeout reads x-consumer-timeout of basic.consume: 0 is for ever, -1 is not given.
 func consumerTimeout(args message.Table, rs string) (time.Duration, error) {
 	const arg = "x-consumer-timeout"
 	v, ok := args.Get(arg)
@@ -137,8 +135,8 @@ func (ch *channel) limitOf(d *delivery) int64 {
 	return ticks(ch.c.srv.timeoutOf(d.queue, -1))
 }
 
-// endOverdue gives back what has been unsettled for too long, and sets the timer
-// for what is left.
+// endOverdue returns deliveries that have been unsettled for too long, and sets the timer for the
+// rest.
 func (c *conn) endOverdue() {
 	if !c.acks.fired.Swap(false) || c.state != running {
 		return
@@ -163,9 +161,9 @@ func (c *conn) endOverdue() {
 	}
 }
 
-// endOverdue is that of one channel: a consumer that was too slow is cancelled,
-// its late deliveries go back. A client that cannot be told of it, or is not to
-// be, has its channel closed.
+// endOverdue does that for one channel: it cancels a consumer that was too slow, and returns its
+// late deliveries. If the client does not understand basic.cancel, or the options say so, it closes
+// the channel instead.
 func (ch *channel) endOverdue() {
 	c := ch.c
 	c.out.mu.Lock()
@@ -213,7 +211,7 @@ func (ch *channel) timeoutFault(d delivery) *fault {
 		"This timeout value can be configured, see consumers doc guide to learn more", ch.id, t.Milliseconds())
 }
 
-// dropConsumer forgets the consumer and reports whether it was there.
+// dropConsumer removes the consumer and reports whether it was there.
 func (ch *channel) dropConsumer(k *consumer) bool {
 	ch.c.out.mu.Lock()
 	defer ch.c.out.mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// tookBack remembers the tags of deliveries that went back to their queues
-// because they were late, so that a client may still settle them, to no effect.
-// What it remembers is bounded: the lowest tags go first.
+// tookBack remembers the tags of deliveries that were returned to their queues because they were
+// late, so that a client may still settle them, without effect. It is bounded: the lowest tags are
+// dropped first.
 type tookBack struct {
 	runs []tagRun // ascending, not adjacent
 }
@@ -17,12 +17,12 @@ type tagRun struct{ from, to uint64 }
 // maxTagRuns bounds tookBack.
 const maxTagRuns = 1024
 
-// after is the place of the first run that begins behind tag.
+// after returns the index of the first run that begins after tag.
 func (t *tookBack) after(tag uint64) int {
 	return sort.Search(len(t.runs), func(i int) bool { return t.runs[i].from > tag })
 }
 
-// add remembers a tag that is not there.
+// add adds a tag that is not there.
 func (t *tookBack) add(tag uint64) {
 	i := t.after(tag)
 	before := i > 0 && t.runs[i-1].to+1 == tag
@@ -47,7 +47,7 @@ func (t *tookBack) insert(i int, r tagRun) {
 	}
 }
 
-// take forgets a tag and reports whether it was there.
+// take removes a tag and reports whether it was there.
 func (t *tookBack) take(tag uint64) bool {
 	i := t.after(tag) - 1
 	if i < 0 || t.runs[i].to < tag {
@@ -68,7 +68,7 @@ func (t *tookBack) take(tag uint64) bool {
 	return true
 }
 
-// takeTo forgets all tags up to one, 0 for all there are.
+// takeTo removes all tags up to one, 0: all.
 func (t *tookBack) takeTo(tag uint64) {
 	if tag == 0 {
 		t.runs = nil

@@ -17,14 +17,14 @@ import (
 // reservedPrefix begins names that clients cannot declare.
 const reservedPrefix = "amq."
 
-// lineEnds leave names of queues and exchanges where they are declared, bound and deleted, as in
-// RabbitMQ.
+// lineEnds are removed from names of queues and exchanges that are declared, bound and deleted, as
+// in RabbitMQ.
 var lineEnds = strings.NewReplacer("\r", "", "\n", "")
 
 func stripLineEnds(name string) string { return lineEnds.Replace(name) }
 
-// queueName resolves "" to the queue that the channel declared last, and refuses the one that is
-// none.
+// queueName resolves "" to the queue that the channel declared last, and refuses names that stand
+// for no queue.
 func (ch *channel) queueName(name string) (string, error) {
 	if name == "" {
 		name = ch.lastQueue
@@ -76,7 +76,7 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	case m.Passive && ch.c.srv.isRequestQueue(name):
 		ch.lastQueue = name
 		return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{Queue: name, ConsumerCount: 1}, nil)
-	case m.Passive: // "" is no name here, unlike in all other methods
+	case m.Passive: // "" is not resolved here, unlike in all other methods
 	case name == "":
 		var err error
 		if spec.Name, err = ch.serverName(m.Arguments); err != nil {
@@ -103,8 +103,8 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	}, nil)
 }
 
-// declareReplyQueue answers a declaration of a direct-reply name, which only asks whether it has a
-// receiver.
+// declareReplyQueue answers a declaration of a direct-reply name, which only checks whether it has
+// a receiver.
 func (ch *channel) declareReplyQueue(m *amqpwire.QueueDeclare, name string) error {
 	if !ch.hasReplyName(name) {
 		return faultf(amqpcode.NotFound, "no %s", amqperr.Resource("queue", name, ch.c.session.VHost()))
@@ -173,7 +173,7 @@ func (ch *channel) deleteQueue(m *amqpwire.QueueDelete) error {
 	return err
 }
 
-// setDeleting notes that a queue.delete begins, or that it is answered.
+// setDeleting records that a queue.delete begins, or that it has been answered.
 func (ch *channel) setDeleting(deleting bool) {
 	o := &ch.c.out
 	o.mu.Lock()

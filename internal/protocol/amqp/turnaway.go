@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// TurnAway tells a client that no node of the cluster leads: connection.close 320, as of a broker
-// that stops. It answers connection.open, whatever the login is: clients take an end before that
+// TurnAway tells a client that no node of the cluster leads, with the connection.close 320 of a
+// broker that stops. It answers connection.open, whatever the login is: clients take an earlier end
 // for a refused login. nc stays open.
 func TurnAway(nc net.Conn) {
 	header := make([]byte, len(amqpwire.ProtocolHeader))
@@ -31,13 +31,13 @@ func TurnAway(nc net.Conn) {
 	}
 }
 
-// say sends a method, and reports whether it could.
+// say sends a method, and reports whether it succeeded.
 func say(nc net.Conn, m amqpwire.Method) bool {
 	_, err := nc.Write(amqpwire.AppendMethodFrame(nil, 0, m))
 	return err == nil
 }
 
-// hear reads until a method has come, and reports whether it has.
+// hear reads until a method has arrived, and reports whether one has.
 func hear(in *protocol.Input, id amqpwire.MethodID) bool {
 	for {
 		f, n, err := amqpwire.ParseFrame(in.Pending(), handshakeFrameMax)

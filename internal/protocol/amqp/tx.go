@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// transaction is what a channel in tx mode has gathered since its last commit
-// or rollback. Nothing of it reaches the engine before commit.
+// transaction is what a channel in tx mode has collected since its last commit or rollback. Nothing
+// of it reaches the engine before commit.
 type transaction struct {
 	posts    []txPost
 	bytes    int64 // of their envelopes, and what requests take
@@ -19,12 +19,12 @@ type transaction struct {
 	requests []*request // to semaphores
 }
 
-// txPost is a publish. Its exchange, the bindings and the rights were looked at when it came, as in
-// RabbitMQ; the queues that this named are looked for at the commit.
+// txPost is a publish. Its exchange, bindings and permissions were checked when it arrived, as in
+// RabbitMQ; the queues are looked up again at the commit.
 type txPost struct {
 	shard.Publish
 	mandatory bool
-	lost      bool // it is to be returned only
+	lost      bool // it is only to be returned
 }
 
 // txSettled is a delivery that the commit will end.
@@ -52,7 +52,7 @@ func (t *transaction) settle(how settlement, ds []delivery) {
 	}
 }
 
-// grow counts n more bytes, and refuses them when they are too many.
+// grow counts n more bytes, and fails if they are too many.
 func (t *transaction) grow(s *Server, n int64) error {
 	if t.bytes += n; t.bytes > maxTxMessages*s.o.MaxMessageSize {
 		return faultf(amqpcode.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*s.o.MaxMessageSize)
@@ -72,7 +72,7 @@ func (ch *channel) txPublish(p *shard.Publish) error {
 }
 
 // post adds the publishes to the transaction that will be committed, and returns those that go back
-// to the client. A queue that was deleted meanwhile gets nothing, one that has its name now does.
+// to the client. A queue that was deleted meanwhile gets nothing; a new queue with its name does.
 func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
 	for i := range ch.tx.posts {
 		p := &ch.tx.posts[i]
@@ -98,8 +98,8 @@ func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
 	return returns
 }
 
-// commit makes all of it happen, or nothing: then the channel closes, and what
-// it would have settled is ready again.
+// commit makes all of it happen, or nothing. In the latter case the channel closes, and what it
+// would have settled is ready again.
 func (ch *channel) commit() error {
 	t := ch.tx
 	if t == nil {
@@ -128,7 +128,7 @@ func (ch *channel) commit() error {
 	return nil
 }
 
-// commitAll commits tx together with what requests change.
+// commitAll commits tx together with the changes of requests.
 func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
 	changes := changesOf(requests)
 	if len(changes) == 0 {
@@ -137,8 +137,8 @@ func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
 	return ch.c.srv.o.Semaphores.DoWith(ch.c.session, semaphores.Group{Tx: tx, Must: true}, changes...)
 }
 
-// rollback forgets all of it. What it would have settled is unsettled, and
-// still the client's.
+// rollback discards all of it. What it would have settled is unsettled again, and still the
+// client's.
 func (ch *channel) rollback() error {
 	if ch.tx == nil {
 		return faultf(amqpcode.PreconditionFailed, "channel is not transactional")

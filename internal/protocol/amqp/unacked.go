@@ -11,17 +11,16 @@ import (
 type delivery struct {
 	tag      uint64
 	handle   queue.Handle
-	queue    *shard.Queue // nil: settled already
+	queue    *shard.Queue // nil: already settled
 	consumer *shard.Consumer
 	at       uint32 // tick of the delivery, in 32 bits
 }
 
-// unacked holds the unsettled deliveries of a channel in the order of their
-// tags.
+// unacked holds the unsettled deliveries of a channel in the order of their tags.
 //
-// Invariant: from head on the tags ascend and the first is not settled; live
-// counts those not settled. What is settled out of order stays as a gap until
-// it reaches the head, or until gaps are more than half.
+// Invariant: from head on the tags ascend and the first is not settled; live counts those that are
+// not settled. A delivery settled out of order stays as a gap until it reaches the head, or until
+// gaps are more than half.
 type unacked struct {
 	list []delivery
 	head int
@@ -43,8 +42,8 @@ func (u *unacked) push(d delivery) {
 	u.live++
 }
 
-// find returns the place of tag. The tags of a channel that always acks are
-// without gaps, so that the first guess is right.
+// find returns the index of tag. A channel that always acks has tags without gaps, so the first
+// guess is right.
 func (u *unacked) find(tag uint64) (int, bool) {
 	if u.head == len(u.list) || tag < u.list[u.head].tag {
 		return 0, false
@@ -80,8 +79,8 @@ func (u *unacked) take(tag uint64) (delivery, bool) {
 	return d, true
 }
 
-// takeTo removes all deliveries up to tag, which must be among them, and appends
-// them to dst. Tag 0 means all there are, also none.
+// takeTo removes all deliveries up to tag, which must be among them, and appends them to dst. Tag 0
+// means all, which may be none.
 func (u *unacked) takeTo(dst []delivery, tag uint64) ([]delivery, bool) {
 	end := len(u.list)
 	if tag != 0 {
@@ -94,7 +93,7 @@ func (u *unacked) takeTo(dst []delivery, tag uint64) ([]delivery, bool) {
 	return u.takeFirst(dst, end), true
 }
 
-// takeBelow is takeTo for a tag that need not be there.
+// takeBelow is takeTo for a tag that need not be in the list.
 func (u *unacked) takeBelow(dst []delivery, tag uint64) []delivery {
 	end := u.head
 	for end < len(u.list) && u.list[end].tag <= tag {
@@ -103,7 +102,7 @@ func (u *unacked) takeBelow(dst []delivery, tag uint64) []delivery {
 	return u.takeFirst(dst, end)
 }
 
-// takeFirst removes the deliveries before a place in the list.
+// takeFirst removes the deliveries before an index in the list.
 func (u *unacked) takeFirst(dst []delivery, end int) []delivery {
 	for i := u.head; i < end; i++ {
 		if u.list[i].queue != nil {
@@ -117,8 +116,8 @@ func (u *unacked) takeFirst(dst []delivery, end int) []delivery {
 	return dst
 }
 
-// takeLate removes the deliveries whose age at the tick now has come to their
-// limit, and appends them to dst.
+// takeLate removes the deliveries whose age at the tick now has reached their limit, and appends
+// them to dst.
 func (u *unacked) takeLate(dst []delivery, now uint32, limit func(*delivery) int64) []delivery {
 	for i := u.head; i < len(u.list); i++ {
 		d := &u.list[i]
@@ -139,8 +138,7 @@ func (u *unacked) takeLate(dst []delivery, now uint32, limit func(*delivery) int
 	return dst
 }
 
-// untilLate is the number of ticks after now until a delivery is late, never
-// when there is none that can be.
+// untilLate returns the number of ticks after now until a delivery is late, never if none can be.
 func (u *unacked) untilLate(now uint32, limit func(*delivery) int64) int64 {
 	first := int64(never)
 	for i := u.head; i < len(u.list); i++ {
@@ -157,7 +155,7 @@ func (u *unacked) untilLate(now uint32, limit func(*delivery) int64) int64 {
 	return first
 }
 
-// putBack returns deliveries that take or takeTo gave out.
+// putBack puts deliveries back that take or takeTo returned.
 func (u *unacked) putBack(ds []delivery) {
 	all := append(slices.Clone(ds), u.list[u.head:]...)
 	all = slices.DeleteFunc(all, func(d delivery) bool { return d.queue == nil })
@@ -168,7 +166,7 @@ func (u *unacked) putBack(ds []delivery) {
 		return 1
 	})
 	u.list, u.head, u.live = all, 0, len(all)
-	u.shortest = 0 // theirs are not known
+	u.shortest = 0 // their limits are unknown
 }
 
 // trim restores the invariants after something was settled.

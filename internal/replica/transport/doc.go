@@ -15,9 +15,9 @@
 //
 // # Messages that must not be late
 //
-// An order to stand for election, and the votes that a node asks for because of one, override the
-// lease of the leader, which is without one for 3 s after it has given such an order. So they say
-// how old they are, as the peer's last ping shows, and are dropped when that is over a second.
+// When a leader transfers its leadership, it orders another node to stand for election, and gives
+// up its lease for 3 s. That order, and the requests for votes that follow from it, override the
+// lease. So they carry their age, measured by the peer's last ping, and are dropped after a second.
 //
 // # Identity
 //
@@ -26,20 +26,20 @@
 // of another cluster, or of another node of this one. Replica ids are never reused, so a removed
 // node cannot come back under its old name.
 //
-// A node that is to join has no certificate yet. Its connections have an ALPN protocol of their own
-// (JoinProtocol), by which they are told from peers before a certificate is asked for; what they
-// say is no matter of this package.
+// A joining node has no certificate yet. Its connections use another ALPN protocol (JoinProtocol),
+// which distinguishes them from peers before a certificate is requested; this package does not
+// handle their content.
 //
 // # Levels
 //
-// A hello says which levels of the log its node supports, and at which one its log is (package
-// level). A connection between nodes of which one does not support the level of the other is
-// refused by the node that is dialed, in each direction.
+// A hello has the levels of the log that its node supports, and the level of its log (package
+// level). The node that is dialed refuses a connection if one of the two nodes does not support the
+// other's level.
 //
 // # Format
 //
 // All data is in frames: a length of 4 bytes, a CRC-32C of 4, both little-endian, and the payload.
 // A frame that is too long, or whose checksum differs, ends the connection. The first frame is the
-// hello of the node that dialed, which the other node answers; what a newer version adds to its end
-// is not read. Messages follow, or the bytes of the stream.
+// hello of the node that dialed, which the other node answers; additions of newer versions at its
+// end are ignored. Messages follow, or the bytes of the stream.
 package transport

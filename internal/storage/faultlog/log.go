@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Outcome is what becomes of a group.
+// Outcome is what happens to a group.
 type Outcome uint8
 
 const (
@@ -15,27 +15,27 @@ const (
 	Unknown                // it is written and made durable, and its done gets an error
 )
 
-// Log stands before a store. All but its own methods are the store's.
+// Log wraps a store. Methods that it does not define are the store's.
 type Log struct {
 	*store.Store
 
 	mu       sync.Mutex
 	held     bool
 	waiting  []call // while held
-	failing  bool   // a Fail was asked for
-	passing  int    // groups that still pass before it
+	failing  bool   // Fail was called
+	passing  int    // groups that still pass before the failure
 	outcome  Outcome
-	cause    error  // what failed will be
-	lost     bool   // once it has failed, what the store has fails too
+	cause    error  // the outcome of the group that fails
+	lost     bool   // once it has failed, groups that the store has also fail
 	failed   error  // nothing is written any more
-	inFlight int    // calls that the store has, of which the dones are to come
-	refused  []call // to be told once none is in flight
+	inFlight int    // calls that the store has and that are not done
+	refused  []call // rejected calls, whose dones are called once none is in flight
 	watchers []func(store.State)
-	told     chan struct{} // closed when watchers have been told of the failure
+	told     chan struct{} // closed when the watchers know of the failure
 	waits    chan struct{}
 }
 
-// call is one call of Append, or without a group of Barrier.
+// call is one call of Append or, without a group, of Barrier.
 type call struct {
 	group  []store.Entry
 	shards []uint32
@@ -49,17 +49,17 @@ func New(st *store.Store) *Log {
 	return &Log{Store: st, told: make(chan struct{}), waits: make(chan struct{}, 1)}
 }
 
-// Waits is sent to when something is held.
+// Waits receives a value whenever something is held.
 func (l *Log) Waits() <-chan struct{} { return l.waits }
 
-// Hold keeps back what is appended from now on, until Release.
+// Hold holds back what is appended from now on, until Release.
 func (l *Log) Hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = true
 }
 
-// Release hands over what was held, and holds nothing any more.
+// Release hands over what was held, and ends Hold.
 func (l *Log) Release() {
 	l.mu.Lock()
 	l.held = false
@@ -68,8 +68,8 @@ func (l *Log) Release() {
 	l.handOver(waiting)
 }
 
-// Fail has the log fail behind the next passing groups, those that are held included: the one
-// behind them has the outcome, and all that come later are refused.
+// Fail makes the log fail after the next passing groups, including held ones: the group after them
+// has the outcome, and all later ones are rejected.
 func (l *Log) Fail(passing int, o Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,8 +77,8 @@ func (l *Log) Fail(passing int, o Outcome) {
 	l.cause = fmt.Errorf("%w: a fault was injected", store.ErrFailed)
 }
 
-// Lose has the node lose its leadership behind the next passing groups: the one behind them is
-// written, and its done, those that are still open then, and all that come later get err.
+// Lose makes the node lose its leadership after the next passing groups: the group after them is
+// written, and its done, those that are still open, and all later ones get err.
 func (l *Log) Lose(passing int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,15 +86,15 @@ func (l *Log) Lose(passing int, err error) {
 	l.cause, l.lost = err, true
 }
 
-// Append is store.Store's, with faults.
+// Append is that of store.Store, with faults.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	l.add(call{group: group, done: done})
 }
 
-// AppendInline is Append: an append without a Commit would be no injected fault.
+// AppendInline is Append: without faults it would wait for a Commit.
 func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
 
-// Barrier is store.Store's, with faults.
+// Barrier is that of store.Store, with faults.
 func (l *Log) Barrier(shards []uint32, wait store.Wait, done func(error)) {
 	l.add(call{shards: append([]uint32(nil), shards...), wait: wait, done: done})
 }
@@ -113,8 +113,8 @@ func (l *Log) add(c call) {
 	l.handOver([]call{c})
 }
 
-// handOver gives calls to the store as far as the faults let them. Called with mu held, which it
-// releases: the store may call a done at once.
+// handOver gives calls to the store as far as the faults allow. The caller holds mu, which it
+// releases, because the store may call a done at once.
 func (l *Log) handOver(calls []call) {
 	var pass []call
 	before := l.failed
@@ -172,14 +172,14 @@ func (l *Log) pass(c call) {
 		l.Store.Barrier(c.shards, c.wait, done)
 		return
 	}
-	if c.err != nil { // of this one the disk is to know
+	if c.err != nil { // the disk is to know of this one
 		c.group[len(c.group)-1].Wait = store.WaitSync
 		c.group[len(c.group)-1].Written = nil
 	}
 	l.Store.Append(c.group, done)
 }
 
-// tellRefused calls the dones of what was refused, behind those of what the store has.
+// tellRefused calls the dones of rejected groups, after those of the groups that the store has.
 func (l *Log) tellRefused() {
 	l.mu.Lock()
 	var refused []call
@@ -192,7 +192,7 @@ func (l *Log) tellRefused() {
 	}
 }
 
-// State is the store's, or that of a log that has failed.
+// State returns the store's, or that of a failed log.
 func (l *Log) State() store.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,7 +202,7 @@ func (l *Log) State() store.State {
 	return l.Store.State()
 }
 
-// AwaitLead returns true, or when the leadership was lost and its watchers have been told: false.
+// AwaitLead returns true, or false once the leadership was lost and its watchers know of it.
 func (l *Log) AwaitLead() bool {
 	l.mu.Lock()
 	ends := l.lost && l.failed != nil
@@ -213,7 +213,7 @@ func (l *Log) AwaitLead() bool {
 	return !ends
 }
 
-// Watch is store.Store's, with faults.
+// Watch is that of store.Store, with faults.
 func (l *Log) Watch(fn func(store.State)) {
 	l.mu.Lock()
 	l.watchers = append(l.watchers, fn)

@@ -13,16 +13,16 @@
 // # Replicas
 //
 // The folder of a node of a cluster has a RaftLog (FoundReplica converts the folder of a single
-// node), and entries come through it alone: one entry of Raft is one group. Where this page says
-// durable, it means committed then.
+// node), through which all entries come: one entry of Raft is one group. In this documentation
+// durable then means committed.
 //
 // # Reading
 //
-// What is read counts only if the segment was not cut, replaced or deleted before the end of the
-// read; if it was, the reader looks again for where the entry is (files.go). The store forgets what
-// is to be cut before a byte of it changes. So Rewind waits for no reader, and what is committed
-// can be read at every moment of it. Entries that are not committed are read only by what has
-// appended them and by the goroutine that cuts them.
+// A read counts only if its segment was not cut, replaced or deleted meanwhile; otherwise the
+// reader looks up the entry again (files.go). The store forgets what it will cut before it changes
+// a byte of it. So Rewind waits for no reader, and committed entries can be read at any time.
+// Uncommitted entries are read only by the code that has appended them, and by the goroutine that
+// cuts them.
 //
 // # Concurrency
 //

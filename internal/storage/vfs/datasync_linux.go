@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// datasync leaves out the time stamps, which saves a journal write when the size did not change.
+// datasync does not sync time stamps, which saves a journal write if the size did not change.
 func datasync(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ErrCrashed is the answer to every operation after the crash point of an Errors file system.
+// ErrCrashed is returned by every operation after the crash point of an Errors file system.
 var ErrCrashed = errors.New("vfs: crashed")
 
 // Errors passes operations on to another file system and makes chosen ones fail. Operations that
@@ -28,7 +28,7 @@ type Errors struct {
 // NewErrors wraps fs; nothing fails until told so.
 func NewErrors(fs FS) *Errors { return &Errors{fs: fs} }
 
-// Base is the file system that it wraps.
+// Base returns the wrapped file system.
 func (e *Errors) Base() FS { return e.fs }
 
 // FailAt makes the k-th changing operation from the start fail with err. A failing write writes
@@ -53,7 +53,7 @@ func (e *Errors) SetFull(full bool) {
 	e.full = full
 }
 
-// FailSync makes every Datasync and SyncDir fail with err; nil ends it.
+// FailSync makes every Datasync and SyncDir fail with err; nil ends that.
 func (e *Errors) FailSync(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -67,7 +67,7 @@ func (e *Errors) Count() int {
 	return e.count
 }
 
-// Crashed says whether the crash point was reached.
+// Crashed reports whether the crash point was reached.
 func (e *Errors) Crashed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -205,8 +205,8 @@ func (f *errorsFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, errors.Join(err, werr)
 }
 
-// refused tells a write after the crash, which leaves nothing, from the write that failed or
-// crashed half-way.
+// refused distinguishes a write after the crash, which writes nothing, from the write that failed
+// or crashed half-way.
 func (e *Errors) refused() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 // crashPage is the unit in which a disk keeps or loses unsynced bytes, see Mem.CrashClone.
 const crashPage = 4096
 
-// Mem is a file system in memory that remembers what was synced. The zero value is not usable:
-// NewMem. Directories exist as soon as MkdirAll names them and are always durable; names in them
-// are not, until SyncDir.
+// Mem is a file system in memory that remembers what was synced. The zero value is not usable; use
+// NewMem. Directories exist once MkdirAll has named them and are always durable; names in them are
+// not, until SyncDir.
 type Mem struct {
 	mu     sync.Mutex
 	files  map[string]*memNode // what processes see
-	synced map[string]*memNode // names that survive a crash, to the node they had at the last SyncDir
+	synced map[string]*memNode // names that survive a crash, with the node they had at the last SyncDir
 	dirs   map[string]bool
 	locks  map[string]bool
 	free   uint64
@@ -30,11 +30,11 @@ type Mem struct {
 type memNode struct {
 	data   []byte
 	synced []byte // content at the last Datasync
-	from   int    // before it, and from to on, data is as synced
+	from   int    // data before it, and after to, equals what was synced
 	to     int
 }
 
-// changed notes that data[from:to] is not as synced any more.
+// changed records that data[from:to] differs from what was synced.
 func (n *memNode) changed(from, to int) {
 	if n.from >= n.to {
 		n.from, n.to = from, to
@@ -54,9 +54,9 @@ func NewMem() *Mem {
 	}
 }
 
-// CrashClone returns what a machine may find on its disk after a power cut now: all that was
-// synced, and of the rest a random choice. An unsynced name is there or not; of unsynced content,
-// each 4 KiB page is new, old or torn in the middle, and the size is the old one, the new one or
+// CrashClone returns what a machine may find on its disk after a power failure now: everything that
+// was synced, and a random choice of the rest. An unsynced name exists or not. Each 4 KiB page of
+// unsynced content is new, old or torn in the middle, and the size is the old one, the new one or
 // one in between. Open files and locks are gone.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	m.mu.Lock()

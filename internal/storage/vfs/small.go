@@ -2,11 +2,12 @@ package vfs
 
 import "path/filepath"
 
-// TmpSuffix ends the name of what is being written and has not replaced the file of that name yet.
+// TmpSuffix ends the name of a file that is being written and has not replaced the file without the
+// suffix yet.
 const TmpSuffix = ".tmp"
 
-// Replace makes b the content of a file, new or not, and durable: after a crash the file is what it
-// was, or b.
+// Replace makes b the content of a file, new or not, and durable: after a crash the file has either
+// its old content or b.
 func Replace(fsys FS, path string, b []byte) error {
 	f, err := fsys.Create(path + TmpSuffix)
 	if err != nil {
@@ -26,7 +27,7 @@ func Replace(fsys FS, path string, b []byte) error {
 	return err
 }
 
-// ReadSmall returns the first bytes of a file, up to most.
+// ReadSmall returns the first bytes of a file, at most most.
 func ReadSmall(fsys FS, path string, most int64) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {

@@ -19,18 +19,18 @@ type FS interface {
 	// OpenReadWrite opens an existing file for reading and writing.
 	OpenReadWrite(path string) (File, error)
 	Remove(path string) error
-	// Rename replaces newPath when it exists.
+	// Rename replaces newPath if it exists.
 	Rename(oldPath, newPath string) error
 	// List returns the names in dir, sorted.
 	List(dir string) ([]string, error)
 	MkdirAll(dir string) error
-	// Stat returns the size of a file in bytes; errors.Is(err, fs.ErrNotExist) when there is none.
+	// Stat returns the size of a file in bytes; errors.Is(err, fs.ErrNotExist) if there is none.
 	Stat(path string) (int64, error)
 	SyncDir(dir string) error
 	// Lock creates path and holds an exclusive lock on it until the result is closed. It does not
-	// wait: ErrLocked.
+	// wait: it returns ErrLocked.
 	Lock(path string) (io.Closer, error)
-	// Free returns the bytes that an ordinary user can still write in the file system of dir.
+	// Free returns the bytes that an unprivileged user can still write in the file system of dir.
 	Free(dir string) (uint64, error)
 }
 

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// Facts walks over the facts of a frame. The zero value is at the end.
+// Facts iterates over the facts of a frame. The zero value is at the end.
 type Facts struct {
 	r      codec.Reader
 	sub    uint32
@@ -24,8 +24,8 @@ func NewFacts(kind Kind, payload []byte) (f Facts) {
 	return f
 }
 
-// Next returns the next fact (type byte and payload, aliasing the frame) and its number; ok is
-// false at the end and where the payload is malformed, which Err tells apart.
+// Next returns the next fact (type byte and payload, aliasing the frame) and its number. ok is
+// false at the end, and also where the payload is malformed: then Err returns an error.
 func (f *Facts) Next() (sub uint32, fact []byte, ok bool) {
 	if f.r.Len() == 0 {
 		return 0, nil, false
@@ -46,7 +46,7 @@ func (f *Facts) Next() (sub uint32, fact []byte, ok bool) {
 	return sub, fact, true
 }
 
-// Err returns ErrBadFrame when Next stopped before the end of the payload.
+// Err returns ErrBadFrame if Next stopped before the end of the payload.
 func (f *Facts) Err() error {
 	if f.r.Err() != nil {
 		return ErrBadFrame
@@ -54,8 +54,8 @@ func (f *Facts) Err() error {
 	return nil
 }
 
-// AppendSparse appends one fact of a sparse frame. gap is its number less the number of the fact
-// before it plus one: 0 when it follows directly, and the number itself for the first fact.
+// AppendSparse appends one fact of a sparse frame. gap is its number minus that of the previous
+// fact minus one: 0 if it follows directly; for the first fact, gap is its number.
 func AppendSparse(dst []byte, gap uint32, fact []byte) []byte {
 	return codec.AppendPrefixed(binary.AppendUvarint(dst, uint64(gap)), fact)
 }

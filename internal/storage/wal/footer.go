@@ -15,8 +15,8 @@ const (
 
 	trailerMagic = "5END"
 
-	// pointOwnBytes and pointFileBytes bound how far a lookup has to walk: a point is set when this
-	// many bytes of the shard's own frames, or of any frames, lie behind the last one. The second
+	// pointOwnBytes and pointFileBytes bound how far a lookup has to walk: a point is added when
+	// this many bytes of the shard's own frames, or of any frames, follow the last one. The second
 	// is larger so that many shards that write little each do not fill memory with points.
 	pointOwnBytes  = 32 << 10
 	pointFileBytes = 128 << 10
@@ -25,13 +25,13 @@ const (
 	pointSize  = 8
 )
 
-// Point says where the frame of an entry starts.
+// Point is where the frame of an entry starts.
 type Point struct {
-	Delta  uint32 // index less the first index of the extent
+	Delta  uint32 // index minus the first index of the extent
 	Offset uint32
 }
 
-// Extent is what a segment holds of one shard.
+// Extent describes what a segment holds of one shard.
 type Extent struct {
 	First, Last uint64 // log indexes; a rewritten segment keeps those it was written with
 	Frames      uint64
@@ -80,8 +80,8 @@ func (e *Extent) Seek(index uint64) (offset int64, ok bool) {
 	return int64(e.Points[i-1].Offset), true
 }
 
-// AppendFooter appends what seals a segment of which the first end bytes are written: the footer
-// frame and the trailer.
+// AppendFooter appends what seals a segment whose first end bytes are written: the footer frame and
+// the trailer.
 func AppendFooter(dst []byte, salt uint32, number uint64, end int64, synced uint32, x Index) []byte {
 	le := binary.LittleEndian
 	payload := le.AppendUint32(nil, uint32(len(x)))
@@ -108,7 +108,7 @@ func AppendFooter(dst []byte, salt uint32, number uint64, end int64, synced uint
 }
 
 // DecodeTrailer returns the offset of the footer frame of a sealed segment from its last
-// TrailerSize bytes; ok is false when the segment is not sealed.
+// TrailerSize bytes; ok is false if the segment is not sealed.
 func DecodeTrailer(b []byte, salt uint32) (offset int64, ok bool) {
 	if len(b) != TrailerSize || string(b[:4]) != trailerMagic {
 		return 0, false

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 )
 
-// Kind says what the payload of a frame is.
+// Kind is the kind of a frame's payload.
 type Kind uint8
 
 const (
@@ -15,20 +15,20 @@ const (
 	KindFooter Kind = 3 // the index of a sealed segment
 	KindNoop   Kind = 4 // an entry without facts
 	KindRaft   Kind = 5 // the head of an entry of the replicated log
-	KindMark   Kind = 6 // nothing but Synced
+	KindMark   Kind = 6 // no payload, only Synced
 )
 
 // Flags of a frame.
 type Flags uint16
 
-// Continued says that the next frame belongs to the same atomic group.
+// Continued: the next frame belongs to the same atomic group.
 const Continued Flags = 1
 
 const (
 	// FrameHeaderSize is the number of bytes before the payload of a frame.
 	FrameHeaderSize = 40
-	// MaxPayload bounds the payload of a frame, so that a damaged length cannot ask for more memory
-	// than that.
+	// MaxPayload bounds the payload of a frame, so that a damaged length cannot make the reader
+	// allocate more.
 	MaxPayload = 1 << 30
 
 	frameVersion = 1
@@ -51,8 +51,8 @@ type Header struct {
 // Size returns the bytes that the whole frame takes.
 func (h *Header) Size() int64 { return FrameHeaderSize + int64(h.Length) }
 
-// AppendHeader appends the header of a frame whose payload is the given one. h.Length is set from
-// the payload. salt is the one of the segment.
+// AppendHeader appends the header of a frame with this payload, and sets h.Length from the payload.
+// salt is that of the segment.
 func AppendHeader(dst []byte, salt uint32, h *Header, payload []byte) []byte {
 	h.Length = uint32(len(payload))
 	at := len(dst)
@@ -72,17 +72,17 @@ func AppendHeader(dst []byte, salt uint32, h *Header, payload []byte) []byte {
 	return dst
 }
 
-// frameSum covers the whole frame but the sum itself. It starts from the salt of the segment, so
-// that a client cannot publish a body that looks like a frame, and a frame of another file is not
-// taken for one of this file.
+// frameSum covers the whole frame except the sum itself. It starts from the segment's salt, so that
+// a client cannot publish a body that looks like a frame, and a frame of another file is not
+// mistaken for one of this file.
 func frameSum(salt uint32, header, payload []byte) uint32 {
 	sum := crc32.Update(salt, castagnoli, header[:4])
 	sum = crc32.Update(sum, castagnoli, header[8:FrameHeaderSize])
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// PeekHeader decodes a header without checking its sum, to walk over frames that are not wanted. b
-// holds at least FrameHeaderSize bytes. ErrBadFrame when it cannot be a header.
+// PeekHeader decodes a header without checking its sum, to skip unwanted frames. b holds at least
+// FrameHeaderSize bytes. It returns ErrBadFrame if they cannot be a header.
 func PeekHeader(b []byte) (Header, error) {
 	le := binary.LittleEndian
 	h := Header{
@@ -101,8 +101,8 @@ func PeekHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// DecodeFrame decodes and checks the frame at the start of b. The payload aliases b. ErrBadFrame
-// when b does not start with an intact frame, also when it is cut off; ErrUnsupportedFormat and
+// DecodeFrame decodes and checks the frame at the start of b. The payload aliases b. Errors:
+// ErrBadFrame if b does not start with an intact, complete frame; ErrUnsupportedFormat and
 // ErrUnknownKind for an intact frame that this version cannot read.
 func DecodeFrame(b []byte, salt uint32) (Header, []byte, error) {
 	if len(b) < FrameHeaderSize {

@@ -42,7 +42,7 @@ func AppendSegmentHeader(dst []byte, number uint64, salt uint32) []byte {
 }
 
 // DecodeSegmentHeader returns the salt of the segment with the given number. Magic, version and sum
-// keep their places in all versions, so that a newer segment is told from a damaged one.
+// have the same place in all versions, so that a newer segment is distinguished from a damaged one.
 func DecodeSegmentHeader(b []byte, number uint64) (salt uint32, err error) {
 	if len(b) < SegmentHeaderSize || string(b[:8]) != segmentMagic {
 		return 0, ErrBadFrame

@@ -9,24 +9,23 @@ import (
 
 const scanBlockBytes = 1 << 20
 
-// Tail is what the scan of a segment found.
+// Tail is the result of scanning a segment.
 type Tail struct {
 	Salt   uint32
 	Index  Index
-	End    int64 // bytes to keep: header and whole groups of intact frames, without the footer
+	End    int64 // bytes to keep: header and complete groups of intact frames, without the footer
 	Sealed bool  // an intact footer and trailer follow at End and end the file
 	Torn   int64 // bytes after End that are neither frames nor footer
 	Blank  bool  // those bytes are zeros, which writers lay ahead of frames: nothing was cut off
 }
 
-// ErrNoHeader says that a file was created as a segment and the machine stopped before its header
-// was durable.
+// ErrNoHeader means that a crash came between the creation of a segment file and the sync of its
+// header.
 var ErrNoHeader = errors.New("wal: segment without a header")
 
-// ScanTail reads a whole segment, as is done for the last one of a log, where the end may be torn.
-// An offset without an intact frame is the end of the log, unless a later intact frame says that
-// the offset was durable when it was written: then it is ErrCorrupt. A group that misses its end is
-// cut as a whole.
+// ScanTail reads a whole segment. It is for the last one of a log, whose end may be torn. An offset
+// without an intact frame is the end of the log, unless a later intact frame says that the offset
+// was already durable: then it is ErrCorrupt. An incomplete group is cut off as a whole.
 func ScanTail(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 	salt, err := ReadSegmentHeader(r, size, number)
 	if err != nil {
@@ -82,9 +81,9 @@ type located struct {
 	at int64
 }
 
-// ReadSegmentHeader returns the salt of a segment. ErrNoHeader when the file ends before the first
-// frame would start, which is how a crash during creation looks, for the header is made durable
-// before any frame is written.
+// ReadSegmentHeader returns the salt of a segment. It returns ErrNoHeader if the file ends before
+// the first frame would start: that is how a crash during creation looks, because the header is
+// made durable before any frame is written.
 func ReadSegmentHeader(r io.ReaderAt, size int64, number uint64) (salt uint32, err error) {
 	b := make([]byte, min(size, SegmentHeaderSize))
 	if n, err := r.ReadAt(b, 0); n < len(b) {
@@ -143,7 +142,7 @@ func endsWithTrailer(r io.ReaderAt, salt uint32, footer, at, size int64) bool {
 	return ok && off == footer
 }
 
-// blank reports whether there are only zeros in a range.
+// blank reports whether a range has only zeros.
 func blank(r io.ReaderAt, from, to int64) (bool, error) {
 	b := make([]byte, min(scanBlockBytes, to-from))
 	for ; from < to; from += int64(len(b)) {
@@ -160,8 +159,8 @@ func blank(r io.ReaderAt, from, to int64) (bool, error) {
 	return true, nil
 }
 
-// findSynced looks after a bad offset for an intact frame that was written when the bad offset was
-// already durable.
+// findSynced searches after a bad offset for an intact frame that was written when the bad offset
+// was already durable.
 func findSynced(r io.ReaderAt, salt uint32, bad, size int64) error {
 	for at := bad + 1; ; {
 		_, next, err := FindFrame(r, salt, at, size)
@@ -183,7 +182,7 @@ func findSynced(r io.ReaderAt, salt uint32, bad, size int64) error {
 }
 
 // FindFrame returns the first intact frame that starts at or after from, at any offset; next is -1
-// when there is none.
+// if there is none.
 func FindFrame(r io.ReaderAt, salt uint32, from, size int64) (h Header, next int64, err error) {
 	block := make([]byte, max(0, min(scanBlockBytes+FrameHeaderSize, size-from)))
 	for base := from; base+FrameHeaderSize <= size; base += scanBlockBytes {
@@ -205,7 +204,7 @@ func FindFrame(r io.ReaderAt, salt uint32, from, size int64) (h Header, next int
 	return Header{}, -1, nil
 }
 
-// plausible is a cheap test before the sum of a frame is computed at every offset.
+// plausible is a cheap test, so that the sum of a frame need not be computed at every offset.
 func plausible(b []byte, at, size int64) bool {
 	if b[9] != frameVersion || b[8] == 0 || b[8] > byte(KindMark) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Walker goes over the frames of a segment from one offset to another, with a block of the file in
+// Walker reads the frames of a segment from one offset to another, with a block of the file in
 // memory.
 type Walker struct {
 	src   io.ReaderAt
@@ -21,7 +21,7 @@ type Walker struct {
 }
 
 // NewWalker returns a walker over src[off:end] that reads blockBytes at a time. With fresh, every
-// block is new memory: what Frame returned stays valid for ever. Without, it is valid until the
+// block is new memory, so what Frame returned stays valid for ever; otherwise it is valid until the
 // next call.
 func NewWalker(src io.ReaderAt, salt uint32, off, end int64, blockBytes int, fresh bool) Walker {
 	return Walker{src: src, salt: salt, off: off, end: end, size: blockBytes, fresh: fresh}
@@ -30,7 +30,7 @@ func NewWalker(src io.ReaderAt, salt uint32, off, end int64, blockBytes int, fre
 // Offset returns where the next frame starts.
 func (w *Walker) Offset() int64 { return w.off }
 
-// Move goes to another offset and end; bytes in memory that still serve are kept.
+// Move continues at another offset and end, and keeps bytes in memory that can still be used.
 func (w *Walker) Move(off, end int64) { w.off, w.end = off, end }
 
 // Peek returns the header of the next frame without checking its sum, and io.EOF at the end.
@@ -52,11 +52,11 @@ func (w *Walker) Peek() (Header, error) {
 	return h, err
 }
 
-// Skip goes to the frame after the one with header h.
+// Skip moves to the frame after the one with header h.
 func (w *Walker) Skip(h *Header) { w.off += h.Size() }
 
-// Frame returns the next frame, checked, and goes to the one after it; it stays where it is on an
-// error. io.EOF at the end; otherwise the errors of DecodeFrame and of the file.
+// Frame returns the next frame, checked, and moves to the one after it; on an error it does not
+// move. It returns io.EOF at the end; other errors are those of DecodeFrame and of the file.
 func (w *Walker) Frame() (Header, []byte, error) {
 	h, err := w.Peek()
 	if err != nil {
