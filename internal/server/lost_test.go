@@ -80,7 +80,8 @@ func TestLeadershipLostEndsSessions(t *testing.T) {
 		_, err := subscribed.Receive(t.Context())
 		return err
 	})
-	// "leader changed", or EOF while an answer was still being written: it is not to follow the loss.
+	// It says "leader changed", or EOF while an answer was being written: that must not follow the
+	// loss.
 	wait("Unavailable, a watch of a key", func() error { _, err := keys.Recv(); return err })
 	wait("Unavailable, a consumer", func() error { _, err := messages.Recv(); return err })
 	wait("EOF, events over HTTP", func() error {
