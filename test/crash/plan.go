@@ -13,6 +13,10 @@ type Plan struct {
 	Rounds int // kills at least
 	Seed   int // of all that the clients draw
 
+	// OneShard says that the broker has one shard, so that nothing is on its way between shards when
+	// it is killed.
+	OneShard bool
+
 	// Again says that connections may end before the broker is killed, as in a cluster. Clients go
 	// on then.
 	Again bool
@@ -76,9 +80,12 @@ func (p *pace) next() time.Time {
 	return p.at
 }
 
-// broker is what a run kills.
-type broker interface {
-	URL() string // where clients connect
+// Broker is what a Load works on, and kills.
+type Broker interface {
+	URL() string // where clients of AMQP connect
+	SQLAddr() string
+	RedisAddr() string
+	EtcdAddr() string
 	Exited() <-chan struct{}
 	Log() string
 	Kill()
@@ -90,10 +97,23 @@ type timed interface {
 	Due() <-chan struct{}
 }
 
+// isolating is a node of a cluster that may be cut off from the others: it then calls what it was
+// given.
+type isolating interface {
+	OnIsolated(func())
+}
+
+// noteIsolation notes when a broker is cut off.
+func noteIsolation(b Broker, h *History) {
+	if i, ok := b.(isolating); ok {
+		i.OnIsolated(func() { h.Add(Event{Kind: Isolated, At: now()}) })
+	}
+}
+
 // await waits until the broker is to be killed: enough is closed when so many events have happened,
 // idle when no client works any more. The error is the first of wrong, or says that the broker ends
 // or hangs.
-func await(b broker, events int, enough, idle <-chan struct{}, wrong <-chan error) error {
+func await(b Broker, events int, enough, idle <-chan struct{}, wrong <-chan error) error {
 	late := time.After(patience)
 	if t, ok := b.(timed); ok {
 		enough, late = t.Due(), nil

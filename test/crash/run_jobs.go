@@ -20,14 +20,8 @@ const (
 	maxJobEvents = 2000 // of a round
 )
 
-// redisBroker is a broker with the Redis protocol.
-type redisBroker interface {
-	broker
-	RedisAddr() string
-}
-
-// crashJobs has workers work on what up starts, each time with what there was before.
-func crashJobs(t *testing.T, p Plan, up func() redisBroker) {
+// crashJobs has workers work; it is the Run of a Load.
+func crashJobs(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &jobCrashes{t: t, plan: p, up: up, history: &JobHistory{}}
 	r.newClients()
@@ -39,7 +33,7 @@ func crashJobs(t *testing.T, p Plan, up func() redisBroker) {
 // jobCrashes is one sequence of kills.
 type jobCrashes struct {
 	t       *testing.T
-	up      func() redisBroker
+	up      func() Broker
 	plan    Plan
 	history *JobHistory
 	clients []*jobClient // the first enqueues
@@ -56,7 +50,7 @@ func (r *jobCrashes) newClients() {
 
 // start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first
 // start on.
-func (r *jobCrashes) start() redisBroker {
+func (r *jobCrashes) start() Broker {
 	r.t.Helper()
 	b := r.up()
 	ch := channel(r.t, b)

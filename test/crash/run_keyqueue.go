@@ -17,9 +17,9 @@ const (
 	maxQueueEvents                 = 4000 // of a round
 )
 
-// crashKeyQueue has producers and consumers work on what up starts, each time with what there was
-// before. The queue may not be there at first.
-func crashKeyQueue(t *testing.T, p Plan, up func() etcdBroker) {
+// crashKeyQueue has producers and consumers of a queue as keys work; it is the Run of a Load. The
+// queue may not be there at first.
+func crashKeyQueue(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &queueCrashes{t: t, plan: p, up: up, history: &record[QueueEvent]{}}
 	left, pace := &atomic.Int64{}, p.pace(1)
@@ -37,7 +37,7 @@ func crashKeyQueue(t *testing.T, p Plan, up func() etcdBroker) {
 type queueCrashes struct {
 	t       *testing.T
 	plan    Plan
-	up      func() etcdBroker
+	up      func() Broker
 	history *record[QueueEvent]
 	clients []*queueClient // the first ones produce
 }

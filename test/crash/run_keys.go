@@ -15,15 +15,9 @@ const (
 	judgeWithin = 90 * time.Second // how long may be looked for an order of the requests
 )
 
-// etcdBroker is a broker with etcd's API.
-type etcdBroker interface {
-	broker
-	EtcdAddr() string
-}
-
-// crashKeys has clients work on what up starts, each time with what there was before. None of their
-// keys may be there at first.
-func crashKeys(t *testing.T, p Plan, up func() etcdBroker) {
+// crashKeys has clients of ordinary keys work; it is the Run of a Load. None of their keys may be
+// there at first.
+func crashKeys(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &keyCrashes{t: t, plan: p, up: up, history: NewKeyHistory(), watcher: &keyWatcher{}}
 	pace := p.pace(1)
@@ -38,7 +32,7 @@ func crashKeys(t *testing.T, p Plan, up func() etcdBroker) {
 // keyCrashes is one sequence of kills.
 type keyCrashes struct {
 	t       *testing.T
-	up      func() etcdBroker
+	up      func() Broker
 	plan    Plan
 	history *KeyHistory
 	clients []*keyClient
@@ -74,7 +68,7 @@ func (r *keyCrashes) crash(acts int) {
 }
 
 // untilOver has a client work until ctx ends, or its connection does and it does not go on.
-func (r *keyCrashes) untilOver(ctx context.Context, b etcdBroker, work func(context.Context, string) error) error {
+func (r *keyCrashes) untilOver(ctx context.Context, b Broker, work func(context.Context, string) error) error {
 	for {
 		err := work(ctx, b.EtcdAddr())
 		if !r.plan.Again || ctx.Err() != nil {

@@ -14,8 +14,8 @@ const (
 	maxSemActs = 1500 // of a round
 )
 
-// crashSemaphores has clients work on what up starts, each time with what there was before.
-func crashSemaphores(t *testing.T, p Plan, up func() redisBroker) {
+// crashSemaphores has clients of semaphores work; it is the Run of a Load.
+func crashSemaphores(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &semCrashes{t: t, plan: p, up: up, history: &SemHistory{}}
 	var clock atomic.Int64
@@ -31,14 +31,14 @@ func crashSemaphores(t *testing.T, p Plan, up func() redisBroker) {
 // semCrashes is one sequence of kills.
 type semCrashes struct {
 	t       *testing.T
-	up      func() redisBroker
+	up      func() Broker
 	plan    Plan
 	history *SemHistory
 	clients []*semClient // the last one configures
 }
 
 // start starts the broker, and makes what the clients need.
-func (r *semCrashes) start() (redisBroker, *amqp.Channel) {
+func (r *semCrashes) start() (Broker, *amqp.Channel) {
 	r.t.Helper()
 	b := r.up()
 	ch := channel(r.t, b)
@@ -140,7 +140,7 @@ func (r *semCrashes) finish() map[string]SemEnd {
 }
 
 // connect gives a connection to the first client.
-func (r *semCrashes) connect(b redisBroker) *semClient {
+func (r *semCrashes) connect(b Broker) *semClient {
 	c := *r.clients[0]
 	c.redis = newRedis(b.RedisAddr())
 	r.t.Cleanup(func() { c.redis.Close() })

@@ -34,15 +34,8 @@ type sqlSource struct{ queue, consumer, place string }
 
 const sqlClients = 5
 
-// sqlBroker is a broker with the SQL protocol.
-type sqlBroker interface {
-	broker
-	SQLAddr() string
-}
-
-// crashSQL has sessions work on what up starts, each time with what there was before. up may note
-// what happens.
-func crashSQL(t *testing.T, p Plan, up func(*History) sqlBroker) {
+// crashSQL has sessions of SQL work; it is the Run of a Load.
+func crashSQL(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &sqlRun{t: t, plan: p, up: up, history: &History{}}
 	r.newClients()
@@ -53,7 +46,7 @@ func crashSQL(t *testing.T, p Plan, up func(*History) sqlBroker) {
 // sqlRun is one sequence of kills.
 type sqlRun struct {
 	t       *testing.T
-	up      func(*History) sqlBroker
+	up      func() Broker
 	plan    Plan
 	history *History
 	clients []*sqlClient
@@ -74,14 +67,15 @@ func (r *sqlRun) newClients() {
 	r.drainer, r.clients = r.clients[sqlClients], r.clients[:sqlClients]
 }
 
-func sqlURL(b sqlBroker) string {
+func sqlURL(b Broker) string {
 	return "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"
 }
 
 // crash is scenario.crash for sessions of SQL.
 func (r *sqlRun) crash(events int) {
 	t := r.t
-	b := r.up(r.history)
+	b := r.up()
+	noteIsolation(b, r.history)
 	ch := channel(t, b)
 	defer b.Kill()
 	if !r.made {
@@ -128,7 +122,7 @@ func (r *sqlRun) crash(events int) {
 // finish drains the queues and looks for breaches.
 func (r *sqlRun) finish() {
 	t := r.t
-	b := r.up(r.history)
+	b := r.up()
 	defer b.Kill()
 	if err := r.drainer.drain(t.Context(), sqlURL(b)); err != nil {
 		t.Fatalf("drain: %v\n%s", err, b.Log())

@@ -33,19 +33,22 @@ type scenario struct {
 	settled         func([]Event) time.Time // when the drain may begin; nil: at once
 }
 
-// runOn has the clients work on what up starts, each time with what there was before. up may note
-// what happens.
-func (s *scenario) runOn(t *testing.T, p Plan, promises Promises, up func(*History) broker) {
+// run is the Run of a Load.
+func (s *scenario) run(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	history := &History{}
 	clients := s.newClients(history, p)
 	p.rounds(maxEvents, 3, func() bool { return s.covered(history.Events()) }, func(events int) {
-		s.crash(t, up(history), history, clients, events)
+		s.crash(t, up(), history, clients, events)
 	})
-	s.finish(t, up(history), history)
+	s.finish(t, up(), history)
 
 	events := history.Events()
 	s.logSummary(t, p, events)
+	promises := s.elsewhere
+	if p.OneShard {
+		promises = s.here
+	}
 	breaches := promises.Check(events)
 	for n, breach := range breaches {
 		if n == 20 {
@@ -74,8 +77,9 @@ func (s *scenario) newClients(history *History, p Plan) []*client {
 }
 
 // crash lets the clients work on a broker until they have recorded this many events, and kills it.
-func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*client, events int) {
+func (s *scenario) crash(t *testing.T, b Broker, history *History, clients []*client, events int) {
 	defer b.Kill()
+	noteIsolation(b, history)
 	ch := channel(t, b)
 	if err := s.declare(ch); err != nil {
 		t.Fatalf("declare: %v\n%s", err, b.Log())
@@ -109,7 +113,7 @@ func (s *scenario) crash(t *testing.T, b broker, history *History, clients []*cl
 }
 
 // finish drains the queues.
-func (s *scenario) finish(t *testing.T, b broker, history *History) {
+func (s *scenario) finish(t *testing.T, b Broker, history *History) {
 	defer b.Kill()
 	ch := channel(t, b)
 	if s.settled != nil {
@@ -124,7 +128,7 @@ func (s *scenario) finish(t *testing.T, b broker, history *History) {
 }
 
 // channel opens a channel.
-func channel(t *testing.T, b broker) *amqp.Channel {
+func channel(t *testing.T, b Broker) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(b.URL())
 	if err != nil {

@@ -27,7 +27,7 @@ type clerk struct {
 	left    int // messages that were posted and not acknowledged, about
 }
 
-// clerkLoad is the run of a load, as Load.Run is. up returns visits.
+// clerkLoad is the Run of a load. up returns visits.
 func clerkLoad(t *testing.T, p crash.Plan, up func() crash.Broker) {
 	c := &clerk{}
 	for range p.Rounds {
