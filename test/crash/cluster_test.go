@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 // TestCluster is TestCrash for a cluster of three nodes, of which the one that leads is killed, or
@@ -15,7 +16,7 @@ func TestCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := clustertest.Start(t, "--shards", "3")
 			round := 0
-			Find(t, name).Run(t, plan, func() Broker {
+			loads.Find(t, name).Run(t, plan, func() loads.Broker {
 				round++
 				return begin(t, c, round)
 			})

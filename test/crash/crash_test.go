@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -24,16 +25,16 @@ func TestCrash(t *testing.T) {
 }
 
 // drawPlan returns the plan of CRASH_ROUNDS and CRASH_SEED.
-func drawPlan(t *testing.T) Plan {
+func drawPlan(t *testing.T) loads.Plan {
 	t.Helper()
-	p := Plan{Rounds: setting(t, "CRASH_ROUNDS", 4), Seed: setting(t, "CRASH_SEED", rand.IntN(1_000_000))}
+	p := loads.Plan{Rounds: setting(t, "CRASH_ROUNDS", 4), Seed: setting(t, "CRASH_SEED", rand.IntN(1_000_000))}
 	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", p.Rounds, p.Seed)
 	return p
 }
 
 // crashSharded has a load kill brokers with one shard, as on a small machine, and with several, so
 // that transactions cross them. The names of the tests end in how many.
-func crashSharded(t *testing.T, p Plan, load, prefix string, flags ...string) {
+func crashSharded(t *testing.T, p loads.Plan, load, prefix string, flags ...string) {
 	for _, shards := range []string{"1", "3"} {
 		t.Run(prefix+shards, func(t *testing.T) {
 			p.OneShard = shards == "1"
@@ -43,10 +44,10 @@ func crashSharded(t *testing.T, p Plan, load, prefix string, flags ...string) {
 }
 
 // crash has a load kill a broker with these flags.
-func crash(t *testing.T, p Plan, load string, flags ...string) {
+func crash(t *testing.T, p loads.Plan, load string, flags ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	Find(t, load).Run(t, p, func() Broker {
+	loads.Find(t, load).Run(t, p, func() loads.Broker {
 		b, err := brokertest.Start(t.Context(), dir, flags...)
 		if err != nil {
 			t.Fatal(err)

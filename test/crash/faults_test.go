@@ -17,6 +17,7 @@ import (
 
 	"fiveways.dev/fiveways/test/brokertest"
 	"fiveways.dev/fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
@@ -31,7 +32,7 @@ func TestClusterFaults(t *testing.T) {
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			c := newTrouble(t, seed)
-			plan := Plan{Rounds: rounds, Seed: seed, Again: true}
+			plan := loads.Plan{Rounds: rounds, Seed: seed, Again: true}
 			defer func() {
 				for name, n := range c.struck {
 					total[name] += n
@@ -40,7 +41,7 @@ func TestClusterFaults(t *testing.T) {
 			messages := []string{"plain", "grouped", "once", "delayed"}[seed%4]
 			for _, name := range []string{messages, "keys", "jobs", "sql", "semaphores"} {
 				if !t.Failed() {
-					Find(t, name).Run(t, plan, func() Broker { return c.next() })
+					loads.Find(t, name).Run(t, plan, func() loads.Broker { return c.next() })
 				}
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/test/brokertest"
-	"fiveways.dev/fiveways/test/crash"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -42,7 +42,7 @@ type run struct {
 	dir      string // data folder
 	probe    probe
 	operator *operator
-	loads    []crash.Load
+	loads    []loads.Load
 
 	mu      sync.Mutex
 	life    int           // of the process; guarded by mu
@@ -90,7 +90,7 @@ func newRun(t *testing.T) *run {
 		must(t, err)
 		r.lasts, r.long, r.schedule = time.Duration(hours*float64(time.Hour)), true, long
 	}
-	r.loads = append(crash.Loads(), crash.Load{Name: "http", Run: clerkLoad})
+	r.loads = append(loads.All(), loads.Load{Name: "http", Run: clerkLoad})
 	r.operator = &operator{binary: brokertest.Binary(t), data: r.dir, spare: t.TempDir(), every: r.operates, done: map[string]int{}}
 	r.operator.tasks = r.operator.usual()
 	if os.Getenv(plantLoss) != "" {
@@ -142,7 +142,7 @@ func (r *run) cycle(t *testing.T, n int) {
 		working.Go(func() {
 			defer s.leave()
 			t.Run(l.Name, func(t *testing.T) {
-				l.Run(t, crash.Plan{Rounds: len(lives), Seed: seed, Rate: l.Rate}, s.up(t, vhostOf(l, n)))
+				l.Run(t, loads.Plan{Rounds: len(lives), Seed: seed, Rate: l.Rate}, s.up(t, vhostOf(l, n)))
 			})
 		})
 	}
@@ -153,7 +153,7 @@ func (r *run) cycle(t *testing.T, n int) {
 }
 
 // vhostOf is the virtual host of a load in a cycle, as in a URL.
-func vhostOf(l crash.Load, cycle int) string {
+func vhostOf(l loads.Load, cycle int) string {
 	if !l.Apart {
 		return "%2f"
 	}
