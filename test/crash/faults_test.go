@@ -139,7 +139,10 @@ func (f *faulty) turn() int {
 	return f.turns % 3
 }
 
-// OnIsolated has f called when the fault has begun, if clients must be told nothing from then on.
+var _ loads.Isolating = (*faulty)(nil) // else the loads would not check what a node says that is cut off
+
+// OnIsolated has isolated called when the fault has begun, if clients must be told nothing from
+// then on.
 func (f *faulty) OnIsolated(isolated func()) { f.isolated = isolated }
 
 // Exited implements Broker. Nodes that end by themselves are found when the fault is over.

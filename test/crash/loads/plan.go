@@ -99,15 +99,15 @@ type timed interface {
 	Due() <-chan struct{}
 }
 
-// isolating is a node of a cluster that may be cut off from the others: it then calls what it was
-// given.
-type isolating interface {
+// Isolating is a Broker that may be a node cut off from the others of its cluster: it then calls
+// what it was given.
+type Isolating interface {
 	OnIsolated(func())
 }
 
 // noteIsolation notes when a broker is cut off.
 func noteIsolation(b Broker, h *history.Messages) {
-	if i, ok := b.(isolating); ok {
+	if i, ok := b.(Isolating); ok {
 		i.OnIsolated(func() { h.Add(history.Event{Kind: history.Isolated, At: now()}) })
 	}
 }
