@@ -33,6 +33,7 @@ var played = map[string]string{
 	"docs/protocols/etcd-semaphores.md": "test/clients/etcd_page_test.go",
 	"docs/tutorials/from-job-queues.md": "test/tutorials/tutorials_test.go",
 	"docs/tutorials/from-postgresql.md": "test/tutorials/tutorials_test.go",
+	"docs/tutorials/from-sidekiq.md":    "test/tutorials/tutorials_test.go",
 }
 
 const (
@@ -79,6 +80,7 @@ var besides = map[string]string{
 	"docs/protocols/sql.md":                     aStart,
 	"docs/tutorials/from-etcd.md":               aStart,
 	"docs/tutorials/from-job-queues.md":         aStart,
+	"docs/tutorials/from-sidekiq.md":            aStart,
 	"docs/tutorials/from-postgresql.md":         aStart,
 	"docs/tutorials/from-rabbitmq.md":           aStart,
 	"examples/etcd/README.md":                   programs,

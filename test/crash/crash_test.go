@@ -7,27 +7,54 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/test/brokertest"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
+// messageLoads are those of messages over AMQP, of which each has a kind of queue to itself.
+var messageLoads = []string{"plain", "delayed", "once", "limited", "grouped"}
+
 // TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED
 // (drawn itself when unset) and then checks all that its clients saw.
 func TestCrash(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for name, s := range map[string]scenario{
-		"plain": plain, "delayed": delayed, "once": once, "limited": limited, "grouped": grouped,
-	} {
-		// One shard, as on a small machine, and several, so that transactions cross them.
-		t.Run(name+" shards 1", func(t *testing.T) { s.run(t, rounds, seed, s.here, "--shards", "1") })
-		t.Run(name+" shards 3", func(t *testing.T) { s.run(t, rounds, seed, s.elsewhere, "--shards", "3") })
+	plan := drawPlan(t)
+	for _, name := range messageLoads {
+		crashSharded(t, plan, name, name+" shards ")
 	}
 }
 
-func (s *scenario) run(t *testing.T, rounds, seed int, promises Promises, flags ...string) {
+// drawPlan returns the plan of CRASH_ROUNDS and CRASH_SEED.
+func drawPlan(t *testing.T) loads.Plan {
+	t.Helper()
+	p := loads.Plan{Rounds: setting(t, "CRASH_ROUNDS", 4), Seed: setting(t, "CRASH_SEED", rand.IntN(1_000_000))}
+	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", p.Rounds, p.Seed)
+	return p
+}
+
+// crashSharded has a load kill brokers with one shard, as on a small machine, and with several, so
+// that transactions cross them. The names of the tests end in how many.
+func crashSharded(t *testing.T, p loads.Plan, load, prefix string, flags ...string) {
+	for _, shards := range []string{"1", "3"} {
+		t.Run(prefix+shards, func(t *testing.T) {
+			p.OneShard = shards == "1"
+			crash(t, p, load, append(flags, "--shards", shards)...)
+		})
+	}
+}
+
+// crash has a load kill a broker with these flags.
+func crash(t *testing.T, p loads.Plan, load string, flags ...string) {
+	t.Helper()
 	dir := t.TempDir()
-	s.runOn(t, Plan{Rounds: rounds, Seed: seed}, promises, func(*History) broker { return start(t, dir, flags) })
+	loads.Find(t, load).Run(t, p, func() loads.Broker {
+		b, err := brokertest.Start(t.Context(), dir, flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Kill)
+		return b
+	})
 }
 
 // setting reads a number from the environment.
@@ -44,73 +71,28 @@ func setting(t *testing.T, name string, unset int) int {
 	return n
 }
 
-// start runs the broker on dir with further flags.
-func start(t *testing.T, dir string, flags []string) *brokertest.Broker {
-	t.Helper()
-	b, err := brokertest.Start(t.Context(), dir, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Kill)
-	return b
-}
+// free has a protocol served at a port that the system chooses.
+const free = "127.0.0.1:0"
 
 // TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues
 // and post to others.
-func TestCrashSQL(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			dir := t.TempDir()
-			crashSQL(t, Plan{Rounds: rounds, Seed: seed}, func(*History) sqlBroker { return start(t, dir, []string{"--sql", "127.0.0.1:0", "--shards", shards}) })
-		})
-	}
-}
+func TestCrashSQL(t *testing.T) { crashSharded(t, drawPlan(t), "sql", "shards ", "--sql", free) }
 
 // TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail
 // and die.
-func TestCrashJobs(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			dir := t.TempDir()
-			flags := []string{"--redis", "127.0.0.1:0", "--shards", shards}
-			crashJobs(t, Plan{Rounds: rounds, Seed: seed}, func() redisBroker { return start(t, dir, flags) })
-		})
-	}
-}
+func TestCrashJobs(t *testing.T) { crashSharded(t, drawPlan(t), "jobs", "shards ", "--redis", free) }
 
 // TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks
 // for an order in which all of it happened.
-func TestCrashKeys(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	dir := t.TempDir()
-	crashKeys(t, Plan{Rounds: rounds, Seed: seed}, func() etcdBroker { return start(t, dir, []string{"--etcd", "127.0.0.1:0"}) })
-}
+func TestCrashKeys(t *testing.T) { crash(t, drawPlan(t), "keys", "--etcd", free) }
 
 // TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's
 // API, and consumers come and go.
 func TestCrashKeyQueue(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	for _, shards := range []string{"1", "3"} {
-		t.Run("shards "+shards, func(t *testing.T) {
-			dir := t.TempDir()
-			flags := []string{"--etcd", "127.0.0.1:0", "--shards", shards}
-			crashKeyQueue(t, Plan{Rounds: rounds, Seed: seed}, func() etcdBroker { return start(t, dir, flags) })
-		})
-	}
+	crashSharded(t, drawPlan(t), "keyqueue", "shards ", "--etcd", free)
 }
 
 // TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings,
 // and then compares the messages about all transitions with what the clients saw and with what is
 // there at the end.
-func TestCrashSemaphores(t *testing.T) {
-	rounds, seed := setting(t, "CRASH_ROUNDS", 4), setting(t, "CRASH_SEED", rand.IntN(1_000_000))
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
-	dir := t.TempDir()
-	crashSemaphores(t, Plan{Rounds: rounds, Seed: seed}, func() redisBroker { return start(t, dir, []string{"--redis", "127.0.0.1:0"}) })
-}
+func TestCrashSemaphores(t *testing.T) { crash(t, drawPlan(t), "semaphores", "--redis", free) }

@@ -17,6 +17,7 @@ import (
 
 	"fiveways.dev/fiveways/test/brokertest"
 	"fiveways.dev/fiveways/test/clustertest"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
@@ -31,29 +32,17 @@ func TestClusterFaults(t *testing.T) {
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprint("seed_", seed), func(t *testing.T) {
 			c := newTrouble(t, seed)
-			plan := Plan{Rounds: rounds, Seed: seed, Again: true}
-			messages := []scenario{plain, grouped, once, delayed}[seed%4]
+			plan := loads.Plan{Rounds: rounds, Seed: seed, Again: true}
 			defer func() {
 				for name, n := range c.struck {
 					total[name] += n
 				}
 			}()
-			messages.runOn(t, plan, messages.elsewhere, func(h *History) broker {
-				return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
-			})
-			if !t.Failed() {
-				crashKeys(t, plan, func() etcdBroker { return c.next(nil) })
-			}
-			if !t.Failed() {
-				crashJobs(t, plan, func() redisBroker { return c.next(nil) })
-			}
-			if !t.Failed() {
-				crashSQL(t, plan, func(h *History) sqlBroker {
-					return c.next(func() { h.Add(Event{Kind: Isolated, At: time.Now().UnixMilli()}) })
-				})
-			}
-			if !t.Failed() {
-				crashSemaphores(t, plan, func() redisBroker { return c.next(nil) })
+			messages := []string{"plain", "grouped", "once", "delayed"}[seed%4]
+			for _, name := range []string{messages, "keys", "jobs", "sql", "semaphores"} {
+				if !t.Failed() {
+					loads.Find(t, name).Run(t, plan, func() loads.Broker { return c.next() })
+				}
 			}
 		})
 	}
@@ -92,15 +81,14 @@ func newTrouble(t *testing.T, seed int) *trouble {
 	return c
 }
 
-// next draws the next fault. isolated is told when it has begun, if clients must be told nothing
-// from then on.
-func (c *trouble) next(isolated func()) *faulty {
+// next draws the next fault.
+func (c *trouble) next() *faulty {
 	c.t.Helper()
 	if len(c.drawn) == 0 {
 		c.drawn = slices.Clone(c.kinds)
 		c.rng.Shuffle(len(c.drawn), func(i, j int) { c.drawn[i], c.drawn[j] = c.drawn[j], c.drawn[i] })
 	}
-	f := &faulty{trouble: c, fault: c.drawn[0], hit: c.Leader(), isolated: isolated}
+	f := &faulty{trouble: c, fault: c.drawn[0], hit: c.Leader()}
 	c.drawn = c.drawn[1:]
 	if !f.leader {
 		f.hit = (f.hit + 1 + c.rng.IntN(2)) % 3
@@ -125,7 +113,7 @@ type faulty struct {
 	fault
 	hit, client            int                 // places: which node it strikes, and where clients connect
 	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, that of client first
-	isolated               func()
+	isolated               func()              // of OnIsolated
 	mend                   func()
 	once                   sync.Once
 
@@ -151,7 +139,13 @@ func (f *faulty) turn() int {
 	return f.turns % 3
 }
 
-// Exited implements broker. Nodes that end by themselves are found when the fault is over.
+var _ loads.Isolating = (*faulty)(nil) // else the loads would not check what a node says that is cut off
+
+// OnIsolated has isolated called when the fault has begun, if clients must be told nothing from
+// then on.
+func (f *faulty) OnIsolated(isolated func()) { f.isolated = isolated }
+
+// Exited implements Broker. Nodes that end by themselves are found when the fault is over.
 func (f *faulty) Exited() <-chan struct{} { return nil }
 
 func (f *faulty) Log() string { return logOf(f.Cluster) }

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"fiveways.dev/fiveways/test/crash"
+	"fiveways.dev/fiveways/test/crash/history"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 const (
@@ -22,13 +23,13 @@ const (
 
 // clerk is the load of HTTP: it posts messages, takes some now and then, and acknowledges them.
 type clerk struct {
-	history crash.History
+	history history.Messages
 	seq     int
 	left    int // messages that were posted and not acknowledged, about
 }
 
-// clerkLoad is the run of a load, as Load.Run is. up returns visits.
-func clerkLoad(t *testing.T, p crash.Plan, up func() crash.Broker) {
+// clerkLoad is the Run of a load. up returns visits.
+func clerkLoad(t *testing.T, p loads.Plan, up func() loads.Broker) {
 	c := &clerk{}
 	for range p.Rounds {
 		if err := c.round(t.Context(), up().(*visit)); err != nil {
@@ -45,7 +46,7 @@ func clerkLoad(t *testing.T, p crash.Plan, up func() crash.Broker) {
 	}
 	events := c.history.Events()
 	t.Logf("%d messages posted, %d events", c.seq, len(events))
-	for _, breach := range crash.Delayed.Check(events) { // a lease puts a message back later, out of order
+	for _, breach := range history.Delayed.Check(events) { // a lease puts a message back later, out of order
 		t.Error(breach)
 	}
 }
@@ -74,7 +75,7 @@ func (c *clerk) round(ctx context.Context, v *visit) error {
 		return err
 	}
 	v.Kill()
-	c.history.Add(crash.Event{Kind: crash.Crashed, At: time.Now().UnixMilli()})
+	c.history.Add(history.Event{Kind: history.Crashed, At: time.Now().UnixMilli()})
 	return <-done
 }
 
@@ -82,13 +83,13 @@ func (c *clerk) round(ctx context.Context, v *visit) error {
 func (c *clerk) step(ctx context.Context, addr string) error {
 	<-time.After(clerkEvery)
 	c.seq++
-	id := crash.MsgID{Publisher: "clerk", Seq: c.seq}
-	c.history.Add(crash.Event{Kind: crash.Sent, Msg: id, Queue: clerkQueue})
+	id := history.MsgID{Publisher: "clerk", Seq: c.seq}
+	c.history.Add(history.Event{Kind: history.Sent, Msg: id, Queue: clerkQueue})
 	message := map[string]any{"payload": fmt.Sprint(c.seq)}
 	if err := ask(ctx, addr, http.MethodPost, "/api/queues/%2F/"+clerkQueue+"/messages", message, nil); err != nil {
 		return err
 	}
-	c.history.Add(crash.Event{Kind: crash.Confirmed, Msg: id})
+	c.history.Add(history.Event{Kind: history.Confirmed, Msg: id})
 	if c.left++; c.left < 10 {
 		return nil
 	}
@@ -108,17 +109,17 @@ func (c *clerk) take(ctx context.Context, addr string) (n int, err error) {
 	if err := ask(ctx, addr, http.MethodPost, path, nil, &took); err != nil {
 		return 0, err
 	}
-	var acked []crash.Event
-	taken := map[string]crash.MsgID{} // by token
+	var acked []history.Event
+	taken := map[string]history.MsgID{} // by token
 	for _, m := range took.Messages {
-		id := crash.MsgID{Publisher: "clerk"}
+		id := history.MsgID{Publisher: "clerk"}
 		if _, err := fmt.Sscan(m.Payload, &id.Seq); err != nil {
 			return 0, fmt.Errorf("message %q: %w", m.Payload, err)
 		}
-		c.history.Add(crash.Event{
-			Kind: crash.Delivered, Msg: id, Queue: clerkQueue, Redelivered: m.Redelivered, At: time.Now().UnixMilli(),
+		c.history.Add(history.Event{
+			Kind: history.Delivered, Msg: id, Queue: clerkQueue, Redelivered: m.Redelivered, At: time.Now().UnixMilli(),
 		})
-		acked = append(acked, crash.Event{Kind: crash.Acked, Msg: id, Queue: clerkQueue})
+		acked = append(acked, history.Event{Kind: history.Acked, Msg: id, Queue: clerkQueue})
 		taken[m.Token] = id
 	}
 	c.left -= len(taken)
@@ -131,7 +132,7 @@ func (c *clerk) take(ctx context.Context, addr string) (n int, err error) {
 	tokens := map[string]any{"tokens": slices.Collect(maps.Keys(taken))}
 	err = ask(ctx, addr, http.MethodPost, "/api/queues/%2F/"+clerkQueue+"/messages/ack", tokens, &answer)
 	for _, token := range answer.Stale { // the machine stood still for the time of the lease
-		c.history.Add(crash.Event{Kind: crash.Requeued, Msg: taken[token], Queue: clerkQueue})
+		c.history.Add(history.Event{Kind: history.Requeued, Msg: taken[token], Queue: clerkQueue})
 	}
 	return len(taken), err
 }

@@ -1,6 +1,6 @@
 // Package soak has a broker work for hours as in a company, and looks for what breaks or grows.
 //
-// The loads are those of package crash: clients of AMQP, SQL, jobs, keys, queues as keys and
+// The loads are those of test/crash/loads: clients of AMQP, SQL, jobs, keys, queues as keys and
 // semaphores, each with a history and the rules for it. Here they share a broker (shared.go), at
 // the rate of an ordinary day. A clerk (clerk.go) uses HTTP; an operator (operator.go) makes and
 // deletes queues and users, changes policies, and makes backups and restores them; a probe

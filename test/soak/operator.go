@@ -64,15 +64,11 @@ func (o *operator) run(ctx context.Context, b *brokertest.Broker) error {
 
 // queues declares queues, fills them and deletes them.
 func (o *operator) queues(_ context.Context, b *brokertest.Broker) error {
-	conn, err := amqp.Dial(b.URL())
+	conn, ch, err := dial(b.URL())
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		return err
-	}
 	for i := range 20 {
 		name := fmt.Sprintf("soak.brief.%d.%d", o.n, i)
 		if _, err := ch.QueueDeclare(name, true, false, false, false, nil); err != nil {
@@ -172,15 +168,11 @@ func (o *operator) backup(ctx context.Context, b *brokertest.Broker) error {
 
 // keep has the queue of kept messages hold just this one, confirmed.
 func keep(ctx context.Context, url, text string) error {
-	conn, err := amqp.Dial(url)
+	conn, ch, err := dial(url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		return err
-	}
 	if _, err := ch.QueueDeclare(keptQueue, true, false, false, false, nil); err != nil {
 		return err
 	}
@@ -202,15 +194,11 @@ func keep(ctx context.Context, url, text string) error {
 
 // kept says if the message is not there.
 func kept(url, text string) error {
-	conn, err := amqp.Dial(url)
+	conn, ch, err := dial(url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		return err
-	}
 	d, ok, err := ch.Get(keptQueue, true)
 	if err == nil && (!ok || string(d.Body) != text) {
 		err = fmt.Errorf("a backup has %q, not %q, which was confirmed before it", d.Body, text)

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
@@ -27,15 +25,11 @@ func (r *run) plant() {
 
 // steal takes a message from the load, to which the broker seems to have lost it.
 func (r *run) steal(ctx context.Context, b *brokertest.Broker) error {
-	conn, err := amqp.Dial("amqp://guest:guest@" + b.Addr() + "/" + r.operator.vhosts[0])
+	conn, ch, err := dial("amqp://guest:guest@" + b.Addr() + "/" + r.operator.vhosts[0])
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		return err
-	}
 	stolen, err := ch.Consume("crash.three", "", true, false, false, false, nil)
 	if err != nil {
 		return err

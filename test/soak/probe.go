@@ -52,15 +52,11 @@ func (p *probe) note(to *[]time.Duration, took time.Duration) {
 
 // run measures until ctx ends.
 func (p *probe) run(ctx context.Context, url string) error {
-	conn, err := amqp.Dial(url)
+	conn, ch, err := dial(url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	ch, err := conn.Channel()
-	if err != nil {
-		return err
-	}
 	if _, err := ch.QueueDeclare(probeQueue, true, false, false, false, nil); err != nil {
 		return err
 	}

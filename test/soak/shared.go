@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/test/brokertest"
-	"fiveways.dev/fiveways/test/crash"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 // shared is a broker on which several loads work. Each of its lives begins with the first load that
@@ -34,8 +34,8 @@ type life struct {
 }
 
 // up is what a load works with: the life that there is, or the next one. vhost is that of the load.
-func (s *shared) up(t *testing.T, vhost string) func() crash.Broker {
-	return func() crash.Broker {
+func (s *shared) up(t *testing.T, vhost string) func() loads.Broker {
+	return func() loads.Broker {
 		l, err := s.current()
 		if err != nil {
 			t.Fatal(err)

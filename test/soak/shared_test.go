@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/test/brokertest"
-	"fiveways.dev/fiveways/test/crash"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 // standIn is a program that looks like a broker which serves, and stops when it is asked to.
@@ -61,7 +61,7 @@ func TestLoadsShareALife(t *testing.T) {
 	<-killed
 	<-first.Exited()
 
-	last := []crash.Broker{one(), other()}
+	last := []loads.Broker{one(), other()}
 	stopped := make(chan error, 1)
 	go func() { stopped <- last[0].Stop() }()
 	if err := last[1].Stop(); err != nil {

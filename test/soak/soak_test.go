@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/test/brokertest"
-	"fiveways.dev/fiveways/test/crash"
+	"fiveways.dev/fiveways/test/crash/loads"
 )
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -42,7 +42,7 @@ type run struct {
 	dir      string // data folder
 	probe    probe
 	operator *operator
-	loads    []load
+	loads    []loads.Load
 
 	mu      sync.Mutex
 	life    int           // of the process; guarded by mu
@@ -77,14 +77,6 @@ var (
 	}
 )
 
-// load is a crash.Load or the clerk.
-type load struct {
-	name string
-	rate int
-	run  func(*testing.T, crash.Plan, func() crash.Broker)
-	home bool // it has a virtual host of its own
-}
-
 func newRun(t *testing.T) *run {
 	t.Helper()
 	r := &run{t: t, began: time.Now(), schedule: short, seed: rand.IntN(1_000_000), dir: filepath.Join(t.TempDir(), "data")}
@@ -98,10 +90,7 @@ func newRun(t *testing.T) *run {
 		must(t, err)
 		r.lasts, r.long, r.schedule = time.Duration(hours*float64(time.Hour)), true, long
 	}
-	for _, l := range crash.Loads() {
-		r.loads = append(r.loads, load{l.Name, l.Rate, l.Run, l.Apart})
-	}
-	r.loads = append(r.loads, load{name: "http", run: clerkLoad})
+	r.loads = append(loads.All(), loads.Load{Name: "http", Run: clerkLoad})
 	r.operator = &operator{binary: brokertest.Binary(t), data: r.dir, spare: t.TempDir(), every: r.operates, done: map[string]int{}}
 	r.operator.tasks = r.operator.usual()
 	if os.Getenv(plantLoss) != "" {
@@ -137,7 +126,7 @@ func (r *run) cycle(t *testing.T, n int) {
 	lives := r.lives(rand.New(rand.NewPCG(uint64(seed), 0)))
 	r.operator.vhosts = nil
 	for _, l := range r.loads {
-		if l.home {
+		if l.Apart {
 			r.operator.vhosts = append(r.operator.vhosts, vhostOf(l, n))
 		}
 	}
@@ -152,8 +141,8 @@ func (r *run) cycle(t *testing.T, n int) {
 	for _, l := range r.loads {
 		working.Go(func() {
 			defer s.leave()
-			t.Run(l.name, func(t *testing.T) {
-				l.run(t, crash.Plan{Rounds: len(lives), Seed: seed, Rate: l.rate}, s.up(t, vhostOf(l, n)))
+			t.Run(l.Name, func(t *testing.T) {
+				l.Run(t, loads.Plan{Rounds: len(lives), Seed: seed, Rate: l.Rate}, s.up(t, vhostOf(l, n)))
 			})
 		})
 	}
@@ -164,11 +153,11 @@ func (r *run) cycle(t *testing.T, n int) {
 }
 
 // vhostOf is the virtual host of a load in a cycle, as in a URL.
-func vhostOf(l load, cycle int) string {
-	if !l.home {
+func vhostOf(l loads.Load, cycle int) string {
+	if !l.Apart {
 		return "%2f"
 	}
-	return fmt.Sprintf("%s-%d", l.name, cycle)
+	return fmt.Sprintf("%s-%d", l.Name, cycle)
 }
 
 // start starts the broker, which has the virtual hosts of the cycle.

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 // page is a page, what its programs need, and the server that its reader comes from.
 type page struct {
 	name   string    // from the module's root
-	setUp  [2]string // a folder with a setup.sh, and what to install by it
-	python string    // the folder below it with the programs of the virtual environment
+	setUp  [2]string // a folder with a setup.sh, and what to install by it; empty: tools are enough
+	python string    // the folder below it with the programs of the virtual environment, if any
 	tools  []string
 	// old starts the other server, and returns its addresses on the page, each with the real one
 	// behind it.
@@ -40,6 +40,9 @@ var pages = []page{
 		return []string{"postgresql://shop@db/shop", postgres.Start(t, postgres.Options{Database: "shop"})}
 	}},
 	{"docs/tutorials/from-job-queues.md", [2]string{clients, "celery"}, ".venv-celery/bin", []string{"python3", "redis-cli"}, func(t *testing.T) []string {
+		return []string{"redis:6379", redisd.Start(t, redisd.Options{})}
+	}},
+	{"docs/tutorials/from-sidekiq.md", [2]string{}, "", []string{"ruby", "sidekiq", "redis-cli"}, func(t *testing.T) []string {
 		return []string{"redis:6379", redisd.Start(t, redisd.Options{})}
 	}},
 	{"docs/tutorials/from-etcd.md", [2]string{clients, "etcd_python"}, ".venv-etcd/bin", []string{"python3", "etcdctl"}, func(t *testing.T) []string {
@@ -112,6 +115,9 @@ func (p *page) prepare(t *testing.T) {
 			giveUp("%s not played: %v", p.name, err)
 		}
 	}
+	if p.setUp[0] == "" {
+		return
+	}
 	cmd := exec.Command("./setup.sh", p.setUp[1])
 	cmd.Dir = p.setUp[0]
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -119,15 +125,18 @@ func (p *page) prepare(t *testing.T) {
 	}
 }
 
-// path has the page's python3, and this version's fiveways.
+// path has this version's fiveways, and the page's python3 if it has one.
 func (p *page) path(t *testing.T) []string {
 	t.Helper()
-	python, err := filepath.Abs(filepath.Join(p.setUp[0], p.python))
-	if err != nil {
-		t.Fatal(err)
-	}
 	programs := t.TempDir()
 	if err := os.Symlink(brokertest.Binary(t), filepath.Join(programs, "fiveways")); err != nil {
+		t.Fatal(err)
+	}
+	if p.python == "" {
+		return []string{programs}
+	}
+	python, err := filepath.Abs(filepath.Join(p.setUp[0], p.python))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return []string{programs, python}

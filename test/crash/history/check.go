@@ -1,0 +1,181 @@
+package history
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Promises are the rules that hold for the queues of a run.
+type Promises struct {
+	rules   []func(*run) []string
+	doubles bool // what fell due before a kill may come twice after it
+}
+
+// Plain holds for queues without special arguments.
+var Plain = Promises{rules: []func(*run) []string{
+	checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
+}}
+
+// Check returns the breaches that a finished run shows, each as one line, or nil. The run must end
+// with a drain: every queue was emptied and what came was recorded as Delivered and Acked.
+func (p Promises) Check(events []Event) []string {
+	r := index(events)
+	r.doubles = p.doubles
+	breaches := checkIsolated(r)
+	for _, rule := range p.rules {
+		breaches = append(breaches, rule(r)...)
+	}
+	return breaches
+}
+
+// place is a message in one queue: what is delivered and settled on its own.
+type place struct {
+	msg   MsgID
+	queue string
+}
+
+func (p place) String() string { return fmt.Sprintf("%s in %s", p.msg, p.queue) }
+
+// delivery is one Delivered event.
+type delivery struct {
+	at          int // index of the event
+	round       int
+	tx          int // in which it came, where that is known
+	redelivered bool
+	byName      bool // of Event
+	requeued    bool // given back by the consumer afterwards
+	requeuedAt  int  // index of that event
+	acked       bool // acknowledged afterwards, with or without a transaction
+	ackTx       int  // the transaction of that acknowledgement
+	count       int  // of Event
+	time        int64
+}
+
+// outcome is what a client knows of its transaction.
+type outcome uint8
+
+const (
+	open       outcome = iota // never asked to commit: nothing of it may take effect
+	rolledBack                // nothing of it may take effect
+	unknown                   // asked to commit, no answer: all of it or nothing
+	committed                 // all of it has taken effect
+)
+
+// tx is one transaction with all that belongs to it.
+type tx struct {
+	outcome     outcome
+	begun       int // round
+	commitSent  int // index of the event
+	committed   int // index of the event
+	publishes   []place
+	acks        []place
+	ackDelivery []int // for each of acks, the index in deliveries of the delivery it settles
+}
+
+// run is a history sorted by what the rules ask for.
+type run struct {
+	events     []Event
+	sent       map[place]int // the transaction it was sent in
+	places     []place       // keys of sent, in the order of sending
+	confirmed  map[MsgID]bool
+	deliveries map[place][]delivery
+	due        map[place]int64 // At of Sent
+	txs        map[int]*tx
+	crashes    []Event
+	doubles    bool // of Promises
+}
+
+func index(events []Event) *run {
+	r := &run{
+		events:     events,
+		sent:       map[place]int{},
+		confirmed:  map[MsgID]bool{},
+		deliveries: map[place][]delivery{},
+		due:        map[place]int64{},
+		txs:        map[int]*tx{},
+	}
+	round := 0
+	transaction := func(id int) *tx {
+		if r.txs[id] == nil {
+			r.txs[id] = &tx{begun: round}
+		}
+		return r.txs[id]
+	}
+	for at, e := range events {
+		p := place{e.Msg, e.Queue}
+		switch e.Kind {
+		case Sent:
+			r.sent[p], r.due[p] = e.Tx, e.At
+			r.places = append(r.places, p)
+			if e.Tx != 0 {
+				t := transaction(e.Tx)
+				t.publishes = append(t.publishes, p)
+			}
+		case Confirmed:
+			r.confirmed[e.Msg] = true
+		case Delivered:
+			r.deliveries[p] = append(r.deliveries[p], delivery{
+				at: at, round: round, tx: e.Tx, redelivered: e.Redelivered, byName: e.ByName, count: e.Count, time: e.At,
+			})
+		case Acked:
+			n := r.acked(p, e.Tx)
+			d := &r.deliveries[p][n]
+			d.acked, d.ackTx = true, e.Tx
+			if e.Tx != 0 {
+				t := transaction(e.Tx)
+				t.acks = append(t.acks, p)
+				t.ackDelivery = append(t.ackDelivery, n)
+			}
+		case Requeued:
+			last := &r.deliveries[p][len(r.deliveries[p])-1]
+			last.requeued, last.requeuedAt = true, at
+		case CommitSent:
+			t := transaction(e.Tx)
+			t.outcome, t.commitSent = unknown, at
+		case Committed:
+			t := transaction(e.Tx)
+			t.outcome, t.committed = committed, at
+		case RolledBack:
+			transaction(e.Tx).outcome = rolledBack
+		case Crashed:
+			round++
+			r.crashes = append(r.crashes, e)
+		}
+	}
+	return r
+}
+
+// acked is the index of the delivery that is acknowledged in a transaction: the last one in it,
+// where messages are delivered in transactions, else the last of all.
+func (r *run) acked(p place, tx int) int {
+	ds := r.deliveries[p]
+	for n, d := range slices.Backward(ds) {
+		if tx != 0 && d.tx == tx {
+			return n
+		}
+	}
+	return len(ds) - 1
+}
+
+// durable reports whether the broker has promised to keep the message.
+func (r *run) durable(p place) bool {
+	if id := r.sent[p]; id != 0 {
+		return r.txs[id].outcome == committed
+	}
+	return r.confirmed[p.msg]
+}
+
+// another reports whether the delivery, not the first one of p, may be that of a second copy: the
+// broker was killed after the message fell due and before the delivery, and what is on its way at a
+// kill may double.
+func (r *run) another(p place, d delivery) bool { return r.doubles && r.dueAtKill(p, d) }
+
+// dueAtKill reports whether the broker was killed after the message fell due and before the
+// delivery.
+func (r *run) dueAtKill(p place, d delivery) bool {
+	return d.round > 0 && r.crashes[d.round-1].At >= r.due[p]
+}
+
+// transactions returns the numbers of all transactions, in order.
+func (r *run) transactions() []int { return slices.Sorted(maps.Keys(r.txs)) }

@@ -1,0 +1,99 @@
+package loads
+
+import (
+	"errors"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways.dev/fiveways/test/crash/history"
+)
+
+// The queues of mixed, by what is special about them.
+const (
+	slowQueue  = "crash.slow"
+	dyingQueue = "crash.dying"
+	largeQueue = "crash.large"
+)
+
+// mixed is a slow consumer, one that dies all the time, and large messages.
+var mixed = scenario{
+	queues:  []string{slowQueue, dyingQueue, largeQueue},
+	declare: declareMixed,
+	clients: []client{
+		{name: "confirming", work: (*client).publishConfirmed, compose: toMixed},
+		{name: "transacting", work: (*client).publishTx, compose: toMixed},
+		{name: "slow", queue: slowQueue, work: (*client).consumeSlowly},
+		{name: "dying", queue: dyingQueue, work: (*client).consumeAndDie},
+		{name: "consuming", queue: largeQueue, work: (*client).consume},
+	},
+	here: history.Plain, elsewhere: history.Plain,
+	shows: showsTransactions,
+}
+
+// largeBytes is the most that a large message has.
+const largeBytes = 4 << 20
+
+// toMixed is a message to any of the queues: one in ten to the slow consumer, one in a hundred a
+// large one.
+func toMixed(c *client) outgoing {
+	switch n := c.rng.IntN(100); {
+	case n < 10:
+		return c.direct(slowQueue)
+	case n < 11:
+		m := c.direct(largeQueue)
+		m.message = sized(m.sent[0].Msg, c.rng.IntN(largeBytes), c.rng)
+		return m
+	}
+	return c.direct(dyingQueue)
+}
+
+// consumeSlowly takes up to 50 ms for each message.
+func (c *client) consumeSlowly(ch *amqp.Channel) error {
+	return c.receive(ch, func(d amqp.Delivery, held []history.Event) ([]history.Event, error) {
+		<-time.After(time.Duration(c.rng.IntN(50)) * time.Millisecond)
+		return c.settle(d, held)
+	})
+}
+
+// errDied says that a client has cut its connection.
+var errDied = errors.New("died")
+
+// consumeAndDie consumes until it dies with what it holds.
+func (c *client) consumeAndDie(ch *amqp.Channel) error {
+	if err := c.awaitAlone(ch); err != nil {
+		return err
+	}
+	return c.receive(ch, func(d amqp.Delivery, held []history.Event) ([]history.Event, error) {
+		if c.rng.IntN(200) != 0 {
+			return c.settle(d, held)
+		}
+		if err := ch.Qos(prefetch, 0, false); err != nil { // once this is answered, all acknowledgements have been seen
+			return nil, err
+		}
+		for _, e := range held {
+			c.history.Add(history.Event{Kind: history.Requeued, Msg: e.Msg, Queue: e.Queue})
+		}
+		return nil, errDied
+	})
+}
+
+// awaitAlone waits until the queue has no consumer: what the one before held is back in its place.
+func (c *client) awaitAlone(ch *amqp.Channel) error {
+	for {
+		q, err := ch.QueueDeclarePassive(c.queue, true, false, false, false, nil)
+		if err != nil || q.Consumers == 0 {
+			return err
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+func declareMixed(ch *amqp.Channel) error {
+	for _, q := range []string{slowQueue, dyingQueue, largeQueue} {
+		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

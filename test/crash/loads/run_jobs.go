@@ -1,0 +1,233 @@
+package loads
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"fiveways.dev/fiveways/test/crash/history"
+)
+
+const (
+	jobWorkers   = 8
+	maxJobEvents = 2000 // of a round
+)
+
+// crashJobs has workers work; it is the Run of a Load.
+func crashJobs(t *testing.T, p Plan, up func() Broker) {
+	t.Helper()
+	r := &jobCrashes{t: t, plan: p, up: up, history: &history.Jobs{}}
+	r.newClients()
+	p.rounds(maxJobEvents, 5, func() bool { return len(r.missing()) == 0 }, r.crash)
+	r.finish()
+	r.judge()
+}
+
+// jobCrashes is one sequence of kills.
+type jobCrashes struct {
+	t       *testing.T
+	up      func() Broker
+	plan    Plan
+	history *history.Jobs
+	clients []*jobClient // the first enqueues
+}
+
+func (r *jobCrashes) newClients() {
+	known, pace := &rememberedIDs{}, r.plan.pace(1)
+	for n := range jobWorkers + 1 {
+		r.clients = append(r.clients, &jobClient{
+			history: r.history, rng: r.plan.rng(n + 1), pace: pace, worker: n, known: known, tokens: map[int64]string{},
+		})
+	}
+}
+
+// start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first
+// start on.
+func (r *jobCrashes) start() Broker {
+	r.t.Helper()
+	b := r.up()
+	ch := channel(r.t, b)
+	for name, args := range map[string]amqp.Table{
+		jobQueue: {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}, deadJobs: nil,
+	} {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+			r.t.Fatalf("declare: %v\n%s", err, b.Log())
+		}
+	}
+	return b
+}
+
+// crash lets the clients work until they have noted this many events, and kills the broker.
+func (r *jobCrashes) crash(events int) {
+	b := r.start()
+	enough := r.history.Grown(events)
+	var killed, over atomic.Bool
+	killed.Store(r.plan.Again) // a node may lose its lead before
+	errs := make([]error, len(r.clients))
+	var working sync.WaitGroup
+	for n, c := range r.clients {
+		step := c.takeAndHandle
+		if n == 0 {
+			step = c.enqueue
+		}
+		working.Go(func() {
+			errs[n] = c.work(b.RedisAddr(), &killed, step)
+			for r.plan.Again && errs[n] == nil && !over.Load() {
+				errs[n] = c.work(b.RedisAddr(), &killed, step)
+			}
+		})
+	}
+	trouble := await(b, events, enough, nil, nil)
+	killed.Store(true)
+	b.Kill()
+	over.Store(true)
+	r.history.Add(history.JobEvent{Kind: history.JobKilled, From: now(), Answer: history.Good})
+	working.Wait()
+	for _, err := range errs {
+		if err != nil {
+			r.t.Error(err)
+		}
+	}
+	if trouble != nil {
+		r.t.Error(trouble)
+	}
+	if r.t.Failed() {
+		r.t.Fatalf("broker:\n%s", b.Log())
+	}
+}
+
+// finish starts the broker a last time, handles all that is left, and looks at the dead letters.
+func (r *jobCrashes) finish() {
+	b := r.start()
+	defer b.Kill()
+	c := r.clients[1]
+	c.connect(b.RedisAddr())
+	defer c.redis.Close()
+	deadline := time.Now().Add(patience)
+	for {
+		jobs, err := c.take(100, 100)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, job := range jobs {
+			if err := c.report(history.JobDone, job, 0); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		if len(jobs) == 0 && r.left(c) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%d jobs are left after %s", r.left(c), patience)
+		}
+	}
+	r.exhume(c)
+	if err := b.Stop(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// left is how many jobs are not done.
+func (r *jobCrashes) left(c *jobClient) int64 {
+	reply, err := c.redis.Do(context.Background(), "QUEUE.STATUS", jobQueue).Result()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	counts := reply.(map[any]any)
+	return counts["nqueued"].(int64) + counts["nlocked"].(int64) + counts["nbackoff"].(int64)
+}
+
+// exhume notes all dead letters.
+func (r *jobCrashes) exhume(c *jobClient) {
+	for {
+		reply, err := c.redis.Do(context.Background(), "JOB.TAKE", deadJobs, "COUNT", 1000, "LOCK", time.Hour.Milliseconds()).Result()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		jobs := reply.([]any)
+		if len(jobs) == 0 {
+			return
+		}
+		for _, one := range jobs {
+			job := one.(map[any]any)
+			r.history.Add(history.JobEvent{Kind: history.JobBuried, MID: job["body"].(string), Answer: history.Good}) // the id of a second copy is another
+			if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
+				r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
+			}
+		}
+	}
+}
+
+// countJobs counts events by their kind and answer.
+func countJobs(events []history.JobEvent) map[string]int {
+	counts := map[string]int{}
+	for _, e := range events {
+		name := e.Kind.String()
+		if e.Answer != history.Good {
+			name += " " + e.Answer.String()
+		}
+		counts[name]++
+	}
+	return counts
+}
+
+// missing is what a run must have shown and has not yet.
+func (r *jobCrashes) missing() (kinds []string) {
+	counts := countJobs(r.history.Events())
+	for _, kind := range []string{"enqueued", "done", "retried", "failed", "extended", "probed remembered", "done stale", "lost ?"} {
+		if counts[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// prolong has requests without an answer happen after the end of their connection, too: another
+// node may have passed them on.
+func prolong(events []history.JobEvent) {
+	for n := range events {
+		if e := &events[n]; e.Answer == history.Unknown || e.Kind == history.JobLost {
+			e.To += patience.Milliseconds()
+		}
+	}
+}
+
+// judge checks the history.
+func (r *jobCrashes) judge() {
+	events := r.history.Events()
+	r.t.Log(countJobs(events))
+	if r.plan.Again {
+		prolong(events)
+	}
+	breaches := append(history.CheckJobs(events), history.LinearizeJobs(events)...)
+	for n, breach := range breaches {
+		if n == 20 {
+			r.t.Errorf("and %d more", len(breaches)-n)
+			break
+		}
+		r.t.Error(breach)
+	}
+	if missing := r.missing(); r.plan.Rate == 0 && len(missing) > 0 {
+		r.t.Errorf("the run was too short to show anything: nothing was %q", missing)
+	}
+	if !r.t.Failed() {
+		return
+	}
+	var lines strings.Builder
+	for _, e := range events {
+		fmt.Fprintln(&lines, e)
+	}
+	path := filepath.Join(r.t.ArtifactDir(), "jobs.txt")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Logf("history in %s (kept with -artifacts)", path)
+}

@@ -1,0 +1,183 @@
+package loads
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fiveways.dev/fiveways/test/crash/history"
+)
+
+// sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have
+// one consumer. It is run once; the definitions must survive all kills. The last queue is one of
+// AMQP, which may live on another shard.
+const sqlSetup = `
+	select mbus4.create_queue('a', 4), mbus4.create_queue('b', 4), mbus4.create_queue('c', 4);
+	select mbus4.create_consumer(qname := 'a', cname := 'second', selector := null);
+	select mbus4.create_trigger('a', 'c', $$exist(t.properties, 'copy')$$)`
+
+const sqlForeign = "crash.amqp"
+
+// sqlSources are what there is to consume from, by how much comes there.
+var sqlSources = []sqlSource{
+	{queue: "a", consumer: "default", place: "a"},
+	{queue: "a", consumer: "second", place: "a.second"},
+	{queue: "c", consumer: "default", place: "c"},
+	{queue: "b", consumer: "default", place: "b"},
+	{queue: sqlForeign, consumer: "default", place: sqlForeign},
+}
+
+// sqlSource is a consumer of a queue; place is the Queue in events.
+type sqlSource struct{ queue, consumer, place string }
+
+const sqlClients = 5
+
+// crashSQL has sessions of SQL work; it is the Run of a Load.
+func crashSQL(t *testing.T, p Plan, up func() Broker) {
+	t.Helper()
+	r := &sqlRun{t: t, plan: p, up: up, history: &history.Messages{}}
+	r.newClients()
+	r.plan.rounds(maxEvents/2, 1, nil, r.crash)
+	r.finish()
+}
+
+// sqlRun is one sequence of kills.
+type sqlRun struct {
+	t       *testing.T
+	up      func() Broker
+	plan    Plan
+	history *history.Messages
+	clients []*sqlClient
+	recent  *recent
+	drainer *sqlClient
+	made    bool // the queues are there
+}
+
+func (r *sqlRun) newClients() {
+	lastTx, pace := &atomic.Int64{}, r.plan.pace(1)
+	r.recent = &recent{}
+	for n := range sqlClients + 1 {
+		r.clients = append(r.clients, &sqlClient{
+			history: r.history, lastTx: lastTx, recent: r.recent, name: fmt.Sprintf("session%d", n),
+			rng: r.plan.rng(n + 1), pace: pace,
+		})
+	}
+	r.drainer, r.clients = r.clients[sqlClients], r.clients[:sqlClients]
+}
+
+func sqlURL(b Broker) string {
+	return "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"
+}
+
+// crash is scenario.crash for sessions of SQL.
+func (r *sqlRun) crash(events int) {
+	t := r.t
+	b := r.up()
+	noteIsolation(b, r.history)
+	ch := channel(t, b)
+	defer b.Kill()
+	if !r.made {
+		if _, err := ch.QueueDeclare(sqlForeign, true, false, false, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.drainer.setup(t.Context(), sqlURL(b)); err != nil {
+			t.Fatalf("setup: %v\n%s", err, b.Log())
+		}
+		r.made = true
+	}
+	enough := r.history.Grown(events)
+	killed := &atomic.Bool{}
+	killed.Store(r.plan.Again)
+	errs := make([]error, len(r.clients))
+	var working sync.WaitGroup
+	for n, c := range r.clients {
+		working.Go(func() { errs[n] = c.run(t.Context(), sqlURL(b), killed) })
+	}
+	idle := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(idle)
+	}()
+	trouble := await(b, events, enough, idle, nil)
+	killed.Store(true)
+	b.Kill()
+	<-idle
+	r.history.Add(history.Event{Kind: history.Crashed, At: time.Now().UnixMilli()})
+	for _, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if trouble != nil {
+		t.Errorf("%v\n%s", trouble, b.Log())
+	}
+	if t.Failed() {
+		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, r.history.Events()))
+		t.FailNow()
+	}
+}
+
+// finish drains the queues and looks for breaches.
+func (r *sqlRun) finish() {
+	t := r.t
+	b := r.up()
+	defer b.Kill()
+	if err := r.drainer.drain(t.Context(), sqlURL(b)); err != nil {
+		t.Fatalf("drain: %v\n%s", err, b.Log())
+	}
+	if err := b.Stop(); err != nil {
+		t.Error(err)
+	}
+	events := r.history.Events()
+	var count [history.Crashed + 1]int
+	waited := 0
+	for _, e := range events {
+		count[e.Kind]++
+		waited += min(len(e.After), 1)
+	}
+	t.Logf("%d crashes: %d messages sent, %d of them after others, in %d transactions; %d asked to commit, %d committed, %d rolled back; "+
+		"%d delivered, %d given back", count[history.Crashed], count[history.Sent], waited, r.drainer.lastTx.Load(), count[history.CommitSent], count[history.Committed],
+		count[history.RolledBack], count[history.Delivered], count[history.Requeued])
+	if r.plan.Rate == 0 && (waited == 0 || !has(events, history.Committed, history.RolledBack, history.Requeued, history.Acked, history.Named)) {
+		t.Error("the run was too short to show anything")
+	}
+	promises := history.SQL
+	if r.plan.Again {
+		promises = history.SQLBroken
+	}
+	breaches := promises.Check(events)
+	for _, breach := range breaches[:min(len(breaches), 20)] {
+		t.Error(breach)
+	}
+	if t.Failed() {
+		t.Logf("%d breaches; history in %s (kept with -artifacts)", len(breaches), writeHistory(t, events))
+	}
+}
+
+// recent is what was posted and committed lately, of which messages may be said to wait and which
+// may be taken by name.
+type recent struct {
+	mu    sync.Mutex
+	posts []sqlPost
+}
+
+func (r *recent) add(posts []sqlPost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.posts = append(r.posts, posts...)
+	r.posts = slices.Clone(r.posts[max(0, len(r.posts)-50):])
+}
+
+// any returns one of them.
+func (r *recent) any(rng *rand.Rand) (p sqlPost, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.posts) == 0 {
+		return p, false
+	}
+	return r.posts[rng.IntN(len(r.posts))], true
+}
