@@ -17,8 +17,8 @@ type Queue struct {
 	DeclaredDurable bool // the flag as the client gave it
 	AutoDelete      bool
 	Args            message.Table
-	Declared        QueuePolicy // what its declaration said; policies may say otherwise
-	Buffer          *Buffer     // nil unless the queue belongs to an exchange
+	Declared        *QueuePolicy // what its declaration said, never changed; policies may say otherwise
+	Buffer          *Buffer      // nil unless the queue belongs to an exchange
 	In              *VHost
 	Shard           uint32 // where its messages are
 	Owner           any    // of an exclusive queue: the Rights.Owner that declared it
