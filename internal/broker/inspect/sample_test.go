@@ -211,6 +211,7 @@ func TestSampleOfAnIdleQueueStays(t *testing.T) {
 		if after := sample(); first.Ready != 0 || after.Ready != 1 {
 			t.Errorf("%d ready in the old sample, %d in the new one", first.Ready, after.Ready)
 		}
-		enginetest.Must(t, b.Close())
+		c.Close()
+		enginetest.Close(t, b)
 	})
 }
