@@ -13,8 +13,8 @@ const (
 	backlogSize  = 100 // body bytes
 )
 
-// backlog fills one durable queue with n persistent messages with bodies of size bytes, restarts the
-// broker on them, and drains them with acks.
+// backlog fills one durable queue with n persistent messages with bodies of size bytes, restarts
+// the broker on them, and drains them with acks.
 func backlog(n int64, size int) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		n := s.scaled(n, burstMessages*usualAckEvery) // a multiple of both, so that bursts and acks come out even

@@ -54,8 +54,8 @@ func idleConnections(n int64) runner {
 	}
 }
 
-// idle is the CPU, in percent of a core, of a broker with connections that consume from a queue each
-// in which nothing happens.
+// idle is the CPU, in percent of a core, of a broker with connections that consume from a queue
+// each in which nothing happens.
 func idle(ctx context.Context, b *broker, s settings) (values, error) {
 	c := newCrew()
 	defer c.stop()

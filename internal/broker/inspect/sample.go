@@ -18,8 +18,8 @@ type Sample struct {
 	Retired queue.Counts   // of queues that are gone, with their virtual host or without
 }
 
-// QueueSample is a queue at a moment. It is never changed: as long as nothing happens to a queue, its
-// samples are the same.
+// QueueSample is a queue at a moment. It is never changed: as long as nothing happens to a queue,
+// its samples are the same.
 type QueueSample struct {
 	ID          uint64 // of this queue and no other, also of one of the same name later
 	VHost, Name string

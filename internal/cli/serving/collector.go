@@ -98,8 +98,8 @@ func (c *collector) follow() {
 	c.afterNext()
 }
 
-// giveBack returns free memory to the operating system once the broker is calm. It runs a step after
-// a collection, and each step until then; no timer runs in a broker that stays idle.
+// giveBack returns free memory to the operating system once the broker is calm. It runs a step
+// after a collection, and each step until then; no timer runs in a broker that stays idle.
 func (c *collector) giveBack() {
 	v := read("/gc/heap/allocs:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
 		"/memory/classes/heap/free:bytes", "/gc/heap/live:bytes")
