@@ -78,6 +78,7 @@ func latencyMetrics(p50, p99 float64) []metric {
 	return []metric{
 		{name: "confirm p50", unit: "ms", bar: timesRival(1 / p50)},
 		{name: "confirm p99", unit: "ms", bar: timesRival(1 / p99)},
+		{name: "confirm p99.9", unit: "ms"},
 		{name: "deliver p50", unit: "ms"},
 		{name: "deliver p99", unit: "ms"},
 		{name: "cpu", unit: "µs/msg"},
