@@ -1,6 +1,9 @@
 package monitor
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // history is the last samples of some values of one thing. Samples are numbered by a clock, which
 // many histories share.
@@ -9,7 +12,7 @@ type history struct {
 	width, depth int      // values of a sample, and the most samples that are kept
 	last         int      // number of the newest sample
 	next         int      // where the next sample goes, in samples
-	values       []int64  // sample by sample, a ring once there are depth of them
+	values       []int64  // sample by sample, a ring once there are depth of them; none while all of them are 0
 	slow         *history // of the same values for longer, with a slower clock; nil: there is none
 }
 
@@ -30,10 +33,17 @@ func (h *history) add(values []int64) {
 		h.slow.add(values)
 	}
 	n := h.clock.n
+	unused := h.last == n-1 && n > 1 && len(h.values) == 0
 	if h.last != n-1 {
 		h.values, h.next = h.values[:0], 0
 	}
 	h.last = n
+	switch zero := !slices.ContainsFunc(values, func(v int64) bool { return v != 0 }); {
+	case zero && len(h.values) == 0: // most of 100,000 queues may be unused
+		return
+	case unused:
+		h.values, h.next = make([]int64, h.width, 2*h.width), 1
+	}
 	if len(h.values) < h.depth*h.width {
 		h.values = append(h.values, values...)
 	} else {

@@ -33,7 +33,7 @@ type jobHistory struct {
 // that was there before is one that had other messages.
 func (m *Monitor) rememberJobs() {
 	for i := range m.last.Queues {
-		q := &m.last.Queues[i]
+		q := m.last.Queues[i]
 		if q.Jobs == nil {
 			continue
 		}

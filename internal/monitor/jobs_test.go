@@ -27,7 +27,7 @@ func TestJobDay(t *testing.T) {
 	for minute := range 3001 {
 		m.clock.tick(float64(minute)*60_000, 0)
 		m.slow.tick(float64(minute)*60_000, 0)
-		m.last = &inspect.Sample{Queues: []inspect.QueueSample{{ID: young, Counts: *after(minute), Jobs: &inspect.JobSample{}}, {ID: plain, Counts: *after(minute)}}}
+		m.last = &inspect.Sample{Queues: []*inspect.QueueSample{{ID: young, Counts: *after(minute), Jobs: &inspect.JobSample{}}, {ID: plain, Counts: *after(minute)}}}
 		if minute >= begun {
 			m.last.Queues[1].Jobs = &inspect.JobSample{}
 		}

@@ -135,7 +135,7 @@ func (m *Monitor) Sample() {
 	m.taking.Lock()
 	defer m.taking.Unlock()
 	before := m.o.Now()
-	fresh := &inspect.Sample{Queues: make([]inspect.QueueSample, 0, m.expected)}
+	fresh := &inspect.Sample{Queues: make([]*inspect.QueueSample, 0, m.expected)}
 	if err := m.sampler.Sample(fresh); err != nil {
 		m.o.Log.Debug("monitor: no sample", "err", err)
 		return
@@ -224,7 +224,7 @@ func (m *Monitor) rememberQueues() map[string]*sum {
 		totals[v.Name] = &sum{counts: v.Retired, published: v.In, channels: m.edge.GoneIn[v.Name]}
 	}
 	for i := range m.last.Queues {
-		q := &m.last.Queues[i]
+		q := m.last.Queues[i]
 		if t := totals[q.VHost]; t != nil {
 			t.counts.Add(&q.Counts)
 			t.ready += q.Ready
@@ -262,7 +262,7 @@ func (m *Monitor) rememberEdge(totals map[string]*sum) {
 	}
 	forget(m, m.channels)
 	for i := range m.last.Queues {
-		q := &m.last.Queues[i]
+		q := m.last.Queues[i]
 		all.counts.Add(&q.Counts)
 		all.ready += q.Ready
 		all.unacked += q.Unacked

@@ -391,3 +391,21 @@ func TestClosedBroker(t *testing.T) {
 		}
 	})
 }
+
+// A thing that is not used has no values; once it is, what it had before counts as 0.
+func TestHistoryBeginsWithUse(t *testing.T) {
+	c := newClock(time.Second, time.Minute)
+	h := newHistory(&exchangeKind, c)
+	for i := range 3 {
+		c.tick(float64(1000*i), 0)
+		h.add([]int64{0, 0})
+	}
+	if h.len() != 0 {
+		t.Errorf("%d samples of what is not used", h.len())
+	}
+	c.tick(3000, 0)
+	h.add([]int64{0, 5})
+	if h.len() != 2 || h.at(0, 1) != 5 || h.at(1, 1) != 0 {
+		t.Errorf("%v after the first use", h.values)
+	}
+}

@@ -13,35 +13,44 @@ const (
 	backlogSize  = 100 // body bytes
 )
 
-// backlog fills one durable queue with n persistent messages, restarts the broker on them, and
-// drains them with acks.
-func backlog(n int64) runner {
+// backlog fills one durable queue with n persistent messages with bodies of size bytes, restarts
+// the broker on them, and drains them with acks.
+func backlog(n int64, size int) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		n := s.scaled(n, burstMessages*usualAckEvery) // a multiple of both, so that bursts and acks come out even
-		fill, err := fillQueue(ctx, b, n)
+		fill, err := fillQueue(ctx, b, n, size)
 		if err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
-		if err != nil {
+		v := values{"fill": fill}
+		if err := v.restart(ctx, b); err != nil {
 			return nil, err
 		}
-		took, err := b.restart(ctx)
-		if err != nil {
-			return nil, err
-		}
-		after, err := residentMB(b.pid())
-		if err != nil {
-			return nil, err
-		}
-		drain, err := drainQueue(ctx, b, n)
-		return values{"fill": fill, "rss": rss, "restart": took.Seconds(), "rss after": after, "drain": drain}, err
+		v["drain"], err = drainQueue(ctx, b, n)
+		return v, err
 	}
+}
+
+// restart measures the broker's memory and disk, and a restart.
+func (v values) restart(ctx context.Context, b *broker) (err error) {
+	if v["rss"], err = residentMB(b.pid()); err != nil {
+		return err
+	}
+	if v["disk"], err = folderMB(b.dir); err != nil {
+		return err
+	}
+	took, err := b.restart(ctx)
+	if err != nil {
+		return err
+	}
+	v["restart"] = took.Seconds()
+	v["rss after"], err = residentMB(b.pid())
+	return err
 }
 
 // fillQueue publishes n messages with confirms and returns the messages per second up to the last
 // confirm.
-func fillQueue(ctx context.Context, b *broker, n int64, args ...message.Field) (float64, error) {
+func fillQueue(ctx context.Context, b *broker, n int64, size int, args ...message.Field) (float64, error) {
 	c := newCrew()
 	defer c.stop()
 	k, err := c.dial(b.addr)
@@ -51,7 +60,7 @@ func fillQueue(ctx context.Context, b *broker, n int64, args ...message.Field) (
 	if err := k.declareQueue(backlogQueue, true, args...); err != nil {
 		return 0, err
 	}
-	p := &publisher{conn: k, burst: burstOf(burstMessages, "", backlogQueue, backlogSize, true), perBurst: burstMessages,
+	p := &publisher{conn: k, burst: burstOf(burstMessages, "", backlogQueue, size, true), perBurst: burstMessages,
 		window: usualWindow, limit: n}
 	start := time.Now()
 	if err := p.start(c); err != nil {
@@ -98,7 +107,7 @@ func consumed(ctx context.Context, c *crew, k *conn, n int64, args message.Table
 func stream(n int64) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		n := s.scaled(n, burstMessages*usualAckEvery)
-		fill, err := fillQueue(ctx, b, n, message.Field{Name: "x-queue-type", Value: "stream"})
+		fill, err := fillQueue(ctx, b, n, backlogSize, message.Field{Name: "x-queue-type", Value: "stream"})
 		if err != nil {
 			return nil, err
 		}

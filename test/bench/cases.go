@@ -78,6 +78,7 @@ func latencyMetrics(p50, p99 float64) []metric {
 	return []metric{
 		{name: "confirm p50", unit: "ms", bar: timesRival(1 / p50)},
 		{name: "confirm p99", unit: "ms", bar: timesRival(1 / p99)},
+		{name: "confirm p99.9", unit: "ms"},
 		{name: "deliver p50", unit: "ms"},
 		{name: "deliver p99", unit: "ms"},
 		{name: "cpu", unit: "µs/msg"},
@@ -127,8 +128,19 @@ func amqpCases() []benchCase {
 		{name: "latency", title: "latency at 2,000 msg/s persistent with confirms, default sync", metrics: latencyMetrics(1.5, 3), run: latencies, floor: true},
 		{name: "latency-os", title: "latency at 2,000 msg/s persistent with confirms, Fiveways with sync = os", metrics: latencyMetrics(1, 1),
 			run: latencies, oursEnv: []string{"FIVEWAYS_SYNC=os"}, floor: true},
-		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRival(10), 150), run: backlog(1_000_000)},
-		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000), big: true},
+		{name: "backlog", title: "backlog of 1,000,000 × 100 B persistent", metrics: backlogMetrics(timesRival(10), 150), run: backlog(1_000_000, backlogSize)},
+		{name: "backlog-big", title: "backlog of 10,000,000 × 100 B persistent", metrics: backlogMetrics(bar{}, 350), run: backlog(10_000_000, backlogSize), big: true},
+		{name: "size-backlog", title: "backlog of 100,000,000 × 16 B persistent", run: backlog(100_000_000, 16), big: true, metrics: []metric{
+			{name: "fill", unit: "msg/s", more: true}, {name: "rss", unit: "MB", bar: limit(300)}, {name: "disk", unit: "MB"},
+			{name: "restart", unit: "s", bar: limit(10)}, {name: "rss after", unit: "MB", bar: limit(300)}, {name: "drain", unit: "msg/s", more: true}}},
+		{name: "size-connections", title: "50,000 idle connections", run: idleConnections(50_000), big: true, metrics: []metric{
+			{name: "connects", unit: "1/s", more: true}, {name: "rss", unit: "MB"}}},
+		{name: "size-queues", title: "100,000 empty durable queues", run: manyEmptyQueues(100_000), big: true, metrics: []metric{
+			{name: "declares", unit: "1/s", more: true}, {name: "rss", unit: "MB"}, {name: "disk", unit: "MB"}, {name: "restart", unit: "s"},
+			{name: "rss after", unit: "MB"}, {name: "page p50", unit: "ms"}, {name: "page p99", unit: "ms"}}},
+		{name: "size-delayed", title: "1,000,000 delayed messages of 100 B that become due at the same time", run: dueTogether, big: true, metrics: []metric{
+			{name: "publish", unit: "msg/s", more: true}, {name: "rss", unit: "MB"}, {name: "disk", unit: "MB"}, {name: "restart", unit: "s"},
+			{name: "rss after", unit: "MB"}, {name: "early", unit: ""}, {name: "first", unit: "ms late"}, {name: "last", unit: "ms late"}}},
 		{name: "stream", title: "stream of 1,000,000 × 100 B, read by one consumer with a prefetch of 1000", run: stream(1_000_000),
 			metrics: []metric{{name: "fill", unit: "msg/s", more: true}, {name: "read", unit: "msg/s", more: true, bar: timesRival(3)}, {name: "rss", unit: "MB"}}},
 		{name: "delayed", title: "1,000,000 delayed messages of 100 B pending for up to an hour, beside 10,000 due each second", run: delayed,
@@ -136,10 +148,12 @@ func amqpCases() []benchCase {
 				{name: "publish", unit: "msg/s", more: true}, {name: "rss", unit: "MB"}, {name: "late p50", unit: "ms"},
 				{name: "late p99", unit: "ms", bar: limit(20)}, {name: "cpu", unit: "µs/msg"}, {name: "rss after", unit: "MB"},
 				{name: "lost by kill -9", unit: ""}}},
-		{name: "idle-connections", title: "10,000 idle connections", run: idleConnections, metrics: []metric{
+		{name: "idle-connections", title: "10,000 idle connections", run: idleConnections(10_000), metrics: []metric{
 			{name: "connects", unit: "1/s", more: true}, {name: "rss", unit: "MB", bar: limit(250)}}},
-		{name: "empty-queues", title: "10,000 empty durable queues", run: emptyQueues, metrics: []metric{
+		{name: "empty-queues", title: "10,000 empty durable queues", run: emptyQueues(10_000), metrics: []metric{
 			{name: "declares", unit: "1/s", more: true, bar: limit(5000)}, {name: "rss", unit: "MB", bar: limit(60)}}},
+		{name: "idle", title: "1,000 connections that consume from an empty queue each", run: idle, metrics: []metric{
+			{name: "cpu", unit: "% of a core", bar: limit(0.2)}}},
 		{name: "topic-bindings", title: "100,000 bindings on a topic exchange", run: topicBindings, metrics: []metric{
 			{name: "binds", unit: "1/s", more: true}, {name: "rss", unit: "MB"}, {name: "routing", unit: "µs/msg", bar: limit(2)}}},
 		{name: "slow-consumer", title: "others beside a slow consumer", metrics: neighbourMetrics(), run: neighbours(slowConsumer)},

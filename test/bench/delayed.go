@@ -22,6 +22,7 @@ const (
 	delayedRate     = 10_000 // messages per second that become due
 	delayedBurst    = 100    // of them in one write
 	delayedSpread   = 5 * time.Second
+	dueAfter        = 40 * time.Second
 )
 
 // delayed publishes a million messages with random delays of ten minutes to an hour. While they
@@ -29,7 +30,7 @@ const (
 // late they come. Then the process is killed, and the million counted on disk.
 func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(delayedPending, burstMessages)
-	rate, err := fillDelayed(ctx, b, n)
+	rate, err := fillDelayed(ctx, b, n, func() (time.Duration, int64) { return 10*time.Minute + rand.N(50*time.Minute), 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,8 @@ func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 	return out, err
 }
 
-func fillDelayed(ctx context.Context, b *broker, n int64) (perSecond float64, err error) {
+// fillDelayed publishes n messages, each with the delay and the time in its body that next says.
+func fillDelayed(ctx context.Context, b *broker, n int64, next func() (delay time.Duration, due int64)) (perSecond float64, err error) {
 	c := newCrew()
 	defer c.stop()
 	k, err := c.dial(b.addr)
@@ -66,7 +68,8 @@ func fillDelayed(ctx context.Context, b *broker, n int64) (perSecond float64, er
 	set, burst := delayedPublishes(burstMessages)
 	p := &publisher{conn: k, burst: burst, perBurst: burstMessages, window: usualWindow, limit: n, vary: func() {
 		for i := range burstMessages {
-			set(i, 10*time.Minute+rand.N(50*time.Minute), 0)
+			delay, due := next()
+			set(i, delay, due)
 		}
 	}}
 	start := time.Now()
@@ -116,17 +119,10 @@ func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), b
 func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	c := newCrew()
 	defer c.stop()
-	in, err := c.dial(b.addr)
+	sink, err := readDue(c, b)
 	if err != nil {
 		return err
 	}
-	sink := &dueReader{}
-	if err := (&consumer{conn: in, queues: []string{delayedQueue}, noAck: true}).subscribe(); err != nil {
-		return err
-	}
-	c.work(func() error {
-		return in.walk(sink.visit, func() error { sink.got.Store(int64(len(sink.late))); return nil })
-	})
 	k, err := c.dial(b.addr)
 	if err != nil {
 		return err
@@ -167,6 +163,55 @@ func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	out["late p50"], out["late p99"] = of(50), of(99)
 	out["cpu"] = float64((after - cpu).Microseconds()) / float64(total)
 	return nil
+}
+
+// dueTogether publishes a million messages that all become due dueAfter the first of them, restarts
+// the broker meanwhile, and tells how late the first and the last come.
+func dueTogether(ctx context.Context, b *broker, s settings) (values, error) {
+	n := s.scaled(delayedPending, burstMessages)
+	due := time.Now().Add(dueAfter).Truncate(time.Millisecond)
+	rate, err := fillDelayed(ctx, b, n, func() (time.Duration, int64) {
+		return (time.Until(due) + time.Millisecond).Truncate(time.Millisecond), due.UnixNano()
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := values{"publish": rate}
+	if err := v.restart(ctx, b); err != nil {
+		return nil, err
+	}
+	if time.Now().After(due) {
+		return nil, fmt.Errorf("bench: %d messages were due before they were all there", n)
+	}
+	c := newCrew()
+	defer c.stop()
+	sink, err := readDue(c, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.until(ctx, func() bool { return sink.got.Load() >= n }); err != nil {
+		return nil, err
+	}
+	slices.Sort(sink.late)
+	early, _ := slices.BinarySearch(sink.late, 0)
+	v["early"], v["first"], v["last"] = float64(early), float64(sink.late[0])/1e6, float64(sink.late[n-1])/1e6
+	return v, nil
+}
+
+// readDue consumes what becomes due.
+func readDue(c *crew, b *broker) (*dueReader, error) {
+	in, err := c.dial(b.addr)
+	if err != nil {
+		return nil, err
+	}
+	sink := &dueReader{}
+	if err := (&consumer{conn: in, queues: []string{delayedQueue}, noAck: true}).subscribe(); err != nil {
+		return nil, err
+	}
+	c.work(func() error {
+		return in.walk(sink.visit, func() error { sink.got.Store(int64(len(sink.late))); return nil })
+	})
+	return sink, nil
 }
 
 // dueReader notes how late each message comes, in ns.

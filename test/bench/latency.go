@@ -30,19 +30,21 @@ func (w *stopwatch) note(at []atomic.Int64, n int64) {
 	}
 }
 
-// percentiles gives the p50 and p99 in milliseconds from sent to at, without the first skip
-// messages.
-func (w *stopwatch) percentiles(at []atomic.Int64, skip int) (p50, p99 float64, err error) {
+// percentiles adds to v the p50, p99 and p99.9 in milliseconds from sent to at, without the first
+// skip messages.
+func (w *stopwatch) percentiles(v values, name string, at []atomic.Int64, skip int) error {
 	var took []int64
 	for i := skip; i < len(at); i++ {
 		if at[i].Load() == 0 {
-			return 0, 0, fmt.Errorf("bench: message %d of %d never came", i+1, len(at))
+			return fmt.Errorf("bench: message %d of %d never came", i+1, len(at))
 		}
 		took = append(took, at[i].Load()-w.sent[i].Load())
 	}
 	slices.Sort(took)
-	of := func(percent int) float64 { return float64(took[(len(took)-1)*percent/100]) / 1e6 }
-	return of(50), of(99), nil
+	for percent, mille := range map[string]int{" p50": 500, " p99": 990, " p99.9": 999} {
+		v[name+percent] = float64(took[(len(took)-1)*mille/1000]) / 1e6
+	}
+	return nil
 }
 
 // latencies publishes persistent messages with confirms at a fixed pace, one write each, whatever
@@ -92,13 +94,11 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	confirm50, confirm99, err := w.percentiles(w.confirmed, warm)
-	if err != nil {
+	v := values{"cpu": microsEach(after-before, int64(total))}
+	if err := w.percentiles(v, "confirm", w.confirmed, warm); err != nil {
 		return nil, err
 	}
-	deliver50, deliver99, err := w.percentiles(w.arrived, warm)
-	return values{"confirm p50": confirm50, "confirm p99": confirm99, "deliver p50": deliver50, "deliver p99": deliver99,
-		"cpu": microsEach(after-before, int64(total))}, err
+	return v, w.percentiles(v, "deliver", w.arrived, warm)
 }
 
 // publish sends total messages at the pace.

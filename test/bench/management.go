@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +94,7 @@ func (m *management) start(ctx context.Context, p *peer, command func(dir string
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		err := errors.Join(ask(ctx, m.api+"/api/whoami"), ask(ctx, m.metrics))
+		err := errors.Join(get(ctx, http.DefaultClient, m.api+"/api/whoami"), get(ctx, http.DefaultClient, m.metrics))
 		if err == nil {
 			return nil
 		}

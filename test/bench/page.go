@@ -51,6 +51,8 @@ const (
 - **fill**, **drain**: messages per second up to the last confirm, and up to the last delivery with acks. **restart**: from exec to the end of an AMQP
   handshake after a clean stop. The queue must then hold every confirmed message or the case fails.
 - **declares**, **binds**: 4 connections, each sending 64 requests before it reads the answers. Memory of idle connections and empty queues is read 3 s after the last.
+- **disk**: the files of the data folder before the restart. **early**, **first**, **last**: how many of the delayed messages came before their time, and how
+  late the first and the last came.
 - **routing**: extra CPU per message of a publish through the topic exchange, with 9,973 different keys that each match one binding, over one through the default exchange to the same 100 queues. The keys are more than the session's cache holds, so every message walks the
   100,000 bindings. Routing alone takes 1.6 µs (` + "`go test -run xxx -bench TopicRoute ./internal/broker`" + `);
   where the rest of the 3.5 µs goes was not broken down. With 997 keys, which the cache holds, the extra cost was 0.02 µs.

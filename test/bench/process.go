@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +51,25 @@ func residentMB(pid int) (float64, error) {
 		return 0, fmt.Errorf("%w: %v", errProcess, err)
 	}
 	return parseResidentMB(b)
+}
+
+// folderMB is the size of all files of a folder in units of 10^6 bytes.
+func folderMB(dir string) (float64, error) {
+	var bytes int64
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // the broker removes files meanwhile
+			return nil
+		}
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return float64(bytes) / 1e6, err
 }
 
 func parseResidentMB(status []byte) (float64, error) {

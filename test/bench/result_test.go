@@ -84,12 +84,13 @@ func TestPercentilesSkipWarmUpAndNoticeLoss(t *testing.T) {
 		}
 		w.arrived[i].Store(1e6 + took)
 	}
-	p50, p99, err := w.percentiles(w.arrived, 10)
-	if err != nil || p50 != 50 || p99 != 99 {
-		t.Errorf("got %v, %v, %v, want 50 and 99", p50, p99, err)
+	v := values{}
+	err := w.percentiles(v, "late", w.arrived, 10)
+	if err != nil || v["late p50"] != 50 || v["late p99"] != 99 || v["late p99.9"] != 99 {
+		t.Errorf("got %v, %v, want 50, 99 and 99", v, err)
 	}
 	w.arrived[60].Store(0)
-	if _, _, err := w.percentiles(w.arrived, 10); err == nil {
+	if err := w.percentiles(v, "late", w.arrived, 10); err == nil {
 		t.Error("a lost message went unnoticed")
 	}
 }

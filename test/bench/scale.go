@@ -3,63 +3,131 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
 	"time"
 )
 
 const (
-	manyConnections = 10_000
-	manyQueues      = 10_000
-	manyBindings    = 100_000
-	boundQueues     = 100 // the queues the bindings lead to
-	topicExchange   = "bench.topic"
-	askers          = 4  // connections that declare or bind at the same time
-	asksPerWrite    = 64 // requests each of them sends before it reads the answers
+	idleConsumers = 1000
+	idleTimes     = 4 // the settings' duration: CPU time is counted in steps of 10 ms
+	pageAsks      = 200
+	manyBindings  = 100_000
+	boundQueues   = 100 // the queues the bindings lead to
+	topicExchange = "bench.topic"
+	askers        = 4  // connections that declare or bind at the same time
+	asksPerWrite  = 64 // requests each of them sends before it reads the answers
 )
 
-// idleConnections opens connections that do nothing.
-func idleConnections(ctx context.Context, b *broker, s settings) (values, error) {
-	n := s.scaled(manyConnections, askers)
+// idleConnections opens n connections that do nothing, each asker from an address of its own: one
+// address has ports for 28,000 connections to a server.
+func idleConnections(n int64) runner {
+	return func(ctx context.Context, b *broker, s settings) (values, error) {
+		n := s.scaled(n, askers)
+		c := newCrew()
+		defer c.stop()
+		start := time.Now()
+		err := inParallel(askers, func(worker int) error {
+			from := &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+worker))}
+			for range n / askers {
+				k, err := dialFrom(from, b.addr)
+				if err != nil {
+					return err
+				}
+				c.hire(k)
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		rate := float64(n) / time.Since(start).Seconds()
+		if err := c.wait(ctx, settleTime); err != nil {
+			return nil, err
+		}
+		rss, err := residentMB(b.pid())
+		return values{"connects": rate, "rss": rss}, err
+	}
+}
+
+// idle is the CPU, in percent of a core, of a broker with connections that consume from a queue
+// each in which nothing happens.
+func idle(ctx context.Context, b *broker, s settings) (values, error) {
 	c := newCrew()
 	defer c.stop()
-	start := time.Now()
-	err := inParallel(askers, func(int) error {
-		for range n / askers {
-			k, err := dial(b.addr)
-			if err != nil {
-				return err
-			}
-			c.hire(k)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+	for i := range s.scaled(idleConsumers, 1) {
+		k, err := c.dial(b.addr)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		name := fmt.Sprintf("idle-%d", i)
+		if err := k.declareQueue(name, true); err != nil {
+			return nil, err
+		}
+		if err := (&consumer{conn: k, queues: []string{name}, prefetch: usualPrefetch}).subscribe(); err != nil {
+			return nil, err
+		}
 	}
-	rate := float64(n) / time.Since(start).Seconds()
 	if err := c.wait(ctx, settleTime); err != nil {
 		return nil, err
 	}
-	rss, err := residentMB(b.pid())
-	return values{"connects": rate, "rss": rss}, err
-}
-
-// emptyQueues declares durable queues that stay empty.
-func emptyQueues(ctx context.Context, b *broker, s settings) (values, error) {
-	n := s.scaled(manyQueues, askers*asksPerWrite)
-	rate, err := askAll(ctx, b, n, queueDeclare, queueDeclareOK, func(i int64) []byte {
-		return queueDeclareArgs(fmt.Sprintf("empty-%d", i), true, false)
-	})
+	before, err := cpuTime(b.pid())
 	if err != nil {
 		return nil, err
 	}
-	if err := newCrew().wait(ctx, settleTime); err != nil {
+	took := idleTimes * s.duration
+	if err := c.wait(ctx, took); err != nil {
 		return nil, err
 	}
-	rss, err := residentMB(b.pid())
-	return values{"declares": rate, "rss": rss}, err
+	after, err := cpuTime(b.pid())
+	return values{"cpu": 100 * (after - before).Seconds() / took.Seconds()}, err
+}
+
+// emptyQueues declares n durable queues that stay empty.
+func emptyQueues(n int64) runner {
+	return func(ctx context.Context, b *broker, s settings) (values, error) {
+		n := s.scaled(n, askers*asksPerWrite)
+		rate, err := askAll(ctx, b, n, queueDeclare, queueDeclareOK, func(i int64) []byte {
+			return queueDeclareArgs(fmt.Sprintf("empty-%d", i), true, false)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := newCrew().wait(ctx, settleTime); err != nil {
+			return nil, err
+		}
+		rss, err := residentMB(b.pid())
+		return values{"declares": rate, "rss": rss}, err
+	}
+}
+
+// manyEmptyQueues is emptyQueues, then a restart, and the first page of their list.
+func manyEmptyQueues(n int64) runner {
+	return func(ctx context.Context, b *broker, s settings) (values, error) {
+		v, err := emptyQueues(n)(ctx, b, s)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.restart(ctx, b); err != nil {
+			return nil, err
+		}
+		page := &question{name: "page", url: "http://broker" + firstPage}
+		local := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(b.dir, "data", "admin.sock"))
+		}}}
+		defer local.CloseIdleConnections()
+		for range pageAsks {
+			if err := page.ask(ctx, local); err != nil {
+				return nil, err
+			}
+		}
+		page.percentiles(v)
+		return v, nil
+	}
 }
 
 // topicBindings binds queues to a topic exchange and compares what a publish through it costs with

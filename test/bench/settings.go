@@ -37,7 +37,7 @@ func parseSettings(args []string, output io.Writer) (settings, error) {
 	f.BoolVar(&quick, "quick", false, "short for -n 1 -d 1s -scale 0.02: shows that it works, says little about speed")
 	f.StringVar(&s.only, "only", "", "run the cases whose name starts with this, or with one of these, by commas")
 	f.BoolVar(&s.oursOnly, "ours-only", false, "run Fiveways alone")
-	f.BoolVar(&s.big, "big", false, "also the backlog of 10,000,000 messages, Fiveways only")
+	f.BoolVar(&s.big, "big", false, "also the cases of many millions of messages and many thousands of queues, Fiveways only")
 	f.BoolVar(&s.install, "install", false, "install RabbitMQ with apt-get when it is missing")
 	f.StringVar(&s.ours, "ours", "", "binary of Fiveways (default: build it)")
 	f.StringVar(&s.json, "json", "", "write all samples to this file")

@@ -98,8 +98,12 @@ type conn struct {
 }
 
 // dial opens a connection as guest on vhost "/", without heartbeats and without a channel.
-func dial(addr string) (*conn, error) {
-	n, err := net.DialTimeout("tcp", addr, 10*time.Second)
+func dial(addr string) (*conn, error) { return dialFrom(nil, addr) }
+
+// dialFrom is dial from an address of this machine; nil: any.
+func dialFrom(source net.Addr, addr string) (*conn, error) {
+	d := net.Dialer{Timeout: 10 * time.Second, LocalAddr: source}
+	n, err := d.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"maps"
+
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/queue"
@@ -10,13 +12,14 @@ import (
 // Sample is what a broker holds and has done, queue by queue. Each queue is shown as it was when
 // its shard was asked; the shards are asked one after the other.
 type Sample struct {
-	At      int64         // unix ms
-	Queues  []QueueSample // in no order
-	VHosts  []VHostSample // by name
-	Retired queue.Counts  // of deleted queues, by virtual host, which may be deleted, too
+	At      int64          // unix ms
+	Queues  []*QueueSample // in no order
+	VHosts  []VHostSample  // by name
+	Retired queue.Counts   // of deleted queues, by virtual host, which may be deleted, too
 }
 
-// QueueSample is a queue at a moment.
+// QueueSample is a queue at a moment. It is never changed: as long as nothing happens to a queue,
+// its samples are the same.
 type QueueSample struct {
 	ID          uint64 // distinguishes it from later queues with its name
 	VHost, Name string
@@ -55,12 +58,20 @@ type ExchangeSample struct {
 
 // Sampler takes samples of a broker. It is for one goroutine at a time.
 type Sampler struct {
-	b    *broker.Broker
-	ages map[uint64]*ages // of the queues of the last sample, by ID
+	b     *broker.Broker
+	known map[uint64]*sampled // the queues of the last sample, by ID
+	n     uint64              // number of the newest sample
+}
+
+// sampled is what a Sampler remembers of a queue.
+type sampled struct {
+	ages ages
+	last *QueueSample
+	n    uint64 // number of the newest sample with the queue
 }
 
 // NewSampler returns a sampler of b.
-func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b, map[uint64]*ages{}} }
+func NewSampler(b *broker.Broker) *Sampler { return &Sampler{b: b, known: map[uint64]*sampled{}} }
 
 // Sample reads the counts of all queues and exchanges. It reuses the slices of s if they are large
 // enough. Errors: ErrClosed.
@@ -87,16 +98,25 @@ func (sm *Sampler) Sample(s *Sample) error {
 	if err != nil {
 		return err
 	}
-	was := sm.ages
-	sm.ages = make(map[uint64]*ages, len(queues))
-	return sm.b.AtEach(queues, func(_ int, at shard.Context) {
-		a := was[at.Queue().ID]
-		if a == nil {
-			a = &ages{}
-		}
-		sm.ages[at.Queue().ID] = a
-		s.Queues = append(s.Queues, sampleQueue(at, a))
-	})
+	sm.n++
+	err = sm.b.AtEach(queues, func(_ int, at shard.Context) { s.Queues = append(s.Queues, sm.sample(at)) })
+	maps.DeleteFunc(sm.known, func(_ uint64, k *sampled) bool { return k.n != sm.n })
+	return err
+}
+
+// sample is the queue now.
+func (sm *Sampler) sample(at shard.Context) *QueueSample {
+	k := sm.known[at.Queue().ID]
+	if k == nil {
+		k = &sampled{}
+		sm.known[at.Queue().ID] = k
+	}
+	k.n = sm.n
+	if now := sampleQueue(at, &k.ages); k.last == nil || *k.last != now {
+		changed := now
+		k.last = &changed
+	}
+	return k.last
 }
 
 func sampleQueue(at shard.Context, a *ages) QueueSample {

@@ -22,7 +22,7 @@ func sampleQueueOf(t *testing.T, sampler *Sampler, name string) (*Sample, QueueS
 	enginetest.Must(t, sampler.Sample(&s))
 	for _, q := range s.Queues {
 		if q.Name == name {
-			return &s, q
+			return &s, *q
 		}
 	}
 	return &s, QueueSample{}
@@ -188,4 +188,30 @@ func TestConsumerStatus(t *testing.T) {
 	}
 	c.Close()
 	enginetest.Close(t, b)
+}
+
+// Nobody pays for the samples of queues in which nothing happens.
+func TestSampleOfAnIdleQueueStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.Open(t, vfs.NewMem(), nil)
+		c, sampler := enginetest.NewClient(t, b), NewSampler(b)
+		c.Queue("q", nil)
+		sample := func() *QueueSample {
+			var s Sample
+			enginetest.Must(t, sampler.Sample(&s))
+			return s.Queues[0]
+		}
+		first := sample()
+		<-time.After(time.Minute)
+		if sample() != first {
+			t.Error("a queue in which nothing happened has a new sample")
+		}
+		c.Put("q", "body", nil)
+		c.Flush()
+		if after := sample(); first.Ready != 0 || after.Ready != 1 {
+			t.Errorf("%d ready in the old sample, %d in the new one", first.Ready, after.Ready)
+		}
+		c.Close()
+		enginetest.Close(t, b)
+	})
 }

@@ -120,7 +120,7 @@ func (sh *Shard) Follow(q *Queue) {
 	sh.queues[q.ID] = q
 	if q.Durable {
 		if q.Declared.Deduplicate {
-			q.content.RememberKeys(newMemory(&q.Declared))
+			q.content.RememberKeys(newMemory(q.Declared))
 		}
 		sh.machine.Add(q.content)
 	}

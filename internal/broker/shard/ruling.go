@@ -12,7 +12,7 @@ func (q *Queue) Policy() *catalog.QueuePolicy {
 	if r := q.ruling.Load(); r != nil {
 		return &r.QueuePolicy
 	}
-	return &q.Declared
+	return q.Declared
 }
 
 // Ruling returns Policy with everything that policies add.
@@ -20,7 +20,7 @@ func (q *Queue) Ruling() catalog.Ruling {
 	if r := q.ruling.Load(); r != nil {
 		return *r
 	}
-	return catalog.Ruling{QueuePolicy: q.Declared}
+	return catalog.Ruling{QueuePolicy: *q.Declared}
 }
 
 // Govern puts a ruling in force for a queue; nil: its declaration. A length limit also applies to

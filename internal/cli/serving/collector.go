@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 
 	"fiveways.dev/fiveways/internal/config"
@@ -26,6 +27,16 @@ const quietAfter = 10 * time.Second
 // usualPercent is Go's default.
 const usualPercent = 100
 
+// The broker has calmed down when it allocates less than calmBytes in a calmStep. Then what the
+// load has left behind goes back to the operating system, if it is worth a collection.
+const (
+	calmStep  = time.Second
+	calmBytes = 1 << 20
+	worthIt   = 8 << 20
+	// worthShare is for large heaps: a collection has to look at all that is alive.
+	worthShare = 8
+)
+
 // collector sets when the garbage collector of this process runs, by memory_limit. The variables
 // GOGC and GOMEMLIMIT, each for its part, override it.
 type collector struct {
@@ -37,6 +48,9 @@ type collector struct {
 	// Of the last collection; one follow at a time uses these.
 	percent int
 	last    time.Time
+
+	calm      *time.Timer  // runs giveBack
+	allocated atomic.Int64 // at the last giveBack, by which it knows what a step has allocated
 }
 
 // newCollector begins with it; ctx ends it.
@@ -46,6 +60,8 @@ func newCollector(ctx context.Context, cfg config.Config) *collector {
 		percent: usualPercent, last: time.Now(),
 	}
 	if os.Getenv("GOGC") == "" {
+		c.calm = time.AfterFunc(calmStep, c.giveBack)
+		context.AfterFunc(ctx, func() { c.calm.Stop() })
 		c.afterNext()
 	}
 	c.limit(0)
@@ -78,7 +94,23 @@ func (c *collector) follow() {
 		debug.SetGCPercent(percent)
 	}
 	c.percent, c.last = percent, now
+	c.calm.Reset(calmStep)
 	c.afterNext()
+}
+
+// giveBack returns free memory to the operating system once the broker is calm. It runs a step
+// after a collection, and each step until then; no timer runs in a broker that stays idle.
+func (c *collector) giveBack() {
+	v := read("/gc/heap/allocs:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
+		"/memory/classes/heap/free:bytes", "/gc/heap/live:bytes")
+	step := v[0] - c.allocated.Swap(v[0])
+	switch {
+	case c.ctx.Err() != nil:
+	case step > calmBytes:
+		c.calm.Reset(calmStep)
+	case v[1]+v[2]+v[3]-v[4] > max(worthIt, v[4]/worthShare):
+		debug.FreeOSMemory()
+	}
 }
 
 // gcPercent is GOGC until the next collection: room for garbage while what is marked is less than
@@ -92,12 +124,23 @@ func gcPercent(marked, room int64, since time.Duration) int {
 
 // markedBytes is what the last collection had to look at, and what GOGC is a percentage of.
 func markedBytes() (sum int64) {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
-	metrics.Read(samples)
-	for _, s := range samples {
-		if s.Value.Kind() == metrics.KindUint64 {
-			sum += int64(s.Value.Uint64())
-		}
+	for _, v := range read("/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/scan/globals:bytes") {
+		sum += v
 	}
 	return sum
+}
+
+// read are metrics of the runtime, 0 for what it does not know.
+func read(names ...string) []int64 {
+	samples, values := make([]metrics.Sample, len(names)), make([]int64, len(names))
+	for i, name := range names {
+		samples[i].Name = name
+	}
+	metrics.Read(samples)
+	for i, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			values[i] = int64(s.Value.Uint64())
+		}
+	}
+	return values
 }

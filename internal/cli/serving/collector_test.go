@@ -58,6 +58,29 @@ func TestCollectorFollowsCollections(t *testing.T) {
 	}
 }
 
+// What a load has left behind goes back when little is allocated any more, and not before.
+func TestCalmBrokerGivesMemoryBack(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no other collection
+	c := &collector{ctx: t.Context(), calm: time.NewTimer(time.Hour)}
+	defer c.calm.Stop()
+	kept := func() int64 {
+		return inForce(t, "/memory/classes/heap/objects:bytes") + inForce(t, "/memory/classes/heap/free:bytes")
+	}
+	c.giveBack()
+	for range 64 {
+		sink = make([]byte, 1<<20)
+	}
+	full := kept()
+	if c.giveBack(); kept() < full {
+		t.Errorf("%d bytes of %d are left of a broker that allocates", kept(), full)
+	}
+	if c.giveBack(); kept() > full-(50<<20) {
+		t.Errorf("%d bytes of %d are left of a calm broker", kept(), full)
+	}
+}
+
+var sink []byte
+
 func TestOperatorsCollectorWins(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(150))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30))

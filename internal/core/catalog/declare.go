@@ -73,7 +73,7 @@ func (e *Edit) KeepQueue(q *Queue) bool {
 // newQueue builds a queue that is declared.
 func (e *Edit) newQueue(name string, p *QueuePolicy) *Queue {
 	q := e.state.engine.NewQueue()
-	q.ID, q.Name, q.In, q.Declared = e.state.nextQueue, name, e.v, *p
+	q.ID, q.Name, q.In, q.Declared = e.state.nextQueue, name, e.v, p.kept()
 	q.Shard = e.state.engine.Place(e.v, q.ID, p)
 	e.state.nextQueue++
 	return q

@@ -113,7 +113,7 @@ func (e *Edit) build(f *queueFact) *Queue {
 	q := e.state.engine.NewQueue()
 	q.ID, q.Name, q.Shard, q.In = f.ID, string(f.Name), f.Shard, e.v
 	q.Durable, q.DeclaredDurable, q.AutoDelete = true, true, f.AutoDelete
-	q.Args, q.Declared = decodeArgs(f.Args), f.Policy
+	q.Args, q.Declared = decodeArgs(f.Args), f.Policy.kept()
 	q.implicit.Store(f.Implicit)
 	e.state.nextQueue = max(e.state.nextQueue, q.ID+1)
 	return q

@@ -207,7 +207,7 @@ func (f *exchangeFact) spec() routing.ExchangeSpec {
 func newQueueFact(q *Queue) *queueFact {
 	return &queueFact{
 		ID: q.ID, Name: name(q.Name), Shard: q.Shard, AutoDelete: q.AutoDelete, Implicit: q.Implicit(),
-		Args: encodeArgs(q.Args), Policy: q.Declared,
+		Args: encodeArgs(q.Args), Policy: *q.Declared,
 	}
 }
 

@@ -83,6 +83,18 @@ func DefaultQueuePolicy() QueuePolicy {
 	}
 }
 
+var defaultPolicy = DefaultQueuePolicy()
+
+// kept returns p to be kept with a queue: a copy, or the one that all queues without settings
+// share.
+func (p *QueuePolicy) kept() *QueuePolicy {
+	if *p == defaultPolicy {
+		return &defaultPolicy
+	}
+	own := *p
+	return &own
+}
+
 // Limited reports whether the length of the queue is bounded. A stream's is not: what it keeps does
 // not limit publishers, and what it drops is not dead.
 func (p *QueuePolicy) Limited() bool { return !p.Stream && (p.MaxLength >= 0 || p.MaxLengthBytes >= 0) }

@@ -17,8 +17,8 @@ type Queue struct {
 	DeclaredDurable bool // the flag as the client gave it
 	AutoDelete      bool
 	Args            message.Table
-	Declared        QueuePolicy // as declared; policies may change what applies
-	Buffer          *Buffer     // nil unless the queue belongs to an exchange
+	Declared        *QueuePolicy // as declared, never changed; policies may change what applies
+	Buffer          *Buffer      // nil unless the queue belongs to an exchange
 	In              *VHost
 	Shard           uint32 // the shard that holds its messages
 	Owner           any    // of an exclusive queue: the Rights.Owner that declared it

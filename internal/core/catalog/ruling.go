@@ -51,8 +51,8 @@ func (q *Queue) Ruled() *Ruling {
 	if rules == nil || q.Buffer != nil {
 		return nil
 	}
-	r := rules.Queue(q.Name, q.Args, q.Declared)
-	r.keepStructure(&q.Declared)
+	r := rules.Queue(q.Name, q.Args, *q.Declared)
+	r.keepStructure(q.Declared)
 	return &r
 }
 

@@ -113,14 +113,21 @@ func (s *Deliveries) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(ds
 
 // AppendTo appends the snapshot to dst.
 func (f *Frozen) AppendTo(dst []byte) []byte {
-	dst = append(dst, snapshotVersion)
+	f.Pieces(func(piece []byte) { dst = append(dst, piece...) })
+	return dst
+}
+
+// Pieces calls do with the snapshot, piece by piece: that of 100,000,000 messages has 120 MB. A
+// piece is valid during the call only.
+func (f *Frozen) Pieces(do func(piece []byte)) {
+	buf := []byte{snapshotVersion}
 	for _, l := range f.lanes {
 		if l.low == 1 {
-			dst = append(dst, tagLane, l.priority)
-			dst = binary.AppendUvarint(dst, l.next)
+			buf = append(buf, tagLane, l.priority)
+			buf = binary.AppendUvarint(buf, l.next)
 		} else {
-			dst = append(dst, tagFrontLane, l.priority)
-			dst = codec.AppendUvarints(dst, l.next, l.low)
+			buf = append(buf, tagFrontLane, l.priority)
+			buf = codec.AppendUvarints(buf, l.next, l.low)
 		}
 		var before uint64
 		for _, c := range l.chunks {
@@ -130,12 +137,13 @@ func (f *Frozen) AppendTo(dst []byte) []byte {
 			if c.live.empty() {
 				continue
 			}
-			dst = c.appendTo(dst, before)
-			before = c.base/chunkLen + 1
+			buf = c.appendTo(buf, before)
+			do(buf)
+			buf, before = buf[:0], c.base/chunkLen+1
 		}
-		dst = append(dst, 0)
+		buf = append(buf, 0)
 	}
-	return append(dst, 0)
+	do(append(buf, 0))
 }
 
 // appendTo appends the chunk; before is one more than the number of the chunk before it.

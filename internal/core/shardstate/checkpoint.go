@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"fiveways.dev/fiveways/internal/core/codec"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/stream"
 )
@@ -86,12 +87,23 @@ func (f *Frozen) Write(w io.Writer) error {
 		flags |= checkpointClean
 	}
 	bw.Write([]byte{checkpointVersion, flags})
-	writeContents(bw, f.queues)
+	writeQueues(bw, f.queues)
 	writeContents(bw, f.keys)
 	writeSection(bw, sectionStreams, f.streams)
 	writeSection(bw, sectionJobs, f.jobs)
 	bw.WriteByte(0)
 	return bw.Flush()
+}
+
+// writeQueues writes what writeContents does, each piece by piece once their length is known.
+func writeQueues(bw *bufio.Writer, list []frozen[*queue.Frozen]) {
+	for _, f := range list {
+		n := 0
+		f.content.Pieces(func(piece []byte) { n += len(piece) })
+		bw.Write(codec.AppendUvarints(nil, f.queue, uint64(n)))
+		f.content.Pieces(func(piece []byte) { bw.Write(piece) })
+	}
+	bw.WriteByte(0)
 }
 
 // writeSection writes the contents of a section, unless there are none.

@@ -22,7 +22,8 @@ func BenchmarkDeliver(b *testing.B) {
 			c.out.window = new(shard.Window)
 			ch := &channel{c: c, id: 1}
 			k := &consumer{ch: ch, tag: "c"}
-			q := &shard.Queue{Queue: catalog.Queue{Declared: catalog.DefaultQueuePolicy()}}
+			policy := catalog.DefaultQueuePolicy()
+			q := &shard.Queue{Queue: catalog.Queue{Declared: &policy}}
 			bc := &shard.Consumer{Queue: q, Data: k}
 			env := append(message.AppendEnvelopeHeader(nil, "", "q", []byte{0, 0}), make([]byte, 100)...)
 			ds := make([]shard.Delivery, batch)

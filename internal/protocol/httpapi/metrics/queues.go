@@ -70,7 +70,7 @@ func sumQueues(out *sink, figures []queueFigure, s *inspect.Sample) {
 	sums := make([]float64, len(figures))
 	for i := range s.Queues {
 		for k := range figures {
-			sums[k] += figures[k].value(&s.Queues[i])
+			sums[k] += figures[k].value(s.Queues[i])
 		}
 	}
 	for k, f := range figures {
@@ -101,7 +101,7 @@ func labelQueues(s *inspect.Sample, want func(vhost string) bool) *labelled {
 	l := &labelled{queues: make([]*inspect.QueueSample, 0, len(s.Queues)), labels: make([]string, 0, len(s.Queues))}
 	var b []byte
 	for i := range s.Queues {
-		if q := &s.Queues[i]; want == nil || want(q.VHost) {
+		if q := s.Queues[i]; want == nil || want(q.VHost) {
 			b = appendLabels(b[:0], queueLabels, []string{q.VHost, q.Name})
 			l.queues, l.labels = append(l.queues, q), append(l.labels, string(b))
 		}
@@ -150,7 +150,7 @@ func age(s *inspect.Sample, q *inspect.QueueSample) float64 {
 func oldest(out *sink, s *inspect.Sample) {
 	most := 0.0
 	for i := range s.Queues {
-		most = max(most, age(s, &s.Queues[i]))
+		most = max(most, age(s, s.Queues[i]))
 	}
 	out.gauge(oldestName, oldestHelp)(most)
 }
@@ -190,7 +190,7 @@ func died(out *sink, s *inspect.Sample) {
 	var sums [strategies]queue.Counts
 	sums[notAtAll] = s.Retired
 	for i := range s.Queues {
-		sums[strategy(&s.Queues[i])].Add(&s.Queues[i].Counts)
+		sums[strategy(s.Queues[i])].Add(&s.Queues[i].Counts)
 	}
 	for _, d := range deaths {
 		add := out.counter("global_messages_dead_lettered_"+d.name+"_total", d.help, "queue_type", "dead_letter_strategy")

@@ -167,7 +167,7 @@ func (p *api) queueMatters(visible map[string]bool) []Matter {
 	p.o.Monitor.Read(func(s *inspect.Sample, _ *monitor.Edge, _ *monitor.Process) {
 		for i := range s.Queues {
 			if visible[s.Queues[i].VHost] {
-				queues = append(queues, s.Queues[i])
+				queues = append(queues, *s.Queues[i])
 			}
 		}
 	})
