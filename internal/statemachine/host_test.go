@@ -136,18 +136,22 @@ func TestRestart(t *testing.T) {
 
 // Many records at once share writes and syncs, are applied in their order, and each caller is told
 // once and in order.
-func TestRecordAsync(t *testing.T) {
-	const count = 5000
+func TestRecordAll(t *testing.T) {
+	const count, together = 6000, 3
 	j := &journal{}
 	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: j})
 	before := n.store.Stats().Syncs
 	var told []uint64 // done comes in order, one at a time
 	var wait sync.WaitGroup
 	wait.Add(count)
-	for i := range count {
-		n.hosts.Of(Keys).RecordAsync([]byte(fmt.Sprint("e/", i)), func(index uint64, err error) {
-			if err != nil || j.last != index {
-				t.Errorf("entry %d is told when %d was applied: %v", index, j.last, err)
+	for first := 0; first < count; first += together {
+		var group [][]byte
+		for i := range together {
+			group = append(group, fmt.Append(nil, "e/", first+i))
+		}
+		n.hosts.Of(Keys).RecordAll(group, first%2 == 0, func(i int, index uint64, err error) {
+			if err != nil || j.last != index || index != uint64(first+i+1) {
+				t.Errorf("entry %d (%d, %d) is told when %d was applied: %v", index, first, i, j.last, err)
 			}
 			told = append(told, index)
 			wait.Done()
@@ -272,9 +276,26 @@ func TestErrors(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	var told error
-	h.RecordAsync([]byte("x"), func(_ uint64, err error) { told = err })
+	h.RecordAll([][]byte{[]byte("x")}, false, func(_ int, _ uint64, err error) { told = err })
 	if !errors.Is(told, failure.ErrClosed) {
 		t.Errorf("closed, told %v", told)
+	}
+}
+
+// A caller that records inline where nothing else is on its way has all answers when it comes back;
+// an entry that is too large does not keep the others of its group out.
+func TestRecordAllInline(t *testing.T) {
+	j := &journal{}
+	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: j})
+	var told []string
+	n.hosts.Of(Keys).RecordAll([][]byte{[]byte("a"), make([]byte, MaxEntryBytes+1), []byte("b")}, true, func(i int, index uint64, err error) {
+		told = append(told, fmt.Sprint(i, " ", index, " ", errors.Is(err, failure.ErrTooLarge)))
+	})
+	if want := []string{"1 0 true", "0 1 false", "2 2 false"}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+	if got := j.all(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("applied %v", got)
 	}
 }
 
