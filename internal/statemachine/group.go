@@ -75,8 +75,7 @@ func (hs Hosts) Record(entries []*Entry) error {
 		return failure.ErrClosed
 	}
 	if own {
-		env.Log.Commit()
-		hosts.Visit()
+		hosts.commit()
 	}
 	return <-result
 }

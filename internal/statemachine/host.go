@@ -190,7 +190,7 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 		return 0, failure.ErrClosed
 	}
 	if own {
-		h.commit()
+		Hosts{h}.commit()
 	}
 	if err := <-result; err != nil {
 		return 0, err
@@ -232,14 +232,8 @@ func (h *Host) RecordAll(entries [][]byte, inline bool, done func(i int, index u
 		return
 	}
 	if own {
-		h.commit()
+		Hosts{h}.commit()
 	}
-}
-
-// commit writes the log and applies what is ready, for a caller that has just called append.
-func (h *Host) commit() {
-	h.env.Log.Commit()
-	h.visit()
 }
 
 // append gives entries their places in the log, as one group; false when the machine takes no more.

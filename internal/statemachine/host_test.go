@@ -76,6 +76,14 @@ type node struct {
 
 func start(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine) *node {
 	t.Helper()
+	n := open(t, fs, o, machines)
+	n.run()
+	return n
+}
+
+// open is start without the goroutines of the hosts.
+func open(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine) *node {
+	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
 	st, err := store.Open(fs, "data", o)
 	must(t, err)
@@ -85,10 +93,15 @@ func start(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine
 	}, machines)
 	for _, h := range n.hosts {
 		must(t, h.Recover())
-		go h.Run()
 	}
 	t.Cleanup(func() { n.stop(false) })
 	return n
+}
+
+func (n *node) run() {
+	for _, h := range n.hosts {
+		go h.Run()
+	}
 }
 
 // stop ends the node, with checkpoints if they are wanted.
@@ -280,6 +293,20 @@ func TestErrors(t *testing.T) {
 	if !errors.Is(told, failure.ErrClosed) {
 		t.Errorf("closed, told %v", told)
 	}
+}
+
+// A caller that does the work itself does not wake the goroutine of the machine for it.
+func TestInlineWakesNothing(t *testing.T) {
+	n := open(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: &journal{}})
+	h := n.hosts.Of(Keys)
+	if _, err := h.Record([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	h.RecordAll([][]byte{[]byte("y"), []byte("z")}, true, func(int, uint64, error) {})
+	if len(h.turn.wake) != 0 || h.turn.out.Load() != 0 {
+		t.Errorf("%d wake-ups, %d entries on their way", len(h.turn.wake), h.turn.out.Load())
+	}
+	n.run()
 }
 
 // A caller that records inline where nothing else is on its way has all answers when it comes back;
