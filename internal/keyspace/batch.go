@@ -24,8 +24,9 @@ type gathered struct {
 func (s *Store) NewBatch() *Batch { return &Batch{s: s} }
 
 // Add gathers a change of a user; false: it is for the methods of Store, because it would have to
-// wait or be refused. done gets what Propose returns, on the goroutine that applies; it must neither
-// block nor propose. Nothing of r is kept. Until Flush, which must follow, no Exclusive can begin.
+// wait or be refused. done gets what Propose returns, on the goroutine that applies; it must
+// neither block nor propose. Nothing of r is kept. Until Flush, which must follow, no Exclusive can
+// begin.
 func (b *Batch) Add(who grants.Info, r *pb.InternalRaftRequest, done func(*Result, error)) bool {
 	s := b.s
 	if more := grows(r); more != nil && !s.quota.Available(more) || !s.gate.TryRLock() {

@@ -14,8 +14,8 @@ func putOf(key []byte, value string) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: key, Value: []byte(value)}}
 }
 
-// Puts of a batch are told in their order, and are there then. What is gathered keeps nothing of the
-// request.
+// Puts of a batch are told in their order, and are there then. What is gathered keeps nothing of
+// the request.
 func TestBatch(t *testing.T) {
 	s, _ := open(t, Options{})
 	b := s.NewBatch()

@@ -15,10 +15,10 @@ import (
 type Log interface {
 	// Record returns the entry's index when it is durable and applied.
 	Record(entry []byte) (index uint64, err error)
-	// RecordAll records entries as one group and does not wait. It calls done for each of them, with
-	// its place in entries, when it is durable and applied, or with what went wrong; done must not
-	// block. With inline the caller may do the work itself, disk included, where nothing else is on
-	// its way.
+	// RecordAll records entries as one group and does not wait. It calls done for each of them,
+	// with its place in entries, when it is durable and applied, or with what went wrong; done must
+	// not block. With inline the caller may do the work itself, disk included, where nothing else
+	// is on its way.
 	RecordAll(entries [][]byte, inline bool, done func(i int, index uint64, err error))
 }
 

@@ -203,11 +203,11 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 func (h *Host) alone() bool { return h.turn.out.Load() == 0 || h.env.Sync == store.SyncOS }
 
 // RecordAll puts entries into the log, in their order and as one group: after a crash all of them
-// are there, or none. It does not wait for them, nor while the log is behind: that is for the caller
-// to see to. done is called once for each entry, with its place in entries, on any goroutine, also
-// before RecordAll returns, when the entry is durable and applied or an error is known, those of
-// Record: in the order of the log, after Apply and before the next Apply. It must not block, and
-// must not call the broker.
+// are there, or none. It does not wait for them, nor while the log is behind: that is for the
+// caller to see to. done is called once for each entry, with its place in entries, on any
+// goroutine, also before RecordAll returns, when the entry is durable and applied or an error is
+// known, those of Record: in the order of the log, after Apply and before the next Apply. It must
+// not block, and must not call the broker.
 //
 // With inline the caller writes the log and applies the entries itself where Record would: it then
 // waits for the disk.

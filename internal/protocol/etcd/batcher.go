@@ -31,7 +31,8 @@ type batcher struct {
 const keptBatchers = 8
 
 // unmixed is after how many changes of ordinary keys in a row a connection counts as one that does
-// nothing else. Its reader waits for the disk itself; on others that would hold up the calls behind.
+// nothing else. Its reader waits for the disk itself; on others that would hold up the calls
+// behind.
 const unmixed = 64
 
 func (s *Server) newBatcher(info grpcwire.ConnInfo) grpcwire.Conn {
@@ -91,7 +92,7 @@ func (d *batcher) change(c *grpcwire.Call, r *pb.InternalRaftRequest, may func(*
 	return true
 }
 
-// caller is who calls; nil when the service is to find out what is wrong.
+// caller is the user of a call; nil when the service is to find out what is wrong.
 func (d *batcher) caller(c *grpcwire.Call) *identity {
 	md := c.Metadata()
 	if !sound(md) {

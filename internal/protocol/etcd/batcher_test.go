@@ -40,8 +40,8 @@ func (f heldFile) Datasync() error {
 }
 
 // Puts of many goroutines on one connection are all answered, each with a revision and a complete
-// header of its own, also beside calls of other kinds: the connection's reader does the work of some
-// of them, and leaves that of others.
+// header of its own, also beside calls of other kinds: the connection's reader does the work of
+// some of them, and leaves that of others.
 func TestPutsTogether(t *testing.T) {
 	const writers, each = 16, 3 * unmixed / 4
 	n := newNode(t, Options{})
