@@ -52,7 +52,7 @@ func (r *machineRun) several(b *Broker, i int) bool {
 	for k := range 4 {
 		entry := fmt.Sprint("some/", i, "-", k)
 		wait.Add(1)
-		b.StateMachine(statemachine.Keys).RecordAsync(r.attempt(entry), func(_ uint64, err error) {
+		b.StateMachine(statemachine.Keys).RecordAll([][]byte{r.attempt(entry)}, false, func(_ int, _ uint64, err error) {
 			if err == nil {
 				r.answer(entry)
 			}

@@ -332,7 +332,7 @@ func TestRecordErrors(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	var told error
-	b.StateMachine(statemachine.Keys).RecordAsync([]byte("x"), func(_ uint64, err error) { told = err })
+	b.StateMachine(statemachine.Keys).RecordAll([][]byte{[]byte("x")}, false, func(_ int, _ uint64, err error) { told = err })
 	if !errors.Is(told, ErrClosed) {
 		t.Errorf("closed, told %v", told)
 	}
@@ -347,7 +347,7 @@ func TestMachineCloseOnFullDisk(t *testing.T) {
 		close(disk.hold)
 		close(disk.gate)
 		result := make(chan error, 1)
-		b.StateMachine(statemachine.Keys).RecordAsync([]byte("y"), func(_ uint64, err error) { result <- err })
+		b.StateMachine(statemachine.Keys).RecordAll([][]byte{[]byte("y")}, false, func(_ int, _ uint64, err error) { result <- err })
 		time.Sleep(time.Second)
 		b.Close()
 		if err := <-result; !errors.Is(err, ErrLogFailed) {

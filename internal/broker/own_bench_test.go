@@ -75,7 +75,7 @@ func BenchmarkRecord(b *testing.B) {
 				if !mode.async {
 					_, err = br.StateMachine(statemachine.Keys).Record(entry)
 				} else {
-					br.StateMachine(statemachine.Keys).RecordAsync(entry, func(_ uint64, err error) { done <- err })
+					br.StateMachine(statemachine.Keys).RecordAll([][]byte{entry}, false, func(_ int, _ uint64, err error) { done <- err })
 					err = <-done
 				}
 				if err != nil {

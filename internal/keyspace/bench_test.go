@@ -56,7 +56,12 @@ func (l *discardLog) Record(entry []byte) (uint64, error) {
 	return l.index, nil
 }
 
-func (l *discardLog) RecordAsync(entry []byte, done func(uint64, error)) { done(l.Record(entry)) }
+func (l *discardLog) RecordAll(entries [][]byte, _ bool, done func(int, uint64, error)) {
+	for i, entry := range entries {
+		index, err := l.Record(entry)
+		done(i, index, err)
+	}
+}
 
 func residentMiB(tb testing.TB) float64 {
 	tb.Helper()

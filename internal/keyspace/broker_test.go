@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace/grants"
 	"fiveways.dev/fiveways/internal/statemachine"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
@@ -90,7 +91,11 @@ func TestConcurrentChanges(t *testing.T) {
 		r := &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: []byte{byte(i)}, Value: []byte("v")}}
 		all.Add(1)
 		if i%2 == 0 {
-			n.ProposeAsync(context.Background(), r, note)
+			b := n.NewBatch()
+			if !b.Add(grants.Info{}, r, note) {
+				t.Error("a put was not taken")
+			}
+			b.Flush(i%4 == 0)
 		} else {
 			go func() { note(n.Propose(context.Background(), r)) }()
 		}

@@ -44,8 +44,11 @@ func (s *Store) exclusive(ctx context.Context, look func() (*pb.InternalRaftRequ
 	if err := s.refusal(ctx, r); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	answer := make(chan *Result, 1)
-	entry, id, err := s.entry(ctx, r, waiter{exclusive: true, tell: func(x *Result) { answer <- x }})
+	entry, id, err := s.entry(r.Header, r, waiter{exclusive: true, tell: func(x *Result) { answer <- x }})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,12 @@ func (l *fakeLog) Record(entry []byte) (uint64, error) {
 	return index, nil
 }
 
-func (l *fakeLog) RecordAsync(entry []byte, done func(uint64, error)) { done(l.Record(entry)) }
+func (l *fakeLog) RecordAll(entries [][]byte, _ bool, done func(int, uint64, error)) {
+	for i, entry := range entries {
+		index, err := l.Record(entry)
+		done(i, index, err)
+	}
+}
 
 // replay gives a new store all entries behind the first from.
 func (l *fakeLog) replay(t *testing.T, s *Store, from int) {

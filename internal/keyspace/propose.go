@@ -15,9 +15,11 @@ import (
 type Log interface {
 	// Record returns the entry's index when it is durable and applied.
 	Record(entry []byte) (index uint64, err error)
-	// RecordAsync calls done when the entry is durable and applied, or with what went wrong; done
-	// must not block.
-	RecordAsync(entry []byte, done func(index uint64, err error))
+	// RecordAll records entries as one group and does not wait. It calls done for each of them,
+	// with its place in entries, when it is durable and applied, or with what went wrong; done must
+	// not block. With inline the caller may do the work itself, disk included, where nothing else
+	// is on its way.
+	RecordAll(entries [][]byte, inline bool, done func(i int, index uint64, err error))
 }
 
 // Result is what a change came to: its answer, or etcd's error for it.
@@ -48,8 +50,11 @@ func (s *Store) Start(log Log) error {
 // not recorded, or that the log failed and the outcome is unknown; etcd's error for the change
 // itself is in the result. A change once begun is not abandoned when ctx ends.
 func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	answer := make(chan *Result, 1)
-	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { answer <- x }})
+	entry, id, err := s.entry(requestHeader(ctx), r, waiter{tell: func(x *Result) { answer <- x }})
 	if err != nil {
 		return nil, err
 	}
@@ -63,23 +68,6 @@ func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result
 	return failed(<-answer)
 }
 
-// ProposeAsync is Propose that does not wait: done gets what Propose returns, on the goroutine that
-// applies; it must neither block nor propose. An Exclusive makes ProposeAsync itself wait.
-func (s *Store) ProposeAsync(ctx context.Context, r *pb.InternalRaftRequest, done func(*Result, error)) {
-	entry, id, err := s.entry(ctx, r, waiter{tell: func(x *Result) { done(failed(x)) }})
-	if err != nil {
-		done(nil, err)
-		return
-	}
-	s.gate.RLock()
-	s.log.RecordAsync(entry, func(_ uint64, err error) {
-		s.gate.RUnlock()
-		if err != nil && s.waiters.take(id) != nil {
-			done(nil, err)
-		}
-	})
-}
-
 // failed turns a result that stands for a failure of the store into one.
 func failed(x *Result) (*Result, error) {
 	var f storeFailure
@@ -90,17 +78,14 @@ func failed(x *Result) (*Result, error) {
 }
 
 // entry encodes a change and registers its waiter under the id.
-func (s *Store) entry(ctx context.Context, r *pb.InternalRaftRequest, w waiter) (entry []byte, id uint64, err error) {
+func (s *Store) entry(h *pb.RequestHeader, r *pb.InternalRaftRequest, w waiter) (entry []byte, id uint64, err error) {
 	if err := s.Err(); err != nil {
 		return nil, 0, err
 	}
 	if s.log == nil {
 		return nil, 0, ErrNotStarted
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
-	r.ID, r.Header = s.waiters.nextID(), requestHeader(ctx)
+	r.ID, r.Header = s.waiters.nextID(), h
 	if entry, err = proto.Marshal(r); err != nil {
 		return nil, 0, fmt.Errorf("keyspace: encode a change: %w", err)
 	}

@@ -8,11 +8,13 @@ import (
 // applying says what applies entries to the machine: its goroutine, or inline a caller that waits
 // for one of them anyway.
 //
-// Invariant: while something is ready, the turn is taken, or the goroutine was told to wake.
+// Invariant: while something is ready, the turn is taken, or the goroutine was told to wake, or a
+// caller comes.
 type applying struct {
 	mu    sync.Mutex
 	free  *sync.Cond // the turn was given back
 	taken bool
+	come  int          // callers that write the log, and visit then
 	ready []*Entry     // in the order of the log, not yet taken; some may have failed
 	spare []*Entry     // of the last take, for the next one
 	out   atomic.Int64 // recorded, and neither applied nor failed
@@ -25,7 +27,7 @@ type applying struct {
 // hand gives entries to whatever has the turn, or will have it.
 func (t *applying) hand(es []*Entry) {
 	t.mu.Lock()
-	idle := !t.taken && len(t.ready) == 0
+	idle := !t.taken && t.come == 0 && len(t.ready) == 0
 	t.ready = append(t.ready, es...)
 	t.mu.Unlock()
 	if idle {
@@ -126,6 +128,27 @@ func (h *Host) apply(index uint64, entry []byte) {
 	n := int64(len(entry)) + 1 // with its type: an entry without bytes is one, too
 	h.since += n
 	h.total += n
+}
+
+// commit writes the log and applies what is ready inline, for a caller that has just appended. The
+// goroutine is not woken for what the caller is about to apply.
+func (hs Hosts) commit() {
+	defer hs[0].env.Deadly()
+	for _, h := range hs {
+		h.turn.coming(1)
+	}
+	hs[0].env.Log.Commit()
+	for _, h := range hs {
+		h.turn.coming(-1)
+	}
+	hs.Visit()
+}
+
+// coming changes the number of callers that come.
+func (t *applying) coming(n int) {
+	t.mu.Lock()
+	t.come += n
+	t.mu.Unlock()
 }
 
 // visit applies what is ready inline, for a caller that waits for it, unless another goroutine is

@@ -33,7 +33,7 @@ func (hs Hosts) Append(group []store.Entry, entries []*Entry, log func([]store.E
 	}
 	for _, e := range entries {
 		e.h.place(e)
-		group = append(group, e.group[0])
+		group = append(group, e.log)
 	}
 	var left atomic.Int32 // hosts that have not applied theirs
 	left.Store(int32(len(hosts)))
@@ -75,8 +75,7 @@ func (hs Hosts) Record(entries []*Entry) error {
 		return failure.ErrClosed
 	}
 	if own {
-		env.Log.Commit()
-		hosts.Visit()
+		hosts.commit()
 	}
 	return <-result
 }

@@ -113,7 +113,7 @@ type Entry struct {
 	h     *Host
 	index uint64
 	entry []byte // in the fact
-	group [1]store.Entry
+	log   store.Entry
 	done  func(index uint64, err error)
 	err   error
 }
@@ -169,7 +169,7 @@ func (h *Host) newEntry(entry []byte, done func(index uint64, err error)) (*Entr
 	fact := shardstate.AppendFact(make([]byte, 0, len(entry)+8), factEntry, len(entry))
 	fact = append(fact, entry...)
 	e := &Entry{h: h, entry: fact[len(fact)-len(entry):], done: done}
-	e.group[0] = store.Entry{Shard: h.shard, Data: fact, Wait: h.env.Sync.Wait()}
+	e.log = store.Entry{Shard: h.shard, Data: fact, Wait: h.env.Sync.Wait()}
 	return e, nil
 }
 
@@ -186,12 +186,11 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 	}
 	h.env.Await()
 	own := h.alone()
-	if !h.append(e, own) {
+	if !h.append([]*Entry{e}, own) {
 		return 0, failure.ErrClosed
 	}
 	if own {
-		h.env.Log.Commit()
-		h.visit()
+		Hosts{h}.commit()
 	}
 	if err := <-result; err != nil {
 		return 0, err
@@ -203,36 +202,58 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 // is on its way, or a write takes no time.
 func (h *Host) alone() bool { return h.turn.out.Load() == 0 || h.env.Sync == store.SyncOS }
 
-// RecordAsync puts an entry into the log and returns; it may hold the caller back while the log is
-// behind. done is called once, on any goroutine, also before RecordAsync returns, when the entry is
-// durable and applied or an error is known, those of Record: in the order of the log, after Apply
-// and before the next Apply. It must not block, and must not call the broker.
-func (h *Host) RecordAsync(entry []byte, done func(index uint64, err error)) {
-	e, err := h.newEntry(entry, done)
-	if err != nil {
-		done(0, err)
+// RecordAll puts entries into the log, in their order and as one group: after a crash all of them
+// are there, or none. It does not wait for them, nor while the log is behind: that is for the
+// caller to see to. done is called once for each entry, with its place in entries, on any
+// goroutine, also before RecordAll returns, when the entry is durable and applied or an error is
+// known, those of Record: in the order of the log, after Apply and before the next Apply. It must
+// not block, and must not call the broker.
+//
+// With inline the caller writes the log and applies the entries itself where Record would: it then
+// waits for the disk.
+func (h *Host) RecordAll(entries [][]byte, inline bool, done func(i int, index uint64, err error)) {
+	es := make([]*Entry, 0, len(entries))
+	for i, entry := range entries {
+		e, err := h.newEntry(entry, func(index uint64, err error) { done(i, index, err) })
+		if err != nil {
+			done(i, 0, err)
+			continue
+		}
+		es = append(es, e)
+	}
+	if len(es) == 0 {
 		return
 	}
-	h.env.Await()
-	if !h.append(e, false) {
-		done(0, failure.ErrClosed)
+	own := inline && h.alone()
+	if !h.append(es, own) {
+		for _, e := range es {
+			e.done(0, failure.ErrClosed)
+		}
+		return
+	}
+	if own {
+		Hosts{h}.commit()
 	}
 }
 
-// append gives an entry its place in the log; false when the machine takes no more. With own the
-// caller calls Commit soon.
-func (h *Host) append(e *Entry, own bool) bool {
+// append gives entries their places in the log, as one group; false when the machine takes no more.
+// With own the caller calls commit soon.
+func (h *Host) append(es []*Entry, own bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.shut {
 		return false
 	}
-	h.place(e)
-	logged := func(err error) { h.logged(err, e) }
+	group := make([]store.Entry, len(es))
+	for i, e := range es {
+		h.place(e)
+		group[i] = e.log
+	}
+	logged := func(err error) { h.logged(err, es...) }
 	if own {
-		h.env.Log.AppendInline(e.group[:], logged)
+		h.env.Log.AppendInline(group, logged)
 	} else {
-		h.env.Log.Append(e.group[:], logged)
+		h.env.Log.Append(group, logged)
 	}
 	return true
 }
@@ -240,7 +261,7 @@ func (h *Host) append(e *Entry, own bool) bool {
 // place gives an entry its index. mu is held until it is appended.
 func (h *Host) place(e *Entry) {
 	h.last++
-	e.index, e.group[0].Index = h.last, h.last
+	e.index, e.log.Index = h.last, h.last
 	h.turn.out.Add(1)
 }
 

@@ -76,6 +76,14 @@ type node struct {
 
 func start(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine) *node {
 	t.Helper()
+	n := open(t, fs, o, machines)
+	n.run()
+	return n
+}
+
+// open is start without the goroutines of the hosts.
+func open(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine) *node {
+	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
 	st, err := store.Open(fs, "data", o)
 	must(t, err)
@@ -85,10 +93,15 @@ func start(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine
 	}, machines)
 	for _, h := range n.hosts {
 		must(t, h.Recover())
-		go h.Run()
 	}
 	t.Cleanup(func() { n.stop(false) })
 	return n
+}
+
+func (n *node) run() {
+	for _, h := range n.hosts {
+		go h.Run()
+	}
 }
 
 // stop ends the node, with checkpoints if they are wanted.
@@ -136,18 +149,22 @@ func TestRestart(t *testing.T) {
 
 // Many records at once share writes and syncs, are applied in their order, and each caller is told
 // once and in order.
-func TestRecordAsync(t *testing.T) {
-	const count = 5000
+func TestRecordAll(t *testing.T) {
+	const count, together = 6000, 3
 	j := &journal{}
 	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: j})
 	before := n.store.Stats().Syncs
 	var told []uint64 // done comes in order, one at a time
 	var wait sync.WaitGroup
 	wait.Add(count)
-	for i := range count {
-		n.hosts.Of(Keys).RecordAsync([]byte(fmt.Sprint("e/", i)), func(index uint64, err error) {
-			if err != nil || j.last != index {
-				t.Errorf("entry %d is told when %d was applied: %v", index, j.last, err)
+	for first := 0; first < count; first += together {
+		var group [][]byte
+		for i := range together {
+			group = append(group, fmt.Append(nil, "e/", first+i))
+		}
+		n.hosts.Of(Keys).RecordAll(group, first%2 == 0, func(i int, index uint64, err error) {
+			if err != nil || j.last != index || index != uint64(first+i+1) {
+				t.Errorf("entry %d (%d, %d) is told when %d was applied: %v", index, first, i, j.last, err)
 			}
 			told = append(told, index)
 			wait.Done()
@@ -272,9 +289,40 @@ func TestErrors(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 	var told error
-	h.RecordAsync([]byte("x"), func(_ uint64, err error) { told = err })
+	h.RecordAll([][]byte{[]byte("x")}, false, func(_ int, _ uint64, err error) { told = err })
 	if !errors.Is(told, failure.ErrClosed) {
 		t.Errorf("closed, told %v", told)
+	}
+}
+
+// A caller that does the work itself does not wake the goroutine of the machine for it.
+func TestInlineWakesNothing(t *testing.T) {
+	n := open(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: &journal{}})
+	h := n.hosts.Of(Keys)
+	if _, err := h.Record([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	h.RecordAll([][]byte{[]byte("y"), []byte("z")}, true, func(int, uint64, error) {})
+	if len(h.turn.wake) != 0 || h.turn.out.Load() != 0 {
+		t.Errorf("%d wake-ups, %d entries on their way", len(h.turn.wake), h.turn.out.Load())
+	}
+	n.run()
+}
+
+// A caller that records inline where nothing else is on its way has all answers when it comes back;
+// an entry that is too large does not keep the others of its group out.
+func TestRecordAllInline(t *testing.T) {
+	j := &journal{}
+	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: j})
+	var told []string
+	n.hosts.Of(Keys).RecordAll([][]byte{[]byte("a"), make([]byte, MaxEntryBytes+1), []byte("b")}, true, func(i int, index uint64, err error) {
+		told = append(told, fmt.Sprint(i, " ", index, " ", errors.Is(err, failure.ErrTooLarge)))
+	})
+	if want := []string{"1 0 true", "0 1 false", "2 2 false"}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+	if got := j.all(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("applied %v", got)
 	}
 }
 

@@ -27,6 +27,7 @@ type node struct {
 	*Server
 	addr string
 	fs   *vfs.Mem
+	disk *heldDisk // on fs
 }
 
 // newNode starts a server that ends with the test.
@@ -42,12 +43,13 @@ func newNodeWithQuota(t testing.TB, bytes int64) *node {
 func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) *node {
 	t.Helper()
 	n := &node{fs: vfs.NewMem()}
+	n.disk = newHeldDisk(n.fs)
 	ko.Name, ko.Folder, ko.MaxRequestBytes = "test", t.TempDir(), o.MaxRequestBytes
 	ks := keyspace.New(ko)
 	log := slog.New(slog.DiscardHandler)
 	sems := semaphores.New(semaphores.Options{Logger: log})
 	bo.Logger, bo.StateMachines = log, protocoltest.Machines(sems, ks)
-	b := enginetest.Open(t, n.fs, func(to *broker.Options) { *to = bo })
+	b := enginetest.Open(t, n.disk, func(to *broker.Options) { *to = bo })
 	if err := ks.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		t.Fatal(err)
 	}

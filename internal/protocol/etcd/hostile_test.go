@@ -27,7 +27,12 @@ func (l *directLog) Record(entry []byte) (uint64, error) {
 	return l.index, nil
 }
 
-func (l *directLog) RecordAsync(entry []byte, done func(uint64, error)) { done(l.Record(entry)) }
+func (l *directLog) RecordAll(entries [][]byte, _ bool, done func(int, uint64, error)) {
+	for i, entry := range entries {
+		index, err := l.Record(entry)
+		done(i, index, err)
+	}
+}
 
 // hostile makes requests of few keys with all that a field can hold.
 type hostile struct{ *rand.Rand }

@@ -34,7 +34,7 @@ const requestOverhead = 512 << 10
 
 func newTransport(s *Server) transport {
 	return grpcwire.New(grpcwire.Options{
-		Log: s.log, Abandoned: status.Convert(rpctypes.ErrGRPCLeaderChanged), NewConn: s.newQueueBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
+		Log: s.log, Abandoned: status.Convert(rpctypes.ErrGRPCLeaderChanged), NewConn: s.newBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
 		Encode:       encodeBulk,
 		MaxRecvBytes: s.o.MaxRequestBytes + requestOverhead, MaxSendBytes: math.MaxInt32, MaxStreams: s.o.MaxStreams,
 		BytesIn: &s.metrics.received, BytesOut: &s.metrics.sent,

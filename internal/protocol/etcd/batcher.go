@@ -1,0 +1,229 @@
+package etcd
+
+import (
+	"net"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/keyspace"
+	"fiveways.dev/fiveways/internal/protocol/etcd/queues"
+	"fiveways.dev/fiveways/internal/protocol/grpcwire"
+)
+
+// batcher handles the most frequent calls on the reader of a connection: puts of messages, deletes
+// of single deliveries, and puts and deletes of single ordinary keys. All calls of one read go to
+// the engine together. Other calls, and those that have to wait, are left to the services.
+type batcher struct {
+	srv    *Server
+	addr   net.Addr
+	queues map[*broker.Session]*queues.Batcher
+	used   []*queues.Batcher // since the last Flush
+	keys   *keyspace.Batch
+	mixed  int // so many more changes of ordinary keys, and the connection does nothing else
+}
+
+// keptBatchers is how many batchers of queues a connection keeps, including those of users that are
+// gone.
+const keptBatchers = 8
+
+// unmixed is after how many changes of ordinary keys in a row a connection counts as one that does
+// nothing else. Its reader waits for the disk itself; on others that would hold up the calls
+// behind.
+const unmixed = 64
+
+func (s *Server) newBatcher(info grpcwire.ConnInfo) grpcwire.Conn {
+	return &batcher{srv: s, addr: info.Peer.Addr, queues: map[*broker.Session]*queues.Batcher{}, keys: s.keys.NewBatch(), mixed: unmixed}
+}
+
+// Unary implements grpcwire.Conn.
+func (d *batcher) Unary(c *grpcwire.Call, in []byte) bool {
+	if len(in) <= d.srv.o.MaxRequestBytes {
+		switch c.Method() {
+		case pb.KV_Put_FullMethodName:
+			if key, value, ok := parsePut(in); ok && len(key) > 0 {
+				return d.put(c, key, value)
+			}
+		case pb.KV_DeleteRange_FullMethodName:
+			if key, ok := parseDelete(in); ok && len(key) > 0 {
+				return d.delete(c, key)
+			}
+		}
+	}
+	d.mixed = unmixed
+	return false
+}
+
+// put takes the put of a key.
+func (d *batcher) put(c *grpcwire.Call, key, value []byte) bool {
+	q := &quickPut{quickCall{d.srv, c}}
+	if !d.srv.virtual.holds(key) {
+		r := &pb.PutRequest{Key: key, Value: value}
+		return d.change(c, &pb.InternalRaftRequest{Put: r}, func(who *identity) error { return d.srv.mayPut(who, r) }, q.applied)
+	}
+	b := d.enterQueue(c, key)
+	return b != nil && b.StartPut(key, value, q)
+}
+
+// delete takes the delete of a key.
+func (d *batcher) delete(c *grpcwire.Call, key []byte) bool {
+	q := &quickDelete{quickCall{d.srv, c}}
+	if !d.srv.virtual.holds(key) {
+		r := &pb.DeleteRangeRequest{Key: key}
+		return d.change(c, &pb.InternalRaftRequest{DeleteRange: r}, func(who *identity) error { return d.srv.mayDelete(who, r) }, q.applied)
+	}
+	b := d.enterQueue(c, key)
+	return b != nil && b.StartDelete(key, q)
+}
+
+// change takes a change of ordinary keys, if that needs no wait and the caller may make it.
+func (d *batcher) change(c *grpcwire.Call, r *pb.InternalRaftRequest, may func(*identity) error, done func(*keyspace.Result, error)) bool {
+	if d.srv.broker.Behind() || d.srv.broker.Alarm() != nil {
+		return false
+	}
+	who := d.caller(c)
+	if who == nil || may(who) != nil || !d.keys.Add(who.info, r, done) {
+		return false
+	}
+	d.mixed = max(d.mixed-1, 0)
+	return true
+}
+
+// caller is the user of a call; nil when the service is to find out what is wrong.
+func (d *batcher) caller(c *grpcwire.Call) *identity {
+	md := c.Metadata()
+	if !sound(md) {
+		return nil
+	}
+	who, err := d.srv.identifyToken(tokenIn(md), d.addr)
+	if err != nil || who.user == "" {
+		return nil
+	}
+	return who
+}
+
+// enterQueue is the batcher of the caller for the queue of a virtual key; nil when it is no such
+// key, or the service is to find out what is wrong.
+func (d *batcher) enterQueue(c *grpcwire.Call, key []byte) *queues.Batcher {
+	d.mixed = unmixed
+	if !queues.Holds(key) {
+		return nil
+	}
+	who := d.caller(c)
+	if who == nil {
+		return nil
+	}
+	caller, err := who.caller()
+	if err != nil {
+		return nil
+	}
+	b := d.queues[caller.Session]
+	if b == nil {
+		if b, err = d.srv.virtual.queues.NewBatcher(caller); err != nil {
+			return nil
+		}
+		d.queues[caller.Session] = b
+	}
+	for _, have := range d.used {
+		if have == b {
+			return b
+		}
+	}
+	d.used = append(d.used, b)
+	return b
+}
+
+// Admit implements grpcwire.Conn: a caller without permissions gets little buffered, too.
+func (d *batcher) Admit(c *grpcwire.Call) error {
+	who, err := d.srv.identifyToken(tokenIn(c.Metadata()), d.addr)
+	if err == nil && who.user == "" {
+		err = rpctypes.ErrGRPCUserEmpty
+	}
+	if err != nil && openMethods[c.Method()] {
+		return errStranger
+	}
+	return err
+}
+
+// errStranger is what a client without a login hears that has too much kept of calls that need
+// none.
+var errStranger = status.Error(codes.ResourceExhausted, "etcdserver: request is too large without a login")
+
+// Flush implements grpcwire.Conn. The keys come first: no Exclusive can begin before.
+func (d *batcher) Flush() {
+	d.keys.Flush(d.mixed == 0)
+	for _, b := range d.used {
+		b.Flush()
+	}
+	clear(d.used)
+	d.used = d.used[:0]
+	if len(d.queues) > keptBatchers {
+		clear(d.queues)
+	}
+}
+
+// Closed implements grpcwire.Conn. After a panic there may have been no Flush. The sessions belong
+// to the agent.
+func (d *batcher) Closed() { d.keys.Flush(false) }
+
+// quickCall is a call that is answered when the engine has done it.
+type quickCall struct {
+	srv  *Server
+	call *grpcwire.Call
+}
+
+// answer answers with what encode appends behind the header, or with an error.
+func (q *quickCall) answer(revision int64, err error, encode func(dst []byte) []byte) {
+	count := q.srv.metrics.begin(q.call.Method(), kindUnary)
+	if err = reply(err); err != nil {
+		q.call.Fail(err)
+	} else {
+		q.call.ReplyBytes(func(dst []byte) ([]byte, error) { return encode(q.srv.appendHeader(dst, revision)), nil })
+	}
+	count(err)
+}
+
+type quickPut struct{ quickCall }
+
+// PutDone implements queues.PutCall.
+func (q *quickPut) PutDone(revision int64, err error) {
+	q.answer(revision, err, func(dst []byte) []byte { return dst })
+}
+
+// applied is told what became of the put of an ordinary key.
+func (q *quickPut) applied(x *keyspace.Result, err error) {
+	r, err := answerOf[*pb.PutResponse](x, err)
+	q.PutDone(r.GetHeader().GetRevision(), err)
+}
+
+// answerOf is the answer of a change that was made; nil with an error.
+func answerOf[T any](x *keyspace.Result, err error) (answer T, _ error) {
+	if err == nil {
+		err = x.Err
+	}
+	if err == nil {
+		answer = x.Resp.(T)
+	}
+	return answer, err
+}
+
+type quickDelete struct{ quickCall }
+
+// DeleteDone implements queues.DeleteCall.
+func (q *quickDelete) DeleteDone(deleted bool, revision int64, err error) {
+	q.answer(revision, err, func(dst []byte) []byte {
+		if deleted {
+			dst = append(dst, fieldDeleted, 1)
+		}
+		return dst
+	})
+}
+
+// applied is told what became of the delete of an ordinary key.
+func (q *quickDelete) applied(x *keyspace.Result, err error) {
+	r, err := answerOf[*pb.DeleteRangeResponse](x, err)
+	q.DeleteDone(r.GetDeleted() > 0, r.GetHeader().GetRevision(), err)
+}
