@@ -67,8 +67,9 @@ func (t *turn) Dismiss() {
 // Await executes the first of the commands that gets something, and returns its index when its
 // changes are durable. If none gets anything, the call waits at all their queues. A queue serves
 // the calls that wait at it in the order of their arrival, before its consumers. A command that
-// fails (OnQueue.Err) also ends the wait, with its index. The end of ctx ends it with -1. Errors:
-// ErrLogFailed, and ErrClosed when the session or the broker closes.
+// fails (OnQueue.Err) also stops the call from waiting: Await returns its index. If ctx is done
+// first, Await returns -1. Errors: ErrLogFailed, and ErrClosed when the session or the broker
+// closes.
 //
 // Each command must have the method Got() bool, which reports whether its Run got something.
 func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
@@ -143,8 +144,8 @@ func (w *waiter) tryAll(s *Session) error {
 	return nil
 }
 
-// await returns when a command has been executed and its changes are durable, or when the wait ends
-// otherwise.
+// await returns once a command has been executed and its changes are durable, or once ctx, the
+// session or the broker has ended.
 func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	var err error
 	select {
@@ -159,7 +160,8 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 	return w.stop(err)
 }
 
-// stop ends the wait with err. If it is over already, stop returns its answer.
+// stop makes the waiter stop waiting and returns err. If a command has already been executed, it
+// returns the answer of that command.
 func (w *waiter) stop(err error) error {
 	w.mu.Lock()
 	over := w.over

@@ -87,8 +87,8 @@ func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(gro
 // Commit does nothing: Append has woken the replica's goroutine.
 func (l *Log) Commit() {}
 
-// Barrier calls done when everything that was appended before is committed. It ignores the shards
-// and the wait, because there is one log. Errors are those of Append.
+// Barrier calls done when everything that was appended before is committed. It ignores its
+// arguments shards and wait, because all shards share one log. Errors are those of Append.
 func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	if l.open.Load() == 0 && l.Leads() {
 		done(nil)

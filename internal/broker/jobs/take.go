@@ -19,7 +19,8 @@ func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	return readable(f, t.Queue, t.Create)
 }
 
-// Others names the queues of the takes that come first: this one depends on what they get.
+// Others calls fn with the queues of the takes in the Unless chain, whose results decide whether
+// this one runs.
 func (t *Take) Others(fn func(*shard.Queue)) {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {

@@ -26,7 +26,8 @@ func (p *Pop) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, p.Queue, p.Create)
 }
 
-// Others names the queues of the pops that come first: this one depends on what they get.
+// Others calls fn with the queues of the pops in the Unless chain, whose results decide whether
+// this one runs.
 func (p *Pop) Others(fn func(*shard.Queue)) {
 	for u := p.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {

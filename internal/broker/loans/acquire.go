@@ -20,9 +20,9 @@ import (
 // The caller must settle or release the loan: a release restores the message to what it was. tx
 // describes what the caller holds while it waits, nil for nothing.
 //
-// The end of ctx ends the wait with its error. Other errors: ErrAccessRefused, ErrQueueNotFound,
-// ErrExclusive, ErrClosed (also when the session ends), and ErrDeadlock for one of the transactions
-// that would wait for each other.
+// If ctx is done first, Acquire returns its error. Other errors: ErrAccessRefused,
+// ErrQueueNotFound, ErrExclusive, ErrClosed (also when the session ends), and ErrDeadlock for one
+// of the transactions that would wait for each other.
 func Acquire(ctx context.Context, s *broker.Session, queueName string, h queue.Handle, tx *Transaction) (d shard.Delivery, ok bool, err error) {
 	r := newRequest(s, queueName, tx)
 	r.locate = func(shard.Context) (queue.Handle, bool) { return h, true }

@@ -60,8 +60,8 @@ func bufferPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy
 	return p, p.Deduplicate || spec.Type == routing.TypeHistory || spec.Type == routing.TypeDelayed
 }
 
-// holds returns a predicate on headers, which tells whether the buffer stops a message: those with
-// a delay, and those with a key. nil: it stops all.
+// holds returns a predicate that reports whether the buffer stops a message with these headers,
+// that is, one with a delay or a key. nil: the buffer stops every message.
 func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) bool {
 	if q.Buffer.Keeps {
 		return nil

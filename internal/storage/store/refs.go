@@ -131,9 +131,9 @@ func (s *Store) Sparse(maxLive float64) (runs []SegmentRun) {
 const smallRun = 8
 
 // Small returns runs of many small segments, sealed and covered by checkpoints, of each of which
-// Rewrite is to make one: a queue that keeps a little of every segment shall not keep a file for
-// each of them. The smallest go first, smallRun of them at least, so that a body is copied only a
-// few times until the segment it is in is large.
+// Rewrite should make one, so that a queue that keeps a little of every segment does not keep a
+// file for each of them. A run has smallRun segments or more, the smallest first, so that a body is
+// copied only a few times until its segment is large.
 func (s *Store) Small() (runs []SegmentRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
