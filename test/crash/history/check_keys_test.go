@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -90,6 +91,23 @@ func TestKeyRevisionsAndEvents(t *testing.T) {
 		if breaches := CheckKeyEvents(all, c.events); (len(breaches) == 0) != c.good {
 			t.Errorf("%s: %q", name, breaches)
 		}
+	}
+}
+
+// TestFarGuess: deletes without an answer fit nearly everywhere in a long history, and an order is
+// found all the same.
+func TestFarGuess(t *testing.T) {
+	gone := op(1, math.MaxInt64, KeyAsked{Act: KeyDelete}, KeyTold{Unknown: true})
+	var all []porcupine.Operation
+	var events []KeyEvent
+	for n := range int64(2000) {
+		rev, at := 2*n+1, 10*n+2
+		all = append(all, op(at, at+5, KeyAsked{Act: KeyPut, Value: fmt.Sprint(n)}, KeyTold{Held: true, Rev: rev}),
+			op(at+6, at+7, KeyAsked{Act: KeyRead}, KeyTold{Held: true, Rev: rev, Values: [2]string{fmt.Sprint(n)}}), gone)
+		events = append(events, KeyEvent{Value: fmt.Sprint(n), Rev: rev}, KeyEvent{Rev: rev + 1})
+	}
+	if breaches := LinearizeKeys(all, events); breaches != nil {
+		t.Error(breaches)
 	}
 }
 

@@ -170,8 +170,9 @@ func LinearizeKeys(all []porcupine.Operation, events []KeyEvent) (breaches []str
 }
 
 // settle puts what a watch has told in place of requests without an answer, when it has told all:
-// what changed nothing is left out, and what changed something did so before any answer with its
-// revision or a later one. Without that it takes too long to find an order.
+// what changed nothing is left out, and what changed something did so after every request whose
+// answer has an earlier revision was sent, and before any answer with its revision or a later one.
+// Without that it takes too long to find an order: a delete without an answer fits nearly anywhere.
 func settle(all []porcupine.Operation, events []KeyEvent) (settled []porcupine.Operation) {
 	asked := map[KeyEvent]porcupine.Operation{} // without revisions: the first that may have made such an event
 	answered := map[KeyEvent]bool{}
@@ -198,10 +199,20 @@ func settle(all []porcupine.Operation, events []KeyEvent) (settled []porcupine.O
 			continue
 		}
 		made[rev] = true // a transaction has two events
-		op.Output, op.Return = KeyTold{Held: true, Rev: rev}, firstTold(all, rev)
+		op.Output, op.Call, op.Return = KeyTold{Held: true, Rev: rev}, max(op.Call, lastCalled(all, rev)), firstTold(all, rev)
 		settled = append(settled, op)
 	}
 	return settled
+}
+
+// lastCalled is the time when the last request was sent whose answer has an earlier revision.
+func lastCalled(all []porcupine.Operation, rev int64) (last int64) {
+	for _, op := range all {
+		if told := op.Output.(KeyTold); !told.Unknown && told.Rev < rev {
+			last = max(last, op.Call)
+		}
+	}
+	return last
 }
 
 // firstTold is the time of the first answer with a revision or a later one.
