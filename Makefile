@@ -58,7 +58,6 @@ check: lint ## the quick checks, to run while working: vet, lint, and the unit t
 
 # The tag invariants is in no files but those of internal/core/invariants, nextlevel in those of internal/replica.
 test: setup ## vet and all tests, and the engine once more with its invariants checked
-	$(GO) vet ./...
 	$(GO) vet -tags invariants ./internal/core/invariants
 	$(GO) vet -tags nextlevel ./internal/replica/...
 	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
@@ -66,11 +65,11 @@ test: setup ## vet and all tests, and the engine once more with its invariants c
 
 # TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test with clients or servers of others
 # would be taken from the cache although these have changed. The broker is built once for all of them. The slow packages
-# begin: the last would run alone. No more run at a time than there are processors, beside the invariants: some tests
-# and clients give up when they wait too long.
+# begin: the last would run alone. One more runs at a time than there are processors, since the slow ones mostly wait;
+# with more, some tests and clients would give up. All of go vet is done on the way.
 packages:
-	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=off -timeout $(TESTTIMEOUT) \
-	  -p $$(getconf _NPROCESSORS_ONLN) $(PACKAGES)
+	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
+	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
 invariants:
 	@$(GO) test -tags invariants -vet=off -timeout $(TESTTIMEOUT) -p 1 ./internal/core/... ./internal/broker/...
