@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// Act is an administrative act, done or attempted: a change of users, permissions, policies,
+// Act is an administrative action, done or attempted: a change of users, permissions, policies,
 // definitions and the like. It contains no passwords and no message contents.
 type Act struct {
 	Protocol string // http, etcd, redis, or cluster: by the control socket of a node
 	Who      string // the user; "operator" over the admin socket or on the data folder itself
-	From     string // address; "" on this machine, without a network
+	From     string // address; "" for the operator on this machine
 	What     string // what was done, in the protocol's words: PUT, user added, CLIENT KILL
-	On       string // to what
-	Request  string // what names it in the log; "" when nothing does
-	Refusal  string // why it was not done; "" when it was
+	On       string // the object that was changed
+	Request  string // the id by which the log names the request; "" for none
+	Refusal  string // why it was refused; "" if it was done
 }
 
-// Audit records acts: in the log, as a group called audit, in a file of its own if there is one,
-// and the last mostRecent of them in memory. A nil one records nothing.
+// Audit records acts: in the log, as a group called audit; in a file of its own, if one is
+// configured; and the last mostRecent of them in memory. A nil Audit records nothing.
 type Audit struct {
 	log  *slog.Logger
 	path string // "": no file
 
 	mu     sync.Mutex
 	recent []AuditLine // guarded by mu: the oldest first
-	file   *os.File    // guarded by mu: nil without one, and when it could not be opened again
-	failed bool        // guarded by mu: the last line was not written; told once
+	file   *os.File    // guarded by mu: nil if none is configured, or reopening it failed
+	failed bool        // guarded by mu: the last write failed, which was logged
 }
 
 // mostRecent is how many acts are kept in memory.
@@ -41,8 +41,8 @@ const mostRecent = 1000
 // auditMode lets only the broker's own user read the file.
 const auditMode = 0o600
 
-// OpenAudit opens the file at path, which is made if missing and added to; "" is
-// none.
+// OpenAudit opens the file at path for appending, and creates it if it is missing. With the path
+// "" there is no file.
 func OpenAudit(path string, log *slog.Logger) (*Audit, error) {
 	a := &Audit{log: log, path: path}
 	if path == "" {
@@ -59,7 +59,7 @@ func openAppend(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, auditMode)
 }
 
-// Reopen reopens the file after log rotation. On an error the open one stays in use.
+// Reopen reopens the file after log rotation. If that fails, the open file stays in use.
 func (a *Audit) Reopen() error {
 	if a == nil || a.path == "" {
 		return nil
@@ -116,7 +116,7 @@ func (l *AuditLine) attrs() (all []slog.Attr) {
 	return all
 }
 
-// Record records an act. The act stands when that fails, which the log tells.
+// Record records an act. A failure to write it does not undo the act; the log reports it.
 func (a *Audit) Record(act Act) {
 	if a == nil {
 		return
@@ -143,7 +143,7 @@ func (a *Audit) keep(line AuditLine) {
 	a.recent = append(a.recent, line)
 }
 
-// Recent is the last acts that were recorded since the start, up to 1,000, the newest first.
+// Recent returns the last acts recorded since the start, up to 1,000, newest first.
 func (a *Audit) Recent() []AuditLine {
 	if a == nil {
 		return nil

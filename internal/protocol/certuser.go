@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// CertUser is what names the user in a client's certificate.
+// CertUser says which field of a client's certificate names the user.
 type CertUser uint8
 
 // The names are RabbitMQ's (ssl_cert_login_from).
@@ -16,7 +16,7 @@ const (
 	AlternativeName            // the first DNS name, else the first e-mail address, else the first URI
 )
 
-// Name is the user that a certificate names, "" for none.
+// Name returns the user that a certificate names, "" if it names none.
 func (u CertUser) Name(c *x509.Certificate) string {
 	switch u {
 	case DistinguishedName:
@@ -38,8 +38,8 @@ func (u CertUser) Name(c *x509.Certificate) string {
 // AsksCertificates reports whether clients are asked for certificates.
 func (t *TLS) AsksCertificates() bool { return t != nil && t.o.ClientCA != "" }
 
-// UserOf is the user named by the certificate that the client of a connection showed; "" when it
-// showed none. The certificate was checked in the handshake.
+// UserOf returns the user named by the certificate that the client of a connection presented, or ""
+// if it presented none. The handshake has verified the certificate.
 func (t *TLS) UserOf(nc net.Conn) string {
 	state, ok := StateOf(nc)
 	if t == nil || !ok {
@@ -48,7 +48,7 @@ func (t *TLS) UserOf(nc net.Conn) string {
 	return t.UserIn(&state)
 }
 
-// UserIn is UserOf for a caller that has the state of a connection, nil for a plain one.
+// UserIn is UserOf for a caller that has the TLS state of a connection, nil for a plain one.
 func (t *TLS) UserIn(state *tls.ConnectionState) string {
 	if t == nil || state == nil || len(state.VerifiedChains) == 0 {
 		return ""
@@ -56,8 +56,7 @@ func (t *TLS) UserIn(state *tls.ConnectionState) string {
 	return t.o.User.Name(state.VerifiedChains[0][0])
 }
 
-// StateOf is what the handshake of a connection came to; ok is false when it is a
-// plain one.
+// StateOf returns the TLS state of a connection; ok is false for a plain one.
 func StateOf(nc net.Conn) (state tls.ConnectionState, ok bool) {
 	if nc, ok := nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		state = nc.ConnectionState()

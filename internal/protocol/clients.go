@@ -20,12 +20,12 @@ const (
 	StateStarting = "starting" // not logged in yet
 	StateRunning  = "running"
 	StateBlocked  = "blocked" // its publishes wait for the end of an alarm
-	StateFlow     = "flow"    // its publishes wait for a limit of a rate
+	StateFlow     = "flow"    // its publishes wait for a rate limit
 	StateClosing  = "closing"
 )
 
-// Clients are the connections of clients to a node, of all its protocols, as operators see them. A
-// nil one knows none.
+// Clients are the client connections of a node, of all its protocols, as operators see them. A nil
+// Clients has none.
 type Clients struct {
 	pending *pendingConns // connections that have not logged in
 
@@ -33,40 +33,40 @@ type Clients struct {
 	channelsOpened, channelsClosed atomic.Uint64
 
 	mu     sync.Mutex
-	gone   map[string]ChannelCounts // guarded by mu: of channels that are closed, by virtual host
+	gone   map[string]ChannelCounts // guarded by mu: of closed channels, by virtual host
 	open   map[uint64]*Client       // guarded by mu: by ID
-	totals map[string]*BytesMoved   // guarded by mu: of connections that are closed, by protocol
+	totals map[string]*BytesMoved   // guarded by mu: of closed connections, by protocol
 }
 
-// BytesMoved is what went over connections, with the framing of the protocol and without that of
-// TLS.
+// BytesMoved counts the bytes that went over connections, with the framing of the protocol and
+// without that of TLS.
 type BytesMoved struct{ In, Out uint64 }
 
 // NewClients returns a registry without connections.
 func NewClients() *Clients { return NewClientsFor(0) }
 
-// NewClientsFor returns a registry in which so many connections may be that have not logged in, a
-// quarter of them from one address: for one too many another one of them is closed. 0 is the
-// default, 4,096, or a quarter of the files that the process may open when that is less.
+// NewClientsFor returns a registry that admits up to pending connections that have not logged in,
+// at most a quarter of them from one address; one more closes another of them. 0 means 4,096, or a
+// quarter of the files that the process may open if that is less.
 func NewClientsFor(pending int) *Clients {
 	return &Clients{pending: newPendingConns(pending), gone: map[string]ChannelCounts{}, open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
 }
 
-// Client is one connection. What is not said to be otherwise never changes.
+// Client is one connection. Fields never change unless their comment says otherwise.
 type Client struct {
 	ID       uint64 // unique in this process
 	Protocol string // as its listen setting is called: amqp, sql, redis, etcd, http
 	Peer     net.Addr
 	Local    net.Addr
 	TLS      *tls.ConnectionState // nil: plain
-	Node     uint64               // of the cluster that it has connected to, when that is another one; else 0
+	Node     uint64               // of the cluster, if the client connected to another one; else 0
 	Opened   time.Time
 
 	In, Out atomic.Uint64 // bytes; counted by the code that reads and writes for the connection
 
 	part    Part
-	clients *Clients                    // nil: it is in none, or has left
-	pending atomic.Pointer[pendingConn] // nil: it has logged in, or left
+	clients *Clients                    // nil: it is in no registry, or has left it
+	pending atomic.Pointer[pendingConn] // nil: it has logged in or left
 	left    atomic.Bool
 	login   atomic.Pointer[Login]
 	state   atomic.Pointer[string]
@@ -74,24 +74,24 @@ type Client struct {
 
 // Part is the protocol's side of a connection.
 type Part interface {
-	// End has the client told why, in the words of the protocol, and the connection closed. It does
-	// not wait. Any goroutine may call it.
+	// End tells the client the reason as the protocol does, and closes the connection. It does not
+	// wait. Any goroutine may call it.
 	End(reason string)
 }
 
 // Channeled is a Part that has channels.
 type Channeled interface {
 	Part
-	// Channels are those that are open. Any goroutine may call it.
+	// Channels returns the open channels. Any goroutine may call it.
 	Channels() []Channel
 }
 
-// Login is the user of a client, and what was agreed with it.
+// Login is the user of a client, and what was negotiated with it.
 type Login struct {
 	User, VHost string
 	Version     string        // of the protocol, for people: "AMQP 0-9-1"
-	Mechanism   string        // how the user authenticated; "" where there is one way only
-	Properties  message.Table // what the client says of itself
+	Mechanism   string        // how the user authenticated; "" if the protocol has only one way
+	Properties  message.Table // what the client says about itself
 	FrameMax    int           // bytes, 0: the protocol has no such limit
 	ChannelMax  int           // likewise
 	Heartbeat   time.Duration // 0: none
@@ -101,28 +101,28 @@ type Login struct {
 type Channel struct {
 	Number              int
 	Consumers           int
-	Prefetch            int // of each consumer to come, 0: no limit
+	Prefetch            int // of each new consumer, 0: no limit
 	GlobalPrefetch      int // of all consumers together, 0: no limit
 	Confirms            bool
 	Transactional       bool
-	Unacked             int // deliveries that are not settled
-	Unconfirmed         int // publishes that were not answered
-	UncommittedMessages int // publishes that wait for the commit of a transaction
-	Uncommitted         int // settlements that do
+	Unacked             int // deliveries not yet settled
+	Unconfirmed         int // publishes not yet confirmed
+	UncommittedMessages int // publishes of an open transaction
+	Uncommitted         int // settlements of an open transaction
 	Counts              ChannelCounts
 }
 
-// ChannelCounts are what has happened on a channel, or on several.
+// ChannelCounts count what has happened on one channel or several.
 type ChannelCounts = monitor.ChannelCounts
 
-// Passed is a connection that another node of the cluster passes on.
+// Passed is a connection that another node of the cluster may have forwarded.
 type Passed interface {
 	net.Conn
-	// Node is the number of the node that the client has connected to.
+	// Node is the number of the node that the client connected to.
 	Node() uint64
 }
 
-// Enter adds a connection, which the result stands for. It leaves with Leave.
+// Enter adds a connection and returns its entry, which Leave removes.
 func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Client {
 	c := &Client{ID: id, Protocol: protocol, Peer: nc.RemoteAddr(), Local: nc.LocalAddr(), Opened: time.Now(), part: part, clients: cs}
 	if state, ok := StateOf(nc); ok {
@@ -142,7 +142,7 @@ func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Cl
 	return c
 }
 
-// known takes the connection out of those of pending.
+// known removes the connection from the pending ones.
 func (c *Client) known() {
 	if c.pending.Load() == nil {
 		return
@@ -152,7 +152,7 @@ func (c *Client) known() {
 	}
 }
 
-// Leave takes the connection out. It may be called again.
+// Leave removes the connection. It may be called again.
 func (c *Client) Leave() {
 	cs := c.clients
 	if cs == nil || c.left.Swap(true) {
@@ -172,7 +172,7 @@ func (c *Client) Leave() {
 	sum.Out += c.Out.Load()
 }
 
-// Name is the connection's name, as RabbitMQ has it: "127.0.0.1:4000 -> 127.0.0.1:5672".
+// Name is the connection's name in RabbitMQ's form: "127.0.0.1:4000 -> 127.0.0.1:5672".
 func (c *Client) Name() string { return ConnectionName(c.Peer, c.Local) }
 
 // ConnectionName is the name of a connection between two addresses.
@@ -184,13 +184,13 @@ func (c *Client) LogIn(l Login) {
 	c.known()
 }
 
-// Login is the client's login; nil before it has logged in.
+// Login returns the client's login, nil before it has logged in.
 func (c *Client) Login() *Login { return c.login.Load() }
 
-// SetState notes what the connection does.
+// SetState records the state of the connection.
 func (c *Client) SetState(s string) { c.state.Store(&s) }
 
-// State is what the connection does.
+// State returns the state of the connection.
 func (c *Client) State() string {
 	if s := c.state.Load(); s != nil {
 		return *s
@@ -201,7 +201,7 @@ func (c *Client) State() string {
 	return StateRunning
 }
 
-// Channels are the open channels; none of a protocol without.
+// Channels returns the open channels, none if the protocol has no channels.
 func (c *Client) Channels() []Channel {
 	if p, ok := c.part.(Channeled); ok {
 		return p.Channels()
@@ -209,10 +209,10 @@ func (c *Client) Channels() []Channel {
 	return nil
 }
 
-// End closes the connection for a reason that the client is told.
+// End closes the connection and tells the client the reason.
 func (c *Client) End(reason string) { c.part.End(reason) }
 
-// All are the connections in the order in which they came.
+// All returns the connections in the order in which they were opened.
 func (cs *Clients) All() []*Client {
 	if cs == nil {
 		return nil
@@ -227,7 +227,7 @@ func (cs *Clients) All() []*Client {
 	return list
 }
 
-// Churn is how many connections and channels have come and gone.
+// Churn counts the connections and channels that were opened and closed.
 type Churn struct{ Opened, Closed, ChannelsOpened, ChannelsClosed uint64 }
 
 // Churn reads the counters.
@@ -238,7 +238,7 @@ func (cs *Clients) Churn() Churn {
 	return Churn{cs.opened.Load(), cs.closed.Load(), cs.channelsOpened.Load(), cs.channelsClosed.Load()}
 }
 
-// ChannelOpened counts a channel that has come.
+// ChannelOpened counts a new channel.
 func (c *Client) ChannelOpened() {
 	if c.clients != nil {
 		c.clients.channelsOpened.Add(1)
@@ -253,7 +253,7 @@ func (c *Client) vhost() string {
 	return ""
 }
 
-// ChannelClosed counts a channel that has gone, with what has happened on it.
+// ChannelClosed counts a closed channel, and adds its counts to the totals.
 func (c *Client) ChannelClosed(n *ChannelCounts) {
 	cs := c.clients
 	if cs == nil {
@@ -268,7 +268,7 @@ func (c *Client) ChannelClosed(n *ChannelCounts) {
 	cs.gone[vhost] = sum
 }
 
-// Observe is what a monitor samples.
+// Observe returns the figures that a monitor samples.
 func (cs *Clients) Observe() (e monitor.Edge) {
 	if cs == nil {
 		return e
@@ -295,7 +295,7 @@ func (cs *Clients) Observe() (e monitor.Edge) {
 	return e
 }
 
-// Bytes is what went over all connections so far, by protocol.
+// Bytes returns what went over all connections so far, by protocol.
 func (cs *Clients) Bytes() map[string]BytesMoved {
 	sums := map[string]BytesMoved{}
 	if cs == nil {
@@ -315,7 +315,8 @@ func (cs *Clients) Bytes() map[string]BytesMoved {
 	return sums
 }
 
-// ClientOf is the client that a connection stands for, one of no registry when it does not say.
+// ClientOf returns the client of a connection, or a Client of no registry if the connection does
+// not know one.
 func ClientOf(nc net.Conn) *Client {
 	if known, ok := nc.(interface{ Client() *Client }); ok {
 		return known.Client()

@@ -11,14 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// Cluster is the cluster that a broker serves, as the node that leads knows it. Any goroutine may
-// call its methods.
+// Cluster is the cluster that a broker serves, as its leader knows it. Any goroutine may call its
+// methods.
 type Cluster interface {
-	// Status is how things stood a moment ago; no node is asked for it.
+	// Status is what this node last heard; it asks no other node.
 	Status() ClusterStatus
-	// Transfer has another node lead, soon. It must be a voter that is up: others are not taken.
+	// Transfer asks another node to take over as leader, and does not wait for it. A node that is
+	// down or has no vote is ignored.
 	Transfer(node uint64)
-	// Remove has a node leave for ever. Errors: those of replica.Replica.Remove.
+	// Remove removes a node for good. Errors: those of replica.Replica.Remove.
 	Remove(ctx context.Context, node uint64) error
 }
 
@@ -26,40 +27,40 @@ type Cluster interface {
 const (
 	RoleLeader   = "leader"
 	RoleFollower = "follower"
-	RoleLearner  = "learner" // gets the log, and has no vote yet or does not know that it has one
+	RoleLearner  = "learner" // gets the log, but has no vote yet, or does not know of it
 )
 
 // ClusterStatus is a cluster as one of its nodes knows it.
 type ClusterStatus struct {
 	Cluster   string   `json:"cluster"`
-	Node      uint64   `json:"node"`   // that says so
-	Leader    uint64   `json:"leader"` // 0: none is known
+	Node      uint64   `json:"node"`   // whose view this is
+	Leader    uint64   `json:"leader"` // 0: not known
 	Term      uint64   `json:"term"`
 	Last      uint64   `json:"last"` // index of the last entry of its log
 	Committed uint64   `json:"committed"`
-	Level     uint64   `json:"level"`   // of the log: what kinds of entries it may have
+	Level     uint64   `json:"level"`   // of the log: which kinds of entries it may contain
 	Members   []Member `json:"members"` // by number
 }
 
-// Member is a node as another one knows it.
+// Member is a node as another node knows it.
 type Member struct {
 	Node    uint64        `json:"node"`
 	Address string        `json:"address"` // host:port for the other nodes
 	Role    string        `json:"role"`
-	Up      bool          `json:"up"`              // it is connected to the one that says so, or is that
-	About   *About        `json:"about,omitempty"` // what it has said; nil: nothing
-	Said    string        `json:"name,omitempty"`  // the name that it has said last, maybe long ago; "": none
-	Match   *uint64       `json:"match,omitempty"` // index up to which its log is that of the leader; nil: not known
+	Up      bool          `json:"up"`              // it is this node, or connected to it
+	About   *About        `json:"about,omitempty"` // what it last reported; nil: nothing
+	Said    string        `json:"name,omitempty"`  // the name it last reported, maybe long ago; "": none
+	Match   *uint64       `json:"match,omitempty"` // up to this index its log equals the leader's; nil: not known
 	RTT     time.Duration `json:"rtt_ns"`
 	Skew    time.Duration `json:"skew_ns"` // of its clock, positive when it is ahead
 }
 
-// About is what a node says of itself.
+// About is what a node reports about itself.
 type About struct {
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
-	Levels        level.Range     `json:"levels"`  // of the log, that it supports
-	Applied       uint64          `json:"applied"` // index of the last entry that its state has
+	Levels        level.Range     `json:"levels"`  // of the log that it supports
+	Applied       uint64          `json:"applied"` // index of the last entry that it has applied
 	Votes         bool            `json:"votes"`   // it knows that it has a vote
 	Started       time.Time       `json:"started"`
 	PID           int             `json:"pid"`
@@ -67,14 +68,14 @@ type About struct {
 	Process       monitor.Process `json:"process"`
 	MemoryLimit   int64           `json:"memory_limit"`    // bytes that the process should stay below
 	DiskFree      int64           `json:"disk_free"`       // bytes; -1: not known
-	DiskFreeLimit int64           `json:"disk_free_limit"` // bytes of DiskFree that are too few
-	Endpoints     []Endpoint      `json:"endpoints"`       // with hosts by which clients may reach them
+	DiskFreeLimit int64           `json:"disk_free_limit"` // bytes: the alarm is on when DiskFree is below
+	Endpoints     []Endpoint      `json:"endpoints"`       // with host names for clients
 }
 
-// NodeName is the name of a node of a cluster that was not given one.
+// NodeName is the name of a node that was given none.
 func NodeName(node uint64) string { return fmt.Sprintf("fiveways-%d", node) }
 
-// Name is what the node is called; NodeName as long as it has not said that.
+// Name returns the node's name, NodeName until it has reported one.
 func (m *Member) Name() string {
 	if m.About != nil {
 		return m.About.Name
@@ -85,8 +86,8 @@ func (m *Member) Name() string {
 // Votes reports whether the node has a vote.
 func (m *Member) Votes() bool { return m.Role != RoleLearner }
 
-// Lag is how many entries the log of a member lacks. known is false where only the leader knows,
-// and on the leader as long as it has not heard of the member's log.
+// Lag returns how many entries a member's log lacks. known is false on nodes other than the leader,
+// and on the leader until the member has told it about its log.
 func (s *ClusterStatus) Lag(m *Member) (entries uint64, known bool) {
 	if m.Match == nil || *m.Match == 0 {
 		return 0, false
@@ -94,7 +95,7 @@ func (s *ClusterStatus) Lag(m *Member) (entries uint64, known bool) {
 	return s.Last - min(*m.Match, s.Last), true
 }
 
-// Member is that of a number; nil: there is none.
+// Member returns the member with this number, nil if there is none.
 func (s *ClusterStatus) Member(node uint64) *Member {
 	if i := slices.IndexFunc(s.Members, func(m Member) bool { return m.Node == node }); i >= 0 {
 		return &s.Members[i]
@@ -102,8 +103,7 @@ func (s *ClusterStatus) Member(node uint64) *Member {
 	return nil
 }
 
-// Critical reports whether the voters that are up are so few that without one of them nothing could
-// be written.
+// Critical reports whether nothing could be written any more if one more voter went down.
 func (s *ClusterStatus) Critical() bool {
 	voters, up := 0, 0
 	for i := range s.Members {

@@ -23,13 +23,12 @@ type Session interface {
 	Kill()
 }
 
-// Abandoner is a Session that has something to tell its client when it is abandoned. The sockets of
-// others are closed.
+// Abandoner is a Session that tells its client when it is abandoned. The sockets of other sessions
+// are just closed.
 type Abandoner interface {
 	Session
-	// Abandon has the client told that the session ends, and nothing else any more (Farewell): what
-	// is ready to be written is dropped. It does not wait. Any goroutine may call it, also before
-	// Serve.
+	// Abandon drops what is ready to be written and tells the client only that the session ends
+	// (Farewell). It does not wait. Any goroutine may call it, also before Serve.
 	Abandon()
 }
 
@@ -52,8 +51,8 @@ type Edge struct {
 // lastSession numbers the sessions of all protocols of this process.
 var lastSession atomic.Uint64
 
-// NewEdge returns an edge that makes a session of every connection with open.
-// The id is unique among all sessions of this process.
+// NewEdge returns an edge that calls open to make a session of each connection. The id is unique
+// among all sessions of this process.
 func NewEdge(name string, log *slog.Logger, open func(nc net.Conn, id uint64) Session) *Edge {
 	return &Edge{
 		name: name, open: open, log: log,
@@ -61,15 +60,15 @@ func NewEdge(name string, log *slog.Logger, open func(nc net.Conn, id uint64) Se
 	}
 }
 
-// The pauses after a failed accept: the system is out of file descriptors, or
-// the like, and trying at once would only burn the CPU.
+// The pauses after a failed accept. The process may be out of file descriptors, and trying again at
+// once would only burn CPU.
 const (
 	firstAcceptPause = 5 * time.Millisecond
 	lastAcceptPause  = time.Second
 )
 
-// Serve accepts on ln until Drain or until ln is closed, which is no error. Any
-// number of listeners may be served at a time.
+// Serve accepts connections on ln until Drain is called or ln is closed, and then returns nil. It
+// may serve several listeners at a time.
 func (e *Edge) Serve(ln net.Listener) error {
 	e.mu.Lock()
 	if e.draining {
@@ -86,8 +85,8 @@ func (e *Edge) Serve(ln net.Listener) error {
 	return Accept(e.name, ln, e.log, e.start)
 }
 
-// Accept passes the connections of a listener to fn until it is closed, which is no error. It tries
-// again when resources run out. name is for the log.
+// Accept passes the connections of a listener to fn until the listener is closed, and then returns
+// nil. When resources run out it tries again. name is for the log.
 func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) error {
 	pause := firstAcceptPause
 	for {
@@ -108,8 +107,8 @@ func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) e
 	}
 }
 
-// isTemporary reports whether accepting may work again later: resources ran out,
-// or the client was gone before it was accepted.
+// isTemporary reports whether accepting may work again later: resources ran out, or the client had
+// gone before it was accepted.
 func isTemporary(err error) bool {
 	var ne interface{ Temporary() bool }
 	return errors.As(err, &ne) && ne.Temporary()
@@ -140,7 +139,7 @@ func (e *Edge) start(nc net.Conn) {
 	}()
 }
 
-// Connections is the number of connections now, those that are logging in included.
+// Connections is the number of open connections, including those that are logging in.
 func (e *Edge) Connections() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,10 +149,9 @@ func (e *Edge) Connections() int {
 // ConnectionsOpened is the number of connections ever accepted.
 func (e *Edge) ConnectionsOpened() uint64 { return e.opened.Load() }
 
-// Drain closes the listeners, drains every session and waits for all to end.
-// At the end of ctx it kills those that are left, and reports ctx's error. When
-// it returns nothing of the edge runs any more. It may be called again, and
-// without a Serve before.
+// Drain closes the listeners, drains every session and waits until all have ended. When ctx ends,
+// it kills the rest and returns ctx's error. After it returns, no goroutine of the edge runs any
+// more. It may be called again, and without an earlier Serve.
 func (e *Edge) Drain(ctx context.Context) error {
 	e.mu.Lock()
 	e.draining = true
@@ -184,13 +182,13 @@ func (e *Edge) Drain(ctx context.Context) error {
 	return fmt.Errorf("protocol: %s: drain: %d connections closed by force: %w", e.name, left, ctx.Err())
 }
 
-// farewellWindow is for clients to read why their session is abandoned.
+// farewellWindow is how long clients have to read why their session is abandoned.
 const farewellWindow = time.Second
 
-// Abandon ends all sessions because this node does not lead any more: what they would tell their
-// clients from now on may be what only this node knows. No answer is sent, also none that the
-// engine gives meanwhile, and new connections are closed at once. It does not wait. It may be
-// called again; Drain waits for the ends.
+// Abandon ends all sessions because this node has lost its leadership: what they would tell their
+// clients from now on may be known to this node alone. No answer is sent any more, not even one
+// that the engine gives meanwhile, and new connections are closed at once. It does not wait; Drain
+// waits until the sessions have ended. It may be called again.
 func (e *Edge) Abandon() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,7 +212,7 @@ func (e *Edge) Abandon() {
 	})
 }
 
-// cut closes the socket of a session. TLS would first say goodbye, and wait for that to be written.
+// cut closes the socket of a session without the goodbye of TLS, whose write might block.
 func cut(s Session, nc net.Conn) {
 	Socket(nc).Close()
 	s.Kill()

@@ -2,7 +2,7 @@ package protocol
 
 // Endpoint is an address at which a protocol is served.
 type Endpoint struct {
-	Protocol string // its configuration key
+	Protocol string // its key in the configuration
 	Address  string // host:port
-	TLS      bool   // the port takes TLS, beside plain connections where those are allowed
+	TLS      bool   // the port takes TLS, and plain connections where these are allowed
 }

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// HTTP serves connections that an Edge has accepted by net/http: each is a session of the edge.
+// HTTP has net/http serve the connections that an Edge accepts. Each is a session of the edge.
 type HTTP struct {
 	server *http.Server
 	conns  chan net.Conn
 	over   context.Context // ends with Close
 	end    context.CancelFunc
-	start  func() // has the server accept from conns; once
-	drain  func() // closes connections as they have answered; does not wait
+	start  func() // makes the server accept from conns; once
+	drain  func() // closes each connection after its current answer; does not wait
 	ended  chan error
 
 	mu       sync.Mutex
@@ -23,7 +23,7 @@ type HTTP struct {
 	fresh    map[net.Conn]struct{} // guarded by mu: connections that have sent no request yet
 }
 
-// NewHTTP returns what serves connections as server says, whose ConnState it sets.
+// NewHTTP returns an HTTP that serves connections with server, whose ConnState it sets.
 func NewHTTP(server *http.Server) *HTTP {
 	h := &HTTP{conns: make(chan net.Conn), ended: make(chan error, 1), fresh: map[net.Conn]struct{}{}}
 	h.over, h.end = context.WithCancel(context.Background())
@@ -32,23 +32,23 @@ func NewHTTP(server *http.Server) *HTTP {
 	h.start = sync.OnceFunc(func() { go func() { h.ended <- h.server.Serve((*handOver)(h)) }() })
 	h.drain = sync.OnceFunc(func() {
 		h.closeFresh()
-		go h.server.Shutdown(context.Background()) //nolint:errcheck // what it waits for, Close ends
+		go h.server.Shutdown(context.Background()) //nolint:errcheck // Close ends what it waits for
 	})
 	return h
 }
 
-// Handler answers requests as those of connections.
+// Handler is the handler of the server.
 func (h *HTTP) Handler() http.Handler { return h.server.Handler }
 
-// Session is that of one connection.
+// Session returns the session of a connection.
 func (h *HTTP) Session(nc net.Conn) Session {
 	return &HTTPConn{Conn: nc, to: h, closed: make(chan struct{})}
 }
 
-// Close closes what is left. No session begins afterwards. It is called once.
+// Close closes all connections. No session begins afterwards. It must be called only once.
 func (h *HTTP) Close() error {
 	h.end()
-	h.start() // so that there is an end to wait for
+	h.start() // or the receive below would wait for ever
 	err := h.server.Close()
 	if end := <-h.ended; !errors.Is(end, http.ErrServerClosed) && !errors.Is(end, net.ErrClosed) {
 		err = errors.Join(err, end)
@@ -56,8 +56,8 @@ func (h *HTTP) Close() error {
 	return err
 }
 
-// follow keeps account of connections that have sent nothing yet: browsers open some ahead, and a
-// Shutdown would wait for them.
+// follow keeps track of connections that have sent nothing yet. Browsers open some ahead of time,
+// and Shutdown would wait for them.
 func (h *HTTP) follow(nc net.Conn, state http.ConnState) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *HTTP) closeFresh() {
 	}
 }
 
-// handOver is the net.Listener of the server: the connections come from a real one.
+// handOver is the net.Listener of the server. The edge gives it the connections.
 type handOver HTTP
 
 // Accept implements net.Listener.
@@ -99,18 +99,18 @@ func (h *handOver) Close() error {
 	return nil
 }
 
-// Addr is nowhere.
+// Addr implements net.Listener. There is no address to tell.
 func (h *handOver) Addr() net.Addr { return &net.TCPAddr{} }
 
-// HTTPConn is a connection as the server of an HTTP knows it. It tells when it is closed.
+// HTTPConn is the connection that an HTTP gives to its server. It reports when it is closed.
 type HTTPConn struct {
-	net.Conn // as it was given to Session
+	net.Conn // as Session got it
 	to       *HTTP
 	once     sync.Once
 	closed   chan struct{}
 }
 
-// Serve implements Session: it gives the connection away and returns when it is closed.
+// Serve implements Session: it hands the connection to the server and returns when it is closed.
 func (c *HTTPConn) Serve() {
 	c.to.start()
 	select {
@@ -121,7 +121,7 @@ func (c *HTTPConn) Serve() {
 	}
 }
 
-// Drain implements Session. It is left to the server, which drains all of its connections.
+// Drain implements Session. The server then drains all of its connections.
 func (c *HTTPConn) Drain() { c.to.drain() }
 
 // Kill implements Session.

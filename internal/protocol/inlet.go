@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Inlet is a listener whose connections this process gives it. Any goroutine may call its methods.
+// Inlet is a listener that gets its connections from this process. Any goroutine may call its
+// methods.
 type Inlet struct {
 	addr   net.Addr
 	conns  chan net.Conn
@@ -14,13 +15,13 @@ type Inlet struct {
 	once   sync.Once
 }
 
-// NewInlet returns a listener without connections, at an address that it only tells.
+// NewInlet returns a listener that reports addr as its address.
 func NewInlet(addr net.Addr) *Inlet {
 	return &Inlet{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// Give has a connection accepted. The error is net.ErrClosed once the listener is closed, or that
-// of ctx; the connection is still the caller's then.
+// Give passes a connection to Accept. On an error, the connection still belongs to the caller.
+// Errors: net.ErrClosed if the listener is closed, that of ctx.
 func (l *Inlet) Give(ctx context.Context, nc net.Conn) error {
 	select {
 	case l.conns <- nc:
@@ -51,14 +52,14 @@ func (l *Inlet) Close() error {
 // Addr implements net.Listener.
 func (l *Inlet) Addr() net.Addr { return l.addr }
 
-// Lent is a connection whose lender is told when it is closed.
+// Lent is a connection that tells its lender when it is closed.
 type Lent struct {
 	net.Conn
 	once   sync.Once
 	closed chan struct{}
 }
 
-// Lend returns a connection to be closed by somebody else.
+// Lend wraps a connection that other code will close.
 func Lend(nc net.Conn) *Lent { return &Lent{Conn: nc, closed: make(chan struct{})} }
 
 // Close implements net.Conn.
@@ -67,8 +68,8 @@ func (c *Lent) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the other end that nothing more comes, where that can be told.
+// CloseWrite closes the sending side, if the connection can do that.
 func (c *Lent) CloseWrite() error { return CloseWrite(c.Conn) }
 
-// Closed is closed with the connection.
+// Closed returns a channel that is closed with the connection.
 func (c *Lent) Closed() <-chan struct{} { return c.closed }

@@ -12,30 +12,28 @@ import (
 	"time"
 )
 
-// readBufferSize is how much one read brings at most, unless a larger frame is
-// on its way.
+// readBufferSize is the most that one read brings, unless a larger frame is on its way.
 const readBufferSize = 64 << 10
 
-// smallRest is how much of a partial frame is set aside in a slice of its own
-// while the connection waits, so that a large buffer is not held for it.
+// smallRest is the most of a partial frame that is copied to a slice of its own while the
+// connection waits, so that it does not hold a large buffer.
 const smallRest = 4 << 10
 
 type readBuffer struct{ b []byte }
 
 var readBuffers = sync.Pool{New: func() any { return &readBuffer{make([]byte, readBufferSize)} }}
 
-// ErrKicked says that another goroutine wants the reader's attention.
+// ErrKicked means that another goroutine wants the reader's attention.
 var ErrKicked = errors.New("protocol: kicked")
 
-// Input reads from the socket. While it waits it holds no buffer, where the
-// system lets it wait without one.
+// Input reads from the socket. Where the system can wait without a buffer, it holds none while it
+// waits.
 //
-// Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is
-// nil.
+// Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is nil.
 type Input struct {
 	nc    net.Conn
 	first [1]byte
-	raw   syscall.RawConn // nil: the connection can only be read in the plain way
+	raw   syscall.RawConn // nil: the connection only has Read
 	try   func(fd uintptr) bool
 	n     int   // outcome of try
 	err   error // outcome of try
@@ -49,7 +47,7 @@ type Input struct {
 	waited  bool           // the last Fill found nothing at first
 }
 
-// Init makes nc what is read from.
+// Init sets the connection to read from.
 func (in *Input) Init(nc net.Conn) {
 	in.nc = nc
 	if sc, ok := nc.(syscall.Conn); ok && canReadRaw {
@@ -59,24 +57,24 @@ func (in *Input) Init(nc net.Conn) {
 	}
 }
 
-// Count has the bytes that are read counted. It is called before the first Fill.
+// Count makes Input add the bytes that it reads to a counter. It is called before the first Fill.
 func (in *Input) Count(bytes *atomic.Uint64) { in.count = bytes }
 
-// Unread puts b, which was read from the connection before Init, in front of
-// what will be read. It is called before the first Fill.
+// Unread puts b, which was read from the connection before Init, in front of what will be read. It
+// is called before the first Fill.
 func (in *Input) Unread(b []byte) { in.rest = slices.Clone(b) }
 
-// Reads counts the reads that brought something. Any goroutine may call it.
+// Reads returns the number of reads that brought data. Any goroutine may call it.
 func (in *Input) Reads() uint64 { return in.reads.Load() }
 
-// Waiting tells that the reader is waiting for the client. Any goroutine may call it.
+// Waiting reports whether the reader is waiting for the client. Any goroutine may call it.
 func (in *Input) Waiting() bool { return in.waiting.Load() }
 
-// Waited reports whether the last Fill had to wait for the client, which so far does not send
-// faster than it is served. It is false where that cannot be told.
+// Waited reports whether the last Fill had to wait: the client does not send faster than it is
+// served. It is false where the system cannot tell.
 func (in *Input) Waited() bool { return in.waited }
 
-// Pending is what was read and not consumed.
+// Pending returns what was read and not consumed.
 func (in *Input) Pending() []byte {
 	if in.buf == nil {
 		return in.rest
@@ -84,8 +82,7 @@ func (in *Input) Pending() []byte {
 	return in.buf.b[in.r:in.w]
 }
 
-// Consume drops the first n pending bytes. Slices of them are valid until the
-// next Fill.
+// Consume drops the first n pending bytes. Slices of them stay valid until the next Fill.
 func (in *Input) Consume(n int) {
 	if in.buf == nil {
 		in.rest = in.rest[n:]
@@ -94,8 +91,8 @@ func (in *Input) Consume(n int) {
 	in.r += n
 }
 
-// Fill reads more behind what is pending, which needs want bytes in all to be of
-// use. It returns ErrKicked after Kick, io.EOF at the end.
+// Fill reads more behind the pending bytes, of which the caller needs want in total. Errors:
+// ErrKicked after Kick, io.EOF at the end, those of the network.
 func (in *Input) Fill(want int) error {
 	in.prepare(want)
 	in.waiting.Store(true)
@@ -103,7 +100,7 @@ func (in *Input) Fill(want int) error {
 	in.waiting.Store(false)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		// A kick sets its flag first, so that none is lost here.
-		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // a socket that is closed says so at the next read
+		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the next read reports a closed socket
 		return ErrKicked
 	}
 	if n == 0 && err == nil {
@@ -131,10 +128,9 @@ func (in *Input) read() (int, error) {
 	return in.n, in.err
 }
 
-// readPlainly reads from a connection that cannot say when there is something to
-// read, such as one of TLS. One that waits for the next request waits for a single
-// byte of it, without a buffer; the rest is decrypted by then and comes with the
-// next read.
+// readPlainly reads from a connection that cannot report whether it is readable, such as one with
+// TLS. While it waits for the next request, it waits for a single byte, without a buffer; by then
+// the rest is decrypted and comes with the next read.
 func (in *Input) readPlainly() (int, error) {
 	if in.w > in.r || len(in.buf.b) > readBufferSize {
 		return in.nc.Read(in.buf.b[in.w:])
@@ -145,8 +141,8 @@ func (in *Input) readPlainly() (int, error) {
 	return copy(in.buf.b, in.first[:n]), err
 }
 
-// tryRead reads what is there. When nothing is, it lets go of the buffer and
-// reports false, and is called again when there is something.
+// tryRead reads what has arrived. If nothing has, it gives the buffer back and reports false; it is
+// called again once the socket is readable.
 func (in *Input) tryRead(fd uintptr) bool {
 	in.prepare(0)
 	n, err := rawRead(fd, in.buf.b[in.w:])
@@ -159,9 +155,9 @@ func (in *Input) tryRead(fd uintptr) bool {
 	return true
 }
 
-// prepare makes room behind the pending bytes, for want bytes in all and at
-// least for one more. It grows with what is pending: a request of many small
-// parts, of which each is wanted for itself, is not copied for each of them.
+// prepare makes room behind the pending bytes: for want bytes in total, and for at least one more.
+// The buffer grows in proportion to what is pending, so that a request of many small parts is not
+// copied for each of them.
 func (in *Input) prepare(want int) {
 	if in.buf == nil {
 		in.buf = readBuffers.Get().(*readBuffer)
@@ -183,7 +179,7 @@ func (in *Input) prepare(want int) {
 	}
 }
 
-// setAside lets go of the buffer if little or nothing is pending.
+// setAside gives the buffer back if little or nothing is pending.
 func (in *Input) setAside() {
 	if in.w-in.r > smallRest {
 		return
@@ -195,15 +191,15 @@ func (in *Input) setAside() {
 	in.buf = nil
 }
 
-// giveBack returns the buffer to the pool. Larger ones are for the garbage
-// collector: few connections need them.
+// giveBack returns the buffer to the pool. Larger buffers, which few connections need, are left to
+// the garbage collector.
 func (in *Input) giveBack() {
 	if len(in.buf.b) == readBufferSize {
 		readBuffers.Put(in.buf)
 	}
 }
 
-// Release lets go of everything.
+// Release gives the buffer back and drops what is pending.
 func (in *Input) Release() {
 	if in.buf != nil {
 		in.giveBack()
@@ -212,8 +208,7 @@ func (in *Input) Release() {
 	in.r, in.w = 0, 0
 }
 
-// Kick makes a waiting, or the next, Fill return ErrKicked. Any goroutine may
-// call it.
+// Kick makes the waiting Fill, or the next one, return ErrKicked. Any goroutine may call it.
 func (in *Input) Kick() {
 	in.nc.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a socket that is closed needs no kick
 }

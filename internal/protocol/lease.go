@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Lease returns when no other node can lead: true, or when the leadership of this one is over and
-// all sessions have been abandoned: false.
+// Lease waits until it is certain that no other node leads, and returns true; or until this node
+// has lost its leadership and all sessions have been abandoned, and returns false.
 type Lease func() bool
 
-// Listen returns a listener on whose connections nothing is written without the lease: what a
-// client reads is not older than its question, though another node may lead by now. A nil lease is
-// that of a node alone, which needs none: the listener is ln.
+// Listen returns a listener whose connections write nothing without the lease, so that an answer is
+// never older than its question even if another node has become leader. A single node needs no
+// lease: if l is nil, Listen returns ln.
 func (l Lease) Listen(ln net.Listener) net.Listener {
 	if l == nil {
 		return ln
@@ -36,7 +36,7 @@ func (l *leasedListener) Accept() (net.Conn, error) {
 	return &leased{Conn: nc, lease: l.lease}, nil
 }
 
-// leased is a connection that waits for the lease before each write. When that has ended meanwhile,
+// leased is a connection that waits for the lease before each write. If the leadership has ended,
 // the write fails and the connection is closed, unless it is the farewell.
 type leased struct {
 	net.Conn
@@ -44,7 +44,7 @@ type leased struct {
 	farewell atomic.Bool
 }
 
-// may is asked before each write. Errors: net.ErrClosed.
+// may waits for the lease. Error: net.ErrClosed.
 func (c *leased) may() error {
 	if c.lease() || c.farewell.Load() {
 		return nil
@@ -61,7 +61,7 @@ func (c *leased) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Node implements Passed: 0 when the client has connected to this node.
+// Node implements Passed: 0 if the client connected to this node.
 func (c *leased) Node() uint64 {
 	if p, ok := c.Conn.(Passed); ok {
 		return p.Node()
@@ -69,10 +69,10 @@ func (c *leased) Node() uint64 {
 	return 0
 }
 
-// CloseWrite tells the client that nothing more comes, where that can be told.
+// CloseWrite closes the sending side, if the connection can do that.
 func (c *leased) CloseWrite() error { return CloseWrite(c.Conn) }
 
-// ConnectionState is what the client's handshake came to (StateOf).
+// ConnectionState returns the TLS state of the connection (StateOf).
 func (c *leased) ConnectionState() tls.ConnectionState {
 	state, _ := StateOf(c.Conn)
 	return state
@@ -104,12 +104,11 @@ func (r *leasedRaw) Write(fn func(fd uintptr) bool) error {
 	return r.RawConn.Write(fn)
 }
 
-// Farewell has what is written from now on leave without a lease: the session is abandoned, and has
-// only that to say.
+// Farewell lets later writes leave without a lease: the session is abandoned and only says so.
 func (c *leased) Farewell() { c.farewell.Store(true) }
 
-// Farewell is for the goroutine that writes to a connection: what it writes next is the last, and
-// says only that the session is abandoned (Abandoner).
+// Farewell is called by the goroutine that writes to a connection before its last write, which only
+// says that the session is abandoned (Abandoner).
 func Farewell(nc net.Conn) {
 	if c, ok := nc.(interface{ Farewell() }); ok {
 		c.Farewell()

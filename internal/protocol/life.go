@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Life is the end of a client's connection; it is signalled to all goroutines that work for the
-// client or wait for it. Any goroutine may call its methods.
+// Life signals the end of a client's connection to all goroutines that work for the client or wait
+// for it. Any goroutine may call its methods.
 type Life struct {
 	id            uint64
 	nc            net.Conn
@@ -24,13 +24,14 @@ func (l *Life) Begin(nc net.Conn, id uint64) {
 	l.leaving, l.over = make(chan struct{}), make(chan struct{})
 }
 
-// Leaving is closed when the connection is to end: nothing is worth waiting for any more.
+// Leaving returns a channel that is closed when the connection should end, so that waits for the
+// client end too.
 func (l *Life) Leaving() <-chan struct{} { return l.leaving }
 
 // Leave closes Leaving. It may be called again.
 func (l *Life) Leave() { l.leave.Do(func() { close(l.leaving) }) }
 
-// Over is closed when the socket is.
+// Over returns a channel that is closed with the socket.
 func (l *Life) Over() <-chan struct{} { return l.over }
 
 // Kill closes the socket. It may be called again.
@@ -40,8 +41,8 @@ func (l *Life) Kill() {
 	l.nc.Close()
 }
 
-// Protect keeps a panic in fn from ending more than this connection: it is logged as what failed,
-// with the user as it is then, and failed is called.
+// Protect runs fn. If fn panics, only this connection ends: Protect logs that what failed, with the
+// user at that time, and calls failed.
 func (l *Life) Protect(log *slog.Logger, what string, user *string, fn, failed func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -52,8 +53,8 @@ func (l *Life) Protect(log *slog.Logger, what string, user *string, fn, failed f
 	fn()
 }
 
-// Pause waits for d, not at all when that is negative, or until the socket is closed: a login that
-// failed is answered late, so that guessing is slow.
+// Pause waits for d or until the socket is closed; a negative d means no wait. A failed login is
+// answered late to make guessing slow.
 func (l *Life) Pause(d time.Duration) {
 	wait := time.NewTimer(d)
 	defer wait.Stop()
@@ -63,8 +64,8 @@ func (l *Life) Pause(d time.Duration) {
 	}
 }
 
-// Linger leaves the client so much time to read why the connection ends, and to close it: a
-// socket that is closed while something is unread takes back what was sent.
+// Linger gives the client up to d to read why the connection ends, and to close it. A socket that
+// is closed with unread input may discard what was sent.
 func (l *Life) Linger(d time.Duration) {
 	l.nc.SetReadDeadline(time.Now().Add(d)) //nolint:errcheck // a socket that is closed is at its end
 	io.Copy(io.Discard, l.nc)               //nolint:errcheck // as above

@@ -2,8 +2,8 @@ package protocol
 
 import "sync/atomic"
 
-// Limit bounds the client connections of a node over all its protocols. The
-// zero value, like a nil one, has no bound.
+// Limit bounds the number of client connections of a node, of all its protocols together. The zero
+// value and nil have no bound.
 type Limit struct {
 	max  int64
 	used atomic.Int64
@@ -12,7 +12,7 @@ type Limit struct {
 // NewLimit returns a limit of n connections, 0 = none.
 func NewLimit(n int) *Limit { return &Limit{max: int64(n)} }
 
-// Max is the bound, 0 = none.
+// Max returns the bound, 0 = none.
 func (l *Limit) Max() int {
 	if l == nil {
 		return 0
@@ -20,7 +20,7 @@ func (l *Limit) Max() int {
 	return int(l.max)
 }
 
-// Used is how many places are taken.
+// Used returns how many places are taken.
 func (l *Limit) Used() int {
 	if l == nil {
 		return 0

@@ -20,21 +20,21 @@ type Attempt struct {
 	Peer     net.Addr
 }
 
-// Guessing is made slow: this many logins may fail before others are held back, each
-// pause being twice the one before, up to the longest. What failed is forgotten
-// some time after the last failure.
+// Failed logins make guessing slow: after this many failures further attempts are delayed, each
+// twice as long as the one before, up to the longest. Failures are forgotten some time after the
+// last one.
 const (
 	freeFailures   = 5 // of one user from one address
 	firstPause     = time.Second
-	longestPause   = 5 * time.Second // less than any protocol has patience for
+	longestPause   = 5 * time.Second // shorter than the login time-out of every protocol
 	freeAtAddress  = 50              // of any users from one address
 	pauseAtAddress = time.Second
 	memoryOfLogins = 10 * time.Minute
-	mostSources    = 10_000 // that are remembered; beyond it the one goes that was quiet the longest
+	mostSources    = 10_000 // that are remembered; beyond that the least recently active is forgotten
 )
 
-// ErrHeldBack refuses a login, unchecked, of which there were too many. Clients
-// hear what they hear after a wrong password.
+// ErrHeldBack refuses a login without checking it, because too many have failed. Clients get the
+// same answer as for a wrong password.
 var ErrHeldBack = errors.New("too many logins have failed from there; wait some seconds")
 
 // Logins is where all protocols authenticate their clients, so that an attacker gains nothing by
@@ -46,11 +46,11 @@ type Logins struct {
 	mu      sync.Mutex
 	totals  map[string]*count        // guarded by mu: by protocol
 	sources map[source]*list.Element // guarded by mu: of *sourceState
-	quiet   list.List                // guarded by mu: the source that was quiet the longest first
+	quiet   list.List                // guarded by mu: the least recently active first
 }
 
-// source is what failures are counted for: a user from an address, or, with the user "", all users
-// from there.
+// source is what failures are counted by: a user at an address or, with the user "", all users at
+// an address.
 type source struct {
 	address netip.Prefix
 	user    string
@@ -58,31 +58,30 @@ type source struct {
 
 type sourceState struct {
 	source
-	failures int       // since the last success, or since they were forgotten
-	last     time.Time // of them
-	next     time.Time // before which no further attempt is looked at
-	known    bool      // the last one succeeded
+	failures int       // since the last success, or since earlier ones were forgotten
+	last     time.Time // when the last attempt failed
+	next     time.Time // no attempt is checked before
+	known    bool      // the last attempt succeeded
 	counts   map[string]*count
 }
 
-// count is how many logins there were.
+// count counts logins.
 type count struct {
 	succeeded, failed uint64
-	heldBack          uint64 // of the failed: they were not looked at
+	heldBack          uint64 // of the failed: they were not checked
 }
 
-// NewLogins returns the logins of a broker. secure is nil where there are no
-// certificates.
+// NewLogins returns the logins of a broker. secure is nil without TLS.
 func NewLogins(b *broker.Broker, secure *TLS) *Logins {
 	return &Logins{broker: b, tls: secure, totals: map[string]*count{}, sources: map[source]*list.Element{}}
 }
 
-// TLS is the certificate that clients see; nil: none.
+// TLS returns the certificate that clients see, nil without TLS.
 func (l *Logins) TLS() *TLS { return l.tls }
 
-// Password checks a name and a password. It may take its time after failures, but
-// not longer than until gone is closed. All failures look the same to the client;
-// the error is for the log. Errors: failure.ErrAccessRefused, ErrHeldBack.
+// Password checks a name and a password. After failures it waits first, until gone is closed at the
+// latest. All failures look the same to the client; the error is for the log. Errors:
+// failure.ErrAccessRefused, ErrHeldBack.
 func (l *Logins) Password(gone <-chan struct{}, at Attempt, password string) error {
 	done, err := l.Begin(gone, at)
 	if err != nil {
@@ -93,8 +92,8 @@ func (l *Logins) Password(gone <-chan struct{}, at Attempt, password string) err
 	return err
 }
 
-// Begin is for logins that are checked elsewhere. It holds the attempt back as long
-// as needed; done tells how it ended. Errors: ErrHeldBack.
+// Begin is for logins that other code checks. It delays the attempt if necessary; the caller then
+// reports the outcome with done. Error: ErrHeldBack.
 func (l *Logins) Begin(gone <-chan struct{}, at Attempt) (done func(ok bool), err error) {
 	wait, err := l.admit(at)
 	if err != nil {
@@ -112,22 +111,22 @@ func (l *Logins) Begin(gone <-chan struct{}, at Attempt) (done func(ok bool), er
 	return func(ok bool) { l.note(at, ok) }, nil
 }
 
-// Certificate is the login of a client with a certificate: the user that it names must exist and be
-// allowed from that address. Errors: failure.ErrAccessRefused.
+// Certificate logs in a client by its certificate: the user that this names must exist and may log
+// in from that address. Error: failure.ErrAccessRefused.
 func (l *Logins) Certificate(at Attempt) error {
 	err := l.broker.Admit(at.User, IsLoopback(at.Peer))
 	l.note(at, err == nil)
 	return err
 }
 
-// sourcesOf are the two that an attempt counts for.
+// sourcesOf returns the two sources that an attempt counts for.
 func sourcesOf(at Attempt) (pair, address source) {
 	a := addressOf(at.Peer)
 	return source{a, Clipped(at.User)}, source{a, ""}
 }
 
-// addressOf is what the client holds of the network: an address of IPv4, 64 bits
-// of one of IPv6.
+// addressOf returns the part of the address that a client cannot change at will: all of an IPv4
+// address, 64 bits of an IPv6 address.
 func addressOf(peer net.Addr) netip.Prefix {
 	tcp, ok := peer.(*net.TCPAddr)
 	if !ok {
@@ -138,12 +137,12 @@ func addressOf(peer net.Addr) netip.Prefix {
 	if ip.Is4() {
 		bits = 32
 	}
-	p, _ := ip.Prefix(bits) // fails for no address only
+	p, _ := ip.Prefix(bits) // it fails only for no address
 	return p
 }
 
-// admit tells how long an attempt is to be held back. Those that wait stand in
-// line: opening more connections gains nothing.
+// admit returns how long an attempt must wait. Waiting attempts queue up, so that opening more
+// connections gains nothing.
 func (l *Logins) admit(at Attempt) (wait time.Duration, err error) {
 	pair, address := sourcesOf(at)
 	now := time.Now()
@@ -170,7 +169,7 @@ func (l *Logins) admit(at Attempt) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// pause is how long there is to be between two attempts.
+// pause returns the least time between two attempts.
 func (s *sourceState) pause() time.Duration {
 	switch {
 	case s.user == "" && s.failures >= freeAtAddress:
@@ -181,7 +180,7 @@ func (s *sourceState) pause() time.Duration {
 	return min(firstPause<<min(s.failures-freeFailures, 16), longestPause)
 }
 
-// find is what is known of a source, nil when that is nothing. mu is held.
+// find returns the state of a source, nil if there is none. mu is held.
 func (l *Logins) find(of source, now time.Time) *sourceState {
 	e := l.sources[of]
 	if e == nil {
@@ -194,7 +193,7 @@ func (l *Logins) find(of source, now time.Time) *sourceState {
 	return s
 }
 
-// note counts an attempt that was made.
+// note counts an attempt.
 func (l *Logins) note(at Attempt, ok bool) {
 	pair, address := sourcesOf(at)
 	now := time.Now()
@@ -219,7 +218,7 @@ func (l *Logins) note(at Attempt, ok bool) {
 	}
 }
 
-// get is find, and makes what is not there. mu is held.
+// get is find, and creates a missing state. mu is held.
 func (l *Logins) get(of source, now time.Time) *sourceState {
 	if s := l.find(of, now); s != nil {
 		l.quiet.MoveToBack(l.sources[of])
@@ -235,7 +234,7 @@ func (l *Logins) get(of source, now time.Time) *sourceState {
 	return s
 }
 
-// totalOf counts for a protocol. mu is held.
+// totalOf returns the counts of a protocol. mu is held.
 func (l *Logins) totalOf(protocol string) *count {
 	if l.totals[protocol] == nil {
 		l.totals[protocol] = &count{}
@@ -251,12 +250,12 @@ func (c *count) add(ok bool) {
 	c.failed++
 }
 
-// Tally is how many logins there were.
+// Tally counts the logins of a protocol, or of a source.
 type Tally struct {
 	Protocol          string
-	Address, User     string // of one source; "" of a protocol
+	Address, User     string // of a source; "" for a protocol
 	Succeeded, Failed uint64
-	HeldBack          uint64 // of the failed ones: too many had failed before; of a protocol only
+	HeldBack          uint64 // of the failed ones: not checked (ErrHeldBack); only for a protocol
 }
 
 // Attempts lists logins by protocol.
@@ -270,8 +269,7 @@ func (l *Logins) Attempts() (list []Tally) {
 	return list
 }
 
-// Sources lists logins by address, user and protocol; of the many sources there may
-// be it has the latest.
+// Sources lists logins by address, user and protocol, of the most recently active sources.
 func (l *Logins) Sources() (list []Tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -297,8 +295,8 @@ type Failing struct {
 	Last          time.Time
 }
 
-// Failing lists where logins have failed in the last ten minutes and none has succeeded since, the
-// most failures first.
+// Failing lists the sources whose logins have failed in the last ten minutes without a success
+// since, the most failures first.
 func (l *Logins) Failing() (list []Failing) {
 	now := time.Now()
 	l.mu.Lock()
@@ -318,10 +316,10 @@ func (l *Logins) Failing() (list []Failing) {
 	return list
 }
 
-// Reset forgets all attempts, which ends all delays.
+// Reset forgets all attempts, and so ends all delays.
 func (l *Logins) Reset() { l.forget(true) }
 
-// ResetSources forgets attempts by source; those by protocol stay counted.
+// ResetSources forgets attempts by source and keeps the counts by protocol.
 func (l *Logins) ResetSources() { l.forget(false) }
 
 func (l *Logins) forget(totals bool) {

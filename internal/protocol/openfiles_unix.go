@@ -4,7 +4,7 @@ package protocol
 
 import "syscall"
 
-// openFiles is how many files and connections this process may have open.
+// openFiles returns how many files and connections this process may have open.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// firstByte waits for the first byte of a connection and leaves it there; it may
-// return another connection in the place of nc.
+// firstByte waits for the first byte of a connection and leaves it unread. It returns the
+// connection to use in place of nc.
 func firstByte(nc net.Conn) (byte, net.Conn, error) {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {

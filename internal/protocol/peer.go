@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// IsLoopback reports whether the client is on this machine. What has no IP address (a pipe, a Unix
-// socket) is.
+// IsLoopback reports whether the client is on this machine, as is every address that is not an IP
+// address (a pipe, a Unix socket).
 func IsLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
 }
 
-// IsPlainHost reports whether the host that an HTTP request names is an address, or localhost, with
-// or without a port. A page in a browser can give its own name the address of this machine; then it
-// is that name which its requests show.
+// IsPlainHost reports whether the host that an HTTP request names is an address or localhost, with
+// or without a port. A foreign page can make its own host name resolve to this machine; its
+// requests then show that name.
 func IsPlainHost(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -24,7 +24,7 @@ func IsPlainHost(host string) bool {
 	return err == nil || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// Clipped shortens a text from a client for the log; clients can send texts of any length.
+// Clipped shortens a text from a client, which may be of any length, for the log.
 func Clipped(text string) string {
 	const most = 256
 	if len(text) > most {

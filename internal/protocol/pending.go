@@ -8,9 +8,9 @@ import (
 )
 
 // pendingConns limits the connections that have not logged in, which any client can open: in total,
-// and per address. For one too many a random other one is closed. If it were the oldest, many
-// clients that connect at once would push each other out for ever; if it were the newest, a few
-// that never log in would keep all others out.
+// and per address. One more than that closes a random other one. If it closed the oldest, many
+// clients that connect at once would push each other out for ever; if it closed the newest, a few
+// clients that never log in would keep all others out.
 type pendingConns struct {
 	most, mostFrom int
 
@@ -24,16 +24,16 @@ type pendingConn struct {
 	set         *pendingConns
 	nc          net.Conn
 	address     netip.Prefix
-	inAll, mine int // its places in all and in from; -1: it has left. Guarded by set.mu
+	inAll, mine int // its indexes in all and in from; -1: it has left. Guarded by set.mu
 }
 
-// The most connections without a login, and the part of them that one address may have.
+// The most connections without a login, and the share of them that one address may have.
 const (
 	maxPending   = 4096
 	pendingShare = 4
 )
 
-// newPendingConns returns a set of at most n connections; 0 is as many as the system has files for.
+// newPendingConns returns a set of at most n connections; 0 means the default (NewClientsFor).
 func newPendingConns(n int) *pendingConns {
 	if n == 0 {
 		n = min(maxPending, openFiles()/pendingShare)
@@ -41,7 +41,7 @@ func newPendingConns(n int) *pendingConns {
 	return &pendingConns{most: n, mostFrom: max(1, n/pendingShare), from: map[netip.Prefix][]*pendingConn{}}
 }
 
-// enter takes in a connection. Another one may have to go for it, and is closed.
+// enter adds a connection, and closes another one if there are too many.
 func (l *pendingConns) enter(nc net.Conn) *pendingConn {
 	v := &pendingConn{set: l, nc: nc, address: addressOf(nc.RemoteAddr())}
 	if gone := l.admit(v); gone != nil {
@@ -50,7 +50,7 @@ func (l *pendingConns) enter(nc net.Conn) *pendingConn {
 	return v
 }
 
-// admit adds v. gone is the connection that is closed for it; nil: none has.
+// admit adds v. gone is the connection to close in its place, nil for none.
 func (l *pendingConns) admit(v *pendingConn) (gone *pendingConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *pendingConns) admit(v *pendingConn) (gone *pendingConn) {
 	return gone
 }
 
-// leave takes the connection out: it has logged in, or is closed. It may be called again.
+// leave removes the connection, which has logged in or is closed. It may be called again.
 func (v *pendingConn) leave() {
 	v.set.mu.Lock()
 	defer v.set.mu.Unlock()
@@ -77,7 +77,7 @@ func (v *pendingConn) leave() {
 	}
 }
 
-// remove takes out v. The last of each list gets its place. mu is held.
+// remove removes v. The last of each list takes its place. mu is held.
 func (l *pendingConns) remove(v *pendingConn) {
 	last := l.all[len(l.all)-1]
 	l.all[v.inAll], last.inAll = last, v.inAll

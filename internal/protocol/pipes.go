@@ -5,21 +5,20 @@ import (
 	"net"
 )
 
-// Pipes is a listener whose connections are pipes in memory: only this process reaches it. Any
+// Pipes is a listener whose connections are pipes in memory, so only this process can reach it. Any
 // goroutine may call its methods.
 type Pipes struct {
 	*Inlet
 	remote func() net.Addr
 }
 
-// NewPipes returns a listener without connections, at a local address. remote returns the client's
-// address of a new connection.
+// NewPipes returns a listener at a local address. remote returns the client's address for each new
+// connection.
 func NewPipes(local net.Addr, remote func() net.Addr) *Pipes {
 	return &Pipes{Inlet: NewInlet(local), remote: remote}
 }
 
-// Dial connects to the server. The error is net.ErrClosed once it does not listen any more, or that
-// of ctx.
+// Dial connects to the server. Errors: net.ErrClosed if the listener is closed, that of ctx.
 func (p *Pipes) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
 	if err := p.Give(ctx, pipe{far, p.Addr(), p.remote()}); err != nil {

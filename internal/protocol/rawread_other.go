@@ -4,8 +4,7 @@ package protocol
 
 import "errors"
 
-// canReadRaw tells that rawRead does not work: connections hold their buffer
-// while they wait.
+// canReadRaw is false: connections hold their buffer while they wait.
 const canReadRaw = false
 
 func rawRead(uintptr, []byte) (int, error) { return 0, errors.ErrUnsupported }

@@ -4,7 +4,7 @@ package protocol
 
 import "syscall"
 
-// canReadRaw tells that rawRead works.
+// canReadRaw is true: rawRead works.
 const canReadRaw = true
 
 // rawRead is one read of a socket that does not block.

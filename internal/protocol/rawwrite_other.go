@@ -4,7 +4,7 @@ package protocol
 
 import "errors"
 
-// canWriteRaw tells that rawWrite works.
+// canWriteRaw is false: there is no rawWrite.
 const canWriteRaw = false
 
 func rawWrite(uintptr, []byte) (int, error) {

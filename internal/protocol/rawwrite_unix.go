@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// canWriteRaw tells that rawWrite works.
+// canWriteRaw is true: rawWrite works.
 const canWriteRaw = true
 
-// rawWrite writes to a socket what it takes without waiting.
+// rawWrite is one write to a socket that does not block.
 func rawWrite(fd uintptr, b []byte) (int, error) {
 	for {
 		n, err := syscall.Write(int(fd), b)

@@ -7,17 +7,17 @@ import (
 	"syscall"
 )
 
-// Sender writes to a socket what it takes at once, where the system can do that. Only one goroutine
-// at a time may use it, and nothing else may write meanwhile.
+// Sender writes to a socket without waiting, where the system can do that. Only one goroutine at a
+// time may use it, and nothing else may write meanwhile.
 type Sender struct {
-	raw syscall.RawConn // nil: the connection can only be written in the plain way
+	raw syscall.RawConn // nil: the connection only has Write
 	try func(fd uintptr) bool
 	b   []byte // argument of try
 	n   int    // outcome of try
 	err error  // outcome of try
 }
 
-// Init makes nc what is written to.
+// Init sets the connection to write to.
 func (s *Sender) Init(nc net.Conn) {
 	sc, ok := nc.(syscall.Conn)
 	if !ok || !canWriteRaw {
@@ -31,9 +31,8 @@ func (s *Sender) Init(nc net.Conn) {
 // Can reports whether Try does anything.
 func (s *Sender) Can() bool { return s.raw != nil }
 
-// Try writes as much of b as the socket takes without waiting, which may be
-// nothing, and returns how much that is. After the connection's write deadline it
-// is nothing.
+// Try writes as much of b as the socket takes without waiting, and returns how much that was: maybe
+// nothing, and always nothing after the connection's write deadline.
 func (s *Sender) Try(b []byte) (int, error) {
 	s.b = b
 	err := s.raw.Write(s.try)
@@ -47,7 +46,7 @@ func (s *Sender) Try(b []byte) (int, error) {
 	return s.n, s.err
 }
 
-// tryWrite is done after one write, whatever came of it.
+// tryWrite writes once and reports true, whatever the outcome.
 func (s *Sender) tryWrite(fd uintptr) bool {
 	s.n, s.err = rawWrite(fd, s.b)
 	return true

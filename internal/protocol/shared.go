@@ -9,19 +9,19 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Shared is what the options of every server of one broker have in common. A zero value means the
+// Shared holds the options that all servers of one broker have in common. A zero value means the
 // default in brackets.
 type Shared struct {
 	Semaphores  *semaphores.Manager // of the broker; nil: there are none
 	Logins      *Logins             // [of the server's own]
-	Clients     *Clients            // where connections are shown to operators; nil: nowhere
+	Clients     *Clients            // the connections that operators see; nil: none
 	Connections *Limit              // places for connections [no limit]
-	Cluster     Cluster             // that the broker serves; nil: its node is alone
+	Cluster     Cluster             // that the broker serves; nil: a single node
 	LoginDelay  time.Duration       // before a refused login is answered [1 s; AMQP 3 s]; negative = none
 	Log         *slog.Logger        // [slog.Default()]
 }
 
-// WithDefaults is s for a server of b, with its defaults filled in.
+// WithDefaults returns s with the defaults for a server of b filled in.
 func (s Shared) WithDefaults(b *broker.Broker, loginDelay time.Duration) Shared {
 	if s.Logins == nil {
 		s.Logins = NewLogins(b, nil)

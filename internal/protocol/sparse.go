@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// What a sparse log has of one kind of line in each time: one from an address about a user, and not
-// more than so many of all.
+// In each period a sparse log writes one line of a kind per address and user, and a limited number
+// of lines of a kind in total.
 const (
 	sparseLines = 20
 	sparseTime  = time.Minute
 )
 
-// Sparse returns a rate-limited log for lines that clients can cause without a login, any number of
-// times. Of lines with the same message it writes in a minute one for each address, of "peer", and
-// "user", and a few of all; at the end it writes each of those again if there were more, with the
-// number of suppressed ones, "left_out".
+// Sparse returns a rate-limited log for lines that clients can cause at will without a login. In a
+// minute it writes one line of the same message for each address ("peer") and "user", and only a
+// few in total. At the end of the minute it writes each of these again if more of them were
+// suppressed, with their number as "left_out".
 func Sparse(log *slog.Logger) *slog.Logger {
 	return slog.New(&sparse{log.Handler(), &sparseKinds{byMessage: map[string]*sparseKind{}}})
 }
@@ -29,18 +29,18 @@ type sparse struct {
 	kinds *sparseKinds
 }
 
-// sparseKinds counts by message. Messages are texts of the program: there are few.
+// sparseKinds counts lines by message. Messages are constants of the program, so they are few.
 type sparseKinds struct {
 	mu        sync.Mutex
 	byMessage map[string]*sparseKind // guarded by mu
 }
 
-// sparseKind is what was written of a message in the current time.
+// sparseKind counts the lines with one message in the current period.
 type sparseKind struct {
-	until   time.Time          // the end of the time
-	written map[sparseFrom]int // how many more there were, of those that were written; at most sparseLines
-	leftOut int                // of all others
-	telling bool               // at the end of the time
+	until   time.Time          // the end of the period
+	written map[sparseFrom]int // sources of written lines, with how many more came; at most sparseLines
+	leftOut int                // lines of all other sources
+	telling bool               // tell will run at the end of the period
 }
 
 // sparseFrom is the source of a line.
@@ -64,12 +64,12 @@ func (h *sparse) WithGroup(name string) slog.Handler {
 	return &sparse{h.Handler.WithGroup(name), h.kinds}
 }
 
-// sourceOf reads the source of a line.
+// sourceOf returns the source of a line.
 func sourceOf(r slog.Record) (from sparseFrom) {
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "peer":
-			host, _, _ := net.SplitHostPort(a.Value.String()) //nolint:errcheck // another form of address counts as it is
+			host, _, _ := net.SplitHostPort(a.Value.String()) //nolint:errcheck // another form of address is taken as it is
 			from.host = cmp.Or(host, a.Value.String())
 		case "user":
 			from.user = a.Value.String()
@@ -79,7 +79,7 @@ func sourceOf(r slog.Record) (from sparseFrom) {
 	return from
 }
 
-// take reports whether a line is to be written. The first that is not has to be told of later.
+// take reports whether to write a line. The first suppressed line schedules tell.
 func (ks *sparseKinds) take(r slog.Record, to slog.Handler) bool {
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
@@ -110,11 +110,11 @@ func (ks *sparseKinds) take(r slog.Record, to slog.Handler) bool {
 	return false
 }
 
-// tell writes how many lines were left out, by source.
+// tell writes how many lines were suppressed, by source.
 func (ks *sparseKinds) tell(k *sparseKind, level slog.Level, message string, to slog.Handler) {
 	ks.mu.Lock()
 	written, others := k.written, k.leftOut
-	k.until, k.leftOut, k.telling = time.Time{}, 0, false // the next line begins a time of its own
+	k.until, k.leftOut, k.telling = time.Time{}, 0, false // the next line begins a new period
 	ks.mu.Unlock()
 	line := func(n int, attrs ...slog.Attr) {
 		if n == 0 {
@@ -122,7 +122,7 @@ func (ks *sparseKinds) tell(k *sparseKind, level slog.Level, message string, to 
 		}
 		r := slog.NewRecord(time.Now(), level, message, 0)
 		r.AddAttrs(append(attrs, slog.Int("left_out", n))...)
-		to.Handle(context.Background(), r) //nolint:errcheck // a log that cannot be written cannot tell so
+		to.Handle(context.Background(), r) //nolint:errcheck // a log that fails cannot log that
 	}
 	for from, n := range written {
 		line(n, slog.String("peer", from.host), slog.String("user", from.user))

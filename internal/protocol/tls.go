@@ -17,35 +17,35 @@ import (
 
 // TLSOptions say how connections are encrypted. A zero value means the default in brackets.
 type TLSOptions struct {
-	Cert, Key  string                       // PEM files: the certificate with those between it and its authority, and its key
-	ClientCA   string                       // PEM file: the authorities of clients' certificates; "": none is asked for
-	ClientMust bool                         // a client that shows no certificate does not get in
+	Cert, Key  string                       // PEM files: the certificate with its intermediate ones, and its key
+	ClientCA   string                       // PEM file: the CAs of clients' certificates; "": none are requested
+	ClientMust bool                         // a client without a certificate is refused
 	MinVersion uint16                       // tls.VersionTLS12 or later [tls.VersionTLS12]
 	Plain      func(net.Addr) bool          // clients that may connect without TLS [none]
 	User       CertUser                     // what names the user in a client's certificate [CommonName]
-	Handshake  time.Duration                // how long a client may take to log in [10 s]
-	Handshakes int                          // how many clients may be at that, as NewClientsFor has it
+	Handshake  time.Duration                // how long a handshake may take [10 s]
+	Handshakes int                          // how many may run at a time, as in NewClientsFor
 	Log        *slog.Logger                 // [slog.Default()]
 	Clock      func() time.Time             // [time.Now]
-	Every      time.Duration                // how often Watch looks at the files [10 s]
+	Every      time.Duration                // how often Watch checks the files [10 s]
 	read       func(string) ([]byte, error) // [os.ReadFile]
 }
 
 // ErrTLS is wrapped by errors about certificates and keys that cannot be used.
 var ErrTLS = errors.New("protocol: cannot serve TLS")
 
-// TLS is the certificate that all protocols show, and what clients' certificates
-// are checked by. The files may change: Reload takes over what is in them, for
-// connections to come. A nil one is none: everything is plain.
+// TLS is the certificate that all protocols present, and the CAs by which clients' certificates are
+// verified. The files may change; Reload uses their new contents for new connections. With a nil
+// TLS all connections are plain.
 type TLS struct {
 	o           TLSOptions
-	quiet       *slog.Logger  // for lines that any client can cause
-	handshaking *pendingConns // connections that have not said what they want, of all listeners
+	quiet       *slog.Logger  // rate-limited, for lines that any client can cause
+	handshaking *pendingConns // connections in their handshake, of all listeners
 	current     atomic.Pointer[generation]
 }
 
-// generation is the result of one reading of the files. Session tickets belong to one generation: a
-// client that is not trusted any more cannot resume with one.
+// generation is one state of the files. Session tickets belong to one generation, so a client that
+// is no longer trusted cannot resume a session.
 type generation struct {
 	config *tls.Config
 	leaf   *x509.Certificate
@@ -76,10 +76,10 @@ func OpenTLS(o TLSOptions) (*TLS, error) {
 	return t, nil
 }
 
-// files is what the files hold now.
+// files are the contents of the files.
 type files struct {
 	cert, key, clientCA []byte
-	err                 error // not all of them could be read
+	err                 error // of a file that could not be read
 }
 
 func (t *TLS) files() (f files) {
@@ -95,7 +95,7 @@ func (t *TLS) files() (f files) {
 	return f
 }
 
-// digest tells one state of the files from another.
+// digest identifies the contents.
 func (f *files) digest() (d [sha256.Size]byte) {
 	h := sha256.New()
 	for _, b := range [][]byte{f.cert, f.key, f.clientCA} {
@@ -107,8 +107,7 @@ func (f *files) digest() (d [sha256.Size]byte) {
 	return d
 }
 
-// load makes a generation of the files. Errors tell which file is at fault and
-// nothing of what is in it.
+// load makes a generation of the files. Errors name the file at fault but nothing of its contents.
 func (t *TLS) load(f files) (*generation, error) {
 	if f.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTLS, f.err)
@@ -141,8 +140,8 @@ func (t *TLS) use(g *generation) {
 	t.o.Log.Info("tls: certificate in use", attrs...)
 }
 
-// Reload takes over what is in the files now, for connections to come; those that
-// are open go on. With an error the certificate stays that was in use.
+// Reload reads the files again and uses them for new connections; open connections continue. On an
+// error the certificate in use stays.
 func (t *TLS) Reload() error {
 	if t == nil {
 		return nil
@@ -174,14 +173,14 @@ func (t *TLS) Watch(ctx context.Context) {
 		f := t.files()
 		if d := f.digest(); d != seen {
 			seen = d
-			if d != t.current.Load().digest { // else a signal was faster
-				t.reload(f) //nolint:errcheck // it is in the log
+			if d != t.current.Load().digest { // unchanged if a signal has reloaded them first
+				t.reload(f) //nolint:errcheck // reload has logged it
 			}
 		}
 	}
 }
 
-// Expiry is until when the certificate in use is valid; the zero time without TLS.
+// Expiry returns when the certificate in use expires, the zero time without TLS.
 func (t *TLS) Expiry() time.Time {
 	if t == nil {
 		return time.Time{}
@@ -189,7 +188,7 @@ func (t *TLS) Expiry() time.Time {
 	return t.current.Load().leaf.NotAfter
 }
 
-// Certificate is the one in use, nil without TLS.
+// Certificate returns the certificate in use, nil without TLS.
 func (t *TLS) Certificate() *x509.Certificate {
 	if t == nil {
 		return nil

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// TLSMode is how one protocol takes TLS on a port that it shares with plain
-// connections.
+// TLSMode says how a protocol uses TLS on a port that also takes plain connections.
 type TLSMode struct {
 	Protocol string   // for the log
-	ALPN     []string // what is agreed on with clients that ask, best first; none: they are not answered
-	// Refusal is what a client gets that comes without TLS and may not.
+	ALPN     []string // offered to clients that ask, preferred first; nil: ALPN is not used
+	// Refusal is sent to a client that connects without TLS where TLS is required.
 	Refusal []byte
-	// Ask serves protocols in which clients ask for TLS before they use it. It
-	// reads what comes first, reports whether TLS follows, and otherwise returns the
-	// connection with what was read in front; nil: clients begin with TLS. It
-	// leaves refusing to the protocol, which has TLS.MayBePlain.
+	// Ask is for protocols in which clients ask for TLS before they use it; nil: clients begin with
+	// TLS. It reads the first bytes and reports whether TLS follows; if not, it returns a
+	// connection on which they are unread. The protocol itself refuses plain clients
+	// (TLS.MayBePlain).
 	Ask func(nc net.Conn) (rest net.Conn, secure bool, err error)
 }
 
-// handshakeRecord is how TLS begins. No protocol here begins so without it.
+// handshakeRecord is the first byte of TLS. None of the protocols begins with it.
 const handshakeRecord = 22
 
-// Listen returns a listener whose connections are through their handshake, or
-// plain: those as ln gave them, so that they can be read as fast as ever. Without
-// TLS it is ln.
+// Listen returns a listener whose connections have completed their handshake or are plain. Plain
+// ones are as ln returned them, so that they can be read as fast as without TLS. If t is nil,
+// Listen returns ln.
 func (t *TLS) Listen(ln net.Listener, d TLSMode) net.Listener {
 	if t == nil {
 		return ln
@@ -40,17 +39,17 @@ func (t *TLS) Listen(ln net.Listener, d TLSMode) net.Listener {
 	return l
 }
 
-// MayBePlain reports whether a client at this address may come without TLS.
+// MayBePlain reports whether a client at this address may connect without TLS.
 func (t *TLS) MayBePlain(peer net.Addr) bool { return t == nil || t.o.Plain(peer) }
 
-// tlsListener is a listener that accepts a connection once its protocol is known.
+// tlsListener returns a connection from Accept once it is known whether it uses TLS.
 type tlsListener struct {
 	net.Listener
 	tls    *TLS
 	mode   TLSMode
 	ready  chan net.Conn
 	failed chan error
-	open   context.Context // over with Close
+	open   context.Context // ends with Close
 	close  context.CancelFunc
 
 	mu      sync.Mutex
@@ -104,8 +103,7 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// enter counts a connection in its handshake until that is closed. Another one may have to go
-// for it.
+// enter adds a connection that begins its handshake, which may close another one.
 func (l *tlsListener) enter(nc net.Conn) bool {
 	v := l.tls.handshaking.enter(nc)
 	l.mu.Lock()
@@ -119,7 +117,7 @@ func (l *tlsListener) enter(nc net.Conn) bool {
 	return true
 }
 
-// receive finds out how a client speaks, and passes its connection on.
+// receive finds out whether a client uses TLS, and passes its connection on.
 func (l *tlsListener) receive(nc net.Conn) {
 	through, err := l.admit(nc)
 	l.mu.Lock()
@@ -142,7 +140,7 @@ func (l *tlsListener) receive(nc net.Conn) {
 
 var errPlain = errors.New("it connected without TLS, which is required (tls_plain)")
 
-// admit has a client begin, for as long as it may take to.
+// admit does the handshake of a client within its time limit.
 func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	t := l.tls
 	if err := nc.SetDeadline(time.Now().Add(t.o.Handshake)); err != nil {
@@ -156,20 +154,20 @@ func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	var late net.Error
 	switch {
 	case errors.As(err, &late) && late.Timeout() && l.mode.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
-		// A client that has nothing to say yet is none of TLS, which begins at once. How long it
-		// may be silent is its protocol's affair.
+		// A client that is silent at first does not use TLS, which begins at once. Its protocol
+		// decides how long it may stay silent.
 	case err != nil:
 		return nil, err
 	case secure:
 		return l.handshake(through)
 	case l.mode.Ask == nil && !t.MayBePlain(nc.RemoteAddr()):
-		through.Write(l.mode.Refusal) //nolint:errcheck // it is only polite
+		through.Write(l.mode.Refusal) //nolint:errcheck // the connection is refused anyway
 		return nil, errPlain
 	}
 	return through, nc.SetDeadline(time.Time{})
 }
 
-// handshake is the server's side of it.
+// handshake does the server's side of the handshake.
 func (l *tlsListener) handshake(nc net.Conn) (net.Conn, error) {
 	secure := tls.Server(nc, l.current())
 	if err := secure.Handshake(); err != nil {
@@ -178,7 +176,7 @@ func (l *tlsListener) handshake(nc net.Conn) (net.Conn, error) {
 	return secure, secure.SetDeadline(time.Time{})
 }
 
-// current is the configuration for the next handshake.
+// current returns the configuration for the next handshake.
 func (l *tlsListener) current() *tls.Config {
 	g := l.tls.current.Load()
 	l.mu.Lock()
@@ -190,13 +188,13 @@ func (l *tlsListener) current() *tls.Config {
 	return l.config
 }
 
-// Ahead is a connection of which something was read: it is read again first.
+// Ahead is a connection on which bytes that were read are unread again.
 type Ahead struct {
 	net.Conn
 	head []byte
 }
 
-// Unread returns nc with head, which was read of it, in front.
+// Unread returns nc with head, which was read from it, unread again.
 func Unread(nc net.Conn, head []byte) net.Conn { return &Ahead{nc, head} }
 
 // Read implements net.Conn.
@@ -209,12 +207,11 @@ func (c *Ahead) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// CloseWrite tells the client that nothing more comes, where that can be told.
+// CloseWrite closes the sending side, if the connection can do that.
 func (c *Ahead) CloseWrite() error { return CloseWrite(c.Conn) }
 
-// CloseWrite tells the client of a connection that nothing more comes, where that
-// can be told: a socket that is closed while something is unread throws away what
-// was sent.
+// CloseWrite closes the sending side of a connection, if that can be done, so that the client reads
+// all of it: a socket that is closed with unread input may discard what was sent.
 func CloseWrite(nc net.Conn) error {
 	if half, ok := nc.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -222,7 +219,7 @@ func CloseWrite(nc net.Conn) error {
 	return errors.ErrUnsupported
 }
 
-// Socket is what a connection runs over in the end.
+// Socket returns the connection below all wrappers.
 func Socket(nc net.Conn) net.Conn {
 	for {
 		switch c := nc.(type) {
@@ -238,7 +235,7 @@ func Socket(nc net.Conn) net.Conn {
 	}
 }
 
-// readFirst reads the first byte and puts it back in front.
+// readFirst reads the first byte and returns a connection on which it is unread.
 func readFirst(nc net.Conn) (byte, net.Conn, error) {
 	var b [1]byte
 	if _, err := io.ReadFull(nc, b[:]); err != nil {

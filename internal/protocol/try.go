@@ -6,7 +6,7 @@ import (
 )
 
 // tries are commands that show a protocol at work, as user guest, with %s for the address: without
-// TLS, and with a certificate that is not looked at.
+// TLS, and with TLS but without verifying the certificate.
 var tries = map[string][2]string{
 	"amqp": {
 		`python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); ` +
@@ -21,7 +21,7 @@ var tries = map[string][2]string{
 	"metrics": {`curl http://%s/metrics`, `curl -k https://%s/metrics`},
 }
 
-// Local is the address, host:port, at which programs of this machine reach it.
+// Local returns the address, host:port, at which programs on this machine reach the protocol.
 func (e *Endpoint) Local() string {
 	host, port, err := net.SplitHostPort(e.Address)
 	if ip := net.ParseIP(host); err == nil && (ip == nil || ip.IsUnspecified()) {
@@ -30,10 +30,10 @@ func (e *Endpoint) Local() string {
 	return e.Address
 }
 
-// Try is a command that shows the protocol at work from this machine; over TLS where the address
+// Try returns a command that shows the protocol at work from this machine, over TLS if the address
 // takes it.
 func (e *Endpoint) Try() string {
-	host, port, _ := net.SplitHostPort(e.Local()) //nolint:errcheck // an address that is listened on
+	host, port, _ := net.SplitHostPort(e.Local()) //nolint:errcheck // the listener has parsed it
 	text := tries[e.Protocol][0]
 	if e.TLS {
 		text = tries[e.Protocol][1]

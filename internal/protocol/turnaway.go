@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// NoLeader is why a node of a cluster serves nobody, and what to do about it.
+// NoLeader says why a node of a cluster serves no clients, and what to do about it.
 const NoLeader = "no node leads: a majority of the voters must be up and reach each other; see `fiveways cluster status`"
 
-// maxTurnedAway bounds what is read of a client that is turned away, in bytes.
+// maxTurnedAway is the most that is read from a client that is turned away, in bytes.
 const maxTurnedAway = 64 << 10
 
-// TurnAwayHTTP answers one request of HTTP/1 with 503. The body depends on it. nc stays open.
+// TurnAwayHTTP answers one HTTP/1 request with 503 and the text that body returns. nc stays open.
 func TurnAwayHTTP(nc net.Conn, body func(*http.Request) (mediaType, text string)) {
 	r, err := http.ReadRequest(bufio.NewReader(io.LimitReader(nc, maxTurnedAway)))
 	if err != nil {
@@ -26,5 +26,5 @@ func TurnAwayHTTP(nc net.Conn, body func(*http.Request) (mediaType, text string)
 		Header:        http.Header{"Content-Type": {mediaType}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"}},
 		ContentLength: int64(len(text)), Body: io.NopCloser(strings.NewReader(text)),
 	}
-	w.Write(nc) //nolint:errcheck // a client that is gone needs no answer
+	w.Write(nc) //nolint:errcheck // a client that has gone needs no answer
 }

@@ -46,7 +46,7 @@ func (t *Transport) Serve(ln net.Listener) error {
 	}
 }
 
-// enter takes in a connection of which nothing is known yet; false when there are too many.
+// enter adds a connection of an unknown node; false if there are too many.
 func (t *Transport) enter(nc net.Conn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +70,8 @@ func (t *Transport) leave(nc net.Conn) {
 	delete(t.accepted, nc)
 }
 
-// recognize notes whose connection it is, and where that node is now; nil when it is no peer. One
-// that is newer than all that this node knows of becomes a peer.
+// recognize returns the peer of a connection and records its address; nil if the node is no peer. A
+// node that is newer than all that this node knows of becomes a peer.
 func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,9 +90,9 @@ func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 	return p
 }
 
-// accept serves a connection, as what its handshake shows it to be.
+// accept serves a connection according to its handshake: of a peer, or of a joining node.
 func (t *Transport) accept(nc *tls.Conn) {
-	nc.SetDeadline(time.Now().Add(dialPatience)) //nolint:errcheck // reading tells
+	nc.SetDeadline(time.Now().Add(dialPatience)) //nolint:errcheck // the next read fails, too
 	if err := nc.Handshake(); err != nil {
 		t.complain(0, "cluster: refused a connection", "from", nc.RemoteAddr(), "reason", err)
 		return
@@ -118,13 +118,13 @@ func (t *Transport) acceptPeer(nc *tls.Conn) {
 	}
 	if err != nil {
 		t.complain(0, "cluster: refused a connection", "from", nc.RemoteAddr(), "reason", err)
-		answer(nc, err.Error()) //nolint:errcheck // it is closed anyway
+		answer(nc, err.Error()) //nolint:errcheck // the connection is closed anyway
 		return
 	}
 	if err := answer(nc, ""); err != nil {
 		return
 	}
-	nc.SetDeadline(time.Time{}) //nolint:errcheck // reading tells
+	nc.SetDeadline(time.Time{}) //nolint:errcheck // the next read fails, too
 	if h.purpose == streamLink {
 		t.o.Stream(h.from, h.stream, nc)
 		return
@@ -139,7 +139,7 @@ func (t *Transport) acceptPeer(nc *tls.Conn) {
 	}
 }
 
-// refusal is why a connection is not let in, nil when it is.
+// refusal returns why a connection is refused, nil if it is not.
 func (t *Transport) refusal(nc *tls.Conn, h *hello) error {
 	switch {
 	case h.cluster != t.o.Cluster:

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// noticedSkew is how far clocks may be apart until a line says so: what expires does so by that
-	// of the leader.
+	// noticedSkew is the difference of clocks above which a warning is logged. Messages expire by
+	// the clock of the leader.
 	noticedSkew = 500 * time.Millisecond
-	// mostSkew is how far they may be apart. It is far more than clocks that anything sets are, for
-	// a node that is refused is lost to the majority.
+	// mostSkew is the difference above which a node is refused. It is far more than between clocks
+	// that are synchronized at all, because a refused node is lost to the majority.
 	mostSkew = time.Minute
 )
 
 // ErrClock means that the clocks of two nodes are too far apart for one cluster.
 var ErrClock = errors.New("the clocks of the nodes are more than " + mostSkew.String() + " apart: set the one that is wrong")
 
-// CheckClock is whether a node whose clock shows theirs can work with one whose clock shows ours:
-// nil or ErrClock.
+// CheckClock returns ErrClock if a node whose clock shows theirs cannot work with one whose clock
+// shows ours, else nil.
 func CheckClock(theirs, ours time.Time) error { return checkSkew(theirs.Sub(ours), 0) }
 
-// checkSkew is CheckClock for a difference that was measured within rtt.
+// checkSkew is CheckClock for a difference that was measured over a round trip of rtt.
 func checkSkew(ahead, rtt time.Duration) error {
 	if ahead.Abs() <= mostSkew+rtt/2 {
 		return nil
@@ -33,8 +33,8 @@ func checkSkew(ahead, rtt time.Duration) error {
 	return fmt.Errorf("its clock is %s ahead: %w", ahead.Round(time.Second), ErrClock)
 }
 
-// noteSkew keeps how far the clock of a peer is ahead, as measured within rtt, and says when that
-// becomes too far, or not any more. Error: ErrClock.
+// noteSkew records how far the clock of a peer is ahead, as measured over a round trip of rtt, and
+// logs when that becomes too much, and when it no longer is. Error: ErrClock.
 func (t *Transport) noteSkew(p *peer, ahead, rtt time.Duration) error {
 	p.figures.skew.Store(int64(ahead))
 	apart := ahead.Abs() > noticedSkew+rtt/2
@@ -48,7 +48,7 @@ func (t *Transport) noteSkew(p *peer, ahead, rtt time.Duration) error {
 	return checkSkew(ahead, rtt)
 }
 
-// cut ends all connections with a peer. Both nodes refuse new ones until their clocks agree.
+// cut closes all connections with a peer. Both nodes refuse new ones until their clocks agree.
 func (t *Transport) cut(p *peer) {
 	p.control.cut()
 	p.bulk.cut()

@@ -11,15 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// ErrMalformed means that a record of a frame cannot be read.
+// ErrMalformed means that the record in a frame cannot be decoded.
 var ErrMalformed = errors.New("transport: malformed message")
 
-// The messages that make up nearly all of the traffic have a record of their own: protobuf costs
-// several allocations for each entry and a copy of its data. All others are in protobuf.
+// The messages that make up nearly all of the traffic have a format of their own, because protobuf
+// costs several allocations and a copy of the data for each entry. All others are in protobuf.
 //
 // Such a record is a byte of the type, a varint with a bit for each field that is set, those fields
-// as varints, and the entries. Each entry is a varint of such bits, its fields, and its data behind
-// its length. Fields that are not set stay so.
+// as varints, and the entries. Each entry is a varint of such bits, its fields, and the length of
+// its data before the data. Fields that are not set stay unset.
 const (
 	hasTo = 1 << iota
 	hasFrom
@@ -42,7 +42,7 @@ const (
 	entryData
 )
 
-// hot reports whether a message has a record of its own.
+// hot reports whether a message has the compact format.
 func hot(m *pb.Message) bool {
 	switch m.GetType() {
 	case pb.MsgApp, pb.MsgAppResp, pb.MsgHeartbeat, pb.MsgHeartbeatResp:
@@ -175,7 +175,7 @@ func decodeMessage(kind byte, record []byte) (*pb.Message, error) {
 	return m, nil
 }
 
-// minEntry is the length of the shortest entry: what is set, a term and an index.
+// minEntry is the length of the shortest entry: its bits, a term and an index.
 const minEntry = 3
 
 func readEntries(r *codec.Reader) []*pb.Entry {

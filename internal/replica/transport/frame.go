@@ -22,7 +22,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Errors of a peer that does not keep to the format.
+// Errors of a peer that violates the format.
 var (
 	ErrFrameTooLong = errors.New("transport: frame is too long")
 	ErrChecksum     = errors.New("transport: checksum of a frame differs")
@@ -38,8 +38,8 @@ func endFrame(buf []byte, start int) {
 	binary.LittleEndian.PutUint32(buf[start+4:], crc32.Checksum(payload, castagnoli))
 }
 
-// readFrame reads one frame of at most most bytes into a buffer of its own: messages keep parts of
-// it. Errors: ErrFrameTooLong, ErrChecksum, those of r.
+// readFrame reads one frame of at most most bytes into a new buffer, because messages keep slices
+// of it. Errors: ErrFrameTooLong, ErrChecksum, those of r.
 func readFrame(r io.Reader, most uint32) ([]byte, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -59,8 +59,7 @@ func readFrame(r io.Reader, most uint32) ([]byte, error) {
 	return payload, nil
 }
 
-// firstRead is how much is made room for before any of a frame has come: its length alone is no
-// reason to allocate.
+// firstRead is the most memory, in bytes, that the announced length of a frame alone can claim.
 const firstRead = 64 << 10
 
 func readN(r io.Reader, n int) ([]byte, error) {

@@ -12,13 +12,13 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// magic begins a hello; version is that of the format of this package.
+// magic begins a hello; version is the version of the format of this package.
 const (
 	magic   = "FWCL"
 	version = 1
 )
 
-// purpose is what a connection is for.
+// purpose says what a connection is for.
 type purpose byte
 
 const (
@@ -33,7 +33,7 @@ type hello struct {
 	from, to uint64 // replica ids
 	purpose  purpose
 	stream   string      // what a stream is for
-	address  string      // where the node that dials is dialed
+	address  string      // at which the dialing node accepts connections
 	levels   level.Range // that the node supports
 	level    uint64      // of its log
 	clock    int64       // what its wall clock shows, ns since 1970
@@ -42,7 +42,7 @@ type hello struct {
 // ErrRefused means that the peer refused the connection; the text is its reason.
 var ErrRefused = errors.New("transport: the peer refused the connection")
 
-// errForeign is of a connection that is not of this protocol at all.
+// errForeign means that a connection does not use this protocol at all.
 var errForeign = errors.New("not a connection of a Fiveways node")
 
 func (h *hello) append(dst []byte) []byte {
@@ -78,7 +78,7 @@ func readHello(r io.Reader) (h hello, err error) {
 	h.cluster, h.from, h.to = c.Uvarint(), c.Uvarint(), c.Uvarint()
 	h.purpose, h.stream, h.address = purpose(c.Uint8()), c.String(), c.String()
 	h.levels, h.level, h.clock = level.Read(&c), c.Uvarint(), int64(c.Uvarint())
-	if c.Err() != nil || h.purpose > streamLink { // a newer version may say more
+	if c.Err() != nil || h.purpose > streamLink { // a newer version may append fields
 		return h, errForeign
 	}
 	return h, nil
@@ -92,7 +92,7 @@ func answer(w io.Writer, refusal string) error {
 	return err
 }
 
-// greet says hello on a connection that was dialed, and reads the answer.
+// greet sends hello on a dialed connection and reads the answer.
 func greet(nc net.Conn, h *hello, patience time.Duration) error {
 	nc.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
 	if _, err := nc.Write(h.append(nil)); err != nil {

@@ -16,7 +16,7 @@ func NodeName(cluster, node uint64) string {
 	return fmt.Sprintf("node-%d.cluster-%016x.fiveways.internal", node, cluster)
 }
 
-// IsNode reports whether a certificate is that of a node of the cluster, any one.
+// IsNode reports whether a certificate belongs to any node of the cluster.
 func IsNode(cert *x509.Certificate, cluster uint64) bool {
 	return slices.ContainsFunc(cert.DNSNames, func(name string) bool {
 		var node uint64
@@ -25,7 +25,8 @@ func IsNode(cert *x509.Certificate, cluster uint64) bool {
 	})
 }
 
-// dialing is the configuration for a connection to a node: it must be that node.
+// dialing returns the configuration for a connection to a node, which must prove that it is that
+// node.
 func dialing(base *tls.Config, cluster, node uint64) *tls.Config {
 	c := base.Clone()
 	c.ServerName = NodeName(cluster, node)
@@ -33,13 +34,13 @@ func dialing(base *tls.Config, cluster, node uint64) *tls.Config {
 	return c
 }
 
-// accepting is the configuration for connections from nodes: a node must present its certificate.
+// accepting returns the configuration for connections from nodes, which must present a certificate.
 // With join, connections of JoinProtocol need none.
 func accepting(base *tls.Config, join bool) *tls.Config {
 	c := base.Clone()
 	c.ClientAuth = tls.RequireAndVerifyClientCert
 	c.MinVersion = tls.VersionTLS13
-	c.NextProtos = nil // a protocol is for joining alone
+	c.NextProtos = nil // only joining uses ALPN
 	if join {
 		open := joining(c)
 		c.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -52,8 +53,8 @@ func accepting(base *tls.Config, join bool) *tls.Config {
 	return c
 }
 
-// joining is the configuration for connections of JoinProtocol. It gives no session ticket: nothing
-// of such a connection may serve as a peer's.
+// joining returns the configuration for connections of JoinProtocol. It issues no session tickets,
+// so that such a connection cannot be resumed as a peer's.
 func joining(base *tls.Config) *tls.Config {
 	c := base.Clone()
 	c.ClientAuth = tls.NoClientCert

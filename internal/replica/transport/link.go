@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	linkMessages = 4096     // that may wait on a link
-	linkBytes    = 64 << 20 // that their entries may have together, beside one message
+	linkMessages = 4096     // that may be queued on a link
+	linkBytes    = 64 << 20 // of their entries together; a single message may exceed it
 	writeBuffer  = 128 << 10
 	minBackoff   = 50 * time.Millisecond
 	maxBackoff   = 2 * time.Second
 )
 
-// link sends messages to a peer over a connection that it keeps dialed.
+// link sends messages to a peer over a connection that it redials when it is lost.
 type link struct {
 	t       *Transport
 	to      *peer
@@ -42,7 +42,7 @@ type link struct {
 	buf []byte // of the goroutine that writes
 }
 
-// pong answers a ping: sent is the peer's time as the ping had it.
+// pong answers a ping: sent is the peer's time from the ping.
 type pong struct{ sent uint64 }
 
 func newLink(t *Transport, to *peer, purpose purpose) *link {
@@ -86,7 +86,7 @@ func (l *link) signal() {
 	}
 }
 
-// take swaps what is queued for an empty slice.
+// take returns what is queued, and leaves spare in its place.
 func (l *link) take(spare []*pb.Message) (messages []*pb.Message, pongs []pong) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *link) take(spare []*pb.Message) (messages []*pb.Message, pongs []pong) 
 	return messages, pongs
 }
 
-// run keeps the connection until the link is closed.
+// run keeps the link connected until it is closed.
 func (l *link) run() {
 	backoff := minBackoff
 	for {
@@ -132,7 +132,7 @@ func (l *link) setConn(nc net.Conn) {
 	l.mu.Unlock()
 }
 
-// cut ends the connection; the link dials anew.
+// cut closes the connection; the link dials again.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,8 +162,8 @@ func (l *link) dial() (net.Conn, error) {
 	return l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
 }
 
-// serve sends until the connection fails or the link is closed. A peer never writes here after its
-// answer, so a read ends with the connection.
+// serve sends until the connection fails or the link is closed. A peer writes nothing after its
+// answer, so a read returns only when the connection ends.
 func (l *link) serve(nc net.Conn) error {
 	defer context.AfterFunc(l.ctx, func() { nc.Close() })()
 	broken := make(chan error, 1)
@@ -233,11 +233,11 @@ func (l *link) write(nc net.Conn, w *bufio.Writer, m *pb.Message) (err error) {
 	return l.finish(nc, w)
 }
 
-// finish completes the frame in l.buf and writes it. A peer that reads too slowly is given up.
+// finish completes the frame in l.buf and writes it. If the peer reads too slowly, the write fails.
 func (l *link) finish(nc net.Conn, w *bufio.Writer) error {
 	endFrame(l.buf, 0)
 	patience := writePatience + time.Duration(len(l.buf)>>20)*time.Second
-	nc.SetWriteDeadline(time.Now().Add(patience)) //nolint:errcheck // writing tells
+	nc.SetWriteDeadline(time.Now().Add(patience)) //nolint:errcheck // the write fails, too
 	_, err := w.Write(l.buf)
 	if cap(l.buf) > keptBuffer {
 		l.buf = nil
@@ -245,7 +245,7 @@ func (l *link) finish(nc net.Conn, w *bufio.Writer) error {
 	return err
 }
 
-// ping asks for the peer's time. Only one link does it.
+// ping asks for the peer's time. Only the control link does.
 func (l *link) ping(nc net.Conn, w *bufio.Writer) error {
 	if l.purpose != controlLink {
 		return nil

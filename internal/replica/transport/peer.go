@@ -13,32 +13,32 @@ import (
 type peer struct {
 	id            uint64
 	address       atomic.Pointer[string]
-	listed        string // guarded by Transport.mu: its address by SetPeers
+	listed        string // guarded by Transport.mu: its address from SetPeers
 	control, bulk *link
 	pinged        atomic.Pointer[pinged]      // nil until a ping has come
-	levels        atomic.Pointer[level.Range] // nil while it has no control link to this node
+	levels        atomic.Pointer[level.Range] // nil while its control link is down
 	figures       figures
 }
 
 type figures struct {
 	sent, dropped atomic.Uint64
 	rtt, skew     atomic.Int64 // ns
-	apart         atomic.Bool  // skew is too much
+	apart         atomic.Bool  // skew is too large
 	heard         atomic.Int64 // ns since Transport.start; 0: never
 }
 
-// PeerStatus is what is known of a peer.
+// PeerStatus is what a node knows about a peer.
 type PeerStatus struct {
 	Address       string
-	Connected     bool          // both links are there, and work as far as is known
+	Connected     bool          // both links are up
 	RTT           time.Duration // of the last ping, 0 = unknown
 	Skew          time.Duration // of its wall clock, positive when it is ahead; exact to half of RTT
-	Heard         time.Duration // how long ago something came from it last, -1 = never
+	Heard         time.Duration // since the last message from it, -1 = never
 	Sent, Dropped uint64        // messages
-	Levels        level.Range   // that it supports; empty while it is not connected to this node
+	Levels        level.Range   // that it supports; empty while its control link is down
 }
 
-// link chooses the link of a message. All of MsgApp goes by one, for their order matters: one
+// link chooses the link for a message. All MsgApp go over one link because their order matters: one
 // without entries that overtook another would be rejected.
 func (p *peer) link(m *pb.Message) *link {
 	if m.GetType() == pb.MsgApp {

@@ -10,29 +10,29 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// TimelyWithin is the age from which on a message that is Timely is dropped.
+// TimelyWithin is the age at which a Timely message is dropped.
 const TimelyWithin = time.Second
 
-// campaignTransfer is the context of a vote that a node asks for because the leader has told it to
-// stand for election. The library does not export it.
+// campaignTransfer is the context of the vote requests of a node that the leader has told to stand
+// for election. The library does not export it.
 const campaignTransfer = "CampaignTransfer"
 
-// Timely reports whether a message must not arrive late: it lets a node be elected while another
-// one's lease may run. A leader that gives its lead away has no lease for some time; what still
-// was on the way after that would break it.
+// Timely reports whether a message must not arrive late, because it can get a node elected during
+// another node's lease. A leader that transfers its leadership gives up its lease only for some
+// time; a message that arrives after that would break the next lease.
 func Timely(m *pb.Message) bool {
 	return m.GetType() == pb.MsgTimeoutNow || m.GetType() == pb.MsgVote && string(m.GetContext()) == campaignTransfer
 }
 
-// pinged is the last ping of a peer.
+// pinged is the last ping from a peer.
 type pinged struct {
-	sent uint64        // the peer's time, as the ping had it
-	at   time.Duration // when it came, by this node's
+	sent uint64        // the peer's time, from the ping
+	at   time.Duration // when it arrived, by this node's clock
 }
 
-// appendTimely appends the record of a message that is Timely: the peer's time by its last ping,
-// and how long ago that came. From that the peer knows how old the message is at most, without
-// another clock than its own. false when no ping has come yet.
+// appendTimely appends the record of a Timely message: the peer's time from its last ping, and how
+// long ago that arrived. From these the peer computes the greatest age of the message with no clock
+// but its own. ok is false if no ping has arrived yet.
 func (l *link) appendTimely(dst []byte, m *pb.Message) (_ []byte, ok bool, err error) {
 	p := l.to.pinged.Load()
 	if p == nil {
@@ -43,7 +43,7 @@ func (l *link) appendTimely(dst []byte, m *pb.Message) (_ []byte, ok bool, err e
 	return dst, true, err
 }
 
-// decodeTimely returns the message of such a record and its greatest age.
+// decodeTimely returns the message in such a record and its greatest age.
 func (t *Transport) decodeTimely(record []byte) (m *pb.Message, age time.Duration, err error) {
 	sent, n := binary.Uvarint(record)
 	held, k := binary.Uvarint(record[max(n, 0):])

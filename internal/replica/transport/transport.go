@@ -24,7 +24,7 @@ const (
 	mostStrangers = 64 // connections whose other end is not known yet
 )
 
-// SnapshotStream is the purpose of a stream that has a snapshot (replica.Options.Dial,
+// SnapshotStream is the purpose of a stream that carries a snapshot (replica.Options.Dial,
 // replica.Replica.Receive).
 const SnapshotStream = "snapshot"
 
@@ -39,23 +39,23 @@ type Options struct {
 	Cluster uint64
 	Self    uint64      // this node's replica id
 	Address string      // host:port of this node, as others reach it
-	Levels  level.Range // that this node supports; a peer whose log is at another one is refused
-	// TLS has the node's certificate (NodeName), and the cluster's authority, and nothing else, as
-	// RootCAs and ClientCAs.
+	Levels  level.Range // that this node supports; a peer whose log is at another level is refused
+	// TLS has the node's certificate (NodeName) and, as RootCAs and ClientCAs, only the cluster's
+	// CA.
 	TLS *tls.Config
-	// Receive gets each message of Raft, on the goroutine of its connection, in the order of its
-	// link. It holds that link up while it runs. The message is the receiver's; the data of its
-	// entries must not be changed.
+	// Receive gets each Raft message, on the goroutine of its connection and in the order of its
+	// link, which waits while it runs. It may keep the message, but must not change the data of the
+	// entries.
 	Receive func(*pb.Message)
-	// Unreachable is told of a peer for which messages were dropped.
+	// Unreachable is called when messages to a peer were dropped.
 	Unreachable func(node uint64)
 	// Stream gets each stream that a peer opens (Dial), on a goroutine of its own, and closes it.
-	// nil: there are none.
+	// nil: streams are refused.
 	Stream func(from uint64, purpose string, nc net.Conn)
-	// Join serves a connection of JoinProtocol, on a goroutine of its own; the connection is closed
-	// when it returns, and its error logged. Nothing is known of the other end. The connection has
-	// the deadline of a stranger, and stays one of the few strangers that may be there at a time:
-	// Join sets a later deadline once it has reason to trust the other end. nil: none is served.
+	// Join serves a connection of JoinProtocol, on a goroutine of its own; when it returns, the
+	// connection is closed and the error logged. The other end is unknown, so the connection has a
+	// short deadline and counts among the few strangers that may be connected at a time. Join sets
+	// a later deadline once it trusts the other end. nil: such connections are refused.
 	Join func(nc *tls.Conn) error
 	Now  func() time.Time // wall clock; nil: time.Now
 	Log  *slog.Logger     // nil: nothing is logged
@@ -73,7 +73,7 @@ type Transport struct {
 	peers     map[uint64]*peer         // guarded by mu
 	highest   uint64                   // guarded by mu: of SetPeers
 	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not known yet
-	strangers int                      // guarded by mu: of accepted, those
+	strangers int                      // guarded by mu: how many of accepted are not known yet
 	lines     map[line]*rate.Sometimes // guarded by mu: when each may be logged again
 	listeners []net.Listener           // guarded by mu
 	running   sync.WaitGroup
@@ -98,10 +98,11 @@ func New(o Options) *Transport {
 // elapsed is the time since New, by the monotonic clock.
 func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
 
-// SetPeers says which nodes there are beside this one, and where: host and port. Connections of
-// those that are gone are closed. Only peers are let in, and nodes with a number above highest, the
-// highest that this node knows of: they were added while it was behind, and may lead it by now. A
-// peer that has said another address since (PeerStatus.Address) keeps that until this one changes.
+// SetPeers sets the other nodes and their addresses, host:port. It closes the connections of nodes
+// that are no longer among them. Only peers may connect, and nodes with a number above highest, the
+// highest that this node knows of: they were added while it was behind, and may lead by now. A peer
+// that has since reported another address (PeerStatus.Address) keeps that until the one here
+// changes.
 func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,11 +129,11 @@ func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	}
 }
 
-// SetLevel says which level the log of this node is at. Peers that do not support it are refused
-// when they connect.
+// SetLevel sets the level of this node's log. Peers that do not support it are refused when they
+// connect.
 func (t *Transport) SetLevel(level uint64) { t.level.Store(level) }
 
-// add begins the links to a peer. mu is held.
+// add starts the links to a peer. mu is held.
 func (t *Transport) add(id uint64, address string) *peer {
 	p := &peer{id: id}
 	p.address.Store(&address)
@@ -143,7 +144,7 @@ func (t *Transport) add(id uint64, address string) *peer {
 	return p
 }
 
-// drop closes what a node has opened. mu is held.
+// drop closes the connections that a node has opened. mu is held.
 func (t *Transport) drop(node uint64) {
 	for nc, from := range t.accepted {
 		if from == node {
@@ -158,8 +159,8 @@ func (t *Transport) peer(id uint64) *peer {
 	return t.peers[id]
 }
 
-// Send queues messages, each for the node that it names. It never blocks. A message that cannot be
-// queued is dropped, and so is one for a node that is no peer.
+// Send queues messages, each for the node that it names. It never blocks. It drops a message that
+// cannot be queued, and one for a node that is no peer.
 func (t *Transport) Send(messages []*pb.Message) {
 	for _, m := range messages {
 		p := t.peer(m.GetTo())
@@ -173,7 +174,7 @@ func (t *Transport) Send(messages []*pb.Message) {
 	}
 }
 
-// Status tells of a peer; ok is false when there is no such one.
+// Status returns the status of a peer; ok is false if there is no such peer.
 func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 	p := t.peer(node)
 	if p == nil {
@@ -194,7 +195,7 @@ func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 	return s, true
 }
 
-// Dial opens a stream to a peer, for a purpose that its Options.Stream knows. Errors:
+// Dial opens a stream to a peer for a purpose that the peer's Options.Stream knows. Errors:
 // ErrUnknownPeer, ErrRefused, ErrClosed, those of the network.
 func (t *Transport) Dial(ctx context.Context, node uint64, purpose string) (net.Conn, error) {
 	p := t.peer(node)
@@ -225,16 +226,16 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 	return nc, nil
 }
 
-// keepAlive finds out in about ten seconds that a machine is gone.
+// keepAlive detects within about ten seconds that a machine has gone.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}
 
-// line is a line of the log about a node, 0 for connections whose node is not known.
+// line identifies a log line about a node, 0 for connections whose node is not known.
 type line struct {
 	node uint64
 	text string
 }
 
-// complain logs a line about a node, the same one at most once in ten seconds.
+// complain logs a line about a node, the same line at most once in ten seconds.
 func (t *Transport) complain(node uint64, text string, args ...any) {
 	const silence = 10 * time.Second
 	t.mu.Lock()
@@ -248,7 +249,7 @@ func (t *Transport) complain(node uint64, text string, args ...any) {
 	some.Do(func() { t.o.Log.Warn(text, args...) })
 }
 
-// Close closes all connections and returns when nothing runs any more.
+// Close closes all connections and returns when all goroutines have ended.
 func (t *Transport) Close() {
 	t.mu.Lock()
 	t.cancel()
