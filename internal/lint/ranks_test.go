@@ -74,6 +74,7 @@ var ranks = []struct {
 	{"internal/broker/streams", 53},
 	{"internal/definitions", 46},
 	{"internal/authn", 45},
+	{"internal/logtest", 10},
 	{"internal/throttle", 45},
 	{"internal/declareargs", 52},
 	{"internal/policies", 55},

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net"
@@ -9,13 +8,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 // TestSparse: of a line that comes often one is written in a minute for each source, a few of all,
 // and how many are not.
 func TestSparse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b bytes.Buffer
+		var b logtest.Text
 		log := Sparse(slog.New(slog.NewTextHandler(&b, nil)))
 		for i := range 1000 {
 			log.With("a", 1).Warn("often", "peer", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: i}, "user", "ann")
@@ -34,7 +35,7 @@ func TestSparse(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, b.String())
 			}
 		}
-		b.Reset()
+		b.Take()
 		log.Warn("often")
 		time.Sleep(2 * sparseTime)
 		synctest.Wait()

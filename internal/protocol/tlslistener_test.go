@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 // certificates are files in memory.
@@ -298,7 +299,7 @@ func TestReload(t *testing.T) {
 // Files that change are noticed, once whatever they hold.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log logtest.Text
 		s, files, _ := openTest(t, TLSOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ctx, stop := context.WithCancel(t.Context())
 		watched := make(chan struct{})

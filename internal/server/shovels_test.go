@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"net"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,35 +15,18 @@ import (
 
 	"fiveways.dev/fiveways/internal/config"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 	"fiveways.dev/fiveways/test/daemon"
 )
 
 const shovelPatience = 20 * time.Second
 
-// lockedText is a log that may be read while it grows.
-type lockedText struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // shovelNode is a broker that no protocol reaches; its shovels do.
 type shovelNode struct {
 	t *testing.T
 	*Server
-	log lockedText
+	log logtest.Text
 }
 
 func startShovelNode(t *testing.T, dir string) *shovelNode {

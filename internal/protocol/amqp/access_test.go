@@ -1,7 +1,6 @@
 package amqp
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -354,28 +354,10 @@ func TestDeletionEndsConnections(t *testing.T) {
 	}
 }
 
-// safeBuffer collects a log.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // TestRefusedLoginsAreLogged: user, address, mechanism and reason are logged, and never the
 // password.
 func TestRefusedLoginsAreLogged(t *testing.T) {
-	var log safeBuffer
+	var log logtest.Text
 	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}}, broker.Options{})
 	n.user("u", catalog.Permission{})
 	texts := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
@@ -29,7 +30,7 @@ func (l panicLog) Handle(ctx context.Context, r slog.Record) error {
 // TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told, and
 // all it had is given back; the others notice nothing.
 func TestPanicEndsOneConnection(t *testing.T) {
-	var log safeBuffer
+	var log logtest.Text
 	paper := slog.New(panicLog{slog.NewTextHandler(&log, nil), "amqp: new secret refused"})
 	n := startNode(t, Options{Shared: protocol.Shared{Log: paper}}, broker.Options{})
 	other, c := n.login(), n.login()

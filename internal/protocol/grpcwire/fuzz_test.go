@@ -6,12 +6,13 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
+
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 // FuzzConnection sends arbitrary bytes after the preface: the server may close the
@@ -31,7 +32,7 @@ func FuzzConnection(f *testing.F) {
 	seed(settings, appendFrame(nil, http2.FramePing, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8), appendGoAway(nil, 0, 0, "bye"), appendFrame(nil, http2.FramePriority, 0, 3, 0, 0, 0, 0, 1))
 	seed(settings, appendFrame(nil, http2.FrameHeaders, 0, 1, r.block(with()...)...), appendFrame(nil, http2.FrameContinuation, http2.FlagContinuationEndHeaders, 1), empty)
 
-	log := &lines{}
+	log := &logtest.Text{}
 	srv := New(Options{Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError})), MaxRecvBytes: 1 << 16})
 	testpb.RegisterTestServiceServer(srv, &service{})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -53,27 +54,8 @@ func FuzzConnection(f *testing.F) {
 			t.Fatal("the server hangs")
 		}
 		theirs.Close()
-		if text := log.take(); strings.Contains(text, "panic") {
+		if text := log.Take(); strings.Contains(text, "panic") {
 			t.Fatal(text)
 		}
 	})
-}
-
-// lines keeps what is logged.
-type lines struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer l.b.Reset()
-	return l.b.String()
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/failure"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
@@ -279,39 +279,21 @@ func TestMethodsAndPaths(t *testing.T) {
 
 // Requests have names: the client's, or ours.
 func TestRequestIDs(t *testing.T) {
-	var log syncText
+	var log logtest.Text
 	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, ServerOptions{})
 	if got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", "mine-7").Header.Get("X-Request-Id"); got != "mine-7" {
 		t.Errorf("%q", got)
 	}
-	if !strings.Contains(log.text(), "audit.request=mine-7 audit.outcome=done") {
-		t.Errorf("the log: %s", log.text())
+	if !strings.Contains(log.String(), "audit.request=mine-7 audit.outcome=done") {
+		t.Errorf("the log: %s", log.String())
 	}
 	for _, bad := range []string{"two words", "é", strings.Repeat("x", 129)} {
 		got := n.request(t, "PUT", "/api/vhosts/v", "guest:guest", "{}", "X-Request-Id", bad).Header.Get("X-Request-Id")
-		if got == bad || len(got) < 10 || !strings.Contains(log.text(), got) {
-			t.Errorf("%q is called %q; the log: %s", bad, got, log.text())
+		if got == bad || len(got) < 10 || !strings.Contains(log.String(), got) {
+			t.Errorf("%q is called %q; the log: %s", bad, got, log.String())
 		}
 	}
-}
-
-// syncText is a text that several write.
-type syncText struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncText) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncText) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // A wrong password is answered late; the client that leaves meanwhile holds nothing up.

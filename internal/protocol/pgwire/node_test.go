@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/protocoltest"
@@ -32,29 +32,12 @@ type node struct {
 	b    *broker.Broker
 	s    *Server
 	addr string
-	log  *safeBuffer
+	log  *logtest.Text
 
 	pipes *protocol.Pipes // in place of addr, in a bubble
 
 	mu    sync.Mutex
 	fakes []*fake // guarded by mu
-}
-
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // startNode starts a server whose sessions are fakes.
@@ -106,7 +89,7 @@ func startRealNode(t testing.TB, o Options) *node {
 // serve starts a server on a listener.
 func serve(t testing.TB, o Options, ln net.Listener) *node {
 	t.Helper()
-	n := &node{t: t, log: &safeBuffer{}}
+	n := &node{t: t, log: &logtest.Text{}}
 	o.Log = slog.New(slog.NewTextHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.LoginDelay == 0 {
 		o.LoginDelay = -1

@@ -35,6 +35,7 @@ func TestIdleConsumerGoes(t *testing.T) {
 			use()
 		}
 		w.put("/q/a/p/l", "v")
+		synctest.Wait()
 		same(t, w.all("/q/a/c/w/"), "/q/a/c/w/"+i(2)+"/l=v")
 		time.Sleep(DefaultConsumerIdle + time.Second)
 		synctest.Wait()
