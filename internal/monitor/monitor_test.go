@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +28,25 @@ type node struct {
 	b *broker.Broker
 	m *Monitor
 	s *broker.Session
-	e Edge
+
+	mu sync.Mutex
+	e  Edge // guarded by mu while m runs
+}
+
+// edge is what the monitor samples.
+func (n *node) edge() Edge {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e := n.e
+	e.Channels = slices.Clone(e.Channels)
+	return e
+}
+
+// change changes what the monitor samples.
+func (n *node) change(by func(*Edge)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	by(&n.e)
 }
 
 func start(t *testing.T) *node {
@@ -34,7 +54,7 @@ func start(t *testing.T) *node {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	n := &node{t: t, b: b}
 	var err error
-	n.m = New(b, Options{Edge: func() Edge { return n.e }, Process: func() Process { return Process{Memory: 1 << 20, Files: 7} }})
+	n.m = New(b, Options{Edge: n.edge, Process: func() Process { return Process{Memory: 1 << 20, Files: 7} }})
 	if n.s, err = b.Operate("/"); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +223,7 @@ func TestTotals(t *testing.T) {
 		}
 		n.m.Start()
 		n.publish("q", 10)
-		n.e.Channels[0].Counts.Confirmed = 15
+		n.change(func(e *Edge) { e.Channels[0].Counts.Confirmed = 15 })
 		time.Sleep(every)
 		synctest.Wait()
 		for what, sum := range map[string]Sum{"vhost": n.m.VHost("/", Query{}), "total": n.m.Total(Query{})} {
@@ -231,7 +251,7 @@ func TestTotals(t *testing.T) {
 		if f := n.m.ExchangeStats("/", "", 0, 0, Query{}); f.Get("publish_in") != 20 {
 			t.Errorf("what comes to a queue past exchanges is not told: %+v", f)
 		}
-		n.e = Edge{}
+		n.change(func(e *Edge) { *e = Edge{} })
 		time.Sleep(every)
 		synctest.Wait()
 		if len(n.m.connections)+len(n.m.channels) != 0 || len(n.m.queues) != 1 {
