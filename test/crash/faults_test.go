@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +25,9 @@ import (
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
 // three nodes, while clients work with messages, keys, jobs, transactions of SQL and semaphores.
 // Each of FAULT_SEEDS (1) seeds from FAULT_SEED on (drawn itself when unset) has a cluster of its
-// own, and FAULT_ROUNDS (2) faults for each kind of clients.
+// own, and FAULT_ROUNDS (2) faults for each kind of clients. FAULT_KINDS, a regular expression for
+// their names, has only some faults happen, and FAULT_LOADS, with commas between, only some clients
+// work.
 func TestClusterFaults(t *testing.T) {
 	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
 	rounds := setting(t, "FAULT_ROUNDS", 2)
@@ -38,8 +42,7 @@ func TestClusterFaults(t *testing.T) {
 					total[name] += n
 				}
 			}()
-			messages := []string{"plain", "grouped", "once", "delayed"}[seed%4]
-			for _, name := range []string{messages, "keys", "jobs", "sql", "semaphores"} {
+			for _, name := range loadsOf(seed) {
 				if !t.Failed() {
 					loads.Find(t, name).Run(t, plan, func() loads.Broker { return c.next() })
 				}
@@ -49,6 +52,14 @@ func TestClusterFaults(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		t.Logf("%3d times: %s", total[name], name)
 	}
+}
+
+// loadsOf are the kinds of clients that work with the cluster of a seed.
+func loadsOf(seed int) []string {
+	if names := os.Getenv("FAULT_LOADS"); names != "" {
+		return strings.Split(names, ",")
+	}
+	return []string{[]string{"plain", "grouped", "once", "delayed"}[seed%4], "keys", "jobs", "sql", "semaphores"}
 }
 
 // trouble is a cluster to which things happen.
@@ -76,7 +87,12 @@ func newTrouble(t *testing.T, seed int) *trouble {
 		must(t, err)
 		c.disks, folders = append(c.disks, disk), append(folders, filepath.Join(disk, "data"))
 	}
-	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil })
+	names, err := regexp.Compile(os.Getenv("FAULT_KINDS"))
+	must(t, err)
+	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil || !names.MatchString(f.name) })
+	if len(c.kinds) == 0 {
+		t.Fatalf("FAULT_KINDS=%q is the name of no fault", names)
+	}
 	c.Cluster = clustertest.Linked(t, folders, "--shards", "3", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--disk-free-limit", "1MiB")
 	return c
 }
