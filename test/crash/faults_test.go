@@ -131,6 +131,7 @@ type faulty struct {
 	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, that of client first
 	isolated               func()              // of OnIsolated
 	mend                   func()
+	looks                  *looker // nil: the node is not cut off
 	once                   sync.Once
 
 	mu    sync.Mutex
@@ -172,10 +173,15 @@ func (f *faulty) Kill() {
 	f.once.Do(func() {
 		f.t.Logf("%s (node %d, clients at node %d)", f.name, f.hit, f.client)
 		f.struck[f.name]++
-		begun := time.Now()
-		silences := f.isolates && f.isolated != nil && f.client == f.hit && f.leads(f.hit)
-		f.strike(f)
+		silences := f.isolates && f.leads(f.hit)
 		if silences {
+			if err := f.look(); err != nil {
+				f.t.Log("deliveries are not looked at: ", err)
+			}
+		}
+		begun := time.Now()
+		f.strike(f)
+		if silences && f.isolated != nil && f.client == f.hit {
 			f.isolated()
 		}
 		f.served(begun)
@@ -192,6 +198,9 @@ func (f *faulty) recover() {
 	f.Network.Heal()
 	if f.isolates { // it may still tell its clients something
 		f.Until("the node does not lead any more", func() bool { return !f.leads(f.hit) })
+	}
+	if f.looks != nil {
+		f.looks.end(f.t)
 	}
 	f.closeDoors()
 	for i, n := range f.Nodes {

@@ -1,7 +1,9 @@
 package planted
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,8 +81,20 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// strikes is what a test logs of a fault.
-var strikes = regexp.MustCompile(`\(node \d, clients at node \d\)`)
+var (
+	// strikes is what TestClusterFaults logs of a fault.
+	strikes = regexp.MustCompile(`\(node \d, clients at node \d\)`)
+	// killed is what TestCrash logs at the end.
+	killed = regexp.MustCompile(`\d+ crashes`)
+)
+
+// rounds is how much it took to find a bug.
+func rounds(out []byte) string {
+	if n := len(strikes.FindAll(out, -1)); n > 0 {
+		return fmt.Sprint(n, " faults")
+	}
+	return cmp.Or(string(killed.Find(out)), "one run")
+}
 
 // find runs the test that has to find the bug, on a broker that has it.
 func (b *bug) find(t *testing.T) {
@@ -104,7 +118,7 @@ func (b *bug) find(t *testing.T) {
 	if err == nil || at < 0 {
 		t.Fatalf("%s ended with %v, and nothing in it matches %q:\n%s", b.test, err, b.found, out)
 	}
-	t.Logf("%s: after %.0f s and %d faults:\n%s", b.test, time.Since(begun).Seconds(), len(strikes.FindAll(out, -1)), strings.TrimSpace(lines[at]))
+	t.Logf("%s, after %s and %.0f s: %s", b.test, rounds(out), time.Since(begun).Seconds(), strings.TrimSpace(lines[at]))
 }
 
 func must(t *testing.T, err error) {
