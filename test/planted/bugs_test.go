@@ -13,10 +13,10 @@ type bug struct {
 // edit is a change of a source file. from is there exactly once.
 type edit struct{ file, from, to string }
 
-// faults has TestClusterFaults strike up to four clusters of three nodes, three times each, with
-// faults whose names match, while one kind of clients works.
+// faults has TestClusterFaults strike up to six clusters of three nodes, twice each, with faults
+// whose names match, while one kind of clients works.
 func faults(name, load string) []string {
-	return []string{"FAULT_SEEDS=4", "FAULT_SEED=1", "FAULT_ROUNDS=3", "FAULT_KINDS=" + name, "FAULT_LOADS=" + load}
+	return []string{"FAULT_SEEDS=6", "FAULT_SEED=1", "FAULT_ROUNDS=2", "FAULT_KINDS=" + name, "FAULT_LOADS=" + load}
 }
 
 // kills has TestCrash and its like kill a broker so often.
