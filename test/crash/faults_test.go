@@ -27,7 +27,7 @@ import (
 // Each of FAULT_SEEDS (1) seeds from FAULT_SEED on (drawn itself when unset) has a cluster of its
 // own, and FAULT_ROUNDS (2) faults for each kind of clients. FAULT_KINDS, a regular expression for
 // their names, has only some faults happen, and FAULT_LOADS, with commas between, only some clients
-// work.
+// work: at most one of those of messages, whose queues have the same names.
 func TestClusterFaults(t *testing.T) {
 	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
 	rounds := setting(t, "FAULT_ROUNDS", 2)
@@ -46,6 +46,9 @@ func TestClusterFaults(t *testing.T) {
 				if !t.Failed() {
 					loads.Find(t, name).Run(t, plan, func() loads.Broker { return c.next() })
 				}
+			}
+			if !t.Failed() {
+				c.compare()
 			}
 		})
 	}
@@ -204,14 +207,35 @@ func (f *faulty) recover() {
 	}
 	f.closeDoors()
 	for i, n := range f.Nodes {
-		switch {
-		case n.Broker == nil:
+		if n.Broker == nil {
 			f.Up(i)
-		case ended(n.Broker):
-			f.t.Fatalf("node %d has ended by itself:\n%s", i, n.Log())
 		}
 	}
+	f.allRun()
 	f.converge()
+}
+
+// allRun checks that no node has ended.
+func (c *trouble) allRun() {
+	c.t.Helper()
+	for i, n := range c.Nodes {
+		if ended(n.Broker) {
+			c.t.Fatalf("node %d has ended by itself:\n%s", i, n.Log())
+		}
+	}
+}
+
+// compareWithin is when a node that begins to lead has had the others compare their states with its
+// own, for sure.
+const compareWithin = 2 * time.Second
+
+// compare has all nodes compare their states. One that finds another than the leader's ends.
+func (c *trouble) compare() {
+	c.t.Helper()
+	clustertest.Command(c.t, "cluster", "transfer", "--data", c.Nodes[c.Leader()].Dir)
+	c.Leader()
+	<-time.After(compareWithin)
+	c.allRun()
 }
 
 func ended(b *brokertest.Broker) bool {

@@ -71,12 +71,18 @@ func overlay(t *testing.T, edits []edit) (path string) {
 func TestPlanted(t *testing.T) {
 	names := os.Getenv("PLANTED")
 	if names == "" {
-		t.Skip("takes minutes for each bug: PLANTED says for which")
+		t.Skip("takes half a minute for each bug: PLANTED says for which")
 	}
 	chosen := regexp.MustCompile(names)
+	tests := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", tests, "./test/crash", "./test/cluster")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, b := range bugs {
 		if chosen.MatchString(b.name) {
-			t.Run(b.name, func(t *testing.T) { b.find(t) })
+			t.Run(b.name, func(t *testing.T) { b.find(t, filepath.Join(tests, b.in+".test")) })
 		}
 	}
 }
@@ -96,17 +102,11 @@ func rounds(out []byte) string {
 	return cmp.Or(string(killed.Find(out)), "one run")
 }
 
-// find runs the test that has to find the bug, on a broker that has it.
-func (b *bug) find(t *testing.T) {
+// find runs the test that has to find the bug, one of the compiled tests, on a broker that has it.
+func (b *bug) find(t *testing.T, tests string) {
 	t.Helper()
-	compiled := filepath.Join(t.TempDir(), "test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", compiled, ".")
-	build.Dir = filepath.Join(root, "test", b.in)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	test := exec.CommandContext(t.Context(), compiled, "-test.v", "-test.failfast", "-test.run", "^"+b.test)
-	test.Dir = build.Dir
+	test := exec.CommandContext(t.Context(), tests, "-test.v", "-test.failfast", "-test.run", "^"+b.test)
+	test.Dir = filepath.Join(root, "test", b.in)
 	// The test builds the broker, and the next version of it, with these flags.
 	test.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay(t, b.edits), "BROKERTEST_BIN=")
 	test.Env = append(test.Env, b.env...)
