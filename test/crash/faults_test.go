@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +25,9 @@ import (
 // TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
 // three nodes, while clients work with messages, keys, jobs, transactions of SQL and semaphores.
 // Each of FAULT_SEEDS (1) seeds from FAULT_SEED on (drawn itself when unset) has a cluster of its
-// own, and FAULT_ROUNDS (2) faults for each kind of clients.
+// own, and FAULT_ROUNDS (2) faults for each kind of clients. FAULT_KINDS, a regular expression for
+// their names, has only some faults happen, and FAULT_LOADS, with commas between, only some clients
+// work: at most one of those of messages, whose queues have the same names.
 func TestClusterFaults(t *testing.T) {
 	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
 	rounds := setting(t, "FAULT_ROUNDS", 2)
@@ -38,17 +42,27 @@ func TestClusterFaults(t *testing.T) {
 					total[name] += n
 				}
 			}()
-			messages := []string{"plain", "grouped", "once", "delayed"}[seed%4]
-			for _, name := range []string{messages, "keys", "jobs", "sql", "semaphores"} {
+			for _, name := range loadsOf(seed) {
 				if !t.Failed() {
 					loads.Find(t, name).Run(t, plan, func() loads.Broker { return c.next() })
 				}
+			}
+			if !t.Failed() {
+				c.compare()
 			}
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		t.Logf("%3d times: %s", total[name], name)
 	}
+}
+
+// loadsOf are the kinds of clients that work with the cluster of a seed.
+func loadsOf(seed int) []string {
+	if names := os.Getenv("FAULT_LOADS"); names != "" {
+		return strings.Split(names, ",")
+	}
+	return []string{[]string{"plain", "grouped", "once", "delayed"}[seed%4], "keys", "jobs", "sql", "semaphores"}
 }
 
 // trouble is a cluster to which things happen.
@@ -76,7 +90,12 @@ func newTrouble(t *testing.T, seed int) *trouble {
 		must(t, err)
 		c.disks, folders = append(c.disks, disk), append(folders, filepath.Join(disk, "data"))
 	}
-	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil })
+	names, err := regexp.Compile(os.Getenv("FAULT_KINDS"))
+	must(t, err)
+	c.kinds = slices.DeleteFunc(c.kinds, func(f fault) bool { return f.disk && c.disks == nil || !names.MatchString(f.name) })
+	if len(c.kinds) == 0 {
+		t.Fatalf("FAULT_KINDS=%q is the name of no fault", names)
+	}
 	c.Cluster = clustertest.Linked(t, folders, "--shards", "3", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--disk-free-limit", "1MiB")
 	return c
 }
@@ -115,6 +134,7 @@ type faulty struct {
 	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, that of client first
 	isolated               func()              // of OnIsolated
 	mend                   func()
+	looks                  *looker // nil: the node is not cut off
 	once                   sync.Once
 
 	mu    sync.Mutex
@@ -156,10 +176,15 @@ func (f *faulty) Kill() {
 	f.once.Do(func() {
 		f.t.Logf("%s (node %d, clients at node %d)", f.name, f.hit, f.client)
 		f.struck[f.name]++
-		begun := time.Now()
-		silences := f.isolates && f.isolated != nil && f.client == f.hit && f.leads(f.hit)
-		f.strike(f)
+		silences := f.isolates && f.leads(f.hit)
 		if silences {
+			if err := f.look(); err != nil {
+				f.t.Log("deliveries are not looked at: ", err)
+			}
+		}
+		begun := time.Now()
+		f.strike(f)
+		if silences && f.isolated != nil && f.client == f.hit {
 			f.isolated()
 		}
 		f.served(begun)
@@ -177,16 +202,40 @@ func (f *faulty) recover() {
 	if f.isolates { // it may still tell its clients something
 		f.Until("the node does not lead any more", func() bool { return !f.leads(f.hit) })
 	}
+	if f.looks != nil {
+		f.looks.end(f.t)
+	}
 	f.closeDoors()
 	for i, n := range f.Nodes {
-		switch {
-		case n.Broker == nil:
+		if n.Broker == nil {
 			f.Up(i)
-		case ended(n.Broker):
-			f.t.Fatalf("node %d has ended by itself:\n%s", i, n.Log())
 		}
 	}
+	f.allRun()
 	f.converge()
+}
+
+// allRun checks that no node has ended.
+func (c *trouble) allRun() {
+	c.t.Helper()
+	for i, n := range c.Nodes {
+		if ended(n.Broker) {
+			c.t.Fatalf("node %d has ended by itself:\n%s", i, n.Log())
+		}
+	}
+}
+
+// compareWithin is when a node that begins to lead has had the others compare their states with its
+// own, for sure.
+const compareWithin = 2 * time.Second
+
+// compare has all nodes compare their states. One that finds another than the leader's ends.
+func (c *trouble) compare() {
+	c.t.Helper()
+	clustertest.Command(c.t, "cluster", "transfer", "--data", c.Nodes[c.Leader()].Dir)
+	c.Leader()
+	<-time.After(compareWithin)
+	c.allRun()
 }
 
 func ended(b *brokertest.Broker) bool {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// staleAfter is how long a node that is cut off may deliver what it knows: a second by its promise,
+// StaleAfter is how long a node that is cut off may deliver what it knows: a second by its promise,
 // and a second for the way to a client on a busy machine.
-const staleAfter = 2 * time.Second
+const StaleAfter = 2 * time.Second
 
 // checkIsolated: a node that is cut off confirms nothing that it is asked for then and commits no
 // transaction that did something, and soon delivers nothing any more.
@@ -41,7 +41,7 @@ func checkIsolated(r *run) (breaches []string) {
 				breaches = append(breaches, fmt.Sprintf("committed by a node that is cut off: tx %d", e.Tx))
 			}
 		case Delivered:
-			if late := e.At - since.At; late > staleAfter.Milliseconds() {
+			if late := e.At - since.At; late > StaleAfter.Milliseconds() {
 				breaches = append(breaches, fmt.Sprintf("delivered by a node %d ms after it was cut off: %s", late, place{e.Msg, e.Queue}))
 			}
 		}
