@@ -107,10 +107,10 @@ func (c *conn) describe() string {
 	if c.resp3.Load() {
 		version = 3
 	}
-	channels, patterns := c.subscribed[0].Load(), c.subscribed[1].Load()
-	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=0 multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
+	channels, patterns, shards := c.subscribed[0].Load(), c.subscribed[1].Load(), c.subscribed[3].Load()
+	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=%d multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
 		c.id, c.nc.RemoteAddr(), c.nc.LocalAddr(), f.name, int(now.Sub(c.opened).Seconds()), max(0, int(idle.Seconds())), c.flags(c.listens()),
-		channels, patterns, c.queued.Load(), last, f.user, version)
+		channels, patterns, shards, c.queued.Load(), last, f.user, version)
 }
 
 // flags is what kind of client it is: S subscribed, b waiting, x in a transaction, N none of these.

@@ -111,8 +111,9 @@ func infoStats(c *conn, line func(string, ...any)) {
 	line("rejected_connections:%d", c.srv.rejected.Load())
 	line("expired_keys:0")
 	line("evicted_keys:0")
-	line("pubsub_channels:%d", len(c.srv.hub.listed(vhost, "")))
+	line("pubsub_channels:%d", len(c.srv.hub.listed(&byChannel, vhost, "*")))
 	line("pubsub_patterns:%d", c.srv.hub.patternCount(vhost))
+	line("pubsubshard_channels:%d", len(c.srv.hub.listed(&byShard, vhost, "*")))
 }
 
 func infoReplication(_ *conn, line func(string, ...any)) {

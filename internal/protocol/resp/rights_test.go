@@ -60,6 +60,8 @@ var rights = map[string][]right{
 	"subscribe": {{"L", "Q", readers, "="}}, "unsubscribe": {{"L", "Q", anybody, "="}}, "psubscribe": {{"L", "*", anybody, "="}},
 	"punsubscribe": {{"L", "*", anybody, "="}}, "publish": {{"L", "Q x", writers, "="}}, "pubsub|channels": {{"L", "", anybody, "="}},
 	"pubsub|numsub": {{"L", "Q", anybody, "="}}, "pubsub|numpat": {{"L", "", anybody, "="}},
+	"ssubscribe": {{"L", "Q", readers, "="}}, "sunsubscribe": {{"L", "Q", anybody, "="}}, "spublish": {{"L", "Q x", writers, "="}},
+	"pubsub|shardchannels": {{"L", "", anybody, "="}}, "pubsub|shardnumsub": {{"L", "Q", anybody, "="}},
 
 	"del": {{"L", "Q", readers, "="}, {"S", "Q", readers, "="}}, "unlink": {{"L", "Q", readers, "="}}, "exists": {{"L", "Q", readers, "="}},
 	"type": {{"S", "Q", readers, "="}}, "keys": {{"L", "*", anybody, "="}}, "scan": {{"L", "0", anybody, "="}}, "randomkey": {{"L", "", anybody, "="}},
