@@ -17,7 +17,7 @@ func clientCommands() []command.Command {
 	sub := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
 		return command.Command{Name: "client|" + name, Arity: arity, Flags: about | f, Group: "connection", Since: since, Summary: summary, Now: on(now)}
 	}
-	return []command.Command{{Name: "client", Arity: -2, Group: "connection", Since: "2.4.0", Summary: "A container for client connection commands",
+	return []command.Command{withHelp("5.0.0", command.Command{Name: "client", Arity: -2, Group: "connection", Since: "2.4.0", Summary: "A container for client connection commands",
 		Subs: []command.Command{
 			sub("id", 2, command.Fast, "5.0.0", "Returns the client ID for the current connection", func(c *conn, _ [][]byte) { c.w.Int(int64(c.id)) }),
 			sub("getname", 2, command.Fast, "2.6.9", "Get the current connection name", clientGetName),
@@ -31,7 +31,7 @@ func clientCommands() []command.Command {
 			sub("no-evict", 3, 0, "7.0.0", "Set client eviction mode for the current connection; there is none here", onOff),
 			sub("no-touch", 3, 0, "7.2.0", "Controls whether commands alter the last use of keys; nothing does here", onOff),
 			sub("getredir", 2, command.Fast, "6.0.0", "Get tracking notifications redirection client ID if any", func(c *conn, _ [][]byte) { c.w.Int(-1) }),
-		}}}
+		}})}
 }
 
 // face is what others see of a connection.

@@ -26,6 +26,7 @@ var sections = []section{
 	{"Persistence", infoPersistence},
 	{"Stats", infoStats},
 	{"Replication", infoReplication},
+	{"CPU", infoCPU},
 	{"Modules", infoNothing},
 	{"Errorstats", infoNothing},
 	{"Cluster", infoCluster},
@@ -119,6 +120,12 @@ func infoStats(c *conn, line func(string, ...any)) {
 func infoReplication(_ *conn, line func(string, ...any)) {
 	line("role:master")
 	line("connected_slaves:0")
+}
+
+func infoCPU(_ *conn, line func(string, ...any)) {
+	system, user := cpuTime()
+	line("used_cpu_sys:%.6f", system.Seconds())
+	line("used_cpu_user:%.6f", user.Seconds())
 }
 
 func infoCluster(_ *conn, line func(string, ...any)) { line("cluster_enabled:0") }

@@ -30,7 +30,7 @@ func pubsubCommands() []command.Command {
 			Now: on(publish)},
 		{Name: "spublish", Arity: 3, Flags: command.PubSub | anywhere | command.Fast, Group: "pubsub", Since: "7.0.0",
 			Summary: "Post a message to a shard channel", Now: on(publishToShard)},
-		{Name: "pubsub", Arity: -2, Group: "pubsub", Since: "2.8.0", Summary: "A container for commands about channels", Subs: []command.Command{
+		withHelp("6.2.0", command.Command{Name: "pubsub", Arity: -2, Group: "pubsub", Since: "2.8.0", Summary: "A container for commands about channels", Subs: []command.Command{
 			{Name: "pubsub|channels", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0", Summary: "List active channels",
 				Now: on(func(c *conn, args [][]byte) { c.listChannels(&byChannel, args) })},
 			{Name: "pubsub|shardchannels", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "7.0.0", Summary: "List active shard channels",
@@ -41,7 +41,7 @@ func pubsubCommands() []command.Command {
 				Summary: "Get the count of subscribers for shard channels", Now: on(func(c *conn, args [][]byte) { c.countSubscribers(&byShard, args[2:]) })},
 			{Name: "pubsub|numpat", Arity: 2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0",
 				Summary: "Get the count of unique patterns", Now: on(pubsubNumPat)},
-		}},
+		}}),
 	}
 }
 

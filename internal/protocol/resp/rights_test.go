@@ -54,6 +54,8 @@ var rights = map[string][]right{
 	"client|setinfo": {{"L", "lib-name x", anybody, "="}}, "client|info": {{"L", "", anybody, "="}}, "client|list": {{"L", "", anybody, "="}},
 	"client|kill": {{"L", "ID 999999", anybody, "="}}, "client|unblock": {{"L", "999999", anybody, "="}}, "client|reply": {{"L", "ON", anybody, "="}},
 	"client|no-evict": {{"L", "ON", anybody, "="}}, "client|no-touch": {{"L", "ON", anybody, "="}}, "client|getredir": {{"L", "", anybody, "="}},
+	"client|help": {{"L", "", anybody, "="}}, "command|help": {{"L", "", anybody, "="}}, "config|help": {{"L", "", anybody, "="}},
+	"pubsub|help": {{"L", "", anybody, "="}}, "role": {{"L", "", anybody, "="}},
 	"multi": {{"L", "", anybody, "="}}, "exec": {{"L", "", anybody, "="}}, "discard": {{"L", "", anybody, "="}}, "unwatch": {{"L", "", anybody, "="}},
 	"watch": {{"L", "Q", readers, "="}},
 
