@@ -256,6 +256,9 @@ func TestServerCommands(t *testing.T) {
 	if got := c.Do("INFO", "cpu"); !strings.Contains(got, "used_cpu_sys:") || !strings.Contains(got, "used_cpu_user:") {
 		t.Error(got)
 	}
+	if got := c.Do("INFO", "replication"); !strings.Contains(got, "role:master") || !strings.Contains(got, "master_repl_offset:0") {
+		t.Error(got)
+	}
 	c.Wants("ROLE", `["master" 0 []]`)
 	c.Wants("WAIT 0 0", "0")
 	if got := c.Do("TIME"); strings.Count(got, `"`) != 4 {

@@ -120,6 +120,7 @@ func infoStats(c *conn, line func(string, ...any)) {
 func infoReplication(_ *conn, line func(string, ...any)) {
 	line("role:master")
 	line("connected_slaves:0")
+	line("master_repl_offset:0")
 }
 
 func infoCPU(_ *conn, line func(string, ...any)) {
