@@ -14,13 +14,16 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// ownPort is the port that suites have in their sources.
-const ownPort = "5672"
+// The ports that suites have in their sources.
+const (
+	ownPort      = "5672"
+	ownRedisPort = "6379"
+)
 
-// portPatience is how long another run of a suite may hold ownPort.
+// portPatience is how long another run of a suite may hold such a port.
 const portPatience = 2 * time.Minute
 
-var errPortTaken = errors.New("suites: something else listens on port " + ownPort + ", which the suite has in its sources")
+var errPortTaken = errors.New("suites: something else listens on a port that the suite has in its sources")
 
 // server is the broker under test.
 type server struct {
@@ -68,16 +71,16 @@ func startRedis(t *testing.T, name string) server {
 	return server{addr: b.RedisAddr()}
 }
 
-// forwardPort leads ownPort of localhost to the broker, until the test ends. A machine without IPv6
+// forwardPort leads a port of localhost to the broker, until the test ends. A machine without IPv6
 // gets one listener only.
-func forwardPort(t *testing.T, addr string) error {
+func forwardPort(t *testing.T, port, addr string) error {
 	t.Helper()
 	var listener net.Listener
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(portPatience); ; <-tick.C {
 		var err error
-		if listener, err = net.Listen("tcp", "127.0.0.1:"+ownPort); err == nil {
+		if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err == nil {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -85,7 +88,7 @@ func forwardPort(t *testing.T, addr string) error {
 		}
 	}
 	listeners := []net.Listener{listener}
-	if listener, err := net.Listen("tcp", "[::1]:"+ownPort); err == nil {
+	if listener, err := net.Listen("tcp", "[::1]:"+port); err == nil {
 		listeners = append(listeners, listener)
 	}
 	for _, listener := range listeners {

@@ -32,7 +32,7 @@ type suite struct {
 	name    string
 	version string
 	quick   bool
-	ownPort bool      // has port 5672 in its sources
+	ownPort bool      // has the usual port of its protocol in its sources
 	manages bool      // uses the management API on its usual port
 	ctl     bool      // calls rabbitmqctl
 	asks    []request // of the management API, before the suite
@@ -55,6 +55,7 @@ var suites = []suite{
 	{name: "aio-pika", version: "10.2.1", tools: []string{"python3"}, least: 900},
 	{name: "dramatiq", version: "2.2.1", ownPort: true, tools: []string{"python3"}, least: 25},
 	{name: "redis", version: "7.0.15", redis: true, tools: []string{"apt-get"}, least: 290},
+	{name: "watermill-redisstream", version: "1.4.5", redis: true, ownPort: true, tools: []string{"go"}, least: 8},
 	{name: "rascal", version: "12.0.1", manages: true, tools: []string{"node", "npm"}, least: 330},
 	{name: "lapin", version: "4.12.3", tools: []string{"cargo"}, least: 35},
 	{name: "amqprs", version: "2.1.5", ownPort: true, tools: []string{"cargo"}, users: amqprsAccounts, least: 49},
@@ -120,10 +121,14 @@ func (s suite) test(t *testing.T) {
 	broker := s.start(t)
 	addr := broker.addr
 	if s.ownPort {
-		if err := forwardPort(t, broker.addr); err != nil {
+		port := ownPort
+		if s.redis {
+			port = ownRedisPort
+		}
+		if err := forwardPort(t, port, broker.addr); err != nil {
 			giveUp(t, err)
 		}
-		addr = "127.0.0.1:" + ownPort
+		addr = "127.0.0.1:" + port
 	}
 	host, port, _ := strings.Cut(addr, ":")
 	report := filepath.Join(t.TempDir(), "report")

@@ -17,7 +17,7 @@ func clientCommands() []command.Command {
 	sub := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
 		return command.Command{Name: "client|" + name, Arity: arity, Flags: about | f, Group: "connection", Since: since, Summary: summary, Now: on(now)}
 	}
-	return []command.Command{{Name: "client", Arity: -2, Group: "connection", Since: "2.4.0", Summary: "A container for client connection commands",
+	return []command.Command{withHelp("5.0.0", command.Command{Name: "client", Arity: -2, Group: "connection", Since: "2.4.0", Summary: "A container for client connection commands",
 		Subs: []command.Command{
 			sub("id", 2, command.Fast, "5.0.0", "Returns the client ID for the current connection", func(c *conn, _ [][]byte) { c.w.Int(int64(c.id)) }),
 			sub("getname", 2, command.Fast, "2.6.9", "Get the current connection name", clientGetName),
@@ -31,7 +31,7 @@ func clientCommands() []command.Command {
 			sub("no-evict", 3, 0, "7.0.0", "Set client eviction mode for the current connection; there is none here", onOff),
 			sub("no-touch", 3, 0, "7.2.0", "Controls whether commands alter the last use of keys; nothing does here", onOff),
 			sub("getredir", 2, command.Fast, "6.0.0", "Get tracking notifications redirection client ID if any", func(c *conn, _ [][]byte) { c.w.Int(-1) }),
-		}}}
+		}})}
 }
 
 // face is what others see of a connection.
@@ -107,10 +107,10 @@ func (c *conn) describe() string {
 	if c.resp3.Load() {
 		version = 3
 	}
-	channels, patterns := c.subscribed[0].Load(), c.subscribed[1].Load()
-	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=0 multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
+	channels, patterns, shards := c.subscribed[0].Load(), c.subscribed[1].Load(), c.subscribed[3].Load()
+	return fmt.Sprintf("id=%d addr=%v laddr=%v fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=%d multi=%d cmd=%s user=%s redir=-1 resp=%d\n",
 		c.id, c.nc.RemoteAddr(), c.nc.LocalAddr(), f.name, int(now.Sub(c.opened).Seconds()), max(0, int(idle.Seconds())), c.flags(c.listens()),
-		channels, patterns, c.queued.Load(), last, f.user, version)
+		channels, patterns, shards, c.queued.Load(), last, f.user, version)
 }
 
 // flags is what kind of client it is: S subscribed, b waiting, x in a transaction, N none of these.

@@ -52,7 +52,7 @@ type conn struct {
 	opened     time.Time // never changes
 	face       atomic.Pointer[face]
 	resp3      atomic.Bool                     // what w.RESP3 is
-	subscribed [3]atomic.Int32                 // to channels, to patterns, to semaphores
+	subscribed [4]atomic.Int32                 // to channels, to patterns, to semaphores, to shard channels
 	queued     atomic.Int32                    // commands of the transaction that was begun, -1: none was
 	last       atomic.Pointer[command.Command] // that was handled
 	lastAt     atomic.Int64                    // unix ms of the last read that brought something
@@ -150,9 +150,7 @@ func (c *conn) finish() {
 // leave takes the connection out of the engine.
 func (c *conn) leave() {
 	if s := c.session; s != nil {
-		c.unsubscribeAll(&byChannel, false)
-		c.unsubscribeAll(&byPattern, false)
-		c.unwatchAll(false)
+		c.dropAll()
 		c.session = nil
 		s.Close()
 	}

@@ -38,7 +38,7 @@ func ping(of command.Conn, args [][]byte) (command.Request, error) {
 	}
 	return command.Told(func(w *respwire.Writer) {
 		switch {
-		case c.subs.count() > 0 && !w.RESP3:
+		case c.subs.any() && !w.RESP3:
 			w.Array(2)
 			w.BulkString("pong")
 			w.Bulk(text)

@@ -253,8 +253,33 @@ func TestServerCommands(t *testing.T) {
 		t.Error(got)
 	}
 	c.Wants("COMMAND GETKEYS ping x", "-ERR The command has no key arguments")
+	if got := c.Do("INFO", "cpu"); !strings.Contains(got, "used_cpu_sys:") || !strings.Contains(got, "used_cpu_user:") {
+		t.Error(got)
+	}
+	if got := c.Do("INFO", "replication"); !strings.Contains(got, "role:master") || !strings.Contains(got, "master_repl_offset:0") {
+		t.Error(got)
+	}
+	c.Wants("ROLE", `["master" 0 []]`)
 	c.Wants("WAIT 0 0", "0")
 	if got := c.Do("TIME"); strings.Count(got, `"`) != 4 {
 		t.Error(got)
+	}
+}
+
+// TestHelp: where the error of an unknown subcommand sends people, there are the subcommands.
+func TestHelp(t *testing.T) {
+	c := startNode(t, Options{}).Dial()
+	for _, d := range allCommands() {
+		if len(d.Subs) == 0 {
+			continue
+		}
+		name := strings.ToUpper(d.Name)
+		got := c.Do(name, "help")
+		for i := range d.Subs {
+			_, sub, _ := strings.Cut(d.Subs[i].Name, "|")
+			if !strings.Contains(got, "+"+strings.ToUpper(sub)) {
+				t.Errorf("%s HELP has no %s: %s", name, sub, got)
+			}
+		}
 	}
 }

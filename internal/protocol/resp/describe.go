@@ -148,6 +148,23 @@ func (c *conn) documentation(list []*command.Command) {
 	}
 }
 
+// withHelp adds HELP to a command with subcommands, where the error of an unknown one sends people:
+// their names, and what each does.
+func withHelp(since string, d command.Command) command.Command {
+	d.Subs = append(d.Subs, command.Command{Name: d.Name + "|help", Arity: 2, Flags: anywhere, Group: d.Group, Since: since, Summary: "Prints this help"})
+	subs := d.Subs
+	subs[len(subs)-1].Now = on(func(c *conn, _ [][]byte) {
+		c.w.Array(1 + 2*len(subs))
+		c.w.Simple(strings.ToUpper(d.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+		for i := range subs {
+			_, name, _ := strings.Cut(subs[i].Name, "|")
+			c.w.Simple(strings.ToUpper(name))
+			c.w.Simple("    " + subs[i].Summary + ".")
+		}
+	})
+	return d
+}
+
 // commandList is COMMAND LIST [FILTERBY MODULE|ACLCAT|PATTERN value].
 func commandList(c *conn, args [][]byte) {
 	keep := func(*command.Command) bool { return true }

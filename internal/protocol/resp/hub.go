@@ -14,6 +14,7 @@ type hub struct {
 	mu       sync.RWMutex
 	channels map[topic]subscribers
 	patterns map[topic]subscribers
+	shards   map[topic]subscribers
 }
 
 // subscribers are connections, each with the session in which it subscribed.
@@ -23,10 +24,10 @@ type subscribers map[*conn]*broker.Session
 type topic struct{ vhost, name string }
 
 func (h *hub) init() {
-	h.channels, h.patterns = map[topic]subscribers{}, map[topic]subscribers{}
+	h.channels, h.patterns, h.shards = map[topic]subscribers{}, map[topic]subscribers{}, map[topic]subscribers{}
 }
 
-// add makes c a subscriber in table, which is channels or patterns, and says so with text: the
+// add makes c a subscriber in table, which is one of h's, and says so with text: the
 // client is told of it before it gets anything.
 func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 	h.mu.Lock()
@@ -94,22 +95,33 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 	return n
 }
 
+// publishToShard gives a message to the subscribers of a shard channel; n is how many there were.
+func (h *hub) publishToShard(vhost, channel, body string) (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return tell(h.shards[topic{vhost, channel}], "smessage", channel, body)
+}
+
 // toChannel gives a message to the subscribers of the channel itself. mu is held.
 func (h *hub) toChannel(vhost, channel, body string) int {
-	to := h.channels[topic{vhost, channel}]
+	return tell(h.channels[topic{vhost, channel}], "message", channel, body)
+}
+
+// tell gives a message to all of to, and returns how many they are. The hub's mu is held.
+func tell(to subscribers, what, channel, body string) int {
 	var f forms
 	for c := range to {
-		c.out.push(f.of(c, "message", channel, body))
+		c.out.push(f.of(c, what, channel, body))
 	}
 	return len(to)
 }
 
-// listed are the channels of a virtual host that have subscribers and match a pattern; "" is all.
-func (h *hub) listed(vhost, pattern string) (names []string) {
+// listed are the channels of a virtual host that have subscribers and match a pattern.
+func (h *hub) listed(l *listening, vhost, pattern string) (names []string) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for t := range h.channels {
-		if t.vhost == vhost && (pattern == "" || glob.Match(pattern, t.name)) {
+	for t := range l.in(h) {
+		if t.vhost == vhost && glob.Match(pattern, t.name) {
 			names = append(names, t.name)
 		}
 	}
@@ -117,10 +129,10 @@ func (h *hub) listed(vhost, pattern string) (names []string) {
 }
 
 // count counts the subscribers of a channel.
-func (h *hub) count(vhost, channel string) int {
+func (h *hub) count(l *listening, vhost, channel string) int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return len(h.channels[topic{vhost, channel}])
+	return len(l.in(h)[topic{vhost, channel}])
 }
 
 // patternCount counts the patterns of a virtual host.

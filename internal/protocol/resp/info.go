@@ -26,6 +26,7 @@ var sections = []section{
 	{"Persistence", infoPersistence},
 	{"Stats", infoStats},
 	{"Replication", infoReplication},
+	{"CPU", infoCPU},
 	{"Modules", infoNothing},
 	{"Errorstats", infoNothing},
 	{"Cluster", infoCluster},
@@ -111,13 +112,21 @@ func infoStats(c *conn, line func(string, ...any)) {
 	line("rejected_connections:%d", c.srv.rejected.Load())
 	line("expired_keys:0")
 	line("evicted_keys:0")
-	line("pubsub_channels:%d", len(c.srv.hub.listed(vhost, "")))
+	line("pubsub_channels:%d", len(c.srv.hub.listed(&byChannel, vhost, "*")))
 	line("pubsub_patterns:%d", c.srv.hub.patternCount(vhost))
+	line("pubsubshard_channels:%d", len(c.srv.hub.listed(&byShard, vhost, "*")))
 }
 
 func infoReplication(_ *conn, line func(string, ...any)) {
 	line("role:master")
 	line("connected_slaves:0")
+	line("master_repl_offset:0")
+}
+
+func infoCPU(_ *conn, line func(string, ...any)) {
+	system, user := cpuTime()
+	line("used_cpu_sys:%.6f", system.Seconds())
+	line("used_cpu_user:%.6f", user.Seconds())
 }
 
 func infoCluster(_ *conn, line func(string, ...any)) { line("cluster_enabled:0") }

@@ -87,9 +87,7 @@ func (c *conn) open(user, vhost string) command.Error {
 	}
 	if c.session != nil && (c.session.VHost() != vhost || c.user != user) {
 		c.watched = nil
-		c.unsubscribeAll(&byChannel, false)
-		c.unsubscribeAll(&byPattern, false)
-		c.unwatchAll(false)
+		c.dropAll()
 	}
 	if c.session != nil {
 		c.session.Close()

@@ -244,7 +244,7 @@ func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	if c.tx != nil && d.Flags&command.NoMulti != 0 {
 		return d, "ERR Command not allowed inside a transaction"
 	}
-	if c.subs.count() > 0 && !c.w.RESP3 && d.Flags&command.Subscribed == 0 {
+	if c.subs.any() && !c.w.RESP3 && d.Flags&command.Subscribed == 0 {
 		return d, command.Errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.Name)
 	}
 	if d.Flags&command.DenyOOM != 0 || d.Name == "exec" && c.tx != nil && c.tx.adds {

@@ -142,7 +142,7 @@ func exec(c *conn, _ [][]byte) {
 	for i := range steps {
 		c.tell(&steps[i], err)
 		steps[i] = step{}
-		if len(c.w.Buf) >= flushBytes && c.muted == loud && c.subs.count() == 0 { // what it subscribed to must not come within the answer
+		if len(c.w.Buf) >= flushBytes && c.muted == loud && !c.subs.any() { // what it subscribed to must not come within the answer
 			c.flush()
 		}
 	}

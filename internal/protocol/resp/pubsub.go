@@ -22,44 +22,67 @@ func pubsubCommands() []command.Command {
 			Now: on(func(c *conn, args [][]byte) { c.subscribe(&byPattern, args[1:]) })},
 		{Name: "punsubscribe", Arity: -1, Flags: about, Group: "pubsub", Since: "2.0.0", Summary: "Stop listening to channels that match patterns",
 			Now: on(func(c *conn, args [][]byte) { c.unsubscribe(&byPattern, args[1:]) })},
+		{Name: "ssubscribe", Arity: -2, Flags: about, Group: "pubsub", Since: "7.0.0", Summary: "Listen to shard channels",
+			Now: on(subscribeToShards)},
+		{Name: "sunsubscribe", Arity: -1, Flags: about, Group: "pubsub", Since: "7.0.0", Summary: "Stop listening to shard channels",
+			Now: on(func(c *conn, args [][]byte) { c.unsubscribe(&byShard, args[1:]) })},
 		{Name: "publish", Arity: 3, Flags: command.PubSub | anywhere | command.Fast, Group: "pubsub", Since: "2.0.0", Summary: "Post a message to a channel",
 			Now: on(publish)},
-		{Name: "pubsub", Arity: -2, Group: "pubsub", Since: "2.8.0", Summary: "A container for commands about channels", Subs: []command.Command{
+		{Name: "spublish", Arity: 3, Flags: command.PubSub | anywhere | command.Fast, Group: "pubsub", Since: "7.0.0",
+			Summary: "Post a message to a shard channel", Now: on(publishToShard)},
+		withHelp("6.2.0", command.Command{Name: "pubsub", Arity: -2, Group: "pubsub", Since: "2.8.0", Summary: "A container for commands about channels", Subs: []command.Command{
 			{Name: "pubsub|channels", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0", Summary: "List active channels",
-				Now: on(pubsubChannels)},
+				Now: on(func(c *conn, args [][]byte) { c.listChannels(&byChannel, args) })},
+			{Name: "pubsub|shardchannels", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "7.0.0", Summary: "List active shard channels",
+				Now: on(func(c *conn, args [][]byte) { c.listChannels(&byShard, args) })},
 			{Name: "pubsub|numsub", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0",
-				Summary: "Get the count of subscribers for channels", Now: on(pubsubNumSub)},
+				Summary: "Get the count of subscribers for channels", Now: on(func(c *conn, args [][]byte) { c.countSubscribers(&byChannel, args[2:]) })},
+			{Name: "pubsub|shardnumsub", Arity: -2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "7.0.0",
+				Summary: "Get the count of subscribers for shard channels", Now: on(func(c *conn, args [][]byte) { c.countSubscribers(&byShard, args[2:]) })},
 			{Name: "pubsub|numpat", Arity: 2, Flags: command.PubSub | anywhere, Group: "pubsub", Since: "2.8.0",
 				Summary: "Get the count of unique patterns", Now: on(pubsubNumPat)},
-		}},
+		}}),
 	}
 }
 
 // subscriptions are what a connection listens to, in its virtual host.
 type subscriptions struct {
-	channels, patterns map[string]struct{}
-	watches            map[watchName]*semaphoreWatch
+	channels, patterns, shards map[string]struct{}
+	watches                    map[watchName]*semaphoreWatch
 }
 
+// count is what replies have as the number of subscriptions: all but those to shard channels.
 func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) + len(s.watches) }
 
-// listening is one of the two ways to subscribe.
+// any reports whether there is a subscription.
+func (s *subscriptions) any() bool { return s.count()+len(s.shards) > 0 }
+
+// listening is one of the three ways to subscribe.
 type listening struct {
 	begun, ended string // what the client is told
 	of           func(*subscriptions) *map[string]struct{}
 	in           func(*hub) map[topic]subscribers
+	count        func(*subscriptions) int // of subscriptions, in the replies
 }
 
 var byChannel = listening{"subscribe", "unsubscribe",
-	func(s *subscriptions) *map[string]struct{} { return &s.channels }, func(h *hub) map[topic]subscribers { return h.channels }}
+	func(s *subscriptions) *map[string]struct{} { return &s.channels }, func(h *hub) map[topic]subscribers { return h.channels },
+	(*subscriptions).count}
 
 var byPattern = listening{"psubscribe", "punsubscribe",
-	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]subscribers { return h.patterns }}
+	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]subscribers { return h.patterns },
+	(*subscriptions).count}
+
+// byShard is for shard channels. Redis Cluster keeps those within a shard; a server that is not a
+// cluster of that kind, as this one, has them apart from the other channels all the same.
+var byShard = listening{"ssubscribe", "sunsubscribe",
+	func(s *subscriptions) *map[string]struct{} { return &s.shards }, func(h *hub) map[topic]subscribers { return h.shards },
+	func(s *subscriptions) int { return len(s.shards) }}
 
 // subscribe answers once for each name.
 func (c *conn) subscribe(l *listening, names [][]byte) {
 	for _, b := range names {
-		if l == &byChannel && c.session.MayListen(string(b)) != nil {
+		if l != &byPattern && c.session.MayListen(string(b)) != nil {
 			c.w.Error(string(errNoPermChannel))
 			return
 		}
@@ -69,7 +92,7 @@ func (c *conn) subscribe(l *listening, names [][]byte) {
 	for _, b := range names {
 		name := string(b)
 		if _, already := (*have)[name]; already {
-			c.told(l.begun, name)
+			c.told(l, l.begun, name)
 			continue
 		}
 		if *have == nil {
@@ -82,9 +105,18 @@ func (c *conn) subscribe(l *listening, names [][]byte) {
 			c.srv.bridges.join(c.session, name)
 		}
 		text := respwire.Writer{RESP3: c.w.RESP3}
-		subscription(&text, l.begun, name, c.subs.count())
+		subscription(&text, l.begun, name, l.count(&c.subs))
 		c.srv.hub.add(l.in(&c.srv.hub), topic{c.session.VHost(), name}, c, text.Buf)
 	}
+}
+
+// subscribeToShards is SSUBSCRIBE channel [channel...]. As in Redis, it is not for transactions.
+func subscribeToShards(c *conn, args [][]byte) {
+	if c.executing {
+		c.w.Error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client")
+		return
+	}
+	c.subscribe(&byShard, args[1:])
 }
 
 // unsubscribe answers once for each name; without names, for each there is, and once when there is
@@ -96,7 +128,7 @@ func (c *conn) unsubscribe(l *listening, names [][]byte) {
 	}
 	for _, b := range names {
 		c.drop(l, string(b))
-		c.told(l.ended, string(b))
+		c.told(l, l.ended, string(b))
 	}
 }
 
@@ -106,7 +138,7 @@ func (c *conn) unsubscribeAll(l *listening, tell bool) {
 	for _, name := range names {
 		c.drop(l, name)
 		if tell {
-			c.told(l.ended, name)
+			c.told(l, l.ended, name)
 		}
 	}
 	if tell && len(names) == 0 {
@@ -114,9 +146,17 @@ func (c *conn) unsubscribeAll(l *listening, tell bool) {
 			w.Push(3)
 			w.BulkString(l.ended)
 			w.Null()
-			w.Int(int64(c.subs.count()))
+			w.Int(int64(l.count(&c.subs)))
 		})
 	}
+}
+
+// dropAll ends all subscriptions, and tells the client nothing.
+func (c *conn) dropAll() {
+	for _, l := range []*listening{&byChannel, &byPattern, &byShard} {
+		c.unsubscribeAll(l, false)
+	}
+	c.unwatchAll(false)
 }
 
 // drop ends one subscription, if there is it.
@@ -136,15 +176,16 @@ func (c *conn) counted() {
 	c.subscribed[0].Store(int32(len(c.subs.channels)))
 	c.subscribed[1].Store(int32(len(c.subs.patterns)))
 	c.subscribed[2].Store(int32(len(c.subs.watches)))
+	c.subscribed[3].Store(int32(len(c.subs.shards)))
 }
 
 // listens reports whether there are any. Any goroutine may call it.
 func (c *conn) listens() bool {
-	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load() > 0
+	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load()+c.subscribed[3].Load() > 0
 }
 
-func (c *conn) told(what, name string) {
-	c.confirm(func(w *respwire.Writer) { subscription(w, what, name, c.subs.count()) })
+func (c *conn) told(l *listening, what, name string) {
+	c.confirm(func(w *respwire.Writer) { subscription(w, what, name, l.count(&c.subs)) })
 }
 
 func subscription(w *respwire.Writer, what, name string, count int) {
@@ -157,12 +198,8 @@ func subscription(w *respwire.Writer, what, name string, count int) {
 // publish is PUBLISH channel message. Subscribers of this protocol get it at once; queues bound to
 // the exchange of the channel's name get it too.
 func publish(c *conn, args [][]byte) {
-	if err := c.session.MayPublish(args[1]); err != nil {
-		c.w.Error(string(errNoPermChannel))
+	if !c.beforePublish(args[1]) {
 		return
-	}
-	if c.subs.count() > 0 && !c.executing { // nothing comes within the answer of EXEC
-		c.flush() // what it gets itself comes behind what it was answered before
 	}
 	n, err := c.srv.bridges.publish(c.session, args[1], args[2])
 	var noRoom command.Error
@@ -178,8 +215,29 @@ func publish(c *conn, args [][]byte) {
 	c.w.Int(int64(n))
 }
 
-func pubsubChannels(c *conn, args [][]byte) {
-	pattern := ""
+// publishToShard is SPUBLISH channel message: to the subscribers of the shard channel, and to no
+// exchange.
+func publishToShard(c *conn, args [][]byte) {
+	if c.beforePublish(args[1]) {
+		c.w.Int(int64(c.srv.hub.publishToShard(c.session.VHost(), string(args[1]), string(args[2]))))
+	}
+}
+
+// beforePublish reports whether the client may publish to a channel, and answers when it may not.
+func (c *conn) beforePublish(channel []byte) bool {
+	if c.session.MayPublish(channel) != nil {
+		c.w.Error(string(errNoPermChannel))
+		return false
+	}
+	if c.subs.any() && !c.executing { // nothing comes within the answer of EXEC
+		c.flush() // what it gets itself comes behind what it was answered before
+	}
+	return true
+}
+
+// listChannels is PUBSUB CHANNELS [pattern], and SHARDCHANNELS.
+func (c *conn) listChannels(l *listening, args [][]byte) {
+	pattern := "*"
 	switch len(args) {
 	case 2:
 	case 3:
@@ -188,7 +246,7 @@ func pubsubChannels(c *conn, args [][]byte) {
 		c.w.Error(string(command.SubSyntax(args)))
 		return
 	}
-	names := slices.DeleteFunc(c.srv.hub.listed(c.session.VHost(), pattern), func(name string) bool { return !c.mayKnow(name) })
+	names := slices.DeleteFunc(c.srv.hub.listed(l, c.session.VHost(), pattern), func(name string) bool { return !c.mayKnow(name) })
 	slices.Sort(names)
 	c.w.Array(len(names))
 	for _, n := range names {
@@ -196,13 +254,14 @@ func pubsubChannels(c *conn, args [][]byte) {
 	}
 }
 
-func pubsubNumSub(c *conn, args [][]byte) {
-	c.w.Array(2 * (len(args) - 2)) // in RESP3 too
-	for _, channel := range args[2:] {
+// countSubscribers is PUBSUB NUMSUB [channel...], and SHARDNUMSUB.
+func (c *conn) countSubscribers(l *listening, channels [][]byte) {
+	c.w.Array(2 * len(channels)) // in RESP3 too
+	for _, channel := range channels {
 		c.w.Bulk(channel)
 		n := 0
 		if name := string(channel); c.mayKnow(name) {
-			n = c.srv.hub.count(c.session.VHost(), name)
+			n = c.srv.hub.count(l, c.session.VHost(), name)
 		}
 		c.w.Int(int64(n))
 	}

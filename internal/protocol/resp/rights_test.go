@@ -54,12 +54,16 @@ var rights = map[string][]right{
 	"client|setinfo": {{"L", "lib-name x", anybody, "="}}, "client|info": {{"L", "", anybody, "="}}, "client|list": {{"L", "", anybody, "="}},
 	"client|kill": {{"L", "ID 999999", anybody, "="}}, "client|unblock": {{"L", "999999", anybody, "="}}, "client|reply": {{"L", "ON", anybody, "="}},
 	"client|no-evict": {{"L", "ON", anybody, "="}}, "client|no-touch": {{"L", "ON", anybody, "="}}, "client|getredir": {{"L", "", anybody, "="}},
+	"client|help": {{"L", "", anybody, "="}}, "command|help": {{"L", "", anybody, "="}}, "config|help": {{"L", "", anybody, "="}},
+	"pubsub|help": {{"L", "", anybody, "="}}, "role": {{"L", "", anybody, "="}},
 	"multi": {{"L", "", anybody, "="}}, "exec": {{"L", "", anybody, "="}}, "discard": {{"L", "", anybody, "="}}, "unwatch": {{"L", "", anybody, "="}},
 	"watch": {{"L", "Q", readers, "="}},
 
 	"subscribe": {{"L", "Q", readers, "="}}, "unsubscribe": {{"L", "Q", anybody, "="}}, "psubscribe": {{"L", "*", anybody, "="}},
 	"punsubscribe": {{"L", "*", anybody, "="}}, "publish": {{"L", "Q x", writers, "="}}, "pubsub|channels": {{"L", "", anybody, "="}},
 	"pubsub|numsub": {{"L", "Q", anybody, "="}}, "pubsub|numpat": {{"L", "", anybody, "="}},
+	"ssubscribe": {{"L", "Q", readers, "="}}, "sunsubscribe": {{"L", "Q", anybody, "="}}, "spublish": {{"L", "Q x", writers, "="}},
+	"pubsub|shardchannels": {{"L", "", anybody, "="}}, "pubsub|shardnumsub": {{"L", "Q", anybody, "="}},
 
 	"del": {{"L", "Q", readers, "="}, {"S", "Q", readers, "="}}, "unlink": {{"L", "Q", readers, "="}}, "exists": {{"L", "Q", readers, "="}},
 	"type": {{"S", "Q", readers, "="}}, "keys": {{"L", "*", anybody, "="}}, "scan": {{"L", "0", anybody, "="}}, "randomkey": {{"L", "", anybody, "="}},

@@ -53,19 +53,19 @@ func randomCommand(rng *rand.Rand) string {
 	case 0, 1:
 		return "SUBSCRIBE " + channel()
 	case 2:
-		return "SUBSCRIBE " + channel() + " " + channel()
+		return pick(rng, "SUBSCRIBE ", "SSUBSCRIBE ") + channel() + " " + channel()
 	case 3, 4:
 		return "PSUBSCRIBE " + pattern()
 	case 5:
-		return "UNSUBSCRIBE " + channel()
+		return pick(rng, "UNSUBSCRIBE ", "SUNSUBSCRIBE ") + channel()
 	case 6:
 		return "PUNSUBSCRIBE " + pattern()
 	case 7:
-		return pick(rng, "UNSUBSCRIBE", "PUNSUBSCRIBE")
+		return pick(rng, "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE")
 	case 8, 9, 10, 11:
-		return "PUBLISH " + channel() + " " + fmt.Sprint(rng.IntN(100))
+		return pick(rng, "PUBLISH ", "PUBLISH ", "SPUBLISH ") + channel() + " " + fmt.Sprint(rng.IntN(100))
 	case 12:
-		return pick(rng, "PUBSUB NUMPAT", "PUBSUB NUMSUB a b ab", "PUBSUB CHANNELS", "PUBSUB CHANNELS a*")
+		return pick(rng, "PUBSUB NUMPAT", "PUBSUB NUMSUB a b ab", "PUBSUB CHANNELS", "PUBSUB CHANNELS a*", "PUBSUB SHARDCHANNELS", "PUBSUB SHARDNUMSUB a b ab")
 	case 13:
 		return pick(rng, "PING", "PING x", "PING x y", "ECHO x", "ECHO")
 	case 14:

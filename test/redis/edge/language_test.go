@@ -10,7 +10,7 @@ import (
 
 var (
 	connectionID = regexp.MustCompile(`\$"id" :\d+`)
-	unsubscribed = regexp.MustCompile(`\$"(p?unsubscribe)" \$"[^"]*"`)
+	unsubscribed = regexp.MustCompile(`\$"([ps]?unsubscribe)" \$"[^"]*"`)
 )
 
 // language leaves out what Redis leaves open: the number of a connection, and the order of what is
@@ -26,7 +26,7 @@ func (language) Replies(s duel.Step, replies []string) (all []string) {
 		switch {
 		case strings.HasSuffix(command, "SUBSCRIBE") || strings.Contains(command, "SUBSCRIBE;"): // all of them, in any order
 			r = unsubscribed.ReplaceAllString(r, `$"${1}" NAME`)
-		case strings.Contains(command, "PUBSUB CHANNELS"), strings.HasPrefix(command, "COMMAND INFO"):
+		case strings.Contains(command, "CHANNELS"), strings.HasPrefix(command, "COMMAND INFO"):
 			words := strings.FieldsFunc(r, func(r rune) bool { return strings.ContainsRune("*[] ", r) })
 			slices.Sort(words)
 			r = strings.Join(words, " ")
