@@ -136,8 +136,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// skipChecked skips a fuzz test in builds with the tag invariants: these panic at two tasks with one
-// number, which no real log has and decoding does not look for.
+// skipChecked skips a fuzz test in builds with the tag invariants: these panic at two tasks with
+// one number, which no real log has and decoding does not look for.
 func skipChecked(f *testing.F) {
 	if invariants.Enabled {
 		f.Skip("the invariants do not hold for arbitrary logs")
