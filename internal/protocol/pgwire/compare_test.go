@@ -59,15 +59,21 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"failed block, rolled back": {query("begin; select 1/generate_series(0, 0); select 1"), query("select 1"), query("rollback")},
 	"savepoint": {query("begin; savepoint s"), query("select 1/generate_series(0, 0)"), query("rollback to s"), query("select 1"), query("release s"), query("rollback to s"),
 		query("end")},
-	"warnings":        {query("commit"), query("rollback"), query("begin; begin"), query("abort")},
-	"implicit block":  {query("select 1; begin; select 1/generate_series(0, 0)"), query("select 1"), query("rollback")},
-	"chain":           {query("begin"), query("commit and chain"), query("rollback and chain"), query("rollback"), query("commit and chain")},
-	"read only":       {query("begin read only"), query("show transaction_read_only"), query("commit")},
-	"isolation":       {query("begin isolation level serializable, read write"), query("show transaction_isolation"), query("commit")},
-	"set":             {query("set extra_float_digits = 0"), query("show extra_float_digits"), query("set nonsense = 1"), query("set application_name = 'a b'")},
-	"set local":       {query("begin; set local application_name = 'x'"), query("rollback"), query("show application_name")},
-	"reported once":   {query("set application_name = 'a'; set application_name = 'b'"), query("set application_name = 'b'")},
-	"time zone":       {query("set timezone = 'Europe/Berlin'"), query("select '2024-01-02 03:04:05+00'::timestamptz"), query("set datestyle = 'SQL, DMY'")},
+	"warnings":       {query("commit"), query("rollback"), query("begin; begin"), query("abort")},
+	"implicit block": {query("select 1; begin; select 1/generate_series(0, 0)"), query("select 1"), query("rollback")},
+	"chain":          {query("begin"), query("commit and chain"), query("rollback and chain"), query("rollback"), query("commit and chain")},
+	"read only":      {query("begin read only"), query("show transaction_read_only"), query("commit")},
+	"isolation":      {query("begin isolation level serializable, read write"), query("show transaction_isolation"), query("commit")},
+	"set":            {query("set extra_float_digits = 0"), query("show extra_float_digits"), query("set nonsense = 1"), query("set application_name = 'a b'")},
+	"set local":      {query("begin; set local application_name = 'x'"), query("rollback"), query("show application_name")},
+	"reported once":  {query("set application_name = 'a'; set application_name = 'b'"), query("set application_name = 'b'")},
+	"time zone":      {query("set timezone = 'Europe/Berlin'"), query("select '2024-01-02 03:04:05+00'::timestamptz"), query("set datestyle = 'SQL, DMY'")},
+	"time zones": zones("01:30", "-5:30", "UTC+3", "gmt-03:00", "EST5EDT", "abc1", "<+0130>-1:30", "EST5EDT,M3.2.0,M11.1.0", "EST5EDT5", "est5foo", "CET-1CEST,M3.5.0,M10.5.0/3",
+		"AEST-10AEDT,M10.1.0,M4.1.0/3", "XXX-167:59", "XXX168", "XXX-16:00:30", "EST5,M3.2.0,M11.1.0", "EST5EDT,M3.2.0", "EST5EDT,nonsense", "XYZ", "", "local", "5x", "<+03>",
+		"etc/utc", "ETC/GMT+3", "us/pacific", "gb-eire", "australia/nsw", "america/port_of_spain", "zulu", "z", "gmt", "utc", "+3", "-3.5"),
+	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
+		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
+		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
 	"prepare in SQL":  {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
 	"execute in SQL":  {parse("s", "select $1::int * 2"), sync_, query("execute s(21)"), query("deallocate all"), query("execute s(1)")},
 	"name in use":     {parse("s", "select 1"), parse("s", "select 2"), sync_, bind("", "s"), execute("", 0), sync_},
@@ -120,6 +126,14 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"text that is none":      {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
 	"errors":                 {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
 	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
+}
+
+// zones sets each time zone, and asks for times of summer and winter in it.
+func zones(names ...string) (all []pgproto3.FrontendMessage) {
+	for _, name := range names {
+		all = append(all, query("set timezone = '"+name+"'"), query("show timezone; select timestamptz '2001-07-03 00:00+00', timestamptz '2031-01-03 00:00+00'; reset timezone"))
+	}
+	return all
 }
 
 // TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come
