@@ -125,6 +125,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"statement timeout":      {query("set statement_timeout = 10"), query("select pg_sleep(10)"), query("reset statement_timeout")},
 	"text that is none":      {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
 	"errors":                 {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
+	"places of literals":     {query("select date 'x'"), query("select cast('x' as int)"), query("select 1 + int 'x'"), query("select 1 where date '2020-01-01'"), query("select coalesce(1, date '2020-01-01')"), query("select 1 union select date '2020-01-01'"), query("select interval 'x' day")},
 	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
 }
 
