@@ -74,7 +74,9 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
 		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
 		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
-	"prepare in SQL":  {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
+		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},
 	"execute in SQL":  {parse("s", "select $1::int * 2"), sync_, query("execute s(21)"), query("deallocate all"), query("execute s(1)")},
 	"name in use":     {parse("s", "select 1"), parse("s", "select 2"), sync_, bind("", "s"), execute("", 0), sync_},
 	"unnamed":         {parse("", "select 1"), sync_, bind("", ""), execute("", 0), sync_, query("select 2"), bind("", ""), sync_},

@@ -104,7 +104,7 @@ func (s *Session) prepare(text string, oids []uint32) (*Prepared, error) {
 		return nil, Aborted()
 	}
 	s.start()
-	p.made = s.tx.now
+	p.made = clock()
 	return p, s.replan(p)
 }
 
