@@ -77,6 +77,13 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
 	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
 		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},
+	"type modifiers": {query("select 3.14::numeric(10,2) as pi, null::varchar(42), 'x'::char(3), null::numeric(10,3)[], '{x}'::varchar(1)[], interval '1' day, " +
+		"'1 day'::interval(2), time '1:00', null::time(0), 'x'::text::varchar(5), 'x'::varchar(5)::text, 1.5::numeric(4,1) + 1, upper('x'::varchar(5)), 2::numeric(5,2)"),
+		query("select a, b, a::numeric(3,1) as c from (select 2.5::numeric(3,1), 'x'::varchar(3)) t(a, b)"), query("with w as (select 2.5::numeric(3,1) as a) select a, (select a from w) as b, array_agg(a), max(a) from w group by a order by a"),
+		query("select 'a'::varchar(3) as x union select 'b'::varchar(3)"), query("select 'a'::varchar(3) as x union all select 'b'::varchar(4)"),
+		query("select 'a'::varchar(3) as x union all select 'b'"), query("values (1::numeric(3,1))"),
+		query("with recursive r(n) as (select 1.5::numeric union all select n + 1 from r where n < 3) select n, n::numeric(3,0) from r"),
+		parse("s", "select $1::varchar(7), $2::numeric(5,1)"), describe('S', "s"), bind("", "s", "x", "2"), describe('P', ""), execute("", 0), sync_},
 	"execute in SQL":  {parse("s", "select $1::int * 2"), sync_, query("execute s(21)"), query("deallocate all"), query("execute s(1)")},
 	"name in use":     {parse("s", "select 1"), parse("s", "select 2"), sync_, bind("", "s"), execute("", 0), sync_},
 	"unnamed":         {parse("", "select 1"), sync_, bind("", ""), execute("", 0), sync_, query("select 2"), bind("", ""), sync_},
