@@ -11,6 +11,7 @@ import (
 
 	"fiveways.dev/fiveways/test/brokertest"
 	"fiveways.dev/fiveways/test/oracle"
+	"fiveways.dev/fiveways/test/postgres"
 	"fiveways.dev/fiveways/test/redisd"
 )
 
@@ -27,9 +28,10 @@ var errPortTaken = errors.New("suites: something else listens on a port that the
 
 // server is the broker under test.
 type server struct {
-	addr    string // host:port of AMQP
-	ctl     ctl
-	without []string // classes that cannot run on this machine
+	addr     string // host:port of AMQP
+	database string // the URL of one, of a server of SQL
+	ctl      ctl
+	without  []string // classes that cannot run on this machine
 }
 
 // startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ:
@@ -69,6 +71,20 @@ func startRedis(t *testing.T, name string) server {
 	}
 	t.Cleanup(b.Kill)
 	return server{addr: b.RedisAddr()}
+}
+
+// startPostgres starts Fiveways on the port of its SQL protocol, or a real PostgreSQL.
+func startPostgres(t *testing.T, name string) server {
+	t.Helper()
+	if name != failsOnFiveways {
+		return server{database: postgres.Start(t, postgres.Options{})}
+	}
+	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Kill)
+	return server{database: "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"}
 }
 
 // forwardPort leads a port of localhost to the broker, until the test ends. A machine without IPv6

@@ -1,5 +1,6 @@
-// Package suites runs the test suites of AMQP clients, unmodified, as published in their
-// registries, against Fiveways, and with `-broker rabbitmq` against an installed RabbitMQ 3.10.
+// Package suites runs the test suites of clients, unmodified, as published in their registries,
+// against Fiveways, and with `-broker rabbitmq`, `redis` or `postgres` against the real server:
+// those of AMQP clients, Redis' own, and that of pgx's connections.
 //
 // Each suite is a folder: run.sh, which fetches the suite (`run.sh fetch DIR`) and runs it (`run.sh
 // run DIR REPORT`), and exceptions.txt, which lists the cases that are expected to fail or are not

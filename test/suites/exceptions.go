@@ -14,6 +14,7 @@ const (
 	failsOnFiveways = "fiveways"
 	failsOnRabbitMQ = "rabbitmq"
 	failsOnRedis    = "redis"
+	failsOnPostgres = "postgres"
 	mayFail         = "may" // it depends on the machine or on timing, not on the broker
 	notRun          = "skip"
 )
@@ -37,7 +38,7 @@ func readExceptions(file string) ([]exception, error) {
 			continue
 		}
 		parts := strings.SplitN(line, " | ", 3)
-		kinds := []string{failsOnBoth, failsOnFiveways, failsOnRabbitMQ, failsOnRedis, mayFail, notRun}
+		kinds := []string{failsOnBoth, failsOnFiveways, failsOnRabbitMQ, failsOnRedis, failsOnPostgres, mayFail, notRun}
 		if len(parts) != 3 || parts[2] == "" || !slices.Contains(kinds, strings.TrimSpace(parts[0])) {
 			return nil, fmt.Errorf("suites: %s:%d: want `kind | case | reason` with a kind of %s", file, i+1, strings.Join(kinds, ", "))
 		}

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -18,7 +19,7 @@ import (
 )
 
 var (
-	brokerFlag = flag.String("broker", failsOnFiveways, "fiveways, rabbitmq or redis; the last two run their own suites only")
+	brokerFlag = flag.String("broker", failsOnFiveways, "fiveways, rabbitmq, redis or postgres; all but the first run their own suites only")
 	suitesFlag = flag.String("suites", "quick", "quick, all, or names with commas between them")
 )
 
@@ -38,8 +39,8 @@ type suite struct {
 	asks    []request // of the management API, before the suite
 	tools   []string
 	users   []account
-	redis   bool // speaks the Redis protocol
-	least   int  // cases that pass, at least: fewer means that it did not run
+	speaks  string // whose protocol, if not RabbitMQ's: failsOnRedis or failsOnPostgres
+	least   int    // cases that pass, at least: fewer means that it did not run
 }
 
 var suites = []suite{
@@ -54,12 +55,13 @@ var suites = []suite{
 	{name: "watermill-amqp", version: "3.0.2", tools: []string{"go"}, least: 12},
 	{name: "aio-pika", version: "10.2.1", tools: []string{"python3"}, least: 900},
 	{name: "dramatiq", version: "2.2.1", ownPort: true, tools: []string{"python3"}, least: 25},
-	{name: "redis", version: "7.0.15", redis: true, tools: []string{"apt-get"}, least: 290},
-	{name: "watermill-redisstream", version: "1.4.5", redis: true, ownPort: true, tools: []string{"go"}, least: 8},
+	{name: "redis", version: "7.0.15", speaks: failsOnRedis, tools: []string{"apt-get"}, least: 290},
+	{name: "watermill-redisstream", version: "1.4.5", speaks: failsOnRedis, ownPort: true, tools: []string{"go"}, least: 8},
 	{name: "rascal", version: "12.0.1", manages: true, tools: []string{"node", "npm"}, least: 330},
 	{name: "lapin", version: "4.12.3", tools: []string{"cargo"}, least: 35},
 	{name: "amqprs", version: "2.1.5", ownPort: true, tools: []string{"cargo"}, users: amqprsAccounts, least: 49},
 	{name: "amqp-client", version: "5.0.0", ctl: true, tools: []string{"java", "mvn", "apt-get", "make"}, least: 350},
+	{name: "pgconn", version: "5.13.0", speaks: failsOnPostgres, tools: []string{"go"}, least: 180},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
 
@@ -87,7 +89,7 @@ func TestSuites(t *testing.T) {
 	chosen := strings.Split(*suitesFlag, ",")
 	var queued []suite // those that need one port or one command for themselves, while the others run
 	for _, s := range suites {
-		if *brokerFlag != failsOnFiveways && s.redis != (*brokerFlag == failsOnRedis) {
+		if *brokerFlag != failsOnFiveways && *brokerFlag != cmp.Or(s.speaks, failsOnRabbitMQ) {
 			continue
 		}
 		switch {
@@ -122,7 +124,7 @@ func (s suite) test(t *testing.T) {
 	addr := broker.addr
 	if s.ownPort {
 		port := ownPort
-		if s.redis {
+		if s.speaks == failsOnRedis {
 			port = ownRedisPort
 		}
 		if err := forwardPort(t, port, broker.addr); err != nil {
@@ -145,7 +147,7 @@ func (s suite) test(t *testing.T) {
 		}
 	}
 	out, err := s.script(t.Context(), runPatience, []string{"run", dir, report}, append(env,
-		"REDIS_HOST="+host, "REDIS_PORT="+port, "AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))...)
+		"DATABASE_URL="+broker.database, "REDIS_HOST="+host, "REDIS_PORT="+port, "AMQP_URL=amqp://guest:guest@"+addr+"/", "AMQP_HOST="+host, "AMQP_PORT="+port, "SKIP="+strings.Join(skip, "\n"))...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -176,8 +178,11 @@ func (s suite) start(t *testing.T) server {
 		}
 		return broker
 	}
-	if s.redis {
+	switch s.speaks {
+	case failsOnRedis:
 		return startRedis(t, *brokerFlag)
+	case failsOnPostgres:
+		return startPostgres(t, *brokerFlag)
 	}
 	broker := startBroker(t, *brokerFlag)
 	if err := broker.open(s.users); err != nil {

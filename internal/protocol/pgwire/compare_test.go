@@ -59,16 +59,31 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"failed block, rolled back": {query("begin; select 1/generate_series(0, 0); select 1"), query("select 1"), query("rollback")},
 	"savepoint": {query("begin; savepoint s"), query("select 1/generate_series(0, 0)"), query("rollback to s"), query("select 1"), query("release s"), query("rollback to s"),
 		query("end")},
-	"warnings":        {query("commit"), query("rollback"), query("begin; begin"), query("abort")},
-	"implicit block":  {query("select 1; begin; select 1/generate_series(0, 0)"), query("select 1"), query("rollback")},
-	"chain":           {query("begin"), query("commit and chain"), query("rollback and chain"), query("rollback"), query("commit and chain")},
-	"read only":       {query("begin read only"), query("show transaction_read_only"), query("commit")},
-	"isolation":       {query("begin isolation level serializable, read write"), query("show transaction_isolation"), query("commit")},
-	"set":             {query("set extra_float_digits = 0"), query("show extra_float_digits"), query("set nonsense = 1"), query("set application_name = 'a b'")},
-	"set local":       {query("begin; set local application_name = 'x'"), query("rollback"), query("show application_name")},
-	"reported once":   {query("set application_name = 'a'; set application_name = 'b'"), query("set application_name = 'b'")},
-	"time zone":       {query("set timezone = 'Europe/Berlin'"), query("select '2024-01-02 03:04:05+00'::timestamptz"), query("set datestyle = 'SQL, DMY'")},
-	"prepare in SQL":  {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"warnings":       {query("commit"), query("rollback"), query("begin; begin"), query("abort")},
+	"implicit block": {query("select 1; begin; select 1/generate_series(0, 0)"), query("select 1"), query("rollback")},
+	"chain":          {query("begin"), query("commit and chain"), query("rollback and chain"), query("rollback"), query("commit and chain")},
+	"read only":      {query("begin read only"), query("show transaction_read_only"), query("commit")},
+	"isolation":      {query("begin isolation level serializable, read write"), query("show transaction_isolation"), query("commit")},
+	"set":            {query("set extra_float_digits = 0"), query("show extra_float_digits"), query("set nonsense = 1"), query("set application_name = 'a b'")},
+	"set local":      {query("begin; set local application_name = 'x'"), query("rollback"), query("show application_name")},
+	"reported once":  {query("set application_name = 'a'; set application_name = 'b'"), query("set application_name = 'b'")},
+	"time zone":      {query("set timezone = 'Europe/Berlin'"), query("select '2024-01-02 03:04:05+00'::timestamptz"), query("set datestyle = 'SQL, DMY'")},
+	"time zones": zones("01:30", "-5:30", "UTC+3", "gmt-03:00", "EST5EDT", "abc1", "<+0130>-1:30", "EST5EDT,M3.2.0,M11.1.0", "EST5EDT5", "est5foo", "CET-1CEST,M3.5.0,M10.5.0/3",
+		"AEST-10AEDT,M10.1.0,M4.1.0/3", "XXX-167:59", "XXX168", "XXX-16:00:30", "EST5,M3.2.0,M11.1.0", "EST5EDT,M3.2.0", "EST5EDT,nonsense", "XYZ", "", "local", "5x", "<+03>",
+		"etc/utc", "ETC/GMT+3", "us/pacific", "gb-eire", "australia/nsw", "america/port_of_spain", "zulu", "z", "gmt", "utc", "+3", "-3.5"),
+	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
+		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
+		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
+	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
+		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},
+	"type modifiers": {query("select 3.14::numeric(10,2) as pi, null::varchar(42), 'x'::char(3), null::numeric(10,3)[], '{x}'::varchar(1)[], interval '1' day, " +
+		"'1 day'::interval(2), time '1:00', null::time(0), 'x'::text::varchar(5), 'x'::varchar(5)::text, 1.5::numeric(4,1) + 1, upper('x'::varchar(5)), 2::numeric(5,2)"),
+		query("select a, b, a::numeric(3,1) as c from (select 2.5::numeric(3,1), 'x'::varchar(3)) t(a, b)"), query("with w as (select 2.5::numeric(3,1) as a) select a, (select a from w) as b, array_agg(a), max(a) from w group by a order by a"),
+		query("select 'a'::varchar(3) as x union select 'b'::varchar(3)"), query("select 'a'::varchar(3) as x union all select 'b'::varchar(4)"),
+		query("select 'a'::varchar(3) as x union all select 'b'"), query("values (1::numeric(3,1))"),
+		query("with recursive r(n) as (select 1.5::numeric union all select n + 1 from r where n < 3) select n, n::numeric(3,0) from r"),
+		parse("s", "select $1::varchar(7), $2::numeric(5,1)"), describe('S', "s"), bind("", "s", "x", "2"), describe('P', ""), execute("", 0), sync_},
 	"execute in SQL":  {parse("s", "select $1::int * 2"), sync_, query("execute s(21)"), query("deallocate all"), query("execute s(1)")},
 	"name in use":     {parse("s", "select 1"), parse("s", "select 2"), sync_, bind("", "s"), execute("", 0), sync_},
 	"unnamed":         {parse("", "select 1"), sync_, bind("", ""), execute("", 0), sync_, query("select 2"), bind("", ""), sync_},
@@ -93,12 +108,21 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"close portal":    {query("begin"), parse("", "select 1"), bind("p", ""), closing('P', "p"), execute("p", 0), sync_, query("rollback")},
 	"cursor as portal": {query("begin; declare c cursor for select generate_series(1, 4)"), describe('P', "c"), execute("c", 2), sync_, query("fetch 1 from c"),
 		query("commit")},
-	"portal as cursor": {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
-	"twice":            {parse("", "select 1"), bind("", ""), execute("", 0), execute("", 0), sync_},
-	"command twice":    {parse("", "begin"), bind("", ""), execute("", 0), execute("", 0), sync_, query("rollback")},
-	"skip until sync":  {parse("", "selec"), bind("", ""), execute("", 0), parse("", "select 1"), sync_, parse("", "select 2"), bind("", ""), execute("", 0), sync_},
-	"many statements":  {parse("", "select 1; select 2"), sync_},
-	"nothing":          {parse("", ""), describe('S', ""), bind("", ""), describe('P', ""), execute("", 0), sync_},
+	"fetch before its cursor": {parse("f", "fetch all from c"), describe('S', "f"), sync_, bind("", "f"), describe('P', ""), execute("", 0), sync_,
+		query("begin; declare c cursor for select generate_series(1, 2) as n, 'x' as s"), describe('S', "f"), bind("", "f"), describe('P', ""), execute("", 0), sync_,
+		query("close c; declare c cursor for select true as b"), bind("", "f"), describe('P', ""), execute("", 0), sync_,
+		query("close c"), bind("p", "f"), query("rollback")},
+	"fetch in a pipeline": {query("begin"), parse("d", "declare c cursor for select generate_series(1, 3)"), bind("", "d"), describe('P', ""), execute("", 0),
+		parse("f", "fetch 2 from c"), describe('S', "f"), bind("", "f"), describe('P', ""), execute("", 0), sync_, query("rollback")},
+	"fetch bound before its cursor": {query("begin"), parse("f", "fetch 2 from c"), bind("p", "f"), parse("d", "declare c cursor for select generate_series(1, 3)"), bind("", "d"),
+		execute("", 0), execute("p", 0), sync_, query("fetch 2 from c; rollback")},
+	"move of no cursor": {parse("", "move 1 from c"), describe('S', ""), bind("", ""), execute("", 0), sync_, query("fetch 1 from c")},
+	"portal as cursor":  {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
+	"twice":             {parse("", "select 1"), bind("", ""), execute("", 0), execute("", 0), sync_},
+	"command twice":     {parse("", "begin"), bind("", ""), execute("", 0), execute("", 0), sync_, query("rollback")},
+	"skip until sync":   {parse("", "selec"), bind("", ""), execute("", 0), parse("", "select 1"), sync_, parse("", "select 2"), bind("", ""), execute("", 0), sync_},
+	"many statements":   {parse("", "select 1; select 2"), sync_},
+	"nothing":           {parse("", ""), describe('S', ""), bind("", ""), describe('P', ""), execute("", 0), sync_},
 	"pipelined block": {parse("", "begin"), bind("", ""), execute("", 0), parse("", "select 1"), bind("", ""), execute("", 0), parse("", "select 1/generate_series(0, 0)"), bind("", ""),
 		execute("", 0), parse("", "commit"), bind("", ""), execute("", 0), sync_, query("select 1"), query("rollback")},
 	"failed block, extended": {query("begin; select 1/generate_series(0, 0)"), parse("", "select 1"), sync_, parse("", "rollback"), bind("", ""), execute("", 0), sync_},
@@ -110,7 +134,16 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"statement timeout":      {query("set statement_timeout = 10"), query("select pg_sleep(10)"), query("reset statement_timeout")},
 	"text that is none":      {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
 	"errors":                 {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
+	"places of literals":     {query("select date 'x'"), query("select cast('x' as int)"), query("select 1 + int 'x'"), query("select 1 where date '2020-01-01'"), query("select coalesce(1, date '2020-01-01')"), query("select 1 union select date '2020-01-01'"), query("select interval 'x' day")},
 	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
+}
+
+// zones sets each time zone, and asks for times of summer and winter in it.
+func zones(names ...string) (all []pgproto3.FrontendMessage) {
+	for _, name := range names {
+		all = append(all, query("set timezone = '"+name+"'"), query("show timezone; select timestamptz '2001-07-03 00:00+00', timestamptz '2031-01-03 00:00+00'; reset timezone"))
+	}
+	return all
 }
 
 // TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come

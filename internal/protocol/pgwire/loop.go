@@ -60,12 +60,14 @@ func (c *conn) handle(m incoming) {
 	}
 }
 
-// extended ends a message of the extended protocol: after an error nothing counts until Sync.
+// extended ends a message of the extended protocol: after an error nothing counts until Sync. The
+// error is sent at once, because the Flush of a client that waits for it does not count either.
 func (c *conn) extended(err error) {
 	if err != nil {
 		c.problem(err)
 		c.skip = true
-	} else if c.out.full() {
+	}
+	if err != nil || c.out.full() {
 		c.out.flush() //nolint:errcheck // the next read sees it
 	}
 }

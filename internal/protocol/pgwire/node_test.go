@@ -241,6 +241,9 @@ func (c *client) next() string {
 		text := "T"
 		for _, f := range m.Fields {
 			text += fmt.Sprintf(" %s:%d:%d", f.Name, f.DataTypeOID, f.Format)
+			if f.TypeModifier != -1 {
+				text += fmt.Sprintf("(%d)", f.TypeModifier)
+			}
 		}
 		return text
 	case *pgproto3.ParameterDescription:

@@ -79,6 +79,7 @@ func TestExtendedQuery(t *testing.T) {
 			"1 / t [] / n / 2 / n / C BEGIN / Z T / C COMMIT / Z I"},
 		"empty":                {ms{&pgproto3.Parse{}, &pgproto3.Bind{}, &pgproto3.Execute{}, sync_}, "1 / 2 / I / Z I"},
 		"skips until sync":     {ms{&pgproto3.Parse{Query: "syntax"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Query{String: "rows 1"}, sync_}, `E ERROR 42601 syntax error at or near "syntax" @1 / Z I`},
+		"error at once":        {ms{&pgproto3.Parse{Query: "syntax"}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Flush{}}, `E ERROR 42601 syntax error at or near "syntax" @1`},
 		"error at the end":     {ms{&pgproto3.Parse{Query: "late"}, &pgproto3.Bind{}, &pgproto3.Execute{}, sync_}, "1 / 2 / C LATE / E ERROR 40001 not committed / Z I"},
 		"flush":                {ms{&pgproto3.Parse{Query: "rows 1"}, &pgproto3.Flush{}}, "1"},
 		"sync alone":           {ms{sync_, sync_}, "Z I / Z I"},

@@ -15,9 +15,6 @@ const (
 	binaryFormat = 1
 )
 
-// noTypmod says that a column's type has no modifier.
-const noTypmod = 0xffffffff
-
 func unsupportedFormat(code int16) error {
 	return pgerror.New(pgerror.InvalidParameterValue, "unsupported format code: %d", code)
 }
@@ -80,7 +77,7 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error
 		b = binary.BigEndian.AppendUint16(b, 0) // and the column in it
 		b = binary.BigEndian.AppendUint32(b, f.Type.OID)
 		b = binary.BigEndian.AppendUint16(b, uint16(f.Type.Len))
-		b = binary.BigEndian.AppendUint32(b, noTypmod)
+		b = binary.BigEndian.AppendUint32(b, uint32(f.Mod-1))
 		b = binary.BigEndian.AppendUint16(b, uint16(formatAt(formats, i)))
 	}
 	c.out.buf = b

@@ -68,21 +68,21 @@ func noCursor(name string) error {
 	return pgerror.New(pgerror.InvalidCursor, `cursor "%s" does not exist`, name)
 }
 
-// fetch plans FETCH and MOVE.
-func (p *planner) fetch(n *pg.FetchStmt) (*plan, error) {
+// fetch plans FETCH and MOVE. Their cursor may come later, in a pipeline for example: a FETCH that
+// was bound before it returns no rows, and only moves it.
+func (p *planner) fetch(n *pg.FetchStmt) *plan {
 	s := p.s
-	o := s.portals[n.Portalname]
-	if o == nil || o.plan.query == nil {
-		return nil, noCursor(n.Portalname)
-	}
 	made := &plan{utility: true, quiet: true}
 	tag := "MOVE "
 	if !n.Ismove {
-		made.columns, tag = o.Columns, "FETCH "
+		tag = "FETCH "
+		if o := s.portals[n.Portalname]; o != nil {
+			made.columns = o.Columns
+		}
 	}
 	made.command = func(env *expr.Env) (result, error) {
 		o := s.portals[n.Portalname]
-		if o == nil {
+		if o == nil || o.plan.query == nil {
 			return result{}, noCursor(n.Portalname)
 		}
 		if !o.held() {
@@ -95,9 +95,12 @@ func (p *planner) fetch(n *pg.FetchStmt) (*plan, error) {
 		if err != nil {
 			return result{}, err
 		}
+		if made.columns == nil {
+			rows = nil
+		}
 		return result{tag: countTag(tag, int(count)), rows: rows}, nil
 	}
-	return made, nil
+	return made
 }
 
 // holdCursors reads the rows of WITH HOLD cursors to their ends, before their transaction commits.

@@ -94,7 +94,7 @@ func (l *level) bring(alias *pg.Alias, name, schema string, fields []value.Field
 		return nil, pgerror.New("42P10", `table "%s" has %d columns available but %d columns specified`, it.alias, len(fields), len(renamed))
 	}
 	for i, f := range fields {
-		c := &column{name: f.Name, typ: f.Type, slot: base + i}
+		c := &column{name: f.Name, typ: f.Type, mod: f.Mod, slot: base + i}
 		if i < len(renamed) {
 			c.name = renamed[i].GetString_().GetSval()
 		}

@@ -222,7 +222,7 @@ func (p *planner) returning(list []*pg.Node, r Relation, as *pg.RangeVar) (*retu
 			}
 		}
 		back.out = append(back.out, e)
-		back.cols = append(back.cols, value.Field{Name: t.name, Type: e.Type()})
+		back.cols = append(back.cols, value.Field{Name: t.name, Type: e.Type(), Mod: expr.Typmod(e) + 1})
 	}
 	return back, nil
 }

@@ -72,6 +72,7 @@ type item struct {
 type column struct {
 	name string
 	typ  *value.Type
+	mod  int32 // as of value.Field
 	slot int
 	used *bool // the relation must deliver it
 }
@@ -94,11 +95,15 @@ func (l *level) slot(n int) int {
 type slotRef struct {
 	up, slot int
 	typ      *value.Type
+	mod      int32 // as of value.Field
 	name     string
 	location int32
 }
 
 func (r *slotRef) Type() *value.Type { return r.typ }
+
+// Typmod is that of its column, -1 for none.
+func (r *slotRef) Typmod() int32 { return r.mod - 1 }
 
 // Volatility keeps it from being taken for a constant.
 func (r *slotRef) Volatility() expr.Volatility { return expr.Stable }
@@ -142,7 +147,7 @@ func (l *level) ref(up int, c *column, location int32, of *level) *slotRef {
 	if c.used != nil {
 		*c.used = true
 	}
-	r := &slotRef{up: up, slot: c.slot, typ: c.typ, name: c.name, location: location}
+	r := &slotRef{up: up, slot: c.slot, typ: c.typ, mod: c.mod, name: c.name, location: location}
 	of.refs = append(of.refs, r)
 	return r
 }

@@ -94,7 +94,7 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 	case *pg.Node_DeclareCursorStmt:
 		return p.declare(n.DeclareCursorStmt, of)
 	case *pg.Node_FetchStmt:
-		return p.fetch(n.FetchStmt)
+		return p.fetch(n.FetchStmt), nil
 	case *pg.Node_VariableShowStmt:
 		return p.show(n.VariableShowStmt)
 	case *pg.Node_ExplainStmt:

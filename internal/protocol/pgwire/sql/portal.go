@@ -74,7 +74,11 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	}
 	env := s.env(context.Background())
 	env.Params = args
-	return (&Portal{Columns: p.Columns, prepared: p, plan: p.plan, sub: s.subtransaction()}).in(env), nil
+	o := &Portal{prepared: p, plan: p.plan, sub: s.subtransaction()}
+	if p.plan != nil {
+		o.Columns = p.plan.columns
+	}
+	return o.in(env), nil
 }
 
 // Fetch runs the portal until max rows were given to row (0 = all); done tells that it is at its

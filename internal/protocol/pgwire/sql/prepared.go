@@ -104,7 +104,7 @@ func (s *Session) prepare(text string, oids []uint32) (*Prepared, error) {
 		return nil, Aborted()
 	}
 	s.start()
-	p.made = s.tx.now
+	p.made = clock()
 	return p, s.replan(p)
 }
 
@@ -129,13 +129,14 @@ func (s *Session) version() uint64 {
 }
 
 // replan plans a statement unless its plan is still good. What it returns to the client stays as it
-// was, or it is an error.
+// was, or it is an error; but a FETCH returns what the cursor of that moment does, and its
+// description stays that of the cursor which was there when it was prepared, if any.
 func (s *Session) replan(p *Prepared) error {
 	if p.stmt == nil {
 		return nil
 	}
-	version := s.version()
-	if p.plan != nil && p.version == version {
+	version, fetches := s.version(), p.stmt.GetFetchStmt() != nil
+	if p.plan != nil && p.version == version && !fetches {
 		return nil
 	}
 	given := p.given
@@ -146,10 +147,13 @@ func (s *Session) replan(p *Prepared) error {
 	if err != nil {
 		return err
 	}
-	if p.plan != nil && p.simple == notSimple && !sameColumns(p.Columns, made.columns) {
-		return pgerror.New(pgerror.FeatureNotSupported, "cached plan must not change result type")
+	if p.plan == nil || !fetches {
+		if p.plan != nil && p.simple == notSimple && !sameColumns(p.Columns, made.columns) {
+			return pgerror.New(pgerror.FeatureNotSupported, "cached plan must not change result type")
+		}
+		p.Columns = made.columns
 	}
-	p.plan, p.version, p.Params, p.Columns = made, version, params, made.columns
+	p.plan, p.version, p.Params = made, version, params
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -31,7 +33,11 @@ func (l *level) recursive(item *pg.CommonTableExpr) (*cte, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &recursiveQuery{setQuery: setQuery{op: sel.Op, all: sel.All, cols: first.columns(), frame: inner.frame}}
+	cols := slices.Clone(first.columns())
+	for i := range cols {
+		cols[i].Mod = 0 // the rows that follow need not have it
+	}
+	q := &recursiveQuery{setQuery: setQuery{op: sel.Op, all: sel.All, cols: cols, frame: inner.frame}}
 	q.c = &cte{name: item.Ctename, q: q, memo: l.memo()}
 	if err := l.nameColumns(q.c, item); err != nil {
 		return nil, err

@@ -186,7 +186,7 @@ func (q *selectQuery) targets(list []target) error {
 			}
 		}
 		q.out = append(q.out, e)
-		q.cols = append(q.cols, value.Field{Name: t.name, Type: e.Type()})
+		q.cols = append(q.cols, value.Field{Name: t.name, Type: e.Type(), Mod: expr.Typmod(e) + 1})
 	}
 	return nil
 }
@@ -391,6 +391,6 @@ func (q *selectQuery) convert(i int, t *value.Type) error {
 	if err != nil {
 		return err
 	}
-	*at, q.cols[i].Type = e, t
+	*at, q.cols[i].Type, q.cols[i].Mod = e, t, 0
 	return nil
 }

@@ -56,6 +56,9 @@ func firstTarget(n *pg.SelectStmt) int32 {
 func (q *setQuery) match(l *level, i int, n *pg.SelectStmt) error {
 	left, right := q.left.columns()[i], q.right.columns()[i]
 	field := value.Field{Name: left.Name, Type: left.Type}
+	if left.Mod == right.Mod {
+		field.Mod = left.Mod
+	}
 	if left.Type != right.Type {
 		_, t, err := l.compiler().CommonType(setNames[q.op], []expr.Expr{standIn(i, left.Type), standIn(i, right.Type)},
 			[]int32{-1, firstTarget(n.Rarg)})
@@ -69,7 +72,7 @@ func (q *setQuery) match(l *level, i int, n *pg.SelectStmt) error {
 				}
 			}
 		}
-		field.Type = t
+		field.Type, field.Mod = t, 0
 	}
 	q.cols = append(q.cols, field)
 	return nil
@@ -91,7 +94,7 @@ func (q *setQuery) convert(i int, t *value.Type) error {
 			return err
 		}
 	}
-	q.cols[i].Type = t
+	q.cols[i].Type, q.cols[i].Mod = t, 0
 	return nil
 }
 

@@ -193,9 +193,13 @@ func checkApplicationName(v string) (string, error) {
 }
 
 func checkZone(v string) (string, error) {
-	_, name, ok := zone(v)
+	loc, name, ok := zone(v)
 	if !ok {
 		return "", invalidSetting("TimeZone", v)
+	}
+	if _, seconds := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).In(loc).Zone(); seconds%60 != 0 {
+		return "", pgerror.New(pgerror.InvalidParameterValue, `time zone "%s" appears to use leap seconds`, v).
+			WithDetail("PostgreSQL does not support leap seconds.")
 	}
 	return name, nil
 }

@@ -124,6 +124,14 @@ func (l *level) subCompare(s *sublink, n *pg.SubLink) error {
 
 func (s *sublink) Type() *value.Type { return s.typ }
 
+// Typmod is that of the only column of a sub-select that is a value, -1 for none.
+func (s *sublink) Typmod() int32 {
+	if s.kind != pg.SubLinkType_EXPR_SUBLINK {
+		return -1
+	}
+	return s.q.columns()[0].Mod - 1
+}
+
 // Volatility keeps it from being taken for a constant.
 func (s *sublink) Volatility() expr.Volatility { return expr.Volatile }
 

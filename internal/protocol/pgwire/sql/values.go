@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -41,7 +42,11 @@ func (l *level) values(n *pg.SelectStmt) (pending, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.cols = append(q.cols, value.Field{Name: fmt.Sprintf("column%d", i+1), Type: t})
+		mod := expr.Typmod(q.lists[0][i])
+		if slices.ContainsFunc(q.lists, func(list []expr.Expr) bool { return expr.Typmod(list[i]) != mod }) {
+			mod = -1
+		}
+		q.cols = append(q.cols, value.Field{Name: fmt.Sprintf("column%d", i+1), Type: t, Mod: mod + 1})
 	}
 	return l.arrange(q, n)
 }
@@ -78,7 +83,7 @@ func (q *valuesQuery) convert(i int, t *value.Type) error {
 		}
 		list[i] = e
 	}
-	q.cols[i].Type = t
+	q.cols[i].Type, q.cols[i].Mod = t, 0
 	return nil
 }
 

@@ -98,20 +98,15 @@ func (c *Compiler) typeCast(n *pg.TypeCast) (Expr, error) {
 	if k, ok := e.(*Const); ok && t == value.IntervalType && mod >= 0 && e.Type() == value.Unknown {
 		e = intervalUnit(k, mod)
 	}
-	place := n.Location
-	if place < 0 {
-		place = n.TypeName.Location
-	}
-	if k, ok := e.(*Const); ok && k.T == value.Unknown && place >= 0 && (k.at < 0 || place < k.at) {
-		moved := *k
-		moved.at = place
-		e = &moved
-	}
 	made, err := c.coerceTo(e, t, mod, explicit)
 	if err != nil {
 		return nil, err
 	}
 	if made == nil {
+		place := n.Location
+		if place < 0 {
+			place = n.TypeName.Location
+		}
 		return nil, pgerror.New(pgerror.CannotCoerce, "cannot cast type %s to %s", e.Type(), t).At(c.Text, place)
 	}
 	return made, nil

@@ -86,7 +86,7 @@ func (c *Compiler) foldStrict(e Expr) Expr {
 		null = null || ok && d == nil
 	}
 	if null {
-		return &Const{T: e.Type(), Mod: -1, at: -1}
+		return &Const{T: e.Type(), Mod: Typmod(e), at: -1}
 	}
 	return c.fold(e)
 }

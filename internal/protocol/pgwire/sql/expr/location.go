@@ -18,6 +18,9 @@ func locationOf(n *pg.Node) int32 {
 	case *pg.Node_ColumnRef:
 		return n.ColumnRef.Location
 	case *pg.Node_TypeCast:
+		if k := n.TypeCast.Arg.GetAConst(); k.GetIsnull() || k.GetSval() != nil { // becomes a constant of that type
+			return k.Location
+		}
 		return leftmost(n.TypeCast.Location, leftmost(n.TypeCast.TypeName.GetLocation(), locationOf(n.TypeCast.Arg)))
 	case *pg.Node_AExpr:
 		return leftmost(n.AExpr.Location, locationOf(n.AExpr.Lexpr))

@@ -3,11 +3,11 @@ package value
 // The rows of the tables of semaphores.
 var (
 	Semaphore = composite(OIDSemaphore, OIDSemaphoreArr, RelSemaphore, "markup", "semaphore", []Field{
-		{"id", Int8}, {"key", Text}, {"active", Int4}, {"try_release", Int4}, {"ascending", Bool}, {"lease", IntervalType},
-		{"waiting", Int8}, {"acquired", Int8}, {"try_release_asked", Int8}, {"created", TimestampTZType},
+		{Name: "id", Type: Int8}, {Name: "key", Type: Text}, {Name: "active", Type: Int4}, {Name: "try_release", Type: Int4}, {Name: "ascending", Type: Bool}, {Name: "lease", Type: IntervalType},
+		{Name: "waiting", Type: Int8}, {Name: "acquired", Type: Int8}, {Name: "try_release_asked", Type: Int8}, {Name: "created", Type: TimestampTZType},
 	})
 	SemaphoreTask = composite(OIDSemaphoreTask, OIDSemaphoreTaskArr, RelSemaphoreTask, "markup", "semaphore_task", []Field{
-		{"semaphore_id", Int8}, {"task_id", Int8}, {"priority", Float8}, {"status", SemaphoreStatus}, {"enqueued", TimestampTZType},
-		{"task", Text}, {"position", Int8}, {"lease", IntervalType}, {"expires", TimestampTZType},
+		{Name: "semaphore_id", Type: Int8}, {Name: "task_id", Type: Int8}, {Name: "priority", Type: Float8}, {Name: "status", Type: SemaphoreStatus}, {Name: "enqueued", Type: TimestampTZType},
+		{Name: "task", Type: Text}, {Name: "position", Type: Int8}, {Name: "lease", Type: IntervalType}, {Name: "expires", Type: TimestampTZType},
 	})
 )

@@ -21,6 +21,7 @@ type Type struct {
 type Field struct {
 	Name string
 	Type *Type
+	Mod  int32 // 1 more than the typmod, so that 0 is none
 }
 
 // The OIDs of the types that PostgreSQL makes with the extension and the schema; fixed, so that

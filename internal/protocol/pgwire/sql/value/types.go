@@ -53,8 +53,8 @@ var (
 
 	Hstore  = inSchema("public", base(OIDHstore, OIDHstoreArray, "hstore", "", -1, 'U', false))
 	QTModel = composite(OIDQTModel, OIDQTModelArr, RelQTModel, "mbus4", "qt_model", []Field{
-		{"id", Int8}, {"added", TimestampType}, {"iid", Text}, {"delayed_until", TimestampType}, {"expires", TimestampType},
-		{"received", Int4.Array}, {"headers", Hstore}, {"properties", Hstore}, {"data", Hstore},
+		{Name: "id", Type: Int8}, {Name: "added", Type: TimestampType}, {Name: "iid", Type: Text}, {Name: "delayed_until", Type: TimestampType}, {Name: "expires", Type: TimestampType},
+		{Name: "received", Type: Int4.Array}, {Name: "headers", Type: Hstore}, {Name: "properties", Type: Hstore}, {Name: "data", Type: Hstore},
 	})
 )
 

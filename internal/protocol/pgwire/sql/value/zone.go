@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 	_ "time/tzdata" // the zones are known wherever the program runs
+	"unicode"
 )
 
 // zoneAbbreviations are those that a date may end with, and how many minutes they are east of UTC:
@@ -44,21 +45,52 @@ func LookupAbbreviation(name string) (seconds int, ok bool) {
 	return minutes * 60, ok
 }
 
-// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule without
-// summer time (UTC+3, <+03>-3, where east is negative). nil: there is none.
+// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule (UTC+3,
+// <+03>-3, CET-1CEST,M3.5.0,M10.5.0/3, where east is negative). Its String is the name as the
+// database of zones has it, or the rule in capitals. nil: there is none.
 func LookupZone(name string) *time.Location {
-	if zone, err := time.LoadLocation(name); err == nil && name != "" && name != "Local" {
+	if zone := loadZone(name); zone != nil {
 		return zone
 	}
-	if zone := posixZone(name); zone != nil {
+	if zone := posixZone(strings.ToUpper(name)); zone != nil {
 		return zone
 	}
-	for _, spelled := range []string{strings.ToUpper(name), capitalised(name)} {
-		if zone, err := time.LoadLocation(spelled); err == nil && spelled != "" && spelled != "Local" && spelled != "LOCAL" {
+	for _, spelled := range spellings(name) {
+		if zone := loadZone(spelled); zone != nil {
 			return zone
 		}
 	}
 	return nil
+}
+
+func loadZone(name string) *time.Location {
+	if name == "" || strings.EqualFold(name, "local") {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
+}
+
+// oddZones are the names that neither capitals nor capitalised spell.
+var oddZones = strings.Fields(`Africa/Dar_es_Salaam America/Argentina/ComodRivadavia America/Knox_IN America/Port-au-Prince
+America/Port_of_Spain Antarctica/DumontDUrville Antarctica/McMurdo Australia/ACT Australia/LHI Australia/NSW Brazil/DeNoronha
+Chile/EasterIsland Europe/Isle_of_Man GB-Eire Mexico/BajaNorte Mexico/BajaSur`)
+
+// spellings are how the database of zones may write a name that is given in any case.
+func spellings(name string) []string {
+	all := []string{strings.ToUpper(name), capitalised(name)}
+	if area, place, ok := strings.Cut(all[0], "/"); ok {
+		all = append(all, area+"/"+capitalised(place), capitalised(area)+"/"+place) // US/Pacific, Etc/GMT+3
+	}
+	for _, odd := range oddZones {
+		if strings.EqualFold(odd, name) {
+			return []string{odd}
+		}
+	}
+	return all
 }
 
 // capitalised has a capital at the start of each word: america/new_york becomes America/New_York.
@@ -68,46 +100,11 @@ func capitalised(name string) string {
 		up := start
 		start = r == '/' || r == '_' || r == '-'
 		if up {
-			return []rune(strings.ToUpper(string(r)))[0]
+			return unicode.ToUpper(r)
 		}
-		return []rune(strings.ToLower(string(r)))[0]
+		return unicode.ToLower(r)
 	}, name)
 }
-
-// posixZone reads letters, or <anything>, and an offset west of Greenwich.
-func posixZone(name string) *time.Location {
-	label, offset := "", ""
-	if rest, ok := strings.CutPrefix(name, "<"); ok {
-		if label, offset, ok = strings.Cut(rest, ">"); !ok {
-			return nil
-		}
-	} else {
-		label = name
-		if i := strings.IndexAny(name, "0123456789,-+"); i >= 0 {
-			label, offset = name[:i], name[i:]
-		}
-	}
-	if offset == "" {
-		return nil
-	}
-	if isDigit(offset[0]) {
-		offset = "+" + offset
-	}
-	seconds := 0
-	for i, part := range strings.Split(offset[1:], ":") {
-		v, err := strconv.Atoi(part)
-		if err != nil || !allDigits(part) || i > 2 || v > [...]int{maxPosixHour, 59, 60}[i] {
-			return nil
-		}
-		seconds += v * [...]int{3600, 60, 1}[i]
-	}
-	if offset[0] == '+' {
-		seconds = -seconds
-	}
-	return time.FixedZone(label, seconds)
-}
-
-const maxPosixHour = 7*24 - 1
 
 // isFixed reports whether a zone has never changed its clocks.
 func isFixed(zone *time.Location) bool {
