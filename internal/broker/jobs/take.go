@@ -19,8 +19,8 @@ func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	return readable(f, t.Queue, t.Create)
 }
 
-// Others calls fn with the queues of the takes in the Unless chain, whose results decide whether
-// this one runs.
+// Others calls fn with the queue of each Take in the Unless chain. This one runs only if none of
+// them got a job or failed.
 func (t *Take) Others(fn func(*shard.Queue)) {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {

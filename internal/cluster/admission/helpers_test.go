@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -10,13 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"fiveways.dev/fiveways/internal/authority"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
@@ -57,37 +56,19 @@ func (h *host) Add(ctx context.Context, n Newcomer) (uint64, map[uint64]string, 
 	return h.add(ctx, n)
 }
 
-// log is what a node has logged.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // node is a transport that admits newcomers, with what it got.
 type node struct {
 	*transport.Transport
 	address string
 	got     chan *pb.Message
 	denied  chan error // of Admit, nil when it admitted
-	log     *log
+	log     logtest.Text
 }
 
 // start serves the cluster's connections of a node.
 func start(t testing.TB, ln net.Listener, id *Identity, h Host) *node {
 	t.Helper()
-	n := &node{address: ln.Addr().String(), got: make(chan *pb.Message, 1<<10), denied: make(chan error, 100), log: &log{}}
+	n := &node{address: ln.Addr().String(), got: make(chan *pb.Message, 1<<10), denied: make(chan error, 100)}
 	n.Transport = transport.New(transport.Options{
 		Cluster: id.cluster, Self: id.node, TLS: id.TLS(),
 		Receive:     func(m *pb.Message) { n.got <- m },
@@ -98,7 +79,7 @@ func start(t testing.TB, ln net.Listener, id *Identity, h Host) *node {
 			n.denied <- err
 			return err
 		},
-		Log: slog.New(slog.NewTextHandler(n.log, nil)),
+		Log: slog.New(slog.NewTextHandler(&n.log, nil)),
 	})
 	served := make(chan error, 1)
 	go func() { served <- n.Serve(ln) }()
@@ -131,7 +112,7 @@ func connect(t testing.TB, n *node, other uint64) {
 		select {
 		case <-time.After(time.Millisecond):
 		case <-end:
-			t.Fatalf("no connection to node %d\n%s", other, n.log)
+			t.Fatalf("no connection to node %d\n%s", other, &n.log)
 		}
 	}
 }
@@ -146,7 +127,7 @@ func greet(t testing.TB, from *node, self, other uint64, to *node) {
 			t.Errorf("got %v", m)
 		}
 	case <-time.After(patience):
-		t.Fatalf("node %d got nothing from node %d\n%s", other, self, from.log)
+		t.Fatalf("node %d got nothing from node %d\n%s", other, self, &from.log)
 	}
 }
 

@@ -1,19 +1,18 @@
 package resptest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/protocol/protocoltest"
 	"fiveways.dev/fiveways/internal/semaphores"
 	"fiveways.dev/fiveways/internal/storage/vfs"
@@ -34,29 +33,9 @@ type Node struct {
 	Broker     *broker.Broker
 	Semaphores *semaphores.Manager
 	Addr       string // where the server listens; "" in a bubble
-	Log        Text
+	Log        logtest.Text
 
 	open func() (net.Conn, error) // a connection
-}
-
-// Text is a log that is read while it is written.
-type Text struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *Text) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-// String is what was written so far.
-func (l *Text) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }
 
 // Logger writes to the node's log.
