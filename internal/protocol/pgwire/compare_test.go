@@ -74,6 +74,17 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
 		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
 		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
+	// A column that is a sub-select fails for some rows: it is computed for the rows that are left only.
+	"deferred columns": {
+		query("select y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where n = 3"),
+		query("select t, t.* from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where n = any ('{2,3}') and y > 0"),
+		query("select m, y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t, (values (2), (3), (5)) v (m) where n = m or n = m - 10"),
+		query("select m, y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t join (values (2), (3)) v (m) on n = m and y < m"),
+		query("select y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n limit 3) t where n = 2"),
+		query("select y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where y = 1"),
+		query("select m, y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t left join (values (2)) v (m) on n = m"),
+		query("select n, y from (select n, count(*), (select 1 / (n - 1)) as y from generate_series(1, 3) n group by n) t where n = 2"),
+	},
 	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
 	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
 		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},

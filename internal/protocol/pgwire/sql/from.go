@@ -144,7 +144,7 @@ func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 		return nil, nil, err
 	}
 	l.noteLateral()
-	s := &queryScan{q: q, base: l.slot(len(q.columns())), free: free}
+	s := &queryScan{q: q, base: l.slot(len(q.columns())), free: free, deferred: l.deferred(q, n.Subquery.GetSelectStmt())}
 	ns, err := l.bring(n.Alias, "", "", q.columns(), s.base, nil)
 	return s, ns, err
 }
@@ -198,14 +198,11 @@ func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() er
 
 // queryScan reads a sub-select.
 type queryScan struct {
-	q    query
-	base int
-	free bool // it looks at no row outside of itself
+	q        query
+	base     int
+	free     bool        // it looks at no row outside of itself
+	deferred []bool      // columns that are computed only for rows that are wanted; nil: none
+	conds    []expr.Expr // asked before the deferred columns are computed
 }
 
-func (s *queryScan) run(env *expr.Env, emit func() error) error {
-	return s.q.run(env, func(row []value.Datum) error {
-		copy(env.Rows[0][s.base:], row)
-		return emit()
-	})
-}
+func (s *queryScan) run(env *expr.Env, emit func() error) error { return s.runIf(env, nil, emit) }

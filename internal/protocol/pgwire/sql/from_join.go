@@ -272,6 +272,10 @@ func contains(m protoreflect.Message, wanted func(protoreflect.Message) bool) bo
 func pushDown(in source, cond expr.Expr, slots []int) source {
 	j, ok := in.(*join)
 	if !ok || len(slots) == 0 {
+		if s, ok := in.(*queryScan); ok && s.filters(slots) {
+			s.conds = append(s.conds, cond)
+			return s
+		}
 		return &filter{in, cond}
 	}
 	lowest, highest := slices.Min(slots), slices.Max(slots)

@@ -144,7 +144,7 @@ func (f *filter) none(env *expr.Env) bool {
 	return neverMeet([]expr.Expr{f.cond}, env) || f.in.none(env)
 }
 
-func (s *queryScan) none(env *expr.Env) bool { return s.q.none(env) }
+func (s *queryScan) none(env *expr.Env) bool { return neverMeet(s.conds, env) || s.q.none(env) }
 
 // none looks into a query of WITH only when it is read in one place, where PostgreSQL puts it in.
 func (s *cteScan) none(env *expr.Env) bool {

@@ -53,7 +53,7 @@ func (j *join) run(env *expr.Env, emit func() error) error {
 	if r.lone && j.kind == pg.JoinType_JOIN_RIGHT {
 		return r.lonelyRight()
 	}
-	if err := j.left.run(env, r.leftRow); err != nil {
+	if err := r.readLeft(); err != nil {
 		return err
 	}
 	if j.kind == pg.JoinType_JOIN_RIGHT || j.kind == pg.JoinType_JOIN_FULL {

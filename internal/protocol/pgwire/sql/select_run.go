@@ -12,6 +12,8 @@ type selectRun struct {
 	*selectQuery
 	env            *expr.Env
 	emit           func([]value.Datum) error
+	deferred       []bool                            // the columns that are computed after wanted
+	wanted         func([]value.Datum) (bool, error) // nil: every row is
 	row            []value.Datum
 	around, inside [][]value.Datum
 	open           bool // FROM is to be read
@@ -28,7 +30,13 @@ type selectRun struct {
 type keptRow struct{ row, keys []value.Datum }
 
 func (q *selectQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
-	r := &selectRun{selectQuery: q, env: env, emit: emit}
+	return q.runIf(env, nil, nil, emit)
+}
+
+// runIf is run for the rows for which wanted returns true, which is called before the deferred
+// columns are computed; nil: for all rows.
+func (q *selectQuery) runIf(env *expr.Env, deferred []bool, wanted func([]value.Datum) (bool, error), emit func([]value.Datum) error) error {
+	r := &selectRun{selectQuery: q, env: env, emit: emit, deferred: deferred, wanted: wanted}
 	r.row, r.around, r.inside = q.l.push(env)
 	env.Rows = r.inside
 	defer func() { env.Rows = r.around }()
@@ -238,14 +246,36 @@ func (r *selectRun) ordered() error {
 
 // give works the columns out and gives the row away.
 func (r *selectRun) give() error {
+	if err := r.fill(false); err != nil {
+		return err
+	}
+	if r.wanted != nil {
+		r.env.Rows = r.around
+		ok, err := r.wanted(r.result)
+		r.env.Rows = r.inside
+		if err != nil || !ok {
+			return err
+		}
+		if err := r.fill(true); err != nil {
+			return err
+		}
+	}
+	return r.count.pass(r.result, r.away)
+}
+
+// fill works out the columns that are deferred, or the others.
+func (r *selectRun) fill(deferred bool) error {
 	for i, e := range r.out {
+		if r.deferred != nil && r.deferred[i] != deferred {
+			continue
+		}
 		d, err := e.Eval(r.env)
 		if err != nil {
 			return err
 		}
 		r.result[i] = d
 	}
-	return r.count.pass(r.result, r.away)
+	return nil
 }
 
 // away gives a row to what is around the query.
