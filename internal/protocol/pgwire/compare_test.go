@@ -74,7 +74,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
 		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
 		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
-	// A column that is a sub-select fails for some rows: it is computed for the rows that are left only.
+	// A column that is a sub-select fails for some rows. It is computed only for those left over.
 	"deferred columns": {
 		query("select y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where n = 3"),
 		query("select t, t.* from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where n = any ('{2,3}') and y > 0"),

@@ -90,6 +90,8 @@ func rowsOf(infos iter.Seq2[semaphores.Info, error]) iter.Seq2[[]value.Datum, er
 
 func (t *semaphoreTable) Keys() []int { return []int{colID, colKey} }
 
+func (t *semaphoreTable) SearchedByJoins() bool { return true }
+
 func (t *semaphoreTable) Search(_ *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[]value.Datum, error] {
 	return rowsOf(found(t.s, by[0], by[1]))
 }

@@ -61,6 +61,8 @@ func (t *taskTable) Scan(env *expr.Env, want []bool) iter.Seq2[[]value.Datum, er
 
 func (t *taskTable) Keys() []int { return []int{colSemaphoreID, colTaskID, colTask, colStatus} }
 
+func (t *taskTable) SearchedByJoins() bool { return true }
+
 func (t *taskTable) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[]value.Datum, error] {
 	of := all(env, t.s)
 	if by[0] != nil {

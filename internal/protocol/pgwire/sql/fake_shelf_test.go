@@ -43,6 +43,8 @@ func (t *fakeShelf) Search(_ *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[]
 	}
 }
 
+func (t *fakeShelf) SearchedByJoins() bool { return true }
+
 func (t *fakeShelf) Unique() (int, string) { return 1, "ix_shelf" }
 
 func (t *fakeShelf) Same(env *expr.Env, row []value.Datum) ([]value.Datum, error) {

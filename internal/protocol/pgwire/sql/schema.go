@@ -76,6 +76,9 @@ type Searcher interface {
 	// Search is Scan of the rows that have these values, which stand in the order of Keys; nil asks
 	// for no value. There may be other rows among them.
 	Search(env *expr.Env, want []bool, by []value.Datum) iter.Seq2[[]value.Datum, error]
+	// SearchedByJoins reports whether a join searches for each row on its left. If not, it scans
+	// the relation once, which is quicker where all rows cost little more than one.
+	SearchedByJoins() bool
 }
 
 // Grantable is a relation, or with Grant of a Privileges schema a role, on which rights are given.

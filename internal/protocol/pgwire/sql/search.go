@@ -48,7 +48,7 @@ func (l *level) searchBy(key, by expr.Expr, in source, least int) bool {
 	}
 	if len(others) > 0 {
 		j := joinTo(in, s)
-		if j == nil || slices.Min(others) < j.begin || slices.Max(others) >= j.from {
+		if j == nil || !s.r.(Searcher).SearchedByJoins() || slices.Min(others) < j.begin || slices.Max(others) >= j.from {
 			return false
 		}
 		j.again = true

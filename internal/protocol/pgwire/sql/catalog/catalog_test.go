@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -152,5 +153,46 @@ func TestQueries(t *testing.T) {
 			defer s.Close()
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return answer(s, d.Input) })
 		})
+	}
+}
+
+// TestSearch compares the rows that a search finds with those of a scan.
+func TestSearch(t *testing.T) {
+	env := &expr.Env{Ctx: t.Context(), Path: []string{"public"}}
+	searched := 0
+	for _, s := range catalog.New(catalog.Options{Schemas: []sql.Schema{fake{}}, User: "ann", Database: "fiveways"}).Schemas() {
+		for _, r := range s.AllRelations(env) {
+			table, ok := r.(sql.Searcher)
+			if !ok || len(table.Keys()) == 0 {
+				continue
+			}
+			searched++
+			scanned := map[value.Datum][][]value.Datum{}
+			for row, err := range r.Scan(env, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := row[table.Keys()[0]]
+				scanned[id] = append(scanned[id], row)
+			}
+			scanned[int64(1)] = nil // of no object
+			for id, want := range scanned {
+				var found [][]value.Datum
+				for row, err := range table.Search(env, nil, []value.Datum{id}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if row[table.Keys()[0]] == id {
+						found = append(found, row)
+					}
+				}
+				if !reflect.DeepEqual(found, want) {
+					t.Fatalf("%s, %v: found\n%v\nscanned\n%v", r.Name(), id, found, want)
+				}
+			}
+		}
+	}
+	if searched == 0 {
+		t.Error("no relation is searched")
 	}
 }

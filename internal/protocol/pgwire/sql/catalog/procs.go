@@ -8,7 +8,6 @@ import (
 )
 
 var functionTables = map[string]filler{
-	"pg_catalog.pg_proc":        fillProcs,
 	"pg_catalog.pg_aggregate":   fillAggregates,
 	"pg_catalog.pg_description": fillDescriptions,
 	"pg_catalog.pg_language":    fillLanguages,
@@ -20,8 +19,11 @@ const (
 	oidProcRel  = 1255
 )
 
-func fillProcs(c *Catalog, env *expr.Env, emit func(cells)) {
+func fillProcs(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
 	for _, p := range ioProcs() {
+		if !wanted(uint32(p.oid)) {
+			continue
+		}
 		emit(cells{
 			"oid": p.oid, "proname": p.name, "pronamespace": oid(oidPgCatalog), "proowner": oid(oidOwner), "prolang": oid(oidInternal), "procost": 1.0,
 			"prokind": "f", "proisstrict": true, "provolatile": "i", "proparallel": "s", "pronargs": int64(1), "prorettype": oid(value.Internal.OID),
@@ -29,6 +31,9 @@ func fillProcs(c *Catalog, env *expr.Env, emit func(cells)) {
 		})
 	}
 	for _, f := range c.now(env).functions {
+		if !wanted(f.OID) {
+			continue
+		}
 		var types, argNames []value.Datum
 		named, defaults := false, int64(0)
 		for _, a := range f.Args {

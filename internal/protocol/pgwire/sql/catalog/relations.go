@@ -7,8 +7,6 @@ import (
 
 var relationTables = map[string]filler{
 	"pg_catalog.pg_namespace": fillNamespaces,
-	"pg_catalog.pg_class":     fillClasses,
-	"pg_catalog.pg_attribute": fillAttributes,
 	"pg_catalog.pg_views":     fillViews,
 	"pg_catalog.pg_tables":    fillTables,
 }
@@ -19,8 +17,11 @@ func fillNamespaces(c *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-func fillClasses(c *Catalog, env *expr.Env, emit func(cells)) {
+func fillClasses(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
 	one := func(id uint32, schema, name string, kind byte, columns int) {
+		if !wanted(id) {
+			return
+		}
 		emit(cells{
 			"oid": oid(id), "relname": name, "reltype": oid(rowType(schema, name, id)), "relnamespace": oid(namespaceOID(schema)), "relowner": oid(oidOwner), "relkind": string(kind),
 			"relnatts": int64(columns), "relpersistence": "p", "relreplident": "n", "relispopulated": true, "reltuples": -1.0,
@@ -32,8 +33,11 @@ func fillClasses(c *Catalog, env *expr.Env, emit func(cells)) {
 	one(value.RelQTModel, value.QTModel.Schema, value.QTModel.Name, 'c', len(value.QTModel.Fields))
 }
 
-func fillAttributes(c *Catalog, env *expr.Env, emit func(cells)) {
+func fillAttributes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
 	all := func(id uint32, columns []value.Field, notNull []bool) {
+		if !wanted(id) {
+			return
+		}
 		for i, f := range columns {
 			row := cells{
 				"attrelid": oid(id), "attname": f.Name, "atttypid": oid(f.Type.OID), "attlen": int64(f.Type.Len), "attnum": int64(i + 1),

@@ -61,7 +61,7 @@ func nameOfRows(o object, array bool) string {
 	return name
 }
 
-func fillRowTypes(c *Catalog, env *expr.Env, emit func(cells)) {
+func fillRowTypes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
 	row := func(o object, id uint32, name string, io typeIO) cells {
 		return cells{
 			"oid": oid(id), "typname": name, "typnamespace": oid(namespaceOID(o.schema)), "typowner": oid(oidOwner), "typlen": int64(-1),
@@ -71,6 +71,9 @@ func fillRowTypes(c *Catalog, env *expr.Env, emit func(cells)) {
 	}
 	for _, o := range c.now(env).relations {
 		if typedRelations()[o.OID()] != nil {
+			continue
+		}
+		if !wanted(rowTypeOf(o)) && !wanted(rowArrayOf(o)) {
 			continue
 		}
 		whole := row(o, rowTypeOf(o), o.Name(), recordIO)

@@ -32,6 +32,18 @@ type cells map[string]value.Datum
 // filler yields the rows of a table.
 type filler func(c *Catalog, env *expr.Env, emit func(cells))
 
+// keyedFiller is the filler of a large table whose first column is an OID: it yields the rows whose
+// OID is wanted.
+type keyedFiller func(c *Catalog, env *expr.Env, wanted func(oid uint32) bool, emit func(cells))
+
+// keyedTables are those in which clients look single objects up.
+var keyedTables = map[string]keyedFiller{
+	"pg_catalog.pg_attribute": fillAttributes,
+	"pg_catalog.pg_class":     fillClasses,
+	"pg_catalog.pg_proc":      fillProcs,
+	"pg_catalog.pg_type":      fillTypes,
+}
+
 var readTables = sync.OnceValue(func() (all []*table) {
 	for line := range strings.Lines(columnLines) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -64,10 +76,13 @@ func sortedTables() []*table { return readTables() }
 var tables = sync.OnceValue(func() map[string]*table {
 	all := map[string]*table{}
 	for _, t := range readTables() {
-		all[t.schema+"."+t.name] = t
+		all[t.path()] = t
 	}
 	return all
 })
+
+// path is the schema and the name.
+func (t *table) path() string { return t.schema + "." + t.name }
 
 // relation is a table as a session sees it.
 type relation struct {
@@ -80,9 +95,38 @@ func (r *relation) Name() string           { return r.t.name }
 func (r *relation) Kind() byte             { return r.t.kind }
 func (r *relation) Columns() []value.Field { return r.t.columns }
 
+// Keys are the OID of a keyed table.
+func (r *relation) Keys() []int {
+	if keyedTables[r.t.path()] == nil {
+		return nil
+	}
+	return []int{0}
+}
+
+func (r *relation) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[]value.Datum, error] {
+	return r.rows(env, keyedTables[r.t.path()].only(by[0]))
+}
+
+// SearchedByJoins is false: a join keeps the rows by their keys.
+func (r *relation) SearchedByJoins() bool { return false }
+
+// only is the filler for one OID.
+func (f keyedFiller) only(id value.Datum) filler {
+	return func(c *Catalog, env *expr.Env, emit func(cells)) {
+		f(c, env, func(n uint32) bool { return oid(n) == id }, emit)
+	}
+}
+
+func (f keyedFiller) all(c *Catalog, env *expr.Env, emit func(cells)) {
+	f(c, env, func(uint32) bool { return true }, emit)
+}
+
 func (r *relation) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
+	return r.rows(env, fillers()[r.t.path()])
+}
+
+func (r *relation) rows(env *expr.Env, fill filler) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
-		fill := fillers()[r.t.schema+"."+r.t.name]
 		if fill == nil {
 			return
 		}
@@ -133,6 +177,9 @@ var fillers = sync.OnceValue(func() map[string]filler {
 	all := map[string]filler{}
 	for _, group := range []map[string]filler{typeTables, relationTables, functionTables, roleTables, serverTables, informationTables} {
 		maps.Copy(all, group)
+	}
+	for path, fill := range keyedTables {
+		all[path] = fill.all
 	}
 	return all
 })

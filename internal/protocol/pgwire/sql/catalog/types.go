@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
@@ -10,7 +11,6 @@ import (
 )
 
 var typeTables = map[string]filler{
-	"pg_catalog.pg_type":      fillTypes,
 	"pg_catalog.pg_enum":      fillLabels,
 	"pg_catalog.pg_cast":      fillCasts,
 	"pg_catalog.pg_operator":  fillOperators,
@@ -19,15 +19,18 @@ var typeTables = map[string]filler{
 
 const oidArraySubscript = 6179
 
-func sortedTypes() []*value.Type {
+var sortedTypes = sync.OnceValue(func() []*value.Type {
 	all := value.All()
 	slices.SortFunc(all, func(a, b *value.Type) int { return cmp.Compare(a.OID, b.OID) })
 	return all
-}
+})
 
-func fillTypes(c *Catalog, env *expr.Env, emit func(cells)) {
-	fillRowTypes(c, env, emit)
+func fillTypes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
+	fillRowTypes(c, env, wanted, emit)
 	for _, t := range sortedTypes() {
+		if !wanted(t.OID) {
+			continue
+		}
 		io := ioOf(t)
 		row := cells{
 			"oid": oid(t.OID), "typname": t.Name, "typnamespace": oid(namespaceOID(t.Schema)), "typowner": oid(oidOwner), "typlen": int64(t.Len),
