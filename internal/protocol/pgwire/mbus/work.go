@@ -17,8 +17,8 @@ import (
 type journal struct {
 	readOnly          bool
 	entries           []entry
-	posts             int   // memory used by them
-	bytes             int64 // of memory that they take
+	posts             int   // pending posts among them
+	bytes             int64 // memory used by them
 	holds             int   // held messages among them
 	steps             int   // changes of the definitions among them
 	claims            int   // claims of pending posts

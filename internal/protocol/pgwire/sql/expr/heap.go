@@ -29,7 +29,7 @@ func (h *Heap) KeepText(n int) error {
 }
 
 func (h *Heap) check() error {
-	h.bytes += 2 * wordBytes // the slice that holds the value
+	h.bytes += 2 * wordBytes // overhead of the container
 	if h.bytes > maxHeap {
 		return pgerror.New(pgerror.OutOfMemory, "out of memory").WithDetail("A statement cannot keep more than %d MB.", maxHeap>>20)
 	}

@@ -140,7 +140,8 @@ func (p *peer) compareCast(from, to *Type, typmod int32, s string, damaged bool)
 	return true
 }
 
-// times returns the number of random comparisons: n, multiplied by the variable VALUES if it is set.
+// times returns n, the number of random comparisons, multiplied by the variable VALUES if it is
+// set.
 func times(t *testing.T, n int) int {
 	if more, err := strconv.Atoi(os.Getenv("VALUES")); err == nil {
 		return n * more
