@@ -18,13 +18,13 @@ type running struct {
 	ctx     context.Context // guarded by mu; nil: none yet
 	cancel  context.CancelFunc
 	now     bool // guarded by mu: a statement is running
-	stopped bool // guarded by mu: no statement may run any more
+	stopped bool // guarded by mu: none may run any more
 
 	gone func() bool // reports whether the client has left
 	look *time.Timer // guarded by mu
 }
 
-// begin marks a statement as running and returns its context.
+// begin returns the context of the statement that begins.
 func (r *running) begin() context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// utility plans commands that return no rows.
+// utility plans the commands that return no rows.
 func (p *planner) utility(n *pg.Node) (*plan, error) {
 	s := p.s
 	switch n := n.GetNode().(type) {

@@ -27,7 +27,7 @@ const (
 	hintWait      = "Post to a queue, and ask for messages with mbus4.consume."
 )
 
-// refusal returns the error for an unsupported command.
+// refusal is the error for a command that is not there.
 func refusal(n *pg.Node) *pgerror.Error {
 	name := commandName(n)
 	e := unsupported(name)

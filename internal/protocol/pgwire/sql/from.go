@@ -201,7 +201,7 @@ func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() er
 type queryScan struct {
 	q    query
 	base int
-	free bool // it has no outer references
+	free bool // it looks at no row outside of itself
 }
 
 func (s *queryScan) run(env *expr.Env, emit func() error) error {

@@ -32,8 +32,8 @@ type level struct {
 	aggs    []*aggregate
 	sets    []*rowSet
 	windows []*window
-	failed  error // of a window function, whose hook cannot return an error
-	// refs are the slots of FROM that the current expression references outside of aggregates.
+	failed  error // of a window function: the hook that finds them returns none
+	// refs are the slots of FROM that the expression at hand mentions outside of aggregates.
 	refs     []*slotRef
 	lateral  []int // slots of FROM that items of FROM reference
 	keepRefs bool  // references in an aggregate's arguments count as outside of it, because it is a window aggregate

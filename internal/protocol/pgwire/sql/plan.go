@@ -20,8 +20,8 @@ type plan struct {
 	command     func(*expr.Env) (result, error) // runs to completion at once
 	transaction *pg.TransactionStmt
 
-	writes  string // the name of the command, if a read-only transaction refuses it
-	utility bool   // it neither reads nor changes what Work manages
+	writes  string // the command's name, when a read-only transaction refuses it
+	utility bool   // it neither reads nor changes what Work guards
 	quiet   bool   // it may come before SET TRANSACTION ISOLATION LEVEL
 }
 

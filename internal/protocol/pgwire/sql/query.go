@@ -173,8 +173,8 @@ func (l *level) orderKeys(list []*pg.Node, cols []value.Field) ([]sortKey, error
 	return keys, nil
 }
 
-// resultColumn returns the result column that an item of ORDER BY or GROUP BY refers to by number
-// or name, or -1 if it does not.
+// resultColumn finds the column of the result that an item of ORDER BY or GROUP BY means by its
+// place or its name; -1: none.
 func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string) (int, error) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil {

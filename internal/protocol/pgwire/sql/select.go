@@ -30,7 +30,7 @@ type selectQuery struct {
 	limits   limits
 }
 
-// computed is an expression whose value is stored in a slot.
+// computed is an expression whose value is kept in a slot.
 type computed struct {
 	e    expr.Expr
 	slot int
@@ -145,7 +145,7 @@ func (l *level) expandStar(n *pg.Node) (all []target, starred bool, err error) {
 	return all, true, nil
 }
 
-// columnsOf returns the columns of * or t.*.
+// columnsOf are those of * or t.*.
 func (l *level) columnsOf(ref *pg.ColumnRef) ([]target, error) {
 	var all []target
 	if len(ref.Fields) == 1 {

@@ -34,7 +34,7 @@ type Activity struct {
 	Address                         string // of the client; empty if it is not a network address
 	Port                            int
 	Started                         value.TimestampTZ
-	State                           string // in the words of pg_stat_activity
+	State                           string // as pg_stat_activity has it
 }
 
 // Catalog is the system catalogs of one session.

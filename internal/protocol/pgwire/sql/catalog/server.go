@@ -57,7 +57,7 @@ func fillAccessMethods(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-// fillActivity lists the sessions that the user may see. Their queries are not recorded.
+// fillActivity shows the sessions that the user may see. What they say is not kept.
 func fillActivity(c *Catalog, env *expr.Env, emit func(cells)) {
 	all := []Activity{{PID: c.opts.BackendPID, User: c.opts.User, Database: c.opts.Database, ApplicationName: c.opts.ApplicationName}}
 	if c.opts.Sessions != nil {

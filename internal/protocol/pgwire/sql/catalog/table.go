@@ -70,7 +70,7 @@ var tables = sync.OnceValue(func() map[string]*table {
 	return all
 })
 
-// relation is a table in a session.
+// relation is a table as a session sees it.
 type relation struct {
 	c *Catalog
 	t *table

@@ -228,8 +228,8 @@ func readOID(s string) uint32 {
 	return uint32(n)
 }
 
-// typeNamed returns a type by its name in pg_type. For a type without values here, it returns a
-// placeholder that is distinct from other types.
+// typeNamed returns a type by its name in pg_type; for one that has no values here, something that
+// can be told from others.
 func typeNamed(name string) *value.Type {
 	if t := value.ByName(name); t != nil {
 		return t

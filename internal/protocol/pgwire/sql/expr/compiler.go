@@ -21,8 +21,8 @@ type Compiler struct {
 	// Column resolves a column from its parts (table, column; or column; or schema, table, column).
 	// It is not called for "*".
 	Column func(parts []string, location int32) (Expr, error)
-	// Functions returns the functions of a name in the schemas besides pg_catalog. schema is "" if
-	// the statement names none.
+	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the
+	// statement names none.
 	Functions func(schema, name string) []*Function
 	// Schema reports whether a schema exists; nil: any schema is accepted.
 	Schema func(name string) bool

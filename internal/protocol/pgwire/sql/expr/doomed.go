@@ -16,7 +16,7 @@ func (d *doomed) Type() *value.Type { return d.t }
 // Eval implements Expr.
 func (d *doomed) Eval(*Env) (value.Datum, error) { return nil, d.err }
 
-// fold evaluates an expression that depends only on constants.
+// fold evaluates what depends on nothing.
 func (c *Compiler) fold(e Expr) Expr {
 	known := true
 	for _, child := range Children(e) {
