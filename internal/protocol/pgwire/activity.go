@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// activity is the sessions that a user may see: its own, or with everything all.
+// activity returns the sessions that a user may see: all of them if everything is set, otherwise
+// those of the user.
 func (r *registry) activity(user string, everything bool) []catalog.Activity {
 	r.mu.Lock()
 	var seen []*conn
@@ -27,7 +28,7 @@ func (r *registry) activity(user string, everything bool) []catalog.Activity {
 	return all
 }
 
-// activity is the session as others see it. Any goroutine may call it.
+// activity returns the session as pg_stat_activity shows it. Any goroutine may call it.
 func (c *conn) activity() catalog.Activity {
 	a := catalog.Activity{PID: c.pid, User: c.user, Database: c.database, Started: value.FromTime(c.started), State: "idle"}
 	if name := c.name.Load(); name != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkBindExecute is what the wire costs for a prepared statement with a parameter and a row,
-// beside the session and the sockets: many of them come in one read.
+// BenchmarkBindExecute measures the protocol overhead of a prepared statement with one parameter
+// and one row. Session and sockets are excluded: many statements arrive in one read.
 func BenchmarkBindExecute(b *testing.B) {
 	const batch = 256
 	n := startNode(b, Options{})
@@ -35,5 +35,5 @@ func BenchmarkBindExecute(b *testing.B) {
 	}
 }
 
-// encodedAnswer is BindComplete, DataRow, CommandComplete and ReadyForQuery.
+// encodedAnswer holds BindComplete, DataRow, CommandComplete and ReadyForQuery.
 const encodedAnswer = "2\x00\x00\x00\x04D\x00\x00\x00\x0f\x00\x01\x00\x00\x00\x05helloC\x00\x00\x00\x0dSELECT 1\x00Z\x00\x00\x00\x05I"

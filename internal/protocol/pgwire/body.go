@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// body reads the fields of a message. Errors are those of PostgreSQL's pqformat.c, in its words.
+// body reads the fields of a message. Its errors have the texts of PostgreSQL's pqformat.c.
 type body struct {
 	codec.Reader
 	encoding *charset.Encoding // of texts; nil: UTF-8
 }
 
-// newBody returns what reads the body of a message.
+// newBody returns a reader of the body of a message.
 func (c *conn) newBody(m incoming) *body {
 	r := &body{encoding: c.encoding}
 	r.Reset(m.body)
@@ -33,8 +33,8 @@ func (r *body) byte() byte {
 
 func (r *body) int32() int32 { return int32(r.Uint32()) }
 
-// text reads up to a zero byte, in UTF-8. Text that the client's encoding does not have is an
-// error.
+// text reads a zero-terminated string and returns it in UTF-8. Text that is invalid in the client's
+// encoding is an error.
 func (r *body) text() string {
 	end := bytes.IndexByte(r.Rest(), 0)
 	if end < 0 {
@@ -54,7 +54,7 @@ func (r *body) text() string {
 	return text
 }
 
-// value reads a length and as many bytes, which alias the message; null: the length was -1.
+// value reads a length and that many bytes, which alias the message. The length -1 stands for null.
 func (r *body) value() (b []byte, null bool) {
 	n := r.int32()
 	if n == -1 {
@@ -63,7 +63,7 @@ func (r *body) value() (b []byte, null bool) {
 	return r.Bytes(int(n)), false
 }
 
-// formats reads a count and as many format codes.
+// formats reads a count and that many format codes.
 func (r *body) formats() []int16 {
 	b := r.Bytes(2 * int(r.Uint16()))
 	if len(b) == 0 {
@@ -76,7 +76,7 @@ func (r *body) formats() []int16 {
 	return codes
 }
 
-// types reads a count and as many OIDs of types.
+// types reads a count and that many OIDs of types.
 func (r *body) types() []uint32 {
 	b := r.Bytes(4 * int(r.Uint16()))
 	if len(b) == 0 {
@@ -89,7 +89,7 @@ func (r *body) types() []uint32 {
 	return oids
 }
 
-// Err returns the first failure.
+// Err returns the first error.
 func (r *body) Err() error {
 	if r.Reader.Err() == nil {
 		return nil
@@ -97,7 +97,7 @@ func (r *body) Err() error {
 	return worded(r.Reader.Err())
 }
 
-// end returns the first failure, which may be that something is left.
+// end returns the first error. Bytes left after the last field are an error.
 func (r *body) end() error { return worded(r.End()) }
 
 func worded(err error) error {

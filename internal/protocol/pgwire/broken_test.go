@@ -11,16 +11,16 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// frame is a message with a length that fits its body.
+// frame returns a message whose length matches its body.
 func frame(kind byte, body string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(body)+4)), body...)
 }
 
-// wellFormed are bodies that fit. Each is cut, lengthened and given other counts below.
+// wellFormed holds valid bodies. Below, each is truncated, extended and given wrong counts.
 var wellFormed = []struct {
 	kind   byte
 	body   string
-	counts []int // where 16-bit counts and 32-bit lengths begin
+	counts []int // offsets of 16-bit counts and 32-bit lengths
 }{
 	{kind: 'Q', body: "select 7\x00"},
 	{kind: 'P', body: "\x00select $1::int, $2::text\x00\x00\x02\x00\x00\x00\x17\x00\x00\x00\x19", counts: []int{26}},
@@ -35,7 +35,7 @@ var wellFormed = []struct {
 	{kind: 'f', body: "no\x00"},
 }
 
-// brokenBodies are messages whose frame is right and whose body is not.
+// brokenBodies returns messages with a valid frame and a malformed body.
 func brokenBodies() map[string][]byte {
 	all := map[string][]byte{}
 	for _, m := range wellFormed {
@@ -58,8 +58,8 @@ func brokenBodies() map[string][]byte {
 	return all
 }
 
-// TestBrokenBodiesAsPostgres: a message that cannot be read is an error of that message. It ends
-// neither the session nor the transaction block that others have begun.
+// TestBrokenBodiesAsPostgres: a malformed message is an error of that message. It ends neither the
+// session nor the open transaction block.
 func TestBrokenBodiesAsPostgres(t *testing.T) {
 	real, err := url.Parse(postgres.Start(t, postgres.Options{}))
 	if err != nil {
@@ -80,8 +80,8 @@ func TestBrokenBodiesAsPostgres(t *testing.T) {
 	}
 }
 
-// talkRaw logs in, prepares a statement, sends bytes, then what a session that goes on answers, and
-// returns all answers in words, one a line.
+// talkRaw logs in, prepares a statement, and sends raw bytes followed by messages that a live
+// session answers. It returns all answers as text, one a line.
 func (n *node) talkRaw(user, database string, send []byte) string {
 	n.t.Helper()
 	c := n.dial().start(protocol3, "user", user, "database", database, "TimeZone", "UTC")

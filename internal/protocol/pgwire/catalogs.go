@@ -11,13 +11,13 @@ import (
 
 const administrator = "administrator" // the tag of users who see all users and virtual hosts
 
-// catalogs are pg_catalog and information_schema for one session.
+// catalogs returns pg_catalog and information_schema for one session.
 func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *catalog.Catalog {
 	o := catalog.Options{
 		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
 		Started: value.FromTime(s.started), Sessions: func() []catalog.Activity { return s.conns.activity(c.user, work.Superuser()) },
 	}
-	if work.Superuser() { // and for as long as it is one
+	if work.Superuser() { // checked again at each call, because the user may be demoted
 		o.Users = func() []catalog.Role {
 			if !work.Superuser() {
 				return nil

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// The messages of conversations, in short.
+// Short constructors of the messages in conversations.
 func parse(name, text string, oids ...uint32) pgproto3.FrontendMessage {
 	return &pgproto3.Parse{Name: name, Query: text, ParameterOIDs: oids}
 }
@@ -44,8 +44,8 @@ func closing(kind byte, name string) pgproto3.FrontendMessage {
 
 func query(text string) pgproto3.FrontendMessage { return &pgproto3.Query{String: text} }
 
-// conversations are what a client may say. Each ends in as many ReadyForQuery as it has Query,
-// FunctionCall and Sync.
+// conversations holds messages that a client may send. Each is answered with one ReadyForQuery for
+// every Query, FunctionCall and Sync in it.
 var conversations = map[string][]pgproto3.FrontendMessage{
 	"simple":                    {query("select 1 as a, 'x' as b, null, 1.5, true")},
 	"several":                   {query("select 1; select 2; select 'three'")},
@@ -149,7 +149,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
 }
 
-// zones sets each time zone, and asks for times of summer and winter in it.
+// zones sets each time zone and queries summer and winter times in it.
 func zones(names ...string) (all []pgproto3.FrontendMessage) {
 	for _, name := range names {
 		all = append(all, query("set timezone = '"+name+"'"), query("show timezone; select timestamptz '2001-07-03 00:00+00', timestamptz '2031-01-03 00:00+00'; reset timezone"))
@@ -157,8 +157,8 @@ func zones(names ...string) (all []pgproto3.FrontendMessage) {
 	return all
 }
 
-// TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come
-// back.
+// TestAsPostgres runs each conversation against PostgreSQL and this server. The answers must be the
+// same.
 func TestAsPostgres(t *testing.T) {
 	real, err := url.Parse(postgres.Start(t, postgres.Options{}))
 	if err != nil {
@@ -176,7 +176,7 @@ func TestAsPostgres(t *testing.T) {
 	}
 }
 
-// talk logs in, sends messages and returns the answers in words, one a line.
+// talk logs in, sends messages and returns the answers as text, one a line.
 func (n *node) talk(user, database string, send []pgproto3.FrontendMessage) string {
 	n.t.Helper()
 	c := n.dial().start(protocol3, "user", user, "database", database, "TimeZone", "UTC")

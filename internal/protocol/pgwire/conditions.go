@@ -7,11 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 )
 
-// Conditions are the languages of SQL that conditions of bindings may be in:
-// broker.Options.Conditions of every broker that serves this protocol, or opens the data of one
-// that did.
+// Conditions returns the SQL languages of binding conditions. Set broker.Options.Conditions to it
+// in every broker that serves this protocol or opens the data of a broker that did.
 func Conditions() routing.Conditions { return mbus.Conditions() }
 
-// OrderOf is the place that a message of this protocol has in its queue: broker.Options.Order of
-// every broker that serves it.
+// OrderOf returns the place of a message of this protocol in its queue. Set broker.Options.Order to
+// it in every broker that serves this protocol.
 func OrderOf(m message.Envelope) (dispatch.Place, bool) { return mbus.OrderOf(m) }

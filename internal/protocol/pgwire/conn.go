@@ -10,22 +10,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// The limits of how long a connection takes to end.
+// Limits on how long closing a connection takes.
 const (
-	lastWriteWindow = 5 * time.Second        // for the last messages to be written
-	lingerTimeout   = time.Second            // for a client to read why, while it still sends
-	deafWindow      = 300 * time.Millisecond // for a client to take what is being written when its connection is ended
+	lastWriteWindow = 5 * time.Second        // for writing the last messages
+	lingerTimeout   = time.Second            // for a client that still sends to read the reason
+	deafWindow      = 300 * time.Millisecond // for a client to accept a write in progress when its connection is ended
 )
 
-// conn is one client connection. Its fields belong to the goroutine of Serve unless they say
-// otherwise.
+// conn is one client connection. Its fields belong to the goroutine of Serve unless their comments
+// say otherwise.
 type conn struct {
 	protocol.Life
 	srv *Server
 	nc  net.Conn
 	id  uint64
-	pid uint32         // names the connection in cancel requests; set before other goroutines can see it
-	key [keyBytes]byte // proves that a cancel request may name it; as pid
+	pid uint32         // identifies the connection in cancel requests; set before other goroutines can see it
+	key [keyBytes]byte // authenticates cancel requests for this connection; set together with pid
 
 	client *protocol.Client
 	in     frames
@@ -34,30 +34,30 @@ type conn struct {
 	encoding *charset.Encoding // of the client's texts; nil: UTF-8
 
 	user, database string
-	session        session // nil before the login is over
+	session        session // nil until the login is complete
 	closeSession   func()
-	admitted       bool // holds a place of Options.Connections
+	admitted       bool // holds a slot of Options.Connections
 
-	ahead incoming // was read, and comes next, when it has a kind
+	ahead incoming // the next message, already read, unless its kind is 0
 
-	last *pgerror.Error // is told behind the next problem, and ends the connection; nil: nothing
+	last *pgerror.Error // sent after the next error, and ends the connection; nil: none
 
-	over    bool // nothing is read any more
-	linger  bool // the client may be sending still
-	skip    bool // after an error in the extended protocol: until Sync nothing counts
-	resting bool // nothing is begun: ReadyForQuery was the last word
+	over    bool // nothing more is read
+	linger  bool // the client may still be sending
+	skip    bool // after an error in the extended protocol: messages are ignored until Sync
+	resting bool // no command has begun since the last ReadyForQuery
 	changed []reported
 
 	running  running                       // has its own lock
 	started  time.Time                     // never changes
 	name     atomic.Pointer[string]        // application_name
-	status   atomic.Uint32                 // what ReadyForQuery said last
-	draining atomic.Bool                   // to end when no transaction is open
-	fatal    atomic.Pointer[pgerror.Error] // to end now, and why
-	kicked   atomic.Bool                   // the read was interrupted for draining or fatal
+	status   atomic.Uint32                 // the last status sent with ReadyForQuery
+	draining atomic.Bool                   // end as soon as no transaction is open
+	fatal    atomic.Pointer[pgerror.Error] // end now with this error
+	kicked   atomic.Bool                   // the read was interrupted because of draining or fatal
 }
 
-// reported is a change of a setting that the client is to be told.
+// reported is a changed setting that the client must be told about.
 type reported struct{ name, value string }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
@@ -86,7 +86,8 @@ func (c *conn) protect(what string, fn, failed func()) {
 	c.Protect(c.srv.o.Log, what, &c.user, fn, failed)
 }
 
-// breakOff drops what was being written, which may end in the middle of a message, and says so.
+// breakOff drops the buffered output, which may end in the middle of a message, and reports an
+// internal error to the client.
 func (c *conn) breakOff() {
 	c.out.buf = c.out.buf[:0]
 	if c.out.pooled == nil {
@@ -95,12 +96,12 @@ func (c *conn) breakOff() {
 	c.out.problem('E', fatal(pgerror.InternalError, "internal error"))
 }
 
-// finish gives back everything, writes what is left, and closes the socket.
+// finish releases all resources, writes the remaining output, and closes the socket.
 func (c *conn) finish() {
 	defer c.client.Leave()
 	c.protect("sql: the end of a session failed", c.endSession, func() {})
 	c.srv.conns.leave(c)
-	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a closed socket needs no deadline
 	c.out.flush()                                          //nolint:errcheck // as above
 	if c.admitted {
 		c.srv.o.Connections.Release()
@@ -112,7 +113,7 @@ func (c *conn) finish() {
 	c.Kill()
 }
 
-// endSession takes the connection out of the engine: what was open is rolled back.
+// endSession closes the session, which rolls back the open transaction.
 func (c *conn) endSession() {
 	if c.closeSession != nil {
 		defer c.closeSession()
@@ -129,13 +130,13 @@ func (c *conn) Drain() {
 	c.kick()
 }
 
-// end makes the connection tell the client e and end; what runs is interrupted, the writing of rows
-// to a client that does not read too. Any goroutine may call it.
+// end sends e to the client and ends the connection. It interrupts the running statement, also when
+// it is writing rows to a client that does not read. Any goroutine may call it.
 func (c *conn) end(e *pgerror.Error) {
 	c.Leave()
 	c.fatal.CompareAndSwap(nil, e)
 	c.running.stop()
-	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a closed socket needs no deadline
 	c.kick()
 }
 
@@ -144,22 +145,22 @@ func (c *conn) End(reason string) {
 	c.end(fatal(pgerror.AdminShutdown, "terminating connection: %s", reason))
 }
 
-// Abandon implements protocol.Abandoner: 57P01 takes the place of all answers.
+// Abandon implements protocol.Abandoner. The client receives 57P01 instead of any pending answers.
 func (c *conn) Abandon() {
 	c.out.last.Store(errShutdown)
 	c.end(errShutdown)
 }
 
-// evict is what the engine calls when the session must end. Any goroutine may call it.
+// evict ends the session; the engine calls it. Any goroutine may call it.
 func (c *conn) evict(reason error) { c.end(evicted(reason)) }
 
-// kick wakes the read.
+// kick wakes the goroutine that waits in a read.
 func (c *conn) kick() {
 	c.kicked.Store(true)
-	c.nc.SetReadDeadline(past) //nolint:errcheck // a socket that is closed wakes by itself
+	c.nc.SetReadDeadline(past) //nolint:errcheck // a read of a closed socket returns by itself
 }
 
-// past is a deadline that is over.
+// past is a deadline that has already expired.
 var past = time.Unix(1, 0)
 
 // Kill implements protocol.Session.
@@ -168,7 +169,7 @@ func (c *conn) Kill() {
 	c.running.stop()
 }
 
-// giveUp tells the client e, which ends the connection.
+// giveUp sends e to the client and marks the connection as over.
 func (c *conn) giveUp(e *pgerror.Error) {
 	c.out.problem('E', e)
 	c.over = true

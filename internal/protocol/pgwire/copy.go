@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// errLeft ends a COPY whose client is not there any more, or is not to be served on.
+// errLeft ends a COPY whose client has disconnected or whose connection is ending.
 var errLeft = errors.New("pgwire: the connection ends")
 
-// copyResponse tells the client that a COPY begins, and that all columns are in one format.
+// copyResponse tells the client that a COPY begins. All columns have the same format.
 func (c *conn) copyResponse(kind byte, columns int, binaryForm bool) {
 	format := byte(textFormat)
 	if binaryForm {
@@ -58,7 +58,8 @@ func (c *conn) CopyIn(columns int, binaryForm bool) error {
 // CopyLimit implements sql.Copier.
 func (c *conn) CopyLimit() int { return c.in.limit }
 
-// CopyPiece implements sql.Copier. A client that pipelines sends Sync and Flush without waiting.
+// CopyPiece implements sql.Copier. It ignores Sync and Flush, which a pipelining client sends
+// without waiting.
 func (c *conn) CopyPiece() ([]byte, error) {
 	for {
 		m, ok := c.receive()

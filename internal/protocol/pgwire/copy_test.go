@@ -18,7 +18,8 @@ func copied(pieces ...string) (all []pgproto3.FrontendMessage) {
 	return append(all, &pgproto3.CopyDone{})
 }
 
-// queueInPostgres makes in PostgreSQL what looks like a queue q and its view q_q.
+// queueInPostgres creates tables and functions in PostgreSQL that look like a queue q and its view
+// q_q.
 const queueInPostgres = `
 create table store (data hstore);
 create view q_q as select data from store;
@@ -77,8 +78,8 @@ var copies = func() map[string][]pgproto3.FrontendMessage {
 	}
 }()
 
-// TestCopyAsPostgres has each conversation with PostgreSQL and with this server: the same messages
-// come back, and the same messages are in the queue.
+// TestCopyAsPostgres runs each conversation against PostgreSQL and this server. The answers and the
+// messages in the queue must be the same.
 func TestCopyAsPostgres(t *testing.T) {
 	real, err := url.Parse(postgres.Start(t, postgres.Options{}))
 	if err != nil {
@@ -101,8 +102,8 @@ func TestCopyAsPostgres(t *testing.T) {
 	}
 }
 
-// copying sends all and returns what comes up to the answer to a last question, or to the end of
-// the connection.
+// copying sends all messages and returns the answers up to that of a final query, or up to the end
+// of the connection.
 func (n *node) copying(user, database string, send []pgproto3.FrontendMessage) string {
 	n.t.Helper()
 	c := n.dial().start(protocol3, "user", user, "database", database, "TimeZone", "UTC")
@@ -118,8 +119,8 @@ func (n *node) copying(user, database string, send []pgproto3.FrontendMessage) s
 	}
 }
 
-// TestCopyEnds: a session is ended, or the server, while a COPY waits for its client; what came is
-// not posted.
+// TestCopyEnds: when a session or the server ends while a COPY waits for its client, the data
+// received so far is not posted.
 func TestCopyEnds(t *testing.T) {
 	n := startRealNode(t, Options{})
 	other := n.login()
@@ -155,8 +156,8 @@ func TestCopyEnds(t *testing.T) {
 	}
 }
 
-// TestCopyLimits: a line or a value that would be gathered for ever is an error, and the session
-// goes on.
+// TestCopyLimits: a line or a value that exceeds the buffer limit is an error, and the session
+// continues.
 func TestCopyLimits(t *testing.T) {
 	c := startRealNode(t, Options{MaxMessageSize: 1 << 10}).login()
 	c.send(query("select mbus4.create_queue('q', 1); select mbus4.create_view('q')"))

@@ -31,7 +31,7 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// properties are what the client says of itself, for operators.
+// properties returns what the client reports about itself, to be shown to operators.
 func (s *start) properties() (t message.Table) {
 	for _, r := range s.settings {
 		if r.name == "application_name" || r.name == "client_encoding" {

@@ -16,12 +16,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// crowd is how many connections open and close transactions at a time.
+// crowd is the number of connections that open and close transactions concurrently.
 const crowd = 200
 
-// TestCrowd lets many connections come, work and go in every way for a second, or PGWIRE_CROWD
-// seconds: under the race detector it shows what is shared and should not be. No message may be
-// lost or doubled by it.
+// TestCrowd runs many connections that connect, work and disconnect in every way, for one second or
+// PGWIRE_CROWD seconds. The race detector finds state that is wrongly shared. No message may be
+// lost or duplicated.
 func TestCrowd(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("PGWIRE_CROWD"))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestCrowd(t *testing.T) {
 	}
 	working.Wait()
 	t.Logf("%d transactions", count.Load())
-	for deadline := time.Now().Add(patience); n.s.Connections() > 1 && time.Now().Before(deadline); { // clients that left without a word
+	for deadline := time.Now().Add(patience); n.s.Connections() > 1 && time.Now().Before(deadline); { // clients that disconnected without Terminate
 		<-time.After(time.Millisecond)
 	}
 	if err := setup.say(ctx, "select count(distinct data->'n') || ' ' || count(*) from mbus4.consumen_b_by_default(100000)"); err != nil {
@@ -68,7 +68,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// visitor is one client, which comes and goes.
+// visitor is a client that connects and disconnects repeatedly.
 type visitor struct {
 	addr         string
 	rng          *rand.Rand
@@ -82,7 +82,7 @@ func (v *visitor) come(ctx context.Context) (err error) {
 	return err
 }
 
-// say sends a simple query and reads its whole answer.
+// say sends a simple query and reads the whole answer.
 func (v *visitor) say(ctx context.Context, statements string) error {
 	results, err := v.conn.Exec(ctx, statements).ReadAll()
 	for _, r := range results {
@@ -93,8 +93,8 @@ func (v *visitor) say(ctx context.Context, statements string) error {
 	return err
 }
 
-// visit is one connection with some transactions. Those move messages of b to b, whatever else they
-// do.
+// visit opens a connection and runs some transactions. Whatever else they do, they move messages
+// from b to b.
 func (v *visitor) visit(ctx context.Context, end time.Time) error {
 	if err := v.come(ctx); err != nil {
 		return err
@@ -145,16 +145,16 @@ func (v *visitor) work(ctx context.Context) error {
 	return v.say(ctx, "select mbus4.post('b', data) from mbus4.consume('b')")
 }
 
-// hurry runs a statement and cancels it at about the time when it ends.
+// hurry runs a statement and cancels it at about the time when it completes.
 func (v *visitor) hurry(ctx context.Context) error {
 	if err := v.say(ctx, "savepoint s"); err != nil {
 		return err
 	}
 	canceled := make(chan struct{})
 	go func() {
-		defer close(canceled) // later statements are not meant
+		defer close(canceled) // the cancel request must not hit a later statement
 		<-time.After(time.Millisecond)
-		v.conn.CancelRequest(ctx) //nolint:errcheck // it may come too late
+		v.conn.CancelRequest(ctx) //nolint:errcheck // the request may come too late
 	}()
 	err := v.say(ctx, "select pg_sleep(0.002)")
 	<-canceled

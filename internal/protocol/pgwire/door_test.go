@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A client asks for encryption, in whatever order; what it sends without having asked is not lost.
+// A client may ask for encryption in any order. Data that it sends without asking is not lost.
 func TestAskForTLS(t *testing.T) {
 	ssl, gss := "\x00\x00\x00\x08\x04\xd2\x16\x2f", "\x00\x00\x00\x08\x04\xd2\x16\x30"
 	start := "\x00\x00\x00\x11\x00\x03\x00\x00user\x00a\x00\x00"
@@ -26,10 +26,10 @@ func TestAskForTLS(t *testing.T) {
 			ours, theirs := net.Pipe()
 			answers := make(chan []byte)
 			go func() {
-				b, _ := io.ReadAll(theirs) // up to the end that closing ours makes
+				b, _ := io.ReadAll(theirs) // up to EOF, which closing ours causes
 				answers <- b
 			}()
-			go io.WriteString(theirs, tc.sent) //nolint:errcheck // what came is compared
+			go io.WriteString(theirs, tc.sent) //nolint:errcheck // the received bytes are compared
 			rest, secure, err := askForTLS(ours)
 			if err != nil || secure != tc.secure {
 				t.Errorf("%v, %v", secure, err)
@@ -46,7 +46,7 @@ func TestAskForTLS(t *testing.T) {
 	}
 }
 
-// FuzzAskForTLS reads nothing twice and loses nothing, whatever comes.
+// FuzzAskForTLS checks that no input byte is lost or read twice.
 func FuzzAskForTLS(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x08\x04\xd2\x16\x30\x00\x00\x00\x08\x04\xd2\x16\x2f"))
 	f.Add([]byte("\x00\x00\x00\x11\x00\x03\x00\x00user\x00a\x00\x00"))
@@ -55,7 +55,7 @@ func FuzzAskForTLS(f *testing.F) {
 		defer ours.Close()
 		go io.Copy(io.Discard, theirs) //nolint:errcheck // answers do not matter here
 		go func() {
-			theirs.Write(sent) //nolint:errcheck // what came is compared
+			theirs.Write(sent) //nolint:errcheck // the received bytes are compared
 			theirs.Close()
 		}()
 		rest, secure, err := askForTLS(ours)

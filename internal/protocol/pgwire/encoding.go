@@ -7,16 +7,16 @@ import (
 
 const clientEncoding = "client_encoding"
 
-// speak makes the connection go on in the encoding of a name that the setting client_encoding has.
+// speak switches the connection to the encoding with the given name, a value of client_encoding.
 func (c *conn) speak(name string) {
-	c.encoding, _ = charset.ByName(name) // the setting takes no other names
+	c.encoding, _ = charset.ByName(name) // the setting accepts no other names
 	c.out.encoding = c.encoding
 }
 
-// decodeParameter turns a parameter of a Bind into UTF-8.
+// decodeParameter converts a parameter of a Bind to UTF-8.
 func (c *conn) decodeParameter(t *value.Type, format int16, b []byte) ([]byte, error) {
 	if t == value.RecordT || t.Elem == value.RecordT {
-		return b, nil // cannot be read anyway
+		return b, nil // records cannot be parsed from input anyway
 	}
 	if format == binaryFormat {
 		return value.RecodeBinary(t, b, func(b []byte) ([]byte, error) {
@@ -28,8 +28,8 @@ func (c *conn) decodeParameter(t *value.Type, format int16, b []byte) ([]byte, e
 	return []byte(s), err
 }
 
-// encodeValue turns a value of a result, which stands in UTF-8 at the end of b from at on, into the
-// client's encoding.
+// encodeValue converts a result value to the client's encoding. The value is in UTF-8 and is the
+// part of b that begins at at.
 func (c *conn) encodeValue(b []byte, at int, t *value.Type, format int16) ([]byte, error) {
 	if format == textFormat {
 		text := string(b[at:])

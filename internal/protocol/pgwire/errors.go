@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// errShutdown is what sessions are told when the server stops.
+// errShutdown is the error that sessions receive when the server stops.
 var errShutdown = fatal(pgerror.AdminShutdown, "terminating connection due to administrator command")
 
-// fatal is an error that ends the connection.
+// fatal returns an error that ends the connection.
 func fatal(code, format string, args ...any) *pgerror.Error {
 	e := pgerror.New(code, format, args...)
 	e.Severity = severityFatal
@@ -22,20 +22,19 @@ func fatal(code, format string, args ...any) *pgerror.Error {
 
 const severityFatal = "FATAL"
 
-// errorOf is what the client is told of err; internal tells that it is a mistake of ours, for the
-// log.
+// errorOf returns the error to send to the client for err. internal reports whether err is a bug in
+// the server, which the caller logs.
 func errorOf(err error) (e *pgerror.Error, internal bool) {
 	switch {
 	case errors.As(err, &e):
-		return e, false // also with XX000, which PostgreSQL has for texts that are no hstore, say
+		return e, false // also for XX000, which PostgreSQL returns for malformed hstore texts, for example
 	case errors.Is(err, context.Canceled):
 		return pgerror.New(pgerror.QueryCanceled, "canceling statement due to user request"), false
 	}
 	return pgerror.New(pgerror.InternalError, "%v", err), true
 }
 
-// loginError is what becomes of an error of opening a session; database is the name that the client
-// used.
+// loginError converts an error from opening a session. database is the name that the client used.
 func loginError(err error, user, database string) *pgerror.Error {
 	for _, row := range loginErrors {
 		if errors.Is(err, row.err) {
@@ -62,7 +61,7 @@ var loginErrors = []struct {
 	{err: failure.ErrClosed, code: pgerror.CannotConnectNow, message: `the database system is shutting down`},
 }
 
-// evicted is what a session is told that the engine ends.
+// evicted returns the error for a session that the engine ends.
 func evicted(reason error) *pgerror.Error {
 	e := *errShutdown
 	var why *failure.Error
@@ -72,7 +71,7 @@ func evicted(reason error) *pgerror.Error {
 	return &e
 }
 
-// position is a place in a statement as a field of an error; none is "".
+// position formats a position in a statement as an error field, or "" if there is none.
 func position(p int) string {
 	if p <= 0 {
 		return ""
@@ -80,7 +79,7 @@ func position(p int) string {
 	return strconv.Itoa(p)
 }
 
-// clean makes a text fit to be sent: UTF-8 without zero bytes.
+// clean returns s as valid UTF-8 without zero bytes.
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
 }

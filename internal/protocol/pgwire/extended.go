@@ -7,19 +7,20 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The kinds of things that Describe and Close name.
+// The kinds of objects that Describe and Close name.
 const (
 	ofStatement = 'S'
 	ofPortal    = 'P'
 )
 
-// fail notes an error that the session did not see.
+// fail marks the transaction as failed because of an error that the session did not see, and
+// returns err.
 func (c *conn) fail(err error) error {
 	c.session.Fail()
 	return err
 }
 
-// parse makes a prepared statement.
+// parse creates a prepared statement.
 func (c *conn) parse(r *body) error {
 	name, text, types := r.text(), r.text(), r.types()
 	if err := r.end(); err != nil {
@@ -36,7 +37,7 @@ func (c *conn) parse(r *body) error {
 	return nil
 }
 
-// bind makes a portal of a prepared statement.
+// bind creates a portal from a prepared statement.
 func (c *conn) bind(r *body) error {
 	name, statement := r.text(), r.text()
 	if err := r.Err(); err != nil {
@@ -122,7 +123,7 @@ func argument(t *value.Type, format int16, b []byte, set *value.Settings) (value
 	return nil, unsupportedFormat(format)
 }
 
-// describe tells what a statement takes and returns, or what a portal returns.
+// describe sends the parameters and columns of a statement, or the columns of a portal.
 func (c *conn) describe(r *body) error {
 	kind, name := r.byte(), r.text()
 	if err := r.end(); err != nil {
@@ -153,8 +154,8 @@ func (c *conn) describe(r *body) error {
 	}
 }
 
-// describable refuses to tell of rows in a transaction that has failed, as PostgreSQL does: there
-// will be none.
+// describable returns an error for a statement that returns rows in a failed transaction, as in
+// PostgreSQL: it will return none.
 func (c *conn) describable(columns []value.Field) error {
 	if len(columns) > 0 && c.session.Status() == 'E' {
 		return sql.Aborted()
@@ -162,7 +163,7 @@ func (c *conn) describable(columns []value.Field) error {
 	return nil
 }
 
-// execute runs a portal, at most to its row limit.
+// execute runs a portal, up to its row limit.
 func (c *conn) execute(r *body) error {
 	name, most := r.text(), r.int32()
 	if err := r.end(); err != nil {
@@ -175,7 +176,7 @@ func (c *conn) execute(r *body) error {
 	if p.Spent() && c.session.Status() != 'E' {
 		return c.fail(pgerror.New("55000", `portal "%s" cannot be run`, name))
 	}
-	limit := max(int(most), 0) // negative ones mean none, too
+	limit := max(int(most), 0) // negative limits also mean no limit
 	if c.session.AsksLast(p) {
 		if p.Last = c.syncFollows(); c.over {
 			return nil
@@ -195,9 +196,9 @@ func (c *conn) execute(r *body) error {
 	return nil
 }
 
-// syncFollows reports whether the next message is a Sync, and waits for it: a client that waits for
-// the answers first has to send a Sync or a Flush. The fields of the message before it are void
-// then.
+// syncFollows waits for the next message and reports whether it is a Sync. The wait cannot
+// deadlock: a client that waits for answers must first send Sync or Flush. The body of the previous
+// message is invalid afterwards.
 func (c *conn) syncFollows() bool {
 	next, ok := c.receive()
 	if !ok {
@@ -208,7 +209,7 @@ func (c *conn) syncFollows() bool {
 	return next.kind == 'S'
 }
 
-// close forgets a statement or a portal; there need not be one.
+// close forgets a statement or a portal. It is not an error if there is none.
 func (c *conn) close(r *body) error {
 	kind, name := r.byte(), r.text()
 	if err := r.end(); err != nil {
@@ -226,11 +227,11 @@ func (c *conn) close(r *body) error {
 	return nil
 }
 
-// flush has the client hear at once what it would hear later.
+// flush writes the buffered output at once.
 func (c *conn) flush(r *body) error {
 	if err := r.end(); err != nil {
 		return c.fail(err)
 	}
-	c.out.flush() //nolint:errcheck // the next read sees it
+	c.out.flush() //nolint:errcheck // the next read reports the error
 	return nil
 }

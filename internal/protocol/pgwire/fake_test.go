@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fake is a session with a small language, for what the wire does around statements. Words are cut
-// at blanks, statements at semicolons:
+// fake is a session with a small language, for testing the protocol around statements. Words are
+// separated by blanks, statements by semicolons:
 //
 //	rows N       N rows of an int4
 //	echo         its parameter, a text
@@ -25,7 +25,7 @@ import (
 //	notice WORD, set NAME VALUE, panic, fatal, odd (an error that is not SQL's), big N (a row of N bytes), bad (a row that cannot be written)
 type fake struct {
 	c       *conn
-	waiting chan struct{} // told when wait waits
+	waiting chan struct{} // signaled when wait begins to wait
 
 	status     byte
 	late       bool

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// What a connection reads into: at first, and what is kept once a larger message is done with.
+// Sizes of the read buffer: the initial size, and the size that is kept after a larger message.
 const (
 	readBuffer = 8 << 10
 	keptBuffer = 64 << 10
@@ -15,22 +15,22 @@ const (
 
 const headerBytes = 5 // a kind and a length
 
-// incoming is a message as it came. Its body is void with the next one.
+// incoming is a received message. Its body is valid until the next message is read.
 type incoming struct {
 	kind byte
 	body []byte
 }
 
-// frames cuts what a client sends into messages. A read that was interrupted goes on where it was.
+// frames splits the input of a client into messages. An interrupted read can be resumed.
 type frames struct {
 	r          io.Reader
 	limit      int // bytes of a body
 	buf        []byte
-	start, end int // of what is in buf and was not taken
+	start, end int // of the unread part of buf
 }
 
-// next returns the next message. Errors: those of the reader, io.ErrUnexpectedEOF, and a
-// *pgerror.Error when it makes no sense, after which nothing more can be read.
+// next returns the next message. It returns errors of the reader, io.ErrUnexpectedEOF, or a
+// *pgerror.Error for a malformed message. After a malformed message nothing more can be read.
 func (f *frames) next() (incoming, error) {
 	if f.start == f.end {
 		f.start, f.end = 0, 0
@@ -65,8 +65,8 @@ func known(kind byte) bool {
 	return false
 }
 
-// fill reads until n bytes are there. The buffer grows with what has come, not with what the
-// client says will.
+// fill reads until n bytes are buffered. The buffer grows with the bytes received, not with the
+// length that the client announces.
 func (f *frames) fill(n int) error {
 	for f.end-f.start < n {
 		if f.end == len(f.buf) || f.start+n > len(f.buf) && f.start > 0 {
@@ -85,7 +85,7 @@ func (f *frames) fill(n int) error {
 	return nil
 }
 
-// makeRoom moves what is there to the front, and doubles the buffer when that is all of it.
+// makeRoom moves the unread bytes to the front, and doubles the buffer if it is full.
 func (f *frames) makeRoom() {
 	to := f.buf
 	if f.start == 0 {

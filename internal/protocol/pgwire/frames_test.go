@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fits gives what there is in small pieces, with errors in between as an interrupted read has them.
+// fits returns its data in small pieces, with errors in between like those of interrupted reads.
 type fits struct {
 	rest []byte
 	rng  *rand.Rand
@@ -28,7 +28,7 @@ func (f *fits) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Messages of all sizes come whole and in order, however they are cut and interrupted.
+// Messages of all sizes arrive complete and in order, however they are split and interrupted.
 func TestFrames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	var sent []string
@@ -63,7 +63,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// A length that is announced takes no memory before its bytes are there.
+// An announced length allocates no memory before its bytes arrive.
 func TestFramesTakeWhatCame(t *testing.T) {
 	f := frames{r: bytes.NewReader([]byte("Q\x3f\xff\xff\xff and not much of it")), limit: 1 << 30}
 	if _, err := f.next(); err != io.ErrUnexpectedEOF {

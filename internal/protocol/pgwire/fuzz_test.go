@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// encoded are the bytes of messages.
+// encoded returns the encoding of messages.
 func encoded(t testing.TB, ms ...pgproto3.FrontendMessage) (b []byte) {
 	for _, m := range ms {
 		var err error
@@ -26,8 +26,8 @@ func encoded(t testing.TB, ms ...pgproto3.FrontendMessage) (b []byte) {
 	return b
 }
 
-// finish sends bytes, says that no more come, and reads to the end: the server may do with them
-// what it likes, but must neither panic nor hang.
+// finish sends data, closes the write side, and reads to the end. The server may treat the data in
+// any way, but must neither panic nor hang.
 func finish(t *testing.T, c *client, data []byte) {
 	if _, err := c.nc.Write(data); err == nil {
 		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // the server may have closed
@@ -79,7 +79,7 @@ func FuzzStartUp(f *testing.F) {
 	})
 }
 
-// TestNoGoroutineStays after connections of many kinds.
+// TestNoGoroutineStays checks that connections of many kinds leave no goroutine behind.
 func TestNoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("connections", func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestNoGoroutineStays(t *testing.T) {
 	}
 }
 
-// TestDamagedConversations has sessions as they are hear what people say, cut, spliced and damaged.
+// TestDamagedConversations sends truncated, spliced and damaged conversations to real sessions.
 func TestDamagedConversations(t *testing.T) {
 	n := startRealNode(t, Options{MaxMessageSize: 1 << 20})
 	whole := [][]byte{encoded(t, query("select mbus4.create_queue('q', 1); select mbus4.post('q', 'a=>1')"), query("select * from mbus4.consume('q')"),
@@ -113,7 +113,7 @@ func TestDamagedConversations(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(conversations)) {
 		whole = append(whole, encoded(t, conversations[name]...))
 	}
-	first := n.login()                                    // makes the parser, which takes long when races are looked for
+	first := n.login()                                    // starts the parser, which is slow under the race detector
 	first.nc.SetDeadline(time.Now().Add(2 * time.Minute)) //nolint:errcheck // a socket of ours
 	first.query("select 1", `T ?column?:23:0 / D "1" / C SELECT 1 / Z I`)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -126,7 +126,7 @@ func TestDamagedConversations(t *testing.T) {
 			b[rng.IntN(len(b))] ^= byte(1 << rng.IntN(8))
 		}
 		if low := bytes.ToLower(b); bytes.Contains(low, []byte("sleep")) || bytes.Contains(low, []byte("series")) {
-			continue // it may take long, as it should
+			continue // these may legitimately take long
 		}
 		finish(t, n.login(), b)
 	}

@@ -4,5 +4,5 @@ package pgwire
 
 import "net"
 
-// isGone cannot tell here.
+// isGone cannot detect a closed connection on this platform.
 func isGone(net.Conn) bool { return false }

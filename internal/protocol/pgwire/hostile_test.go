@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// many is a list of n times v.
+// many returns a list of n copies of v.
 func many[T any](n int, v T) []T { return slices.Repeat([]T{v}, n) }
 
-// TestHostileMessages: what no driver sends, in front of the statements themselves. The session
-// goes on.
+// TestHostileMessages sends messages that no driver sends, followed by ordinary statements. The
+// session survives.
 func TestHostileMessages(t *testing.T) {
 	type ms = []pgproto3.FrontendMessage
 	one := &pgproto3.Parse{Query: "select $1::int"}
@@ -71,9 +71,9 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// TestLengthsThatLie: a length or a kind that makes no sense ends the connection, for where the
-// next message begins is not known, and nothing is allocated for what it claims. Bodies whose inner
-// lengths do not fit are in TestBrokenBodiesAsPostgres.
+// TestLengthsThatLie: an invalid length or kind ends the connection, because the start of the next
+// message is unknown. Nothing is allocated for the claimed length. TestBrokenBodiesAsPostgres
+// covers wrong lengths inside of bodies.
 func TestLengthsThatLie(t *testing.T) {
 	n := startRealNode(t, Options{MaxMessageSize: 1 << 20})
 	for name, text := range map[string]string{
@@ -98,8 +98,8 @@ func TestLengthsThatLie(t *testing.T) {
 	n.login().query("select 1", `T ?column?:23:0 / D "1" / C SELECT 1 / Z I`)
 }
 
-// TestNamesAreNoCode: names and selectors that would be code if a statement were put together from
-// them.
+// TestNamesAreNoCode uses names and selectors that would be executed if statements were
+// concatenated from them (SQL injection).
 func TestNamesAreNoCode(t *testing.T) {
 	n := startRealNode(t, Options{})
 	c := n.login()
@@ -142,7 +142,7 @@ func TestNamesAreNoCode(t *testing.T) {
 			}
 		}
 		if selector == "" || slices.ContainsFunc([]string{"now", "current", "pg_sleep"}, func(p string) bool { return strings.HasPrefix(selector, p) }) {
-			continue // a selector of the moment may look at these
+			continue // a selector of dyn_consume may use these
 		}
 		if got := run("select count(*) from mbus4.dyn_consume('q', " + quote(selector) + ")"); !strings.Contains(got, "E ERROR ") {
 			t.Errorf("dyn_consume %q: %s", selector, got)
@@ -150,8 +150,8 @@ func TestNamesAreNoCode(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreNone: a parameter that is no UTF-8 or has a zero byte is refused whatever its
-// type and form, as PostgreSQL does.
+// TestTextsThatAreNone: a parameter with invalid UTF-8 or a zero byte is refused for every type and
+// format, as in PostgreSQL.
 func TestTextsThatAreNone(t *testing.T) {
 	n := startRealNode(t, Options{})
 	array := "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x01\x00\x00\x00\x01"

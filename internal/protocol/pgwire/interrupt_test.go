@@ -19,7 +19,7 @@ const (
 	canceled = "E ERROR 57014 canceling statement due to user request"
 )
 
-// cancel sends a cancel request and waits until it was read.
+// cancel sends a cancel request and waits until the server has read it.
 func (n *node) cancel(pid uint32, key []byte) {
 	n.t.Helper()
 	c := n.dial()
@@ -31,7 +31,7 @@ func (n *node) cancel(pid uint32, key []byte) {
 func TestCancel(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.login()
-	n.cancel(c.pid, c.key) // nothing runs: it hits nothing
+	n.cancel(c.pid, c.key) // nothing is running: no effect
 	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
 
 	c.send(&pgproto3.Query{String: "rows 1; wait; rows 1"})
@@ -49,8 +49,8 @@ func TestCancel(t *testing.T) {
 	c.query("rows 1", `T n:23:0 / D "1" / C SELECT 1 / Z I`)
 }
 
-// TestDrain: an idle session ends at once, one in a transaction ends with it, and one that does not
-// end is told shortly before the deadline.
+// TestDrain: an idle session ends at once, a session in a transaction ends with the transaction,
+// and a session whose transaction stays open is ended shortly before the deadline.
 func TestDrain(t *testing.T) {
 	n := startNode(t, Options{})
 	idle, busy, stuck, waits, login := n.login(), n.login(), n.login(), n.login(), n.dial()
@@ -88,7 +88,7 @@ func TestDrainByForce(t *testing.T) {
 	c.until("gone")
 }
 
-// TestEviction: the engine ends the sessions of a user and a virtual host that are no more.
+// TestEviction: the engine ends the sessions of a deleted user or virtual host.
 func TestEviction(t *testing.T) {
 	n := startNode(t, Options{})
 	idle, open, waits := n.login(), n.login(), n.login()
@@ -103,8 +103,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestEvictionOfTheDeaf: a client that does not read can be evicted too, and what it held is
-// released.
+// TestEvictionOfTheDeaf: a client that does not read can be evicted too, and the messages that it
+// held are released.
 func TestEvictionOfTheDeaf(t *testing.T) {
 	n := startRealNode(t, Options{})
 	deaf := n.login()
@@ -135,7 +135,7 @@ func TestIdleInTransaction(t *testing.T) {
 				t.Errorf("%s: ended after %v", begin, d)
 			}
 		}
-		c := n.login() // outside of a transaction there is no limit, and a transaction that ended has none
+		c := n.login() // outside of a transaction there is no limit, and the timer stops with the transaction
 		for range 3 {
 			c.query("begin", "C BEGIN / Z T")
 			time.Sleep(limit / 2)
@@ -146,8 +146,8 @@ func TestIdleInTransaction(t *testing.T) {
 	})
 }
 
-// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told; the
-// others notice nothing.
+// TestPanicEndsOneConnection: a panic ends one connection, whose client is told, and does not
+// affect other connections.
 func TestPanicEndsOneConnection(t *testing.T) {
 	n := startNode(t, Options{})
 	other, c := n.login(), n.login()
@@ -163,7 +163,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 	}
 }
 
-// TestSlowLogin: a client that does not say anything is disconnected.
+// TestSlowLogin: a client that sends nothing is disconnected.
 func TestSlowLogin(t *testing.T) {
 	const limit = time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,8 @@ func TestSlowLogin(t *testing.T) {
 	})
 }
 
-// TestClientsThatVanish in the midst of things leave nothing behind; startNode looks for that.
+// TestClientsThatVanish checks that clients that disconnect at any point leave nothing behind;
+// startNode verifies that.
 func TestClientsThatVanish(t *testing.T) {
 	n := startNode(t, Options{})
 	for i, send := range []pgproto3.FrontendMessage{
@@ -212,7 +213,7 @@ func TestClientsThatVanish(t *testing.T) {
 	}
 }
 
-// TestSignals: one session interrupts and ends another by functions.
+// TestSignals: one session cancels and terminates another with functions.
 func TestSignals(t *testing.T) {
 	n := startRealNode(t, Options{})
 	n.user(catalog.UserSpec{Name: "u", Password: "secret"})
@@ -247,7 +248,8 @@ func TestSignals(t *testing.T) {
 	two.expect(shutdown + " / gone")
 }
 
-// TestStatementOfAClientThatLeft: the statement ends, because its result could not be delivered.
+// TestStatementOfAClientThatLeft: the statement is canceled when its client disconnects, because
+// its result could not be delivered.
 func TestStatementOfAClientThatLeft(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.login()
@@ -278,8 +280,8 @@ func TestPipelining(t *testing.T) {
 	c.expect(want + "Z I")
 }
 
-// TestAbandon: all hear 57P01 and nothing else, whatever they do, also what was answered and not
-// sent.
+// TestAbandon: all clients receive 57P01 and nothing else, whatever they do. It replaces answers
+// that are not sent yet.
 func TestAbandon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := bubbleNode(t, Options{})

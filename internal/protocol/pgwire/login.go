@@ -15,11 +15,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// scramSHA256 is the one SASL mechanism there is.
+// scramSHA256 is the only supported SASL mechanism.
 const scramSHA256 = "SCRAM-SHA-256"
 
-// logIn authenticates the client, opens its session, and sends all that comes before the first
-// ReadyForQuery. An error is for the client; c.over means that it has left.
+// logIn authenticates the client, opens its session, and sends everything that precedes the first
+// ReadyForQuery. The error is to be sent to the client. If c.over is set, the client has
+// disconnected.
 func (c *conn) logIn(s *start) *pgerror.Error {
 	for _, text := range []string{s.user, s.database} {
 		if err := charset.Valid(text); err != nil {
@@ -58,7 +59,7 @@ func (c *conn) logIn(s *start) *pgerror.Error {
 	return nil
 }
 
-// settings sets what the server and the client want to be set from the start.
+// settings applies the initial settings of the server and the client.
 func (c *conn) settings(list []reported) *pgerror.Error {
 	if limit := c.srv.o.IdleTransactionTimeout; limit > 0 {
 		list = append([]reported{{"idle_in_transaction_session_timeout", fmt.Sprintf("%dms", limit.Milliseconds())}}, list...)
@@ -78,11 +79,11 @@ func (c *conn) settings(list []reported) *pgerror.Error {
 			return &told
 		}
 	}
-	c.changed = c.changed[:0] // Reported has them all
+	c.changed = c.changed[:0] // Reported includes them all
 	return nil
 }
 
-// checkEncryption rejects a client that must use TLS and does not, with PostgreSQL's error.
+// checkEncryption returns PostgreSQL's error for a client that must use TLS but does not.
 func (c *conn) checkEncryption() *pgerror.Error {
 	peer := c.nc.RemoteAddr()
 	if _, secure := protocol.StateOf(c.nc); secure || c.srv.o.Logins.TLS().MayBePlain(peer) {
@@ -96,7 +97,7 @@ func (c *conn) checkEncryption() *pgerror.Error {
 		WithHint("This broker is reached by TLS only from there: sslmode=require, or better verify-full.")
 }
 
-// certified reports whether the client has shown a certificate of the user it logs in as.
+// certified reports whether the client has presented a certificate for the user it logs in as.
 func (c *conn) certified() bool {
 	if c.srv.o.Logins.TLS().UserOf(c.nc) != c.user {
 		return false
@@ -108,12 +109,12 @@ func (c *conn) certified() bool {
 	return err == nil
 }
 
-// attempt is the client's login.
+// attempt describes the client's login attempt.
 func (c *conn) attempt() protocol.Attempt {
 	return protocol.Attempt{Protocol: "sql", User: c.user, Peer: c.nc.RemoteAddr()}
 }
 
-// authenticate has the client prove that it is the user whose name it gave.
+// authenticate checks the identity of the client.
 func (c *conn) authenticate() *pgerror.Error {
 	loopback := protocol.IsLoopback(c.nc.RemoteAddr())
 	how := c.srv.broker.Credentials(c.user, loopback)
@@ -129,7 +130,7 @@ func (c *conn) authenticate() *pgerror.Error {
 	}
 	e, proved := c.scram(how.Scram)
 	if e == nil && c.over {
-		return nil // it left without a proof
+		return nil // the client disconnected without a proof
 	}
 	if done(proved); e == nil && !proved {
 		if how.HashOnly {
@@ -140,7 +141,7 @@ func (c *conn) authenticate() *pgerror.Error {
 	return e
 }
 
-// clearText asks for the password itself: it does not leave this machine.
+// clearText asks for the plain password. It is used only over loopback connections.
 func (c *conn) clearText() *pgerror.Error {
 	c.out.message(&pgproto3.AuthenticationCleartextPassword{})
 	var m pgproto3.PasswordMessage
@@ -156,9 +157,9 @@ func (c *conn) clearText() *pgerror.Error {
 	return nil
 }
 
-// scram lets the client prove its password by SCRAM-SHA-256, and reports whether it did; an error
-// is for a client that does not keep to that. The name in its messages does not count: that of the
-// start-up packet does.
+// scram authenticates the client with SCRAM-SHA-256 and reports whether its proof was valid. It
+// returns an error if the client violates the protocol. The user name is that of the start-up
+// packet; a name in the SCRAM messages is ignored.
 func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return credentials(verifier) })
 	if err != nil {
@@ -177,7 +178,7 @@ func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	if err != nil {
 		return fatal(pgerror.ProtocolViolation, "malformed SCRAM message").WithDetail("%v", err), false
 	}
-	if talk.AuthzID() != "" { // it asks to act as another user
+	if talk.AuthzID() != "" { // the client asks to act as another user
 		return fatal(pgerror.FeatureNotSupported, "client uses authorization identity, but it is not supported"), false
 	}
 	c.out.message(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
@@ -193,7 +194,7 @@ func (c *conn) scram(verifier access.Scram) (e *pgerror.Error, proved bool) {
 	return nil, true
 }
 
-// credentials is a verifier as the library wants it.
+// credentials converts a verifier to the type of the library.
 func credentials(verifier access.Scram) (scram.StoredCredentials, error) {
 	k, err := verifier.Keys()
 	return scram.StoredCredentials{
@@ -201,7 +202,7 @@ func credentials(verifier access.Scram) (scram.StoredCredentials, error) {
 	}, err
 }
 
-// answer writes the question and reads the client's answer to it.
+// answer writes the question and reads the client's answer into to.
 func (c *conn) answer(to pgproto3.FrontendMessage) *pgerror.Error {
 	if c.out.flush() != nil {
 		c.over = true
@@ -222,8 +223,8 @@ func (c *conn) answer(to pgproto3.FrontendMessage) *pgerror.Error {
 	return nil
 }
 
-// refused is the answer to a login that failed, whatever the reason. It takes its time, so that
-// guessing is slow.
+// refused returns the error for a failed login, whatever the reason. It delays the answer to slow
+// down password guessing.
 func (c *conn) refused(err error) *pgerror.Error {
 	c.srv.quiet.Warn("sql: login refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
 	c.Pause(c.srv.o.LoginDelay)

@@ -18,7 +18,7 @@ import (
 
 var userSpec = catalog.UserSpec{Name: "u", Password: "secret"}
 
-// connect logs in with pgx's own client.
+// connect logs in with the pgx client.
 func (n *node) connect(user, password string) (*pgconn.PgConn, error) {
 	n.t.Helper()
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: n.addr, Path: "/fiveways", RawQuery: "sslmode=disable"}
@@ -81,7 +81,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestUnknownUsersLookLikeOthers: up to the end the exchange is that of a wrong password.
+// TestUnknownUsersLookLikeOthers: a login of an unknown user is indistinguishable from one with a
+// wrong password.
 func TestUnknownUsersLookLikeOthers(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user(userSpec)
@@ -131,7 +132,7 @@ func TestLoginThatMakesNoSense(t *testing.T) {
 	}
 }
 
-// TestRefusedLoginTakesItsTime, and a drain does not wait for it.
+// TestRefusedLoginTakesItsTime: a refused login is delayed, and a drain does not wait for it.
 func TestRefusedLoginTakesItsTime(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: delay}})

@@ -18,7 +18,7 @@ func (c *conn) loop() {
 	}
 }
 
-// handle runs one message. What cannot be read of it is an error of this message only.
+// handle runs one message. A malformed body is an error of this message only.
 func (c *conn) handle(m incoming) {
 	if c.skip && m.kind != 'S' && m.kind != 'X' {
 		return
@@ -52,37 +52,37 @@ func (c *conn) handle(m incoming) {
 			WithHint("Call the function in a SELECT."))
 		c.sync()
 	case 'd', 'c', 'f':
-		// PostgreSQL overlooks these outside of COPY: a client may have sent them before it heard
+		// PostgreSQL ignores these outside of COPY: a client may have sent them before it learned
 		// that its COPY failed.
-	default: // known to the login only
+	default: // messages that are valid only during the login
 		c.linger = true
 		c.giveUp(fatal(pgerror.ProtocolViolation, "invalid frontend message type %d", m.kind))
 	}
 }
 
-// extended ends a message of the extended protocol: after an error nothing counts until Sync. The
-// error is sent at once, because the Flush of a client that waits for it does not count either.
+// extended finishes a message of the extended protocol. After an error, messages are ignored until
+// Sync. The error is sent at once, because the Flush of a client that waits for it is ignored too.
 func (c *conn) extended(err error) {
 	if err != nil {
 		c.problem(err)
 		c.skip = true
 	}
 	if err != nil || c.out.full() {
-		c.out.flush() //nolint:errcheck // the next read sees it
+		c.out.flush() //nolint:errcheck // the next read reports the error
 	}
 }
 
-// problem tells the client of an error of a statement.
+// problem sends the error of a statement to the client.
 func (c *conn) problem(err error) {
 	if c.out.err != nil || errors.Is(err, errLeft) {
-		return // and err may be no more than that
+		return // err may be a mere consequence of the failed connection
 	}
 	e, internal := errorOf(err)
 	if internal {
 		c.srv.o.Log.Error("sql: internal error", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", c.user, "err", err)
 	}
 	if why := c.fatal.Load(); why != nil && e.Code == pgerror.QueryCanceled {
-		return // the statement was interrupted because the connection ends: mustEnd says why
+		return // the statement was interrupted because the connection ends: mustEnd sends the reason
 	}
 	c.out.problem('E', e)
 	if e.Severity == severityFatal {
@@ -94,7 +94,7 @@ func (c *conn) problem(err error) {
 	}
 }
 
-// sync ends the implicit transaction of the messages before.
+// sync ends the implicit transaction of the preceding messages.
 func (c *conn) sync() {
 	c.skip = false
 	if err := c.session.Sync(); err != nil {
@@ -103,7 +103,7 @@ func (c *conn) sync() {
 	c.ready()
 }
 
-// ready tells that the next command may come, and writes all that has gathered.
+// ready sends ReadyForQuery and writes all buffered output.
 func (c *conn) ready() {
 	if c.over || c.fatal.Load() != nil {
 		return
@@ -115,6 +115,6 @@ func (c *conn) ready() {
 	status := c.session.Status()
 	c.status.Store(uint32(status))
 	c.out.status(status)
-	c.out.flush() //nolint:errcheck // the next read sees it
+	c.out.flush() //nolint:errcheck // the next read reports the error
 	c.resting = true
 }

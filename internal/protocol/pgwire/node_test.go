@@ -23,7 +23,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// patience bounds what a test waits for.
+// patience limits how long a test waits.
 const patience = 20 * time.Second
 
 // node is a server in front of a broker.
@@ -34,13 +34,13 @@ type node struct {
 	addr string
 	log  *logtest.Text
 
-	pipes *protocol.Pipes // in place of addr, in a bubble
+	pipes *protocol.Pipes // used instead of addr, in a bubble
 
 	mu    sync.Mutex
 	fakes []*fake // guarded by mu
 }
 
-// startNode starts a server whose sessions are fakes.
+// startNode starts a server with fake sessions.
 func startNode(t testing.TB, o Options) *node {
 	t.Helper()
 	n := startRealNode(t, o)
@@ -48,7 +48,7 @@ func startNode(t testing.TB, o Options) *node {
 	return n
 }
 
-// bubbleNode is startNode in a bubble of testing/synctest, with connections in memory.
+// bubbleNode is startNode in a bubble of testing/synctest, with in-memory connections.
 func bubbleNode(t testing.TB, o Options) *node {
 	t.Helper()
 	ln := protocoltest.NewPipes()
@@ -58,7 +58,7 @@ func bubbleNode(t testing.TB, o Options) *node {
 	return n
 }
 
-// openFake opens a session of the engine, and a fake on it.
+// openFake opens an engine session and a fake on top of it.
 func (n *node) openFake(c *conn) (session, func(), error) {
 	engine, err := n.s.engineSession(c)
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *node) openFake(c *conn) (session, func(), error) {
 	return f, engine.Close, nil
 }
 
-// startRealNode starts a server as it is.
+// startRealNode starts a server with real sessions.
 func startRealNode(t testing.TB, o Options) *node {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -120,14 +120,14 @@ func serve(t testing.TB, o Options, ln net.Listener) *node {
 	return n
 }
 
-// lastFake is the session of the login before.
+// lastFake returns the session of the last login.
 func (n *node) lastFake() *fake {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.fakes[len(n.fakes)-1]
 }
 
-// client speaks the protocol by hand.
+// client is a client that sends and receives single protocol messages.
 type client struct {
 	n   *node
 	nc  net.Conn
@@ -154,7 +154,7 @@ func (n *node) connection() (net.Conn, error) {
 	return net.DialTimeout("tcp", n.addr, patience)
 }
 
-// start sends a start-up packet; parameters are names and values in turns.
+// start sends a start-up packet; parameters alternates names and values.
 func (c *client) start(version uint32, parameters ...string) *client {
 	c.n.t.Helper()
 	b := []byte{0, 0, 0, 0, byte(version >> 24), byte(version >> 16), byte(version >> 8), byte(version)}
@@ -174,7 +174,7 @@ func (c *client) write(b []byte) {
 	}
 }
 
-// login is guest, ready for queries.
+// login logs in as guest and waits until the connection is ready for queries.
 func (n *node) login(parameters ...string) *client {
 	n.t.Helper()
 	c := n.dial().start(protocol3, append([]string{"user", "guest", "database", "fiveways"}, parameters...)...)
@@ -195,7 +195,7 @@ func (c *client) send(ms ...pgproto3.FrontendMessage) {
 	}
 }
 
-// next is the next message in words, "gone" at the end of the connection.
+// next returns the next message as text, or "gone" at the end of the connection.
 func (c *client) next() string {
 	c.n.t.Helper()
 	m, err := c.f.Receive()
@@ -285,8 +285,8 @@ func fields(severity, code, message, detail, hint string, position int32) string
 	return text
 }
 
-// until reads up to the first message of a kind, or to the end, and returns all in words, joined by
-// " / ".
+// until reads up to the first message of a kind, or to the end of the connection, and returns all
+// messages as text, joined by " / ".
 func (c *client) until(kind string) string {
 	c.n.t.Helper()
 	var all []string
@@ -299,7 +299,7 @@ func (c *client) until(kind string) string {
 	}
 }
 
-// expect reads as much as want has and compares.
+// expect reads as many messages as want has and compares them.
 func (c *client) expect(want string) {
 	c.n.t.Helper()
 	var got []string

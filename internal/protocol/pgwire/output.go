@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	outBytes     = 8 << 10  // of a buffer at first
-	flushBytes   = 32 << 10 // what has gathered is written at this size
-	keepOutBytes = 64 << 10 // larger buffers are not kept for others
+	outBytes     = 8 << 10  // initial size of a buffer
+	flushBytes   = 32 << 10 // output is written when it reaches this size
+	keepOutBytes = 64 << 10 // larger buffers are not returned to the pool
 )
 
 var outBuffers = sync.Pool{New: func() any { b := make([]byte, 0, outBytes); return &b }}
 
-// output gathers messages for the client and writes them together. It has a buffer only while there
-// is something in it.
+// output buffers messages for the client and writes them together. It holds a buffer only while
+// there is something in it.
 type output struct {
 	nc     net.Conn
 	w      io.Writer // to nc
 	pooled *[]byte
 	buf    []byte
-	// encoding is that of the texts; nil: UTF-8.
+	// encoding is the encoding of texts; nil: UTF-8.
 	encoding *charset.Encoding
-	err      error // the first of writing; from then on nothing is written
-	// last takes the place of all that is not written yet, and nothing follows it; nil: nothing
-	// does. Any goroutine sets it.
+	err      error // the first write error; nothing is written after it
+	// last replaces all output that is not written yet, and nothing follows it; nil: no such error.
+	// Any goroutine may set it.
 	last atomic.Pointer[pgerror.Error]
 }
 
-// errLast is the error of an output whose last message is written.
+// errLast is the error of an output that has written its last message.
 var errLast = errors.New("pgwire: the connection ends")
 
 // room makes sure that there is a buffer.
@@ -49,14 +49,14 @@ func (o *output) room() {
 	}
 }
 
-// begin opens a message of a type and returns its place, for end.
+// begin starts a message of the given kind and returns its offset, for end.
 func (o *output) begin(kind byte) int {
 	o.room()
 	o.buf = append(o.buf, kind, 0, 0, 0, 0)
 	return len(o.buf) - 4
 }
 
-// end closes the message that begin opened at at.
+// end finishes the message that begin started at offset at.
 func (o *output) end(at int) {
 	binary.BigEndian.PutUint32(o.buf[at:], uint32(len(o.buf)-at))
 }
@@ -71,7 +71,7 @@ func (o *output) status(s byte) {
 	o.end(at)
 }
 
-// text adds a message whose body is strings, each ended by a zero byte.
+// text adds a message whose body is zero-terminated strings.
 func (o *output) text(kind byte, parts ...string) {
 	at := o.begin(kind)
 	for _, s := range parts {
@@ -80,7 +80,8 @@ func (o *output) text(kind byte, parts ...string) {
 	o.end(at)
 }
 
-// appendText adds a text as the client reads it. Errors: 22P05.
+// appendText appends s in the client's encoding. It returns 22P05 if the encoding cannot represent
+// s.
 func (o *output) appendText(b []byte, s string) ([]byte, error) {
 	if o.encoding == nil {
 		return append(b, clean(s)...), nil
@@ -88,7 +89,8 @@ func (o *output) appendText(b []byte, s string) ([]byte, error) {
 	return o.encoding.Append(b, clean(s))
 }
 
-// writable adds a text to the buffer, with question marks for what the client's encoding has not.
+// writable appends s to the buffer, with question marks for characters that the client's encoding
+// lacks.
 func (o *output) writable(s string) []byte {
 	if o.encoding == nil {
 		return append(o.buf, s...)
@@ -103,7 +105,7 @@ func (o *output) writable(s string) []byte {
 	return o.buf
 }
 
-// message adds one of pgproto3's messages.
+// message adds a message of pgproto3.
 func (o *output) message(m pgproto3.BackendMessage) {
 	o.room()
 	b, err := m.Encode(o.buf)
@@ -114,8 +116,9 @@ func (o *output) message(m pgproto3.BackendMessage) {
 	o.buf = b
 }
 
-// problem adds an ErrorResponse (E) or a NoticeResponse (N). An error that the client's encoding
-// cannot say becomes the error of that, as in PostgreSQL; a notice has question marks.
+// problem adds an ErrorResponse (E) or a NoticeResponse (N). If the client's encoding cannot
+// represent the text of an error, the conversion error is sent instead, as in PostgreSQL. A notice
+// gets question marks.
 func (o *output) problem(kind byte, e *pgerror.Error) {
 	severity := e.Severity
 	if severity == "" {
@@ -156,10 +159,10 @@ func (o *output) problem(kind byte, e *pgerror.Error) {
 	o.end(at)
 }
 
-// full tells that what has gathered should be written.
+// full reports whether the buffered output should be written.
 func (o *output) full() bool { return len(o.buf) >= flushBytes }
 
-// flush writes what has gathered and gives the buffer back.
+// flush writes the buffered output and returns the buffer to the pool.
 func (o *output) flush() error {
 	if o.pooled == nil {
 		return o.err

@@ -40,7 +40,7 @@ func TestSimpleQuery(t *testing.T) {
 	}
 }
 
-// TestManyRows: more than fits a buffer, written while it is made.
+// TestManyRows: a result larger than the buffer is written while it is produced.
 func TestManyRows(t *testing.T) {
 	c := startNode(t, Options{}).login()
 	c.send(&pgproto3.Query{String: "rows 100000"})
@@ -124,8 +124,8 @@ func TestExtendedQuery(t *testing.T) {
 	}
 }
 
-// TestSyncThatComesLater: what depends on whether a Sync is next waits for it, and is not done when
-// the client leaves or the server ends.
+// TestSyncThatComesLater: a statement whose execution depends on a following Sync waits for the
+// next message. It is not executed if the client disconnects or the server stops.
 func TestSyncThatComesLater(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.login()
@@ -139,7 +139,8 @@ func TestSyncThatComesLater(t *testing.T) {
 	c.expect("E FATAL 57P01 terminating connection due to administrator command / gone")
 }
 
-// TestMessagesThatAreNone ends the connection: where the next one begins is not known.
+// TestMessagesThatAreNone: a malformed message ends the connection, because the start of the next
+// one is unknown.
 func TestMessagesThatAreNone(t *testing.T) {
 	n := startNode(t, Options{MaxMessageSize: 1000})
 	for name, c := range map[string]struct{ bytes, want string }{

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// receive waits for the next message; false means that the connection is over.
+// receive waits for the next message. It returns false if the connection is over.
 func (c *conn) receive() (incoming, bool) {
 	if m := c.ahead; m.kind != 0 {
 		c.ahead = incoming{}
@@ -34,10 +34,11 @@ func (c *conn) receive() (incoming, bool) {
 	}
 }
 
-// mustEnd ends the connection when it was told to, and when it drains and has no transaction open.
+// mustEnd ends the connection if it was told to end, or if it is draining and has no open
+// transaction. It reports whether the connection is over.
 func (c *conn) mustEnd() bool {
 	switch e := c.fatal.Load(); {
-	case c.over: // the client was told why
+	case c.over: // the client has been told why
 	case e != nil:
 		c.giveUp(e)
 	case c.draining.Load() && c.resting && c.session.Status() == 'I':
@@ -46,8 +47,8 @@ func (c *conn) mustEnd() bool {
 	return c.over || c.out.err != nil
 }
 
-// patience sets the deadline for the next message when the session has one: the time that it may be
-// idle, in a transaction or out of it.
+// patience sets the read deadline from the idle timeout that applies to the session, inside or
+// outside of a transaction, and returns that timeout, or 0 if there is none.
 func (c *conn) patience() (limit time.Duration) {
 	if !c.resting {
 		return 0
@@ -65,15 +66,15 @@ func (c *conn) idleLimit() time.Duration {
 	return c.session.IdleInTransactionTimeout()
 }
 
-// setDeadline changes until when the read waits, but takes back no kick.
+// setDeadline sets the read deadline but does not cancel a kick.
 func (c *conn) setDeadline(t time.Time) {
-	c.nc.SetReadDeadline(t) //nolint:errcheck // a socket that is closed tells at the read
+	c.nc.SetReadDeadline(t) //nolint:errcheck // the read of a closed socket reports the error
 	if c.kicked.Load() {
 		c.nc.SetReadDeadline(past) //nolint:errcheck // as above
 	}
 }
 
-// readAgain decides what an error of reading means; true means that the read was only woken.
+// readAgain handles a read error. It returns true if the read was only woken and must be repeated.
 func (c *conn) readAgain(err error, limit time.Duration) bool {
 	var senseless *pgerror.Error
 	var broken net.Error
@@ -83,7 +84,7 @@ func (c *conn) readAgain(err error, limit time.Duration) bool {
 		return true
 	case errors.Is(err, os.ErrDeadlineExceeded) && limit > 0:
 		c.giveUp(idleError(c.session.Status()))
-	case errors.As(err, &senseless): // where the next message begins is not known any more
+	case errors.As(err, &senseless): // the start of the next message is unknown
 		c.linger = true
 		c.giveUp(senseless)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.As(err, &broken):

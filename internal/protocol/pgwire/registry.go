@@ -11,15 +11,16 @@ import (
 // keyBytes is the size of a secret key in protocol 3.0.
 const keyBytes = 4
 
-// registry finds connections by their process id, which cancel requests name with a secret key.
+// registry finds connections by the process ID in cancel requests, which a secret key
+// authenticates.
 type registry struct {
 	mu    sync.Mutex
 	last  uint32
 	byPID map[uint32]*conn
 }
 
-// enter gives a connection its process id and its key: there is no process, but clients show the
-// number.
+// enter assigns a process ID and a key to a connection. There is no such process, but clients
+// display the number.
 func (r *registry) enter(c *conn) {
 	rand.Read(c.key[:]) //nolint:errcheck // never fails
 	r.mu.Lock()
@@ -42,7 +43,7 @@ func (r *registry) leave(c *conn) {
 	}
 }
 
-// cancel interrupts the statement that a connection runs. A wrong key does nothing, silently.
+// cancel interrupts the running statement of a connection. A wrong key is silently ignored.
 func (r *registry) cancel(pid uint32, key []byte) {
 	r.mu.Lock()
 	c := r.byPID[pid]
@@ -52,8 +53,8 @@ func (r *registry) cancel(pid uint32, key []byte) {
 	}
 }
 
-// signal is pg_cancel_backend and pg_terminate_backend, called by a session: on its own user's, or
-// by a superuser on any.
+// signal implements pg_cancel_backend and pg_terminate_backend, which the session by calls. A user
+// may signal its own sessions, a superuser any session.
 func (r *registry) signal(by *conn, superuser bool, pid uint32, terminate bool) (bool, error) {
 	r.mu.Lock()
 	c := r.byPID[pid]
@@ -74,7 +75,7 @@ func (r *registry) signal(by *conn, superuser bool, pid uint32, terminate bool) 
 	return true, nil
 }
 
-// endAll tells every connection to go.
+// endAll ends every connection.
 func (r *registry) endAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,8 @@ func unsupportedFormat(code int16) error {
 	return pgerror.New(pgerror.InvalidParameterValue, "unsupported format code: %d", code)
 }
 
-// formatAt is the format of the value at i: of no codes it is text, and one code is for all.
+// formatAt returns the format of the value at index i: text if there are no codes; a single code
+// applies to all values.
 func formatAt(codes []int16, i int) int16 {
 	switch len(codes) {
 	case 0:
@@ -30,7 +31,7 @@ func formatAt(codes []int16, i int) int16 {
 	return codes[i]
 }
 
-// formatsOf checks the format codes of results and returns a copy, nil when all are text.
+// formatsOf checks the format codes of results and returns a copy, or nil if all are text.
 func formatsOf(codes []int16, columns int) ([]int16, error) {
 	if columns > 0 && len(codes) > 1 && len(codes) != columns {
 		return nil, pgerror.New(pgerror.ProtocolViolation, "bind message has %d result formats but query has %d columns", len(codes), columns)
@@ -48,7 +49,7 @@ func formatsOf(codes []int16, columns int) ([]int16, error) {
 	return slices.Clone(codes), nil
 }
 
-// parameterDescription tells the types of parameters.
+// parameterDescription sends the types of parameters.
 func (c *conn) parameterDescription(types []*value.Type) {
 	at := c.out.begin('t')
 	c.out.buf = binary.BigEndian.AppendUint16(c.out.buf, uint16(len(types)))
@@ -58,8 +59,8 @@ func (c *conn) parameterDescription(types []*value.Type) {
 	c.out.end(at)
 }
 
-// rowDescription tells the columns of results, or that there are none. Errors: 22P05 for a name
-// that the client's encoding has not.
+// rowDescription sends the columns of a result, or NoData if columns is nil. It returns 22P05 if
+// the client's encoding cannot represent a name.
 func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error) {
 	if columns == nil {
 		c.out.bare('n')
@@ -74,7 +75,7 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error
 		}
 		b = append(b, 0)
 		b = binary.BigEndian.AppendUint32(b, 0) // the table
-		b = binary.BigEndian.AppendUint16(b, 0) // and the column in it
+		b = binary.BigEndian.AppendUint16(b, 0) // the column in the table
 		b = binary.BigEndian.AppendUint32(b, f.Type.OID)
 		b = binary.BigEndian.AppendUint16(b, uint16(f.Type.Len))
 		b = binary.BigEndian.AppendUint32(b, uint32(f.Mod-1))
@@ -85,8 +86,8 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error
 	return nil
 }
 
-// rows returns what sends the rows of a portal to the client. A row that cannot be written leaves
-// nothing behind.
+// rows returns a function that sends the rows of a portal to the client. A row that cannot be
+// encoded leaves nothing in the output.
 func (c *conn) rows(p *sql.Portal) func([]value.Datum) error {
 	var set value.Settings
 	known := false

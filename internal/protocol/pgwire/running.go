@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// lookEvery is how often it is asked whether the client of a long statement is still there.
+// lookEvery is the interval at which the server checks that the client of a long statement is still
+// connected.
 const lookEvery = time.Second
 
-// running is the statement that a connection runs, for code that interrupts it. One context serves
-// statement after statement until it is ended: a context for each would cost more than a small
-// statement.
+// running tracks the statement that a connection runs, so that other goroutines can interrupt it.
+// One context serves successive statements until it is canceled, because a context for each would
+// cost more than a small statement.
 type running struct {
 	mu      sync.Mutex
 	ctx     context.Context // guarded by mu; nil: none yet
@@ -42,8 +43,8 @@ func (r *running) begin() context.Context {
 	return r.ctx
 }
 
-// lookOut ends a statement whose client has left, one that waits for a message for example: its
-// result could not be delivered.
+// lookOut cancels a statement whose client has disconnected, since its result could not be
+// delivered. Such a statement may be waiting for a message, for example.
 func (r *running) lookOut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +57,7 @@ func (r *running) lookOut() {
 	}
 }
 
-// done tells that the statement has ended: a cancel request that comes too late hits nothing.
+// done marks the statement as finished, so that a late cancel request has no effect.
 func (r *running) done() {
 	r.mu.Lock()
 	r.now = false
@@ -71,7 +72,7 @@ func (r *running) busy() bool {
 	return r.now
 }
 
-// interrupt ends the statement that is running, if one is. Any goroutine may call it.
+// interrupt cancels the running statement, if there is one. Any goroutine may call it.
 func (r *running) interrupt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +81,7 @@ func (r *running) interrupt() {
 	}
 }
 
-// stop ends the statement that is running and all that would follow. Any goroutine may call it.
+// stop cancels the running statement and all that would follow. Any goroutine may call it.
 func (r *running) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

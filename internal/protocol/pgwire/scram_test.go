@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// prove makes the last message of a client by hand: header is what it says of channel binding,
-// nonce what becomes of the nonce.
+// prove computes the client's final message. header is the channel-binding header, and nonce
+// modifies the nonce.
 func prove(t *testing.T, challenge, password, firstBare, header string, nonce func(string) string) string {
 	t.Helper()
 	parts := strings.Split(challenge, ",")
@@ -46,7 +46,7 @@ func prove(t *testing.T, challenge, password, firstBare, header string, nonce fu
 	return last + ",p=" + base64.StdEncoding.EncodeToString(key)
 }
 
-// TestProofs: a proof counts only with the nonce and the channel binding that were agreed.
+// TestProofs: a proof is valid only with the nonce and the channel binding that were negotiated.
 func TestProofs(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user(userSpec)
@@ -56,7 +56,7 @@ func TestProofs(t *testing.T) {
 		first, header string
 		nonce         func(string) string
 		password      string
-		want          string // "": welcome
+		want          string // "": accepted
 	}{
 		"right":                           {"n,,", "n,,", same, "secret", ""},
 		"client could bind":               {"y,,", "y,,", same, "secret", ""},

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestCatalogOfDemoted: a user who was an administrator when the session began sees no more of
-// users and virtual hosts than others do.
+// TestCatalogOfDemoted: a user who loses the administrator tag during a session sees no more of
+// users and virtual hosts than other users.
 func TestCatalogOfDemoted(t *testing.T) {
 	n := startRealNode(t, Options{})
 	if _, err := n.b.PutUser(catalog.UserSpec{Name: "other", Password: "secret-of-other"}); err != nil {
@@ -38,8 +38,8 @@ func TestCatalogOfDemoted(t *testing.T) {
 	}
 }
 
-// TestNoSecretsAreTold: neither in the catalogs nor in settings nor in errors nor in the log is
-// what a password is known by.
+// TestNoSecretsAreTold: catalogs, settings, errors and the log reveal neither passwords nor their
+// hashes.
 func TestNoSecretsAreTold(t *testing.T) {
 	n := startRealNode(t, Options{})
 	const password = "open-sesame"
@@ -74,8 +74,8 @@ func TestNoSecretsAreTold(t *testing.T) {
 	}
 }
 
-// TestRunHasTheRightsOfItsCaller: the statement of a run function may do what its user may, and not
-// what the maker of the queue may.
+// TestRunHasTheRightsOfItsCaller: the statement of a run function has the permissions of the
+// caller, not those of the queue's owner.
 func TestRunHasTheRightsOfItsCaller(t *testing.T) {
 	n := startRealNode(t, Options{})
 	admin := n.login()

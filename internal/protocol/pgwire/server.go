@@ -16,8 +16,8 @@ import (
 type Options struct {
 	protocol.Shared
 
-	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol has twice the room, for quoting
-	IdleTransactionTimeout time.Duration // a session idle in a transaction for this long ends, unless it sets another; 0 = never
+	MaxMessageSize         int64         // bytes of a message body [128 MiB]; a message of the protocol may be twice as large, to allow for quoting
+	IdleTransactionTimeout time.Duration // ends a session idle in a transaction for this long, unless it sets another; 0 = never
 
 	LoginTimeout time.Duration // from accept to the end of the login [60 s]
 }
@@ -35,9 +35,9 @@ type Server struct {
 
 	broker  *broker.Broker
 	o       Options
-	quiet   *slog.Logger // for what clients can cause that have not logged in
+	quiet   *slog.Logger // for events that clients can cause before they log in
 	conns   registry
-	loans   loans.Manager // no other protocol waits for loans with something in hand
+	loans   loans.Manager // only this protocol waits for loans while it holds some
 	started time.Time
 	open    opener
 }
@@ -52,13 +52,14 @@ func New(b *broker.Broker, o Options) *Server {
 	return s
 }
 
-// lastCall is the part of the time of a drain that is left for goodbyes to those whose transactions
-// did not end.
+// lastCall is the fraction of the drain time, one part in 8, that is reserved for telling
+// connections with open transactions to end.
 const lastCall = 8
 
-// Drain stops accepting, ends the sessions that are idle, and the others when their transactions
-// end. Shortly before the end of ctx the rest is told to go, and what is left at its end is closed
-// by force. All of them are told 57P01. When it returns no connection is left.
+// Drain stops accepting connections and ends each session as soon as it has no open transaction.
+// Shortly before the deadline of ctx it ends the remaining sessions, and at the deadline it closes
+// the remaining connections by force. All clients receive 57P01. When Drain returns, no connection
+// is left.
 func (s *Server) Drain(ctx context.Context) error {
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// session is what a connection asks of a sql.Session; tests have others.
+// session is the part of sql.Session that a connection uses. Tests have other implementations.
 type session interface {
 	SetDefault(name, value string) error
 	Reported() []sql.Setting
@@ -38,11 +38,11 @@ type session interface {
 	Close()
 }
 
-// opener opens the session of an authenticated user. Its second result is called after the
-// session's Close.
+// opener opens the session of an authenticated user. The caller calls the second result after it
+// has closed the session.
 type opener func(c *conn) (session, func(), error)
 
-// openSession opens a session of the engine, and on it one of SQL.
+// openSession opens an engine session and an SQL session on top of it.
 func (s *Server) openSession(c *conn) (session, func(), error) {
 	engine, err := s.engineSession(c)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *Server) engineSession(c *conn) (*broker.Session, error) {
 // notice sends a notice to the client.
 func (c *conn) notice(e *pgerror.Error) { c.out.problem('N', e) }
 
-// parameter notes a changed setting: clients are told before they are told to go on.
+// parameter records a changed setting, which is reported to the client before the next
+// ReadyForQuery.
 func (c *conn) parameter(name, value string) {
 	if name == clientEncoding {
 		c.speak(value)
@@ -90,13 +91,13 @@ func (c *conn) parameter(name, value string) {
 	c.changed[at].value = value
 }
 
-// rootDatabase is what the virtual host "/" is called as a database.
+// rootDatabase is the database name of the virtual host "/".
 const (
 	rootDatabase = "fiveways"
 	rootVHost    = "/"
 )
 
-// vhostOf is the virtual host that a database is.
+// vhostOf returns the virtual host that a database name stands for.
 func vhostOf(database string) string {
 	if database == rootDatabase {
 		return rootVHost

@@ -2,7 +2,7 @@ package pgwire
 
 import "testing"
 
-// TestMadeAgain: a script of psql -c drops a queue and makes it again.
+// TestMadeAgain: a psql -c script drops a queue and creates it again.
 func TestMadeAgain(t *testing.T) {
 	c := startRealNode(t, Options{}).login()
 	c.query("select mbus4.create_queue('q', 1)", `T create_queue:2278:0 / D "" / C SELECT 1 / Z I`)
@@ -13,7 +13,8 @@ func TestMadeAgain(t *testing.T) {
 	c.query("rollback", "C ROLLBACK / Z I")
 }
 
-// TestDeadWaiter: what a client held that died while it waited for another message is free at once.
+// TestDeadWaiter: messages held by a client are released at once if the client dies while it waits
+// for another message.
 func TestDeadWaiter(t *testing.T) {
 	n := startRealNode(t, Options{})
 	a, b, c := n.login(), n.login(), n.login()

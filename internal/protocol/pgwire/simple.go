@@ -26,8 +26,8 @@ func (c *conn) query(r *body) {
 	c.sync()
 }
 
-// runAll runs statement after statement up to the first error. The answer to the last one goes out
-// when their transaction is committed.
+// runAll runs the statements one by one up to the first error. The completion of the last statement
+// is sent only after the transaction has been committed.
 func (c *conn) runAll(ctx context.Context, text string) error {
 	c.session.Deallocate("") // as PostgreSQL does
 	list, err := c.session.Split(text)
@@ -53,7 +53,7 @@ func (c *conn) runAll(ctx context.Context, text string) error {
 	return nil
 }
 
-// runOne runs a statement to its end; its rows go out in text form.
+// runOne runs a statement to completion. Its rows are sent in text format.
 func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err error) {
 	portal, err := c.session.Open(p, nil)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err err
 	return tag, err
 }
 
-// complete tells that a statement is at its end. One without a tag was empty.
+// complete sends the completion of a statement. A statement without a tag was empty.
 func (c *conn) complete(tag string) {
 	if tag == "" {
 		c.out.bare('I')

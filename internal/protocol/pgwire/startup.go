@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// The codes of a start-up packet: versions, and requests in the place of one.
+// The codes of a start-up packet: protocol versions, and requests sent in place of a version.
 const (
 	protocol3    = 3 << 16
 	askSSL       = 1234<<16 | 5679
@@ -21,11 +21,11 @@ const (
 	askCancel    = 1234<<16 | 5678
 	maxStartUp   = 10000    // bytes, as in PostgreSQL
 	maxLoginBody = 64 << 10 // bytes of a message before the login is over
-	optionPrefix = "_pq_."  // of parameters that are for the protocol itself
+	optionPrefix = "_pq_."  // of parameters for the protocol itself
 )
 
-// startUp takes the connection to where statements may come; false means that it is over. Then
-// everything the client is to know has been said.
+// startUp handles everything up to the first command. It returns false if the connection is over;
+// the client has then been told why.
 func (c *conn) startUp() bool {
 	packet, ok := firstPacket(c.nc, c.srv.conns.cancel)
 	if !ok {
@@ -41,7 +41,7 @@ func (c *conn) startUp() bool {
 		c.linger = true
 		return false
 	}
-	if c.over { // the client has left
+	if c.over { // the client has disconnected
 		return false
 	}
 	c.in.limit = int(2*c.srv.o.MaxMessageSize) + maxLoginBody
@@ -49,8 +49,8 @@ func (c *conn) startUp() bool {
 	return true
 }
 
-// firstPacket reads start-up packets up to the one with the version of the protocol. A cancel
-// request ends the connection, as does any invalid packet, silently.
+// firstPacket reads start-up packets up to the one with the protocol version. A cancel request or
+// an invalid packet ends the connection silently.
 func firstPacket(nc net.Conn, cancel func(pid uint32, key []byte)) (packet []byte, ok bool) {
 	asked := map[uint32]bool{}
 	for {
@@ -84,10 +84,10 @@ func firstPacket(nc net.Conn, cancel func(pid uint32, key []byte)) (packet []byt
 	}
 }
 
-// start is what a start-up packet says.
+// start is the content of a start-up packet.
 type start struct {
 	user, database string
-	settings       []reported // in the order in which they count
+	settings       []reported // in order of application: later ones override earlier ones
 }
 
 // parameters reads the start-up packet.
@@ -134,8 +134,8 @@ func (c *conn) parameters(packet []byte) (*start, *pgerror.Error) {
 	return s, nil
 }
 
-// parameter takes one parameter. Settings of their own count after those of "options", wherever
-// that stands.
+// parameter handles one parameter. Settings given as parameters override those in "options",
+// wherever "options" stands.
 func (s *start) parameter(name, value string, later *[]reported) *pgerror.Error {
 	switch name {
 	case "user":
@@ -154,8 +154,8 @@ func (s *start) parameter(name, value string, later *[]reported) *pgerror.Error 
 	return nil
 }
 
-// commandLine reads the parameter "options": arguments for a server process, of which -c NAME=VALUE
-// and --NAME=VALUE are known.
+// commandLine parses the parameter "options": command-line arguments for a server process, of which
+// -c NAME=VALUE and --NAME=VALUE are supported.
 func (s *start) commandLine(text string) *pgerror.Error {
 	args := words(text)
 	for i := 0; i < len(args); i++ {
@@ -183,7 +183,7 @@ func (s *start) commandLine(text string) *pgerror.Error {
 	return nil
 }
 
-// words cuts a text at its blanks; a backslash takes the next character as it is.
+// words splits a text at white space. A backslash escapes the next character.
 func words(text string) (list []string) {
 	var word []byte
 	inside := false

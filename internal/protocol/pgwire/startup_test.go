@@ -48,7 +48,7 @@ func TestStartUp(t *testing.T) {
 	}
 }
 
-// TestRequestsBeforeTheStart: what comes in the place of a start-up packet.
+// TestRequestsBeforeTheStart covers requests sent in place of a start-up packet.
 func TestRequestsBeforeTheStart(t *testing.T) {
 	n := startNode(t, Options{})
 	ask := func(codes ...uint32) *client {

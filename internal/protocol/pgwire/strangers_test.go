@@ -18,8 +18,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestLengthsBeforeTheLogin: what a client announces before it has logged in is not waited for when
-// it is more than it may send.
+// TestLengthsBeforeTheLogin: before the login, the server does not wait for a message that is
+// larger than the limit.
 func TestLengthsBeforeTheLogin(t *testing.T) {
 	n := startRealNode(t, Options{})
 	if _, err := n.b.PutUser(userSpec); err != nil {
@@ -30,6 +30,6 @@ func TestLengthsBeforeTheLogin(t *testing.T) {
 	c.expect("gone")
 	c = n.dial().start(protocol3, "user", "u", "database", "fiveways")
 	c.expect("R sasl SCRAM-SHA-256")
-	c.write([]byte{'p', 0, 1, 0, 5}) // a proof of 64 KiB and one byte
+	c.write([]byte{'p', 0, 1, 0, 5}) // a proof of 64 KiB plus one byte
 	c.expect("E FATAL 08P01 invalid message length / gone")
 }

@@ -8,16 +8,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// TLSMode is how PostgreSQL's protocol takes TLS: clients ask for it first, or, since
-// version 17, begin with it.
+// TLSMode describes how PostgreSQL clients start TLS: they ask for it first or, since version 17,
+// begin with it.
 var TLSMode = protocol.TLSMode{Protocol: "sql", ALPN: []string{"postgresql"}, Ask: askForTLS}
 
-// askBytes is how long the packets are in which a client asks for encryption.
+// askBytes is the length of the packets in which a client asks for encryption.
 const askBytes = 8
 
-// askForTLS serves a client that asks for TLS before it sends its start-up
-// packet. It reads no further than what is answered: what follows the answer is
-// TLS, or the connection fails.
+// askForTLS serves a client that asks for TLS before it sends its start-up packet. It does not read
+// past the request that it answers: what follows must be TLS, or the connection fails.
 func askForTLS(nc net.Conn) (rest net.Conn, secure bool, err error) {
 	var packet [askBytes]byte
 	for asked := false; ; asked = true {

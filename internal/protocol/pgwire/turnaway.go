@@ -7,10 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// errNoLeader is how PostgreSQL refuses a client while it cannot serve any.
+// errNoLeader is PostgreSQL's error while it cannot accept clients.
 var errNoLeader = fatal(pgerror.CannotConnectNow, "the database system is not accepting connections").WithDetail("%s", protocol.NoLeader)
 
-// TurnAway tells a client that no node of the cluster leads. nc stays open.
+// TurnAway tells a client that the cluster has no leader. It does not close nc.
 func TurnAway(nc net.Conn) {
 	if _, ok := firstPacket(nc, func(uint32, []byte) {}); !ok {
 		return

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// The SQLSTATEs of texts that cannot be taken or given.
+// SQLSTATEs of invalid and of untranslatable text.
 const (
 	invalid        = "22021"
 	untranslatable = "22P05"
@@ -25,12 +25,12 @@ const (
 // Encoding is a client encoding other than UTF8. It is safe for concurrent use.
 type Encoding struct {
 	name   string
-	single *charmap.Charmap // of one byte for each character; nil: many
-	multi  xtext.Encoding   // of several bytes; nil with single nil too: bytes pass as they are
-	// length is how many bytes the character has that b begins with, by its first bytes, and
-	// whether those there are make one.
+	single *charmap.Charmap // for single-byte encodings; nil: multibyte
+	multi  xtext.Encoding   // for multibyte encodings; if single is nil too, bytes pass unchanged
+	// length returns the length in bytes of the character that b begins with, from its first bytes,
+	// and whether the bytes form a valid character.
 	length func(b []byte) (n int, ok bool)
-	// exceptions are the characters for which PostgreSQL's table is not that of x/text.
+	// exceptions are the characters for which PostgreSQL's table differs from that of x/text.
 	exceptions exceptions
 }
 
@@ -55,8 +55,8 @@ var multis = map[string]struct {
 
 var made sync.Map // string -> *Encoding
 
-// ByName returns a client encoding by PostgreSQL's name for it; nil is UTF8. It reports false for
-// one that cannot be converted.
+// ByName returns a client encoding by its PostgreSQL name, or nil for UTF8. It returns false if
+// conversion is not supported.
 func ByName(name string) (*Encoding, bool) {
 	if name == UTF8 || name == "UNICODE" {
 		return nil, true
@@ -77,7 +77,7 @@ func ByName(name string) (*Encoding, bool) {
 	return kept.(*Encoding), true
 }
 
-// Name is PostgreSQL's name of the encoding.
+// Name returns PostgreSQL's name of the encoding.
 func (e *Encoding) Name() string { return e.name }
 
 func isASCII(s string) bool {
@@ -89,13 +89,13 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Decode returns the UTF-8 of a text of a client; with an error, that of what is before it. Errors:
-// 22021, 22P05.
+// Decode converts a client text to UTF-8. If it fails, it returns the part before the error.
+// Errors: 22021, 22P05.
 func (e *Encoding) Decode(text string) (string, error) {
 	if isASCII(text) {
 		return text, nil
 	}
-	if e.single == nil && e.multi == nil { // SQL_ASCII: the client says nothing about its bytes, and UTF-8 they must be
+	if e.single == nil && e.multi == nil { // SQL_ASCII: the encoding is unspecified, but the bytes must be valid UTF-8
 		n, err := ValidPrefix(text)
 		return text[:n], err
 	}
@@ -123,7 +123,7 @@ func (e *Encoding) Decode(text string) (string, error) {
 	return string(out), nil
 }
 
-// Length is how many characters a text has. Errors: 22021.
+// Length returns the number of characters in a text. Errors: 22021.
 func (e *Encoding) Length(b []byte) (count int, err error) {
 	for ; len(b) > 0; count++ {
 		n, ok := 1, b[0] != 0
@@ -138,7 +138,7 @@ func (e *Encoding) Length(b []byte) (count int, err error) {
 	return count, nil
 }
 
-// decodeOne returns the character that b is.
+// decodeOne decodes the single character b.
 func (e *Encoding) decodeOne(b []byte) (rune, bool) {
 	if r, ok := e.exceptions.decode[code(b)]; ok {
 		return r, r != 0
@@ -153,7 +153,7 @@ func (e *Encoding) decodeOne(b []byte) (rune, bool) {
 	return r, err == nil && size == n && r != utf8.RuneError
 }
 
-// Append adds text as the client reads it to dst. Errors: 22P05.
+// Append appends text in the client encoding to dst. Errors: 22P05.
 func (e *Encoding) Append(dst []byte, text string) ([]byte, error) {
 	if e.single == nil && e.multi == nil || isASCII(text) {
 		return append(dst, text...), nil
@@ -186,20 +186,20 @@ func (e *Encoding) appendOne(dst []byte, r rune) ([]byte, bool) {
 		return dst, false
 	}
 	if size, ok := e.length(to[:n]); !ok || size != n {
-		return dst, false // the table is that of a larger encoding
+		return dst, false // the x/text table covers a larger encoding
 	}
 	back, ok := e.decodeOne(to[:n])
 	return append(dst, to[:n]...), ok && back == r
 }
 
-// Valid is the error about a text that is not UTF-8 or has a zero byte, which no text of PostgreSQL
-// has; nil when it is one.
+// Valid returns an error if text is not valid UTF-8 or contains a zero byte, which PostgreSQL does
+// not allow.
 func Valid(text string) error {
 	_, err := ValidPrefix(text)
 	return err
 }
 
-// ValidPrefix is Valid that also tells how much of the text, in bytes, is before the error.
+// ValidPrefix is Valid and also returns the number of bytes before the error.
 func ValidPrefix(text string) (int, error) {
 	if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
 		return len(text), nil
@@ -214,7 +214,7 @@ func ValidPrefix(text string) (int, error) {
 	return len(text), nil
 }
 
-// sequence is how many bytes the UTF-8 character that begins with b should have.
+// sequence returns the length of the UTF-8 sequence with the first byte b.
 func sequence(b byte) int {
 	switch {
 	case b < 0xc0 || b >= 0xf8:

@@ -7,17 +7,18 @@ import (
 	"sync"
 )
 
-// Where the tables of PostgreSQL 15 are not those of x/text, a run of characters a line: the
-// encoding, the direction, where the run begins, how many there are, and what the first of them is
-// on the other side; 0 is nothing. Numbers are hexadecimal. TestTables makes the file.
+// exceptionLines lists where the tables of PostgreSQL 15 differ from x/text, one run of characters
+// a line: the encoding, the direction, the first character of the run, the length, and what the
+// first character converts to; 0 means nothing. Numbers are hexadecimal. TestTables generates the
+// file.
 //
 //go:embed exceptions.txt
 var exceptionLines string
 
-// exceptions are those of one encoding.
+// exceptions holds the exceptions of one encoding.
 type exceptions struct {
 	decode map[uint32]rune // 0: no character
-	encode map[rune]uint32 // 0: cannot be said
+	encode map[rune]uint32 // 0: not representable
 }
 
 // The directions of exceptions.
@@ -26,14 +27,14 @@ const (
 	encoding = ">"
 )
 
-// allExceptions has those of every encoding by its name.
+// allExceptions maps encoding names to their exceptions.
 var allExceptions = sync.OnceValue(func() map[string]exceptions {
 	all := map[string]exceptions{}
 	for line := range strings.Lines(exceptionLines) {
 		var name, direction string
 		var from, count, to uint32
 		if _, err := fmt.Sscanf(line, "%s %s %x %x %x", &name, &direction, &from, &count, &to); err != nil {
-			panic(err) // the file is part of the program
+			panic(err) // the file is embedded
 		}
 		e, ok := all[name]
 		if !ok {

@@ -1,11 +1,11 @@
 package charset
 
-// The characters of encodings of several bytes, as PostgreSQL counts and checks them. The first
-// byte is at least 0x80.
+// Functions of this file return the length of a character in a multibyte encoding and whether it is
+// valid, by PostgreSQL's rules. The first byte is at least 0x80.
 
 func between(b, low, high byte) bool { return b >= low && b <= high }
 
-// eucByte reports whether b may appear in a character of the EUC encodings.
+// eucByte reports whether b may occur in a character of the EUC encodings.
 func eucByte(b byte) bool { return between(b, 0xa1, 0xfe) }
 
 func euc(b []byte) (int, bool) {
@@ -30,7 +30,7 @@ func shiftJIS(b []byte) (int, bool) {
 	return 2, len(b) >= 2 && head && (between(b[1], 0x40, 0x7e) || between(b[1], 0x80, 0xfc))
 }
 
-// pair is a character of two bytes of which the second may be nearly anything.
+// pair is a character of two bytes, of which the second may be anything but zero.
 func pair(b []byte) (int, bool) { return 2, len(b) >= 2 && b[1] != 0 }
 
 func gb18030(b []byte) (int, bool) {

@@ -2,16 +2,16 @@ package charset
 
 import "strings"
 
-// UTF8 is the encoding of the server and its number.
+// UTF8 and UTF8Number are the name and the number of the server encoding.
 const (
 	UTF8       = "UTF8"
 	UTF8Number = 6
 )
 
-// known is an encoding that PostgreSQL 15 has: its place in the list is its number.
+// known is an encoding of PostgreSQL 15. Its index in the list is its number.
 type known struct {
 	name    string
-	longest int // bytes of a character at most
+	longest int // maximum bytes of a character
 }
 
 var list = []known{
@@ -23,7 +23,7 @@ var list = []known{
 	{"SHIFT_JIS_2004", 2},
 }
 
-// aliases are other names of encodings, as PostgreSQL has them.
+// aliases are PostgreSQL's alternative names of encodings.
 var aliases = map[string]string{
 	"abc": "WIN1258", "alt": "WIN866", "iso88591": "LATIN1", "iso885910": "LATIN6", "iso885913": "LATIN7", "iso885914": "LATIN8",
 	"iso885915": "LATIN9", "iso885916": "LATIN10", "iso88592": "LATIN2", "iso88593": "LATIN3", "iso88594": "LATIN4", "iso88599": "LATIN5",
@@ -34,7 +34,7 @@ var aliases = map[string]string{
 	"windows932": "SJIS", "windows936": "GBK", "windows949": "UHC", "windows950": "BIG5",
 }
 
-// byName has the number of every encoding by its name as fold writes it.
+// byName maps names normalized by fold to encoding numbers.
 var byName = func() map[string]int {
 	all := map[string]int{}
 	for i, k := range list {
@@ -48,7 +48,8 @@ var byName = func() map[string]int {
 
 const longestName = 63
 
-// fold leaves the letters and digits of a name: all else is overlooked, quotes too.
+// fold normalizes a name to its lower-case letters and digits. It drops everything else, also
+// quotes.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -61,8 +62,8 @@ func fold(name string) string {
 	}, name)
 }
 
-// Number is PostgreSQL's number of an encoding by any of its names, -1 when there is none of that
-// name.
+// Number returns PostgreSQL's number of the encoding with the given name or alias, or -1 if there
+// is none.
 func Number(name string) int {
 	if name == "" || len(name) > longestName {
 		return -1
@@ -73,7 +74,7 @@ func Number(name string) int {
 	return -1
 }
 
-// Name is what PostgreSQL calls the encoding with a number, "" when there is none.
+// Name returns PostgreSQL's name of the encoding with the given number, or "" if there is none.
 func Name(number int64) string {
 	if number < 0 || number >= int64(len(list)) {
 		return ""
@@ -81,8 +82,8 @@ func Name(number int64) string {
 	return list[number].name
 }
 
-// Longest is how many bytes a character of an encoding has at most; 0 when there is none with that
-// number.
+// Longest returns the maximum number of bytes of a character in the encoding with the given number,
+// or 0 if there is none.
 func Longest(number int64) int {
 	if Name(number) == "" {
 		return 0

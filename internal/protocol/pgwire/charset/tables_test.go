@@ -22,8 +22,9 @@ var rewrite = flag.Bool("rewrite", false, "take the tables of PostgreSQL into ex
 
 const sums = "testdata/sums.txt"
 
-// table is all that an encoding can say: characters by their codes, codes by their characters.
-// Characters beyond the basic plane are not in it; only GB18030 has some, by calculation.
+// table is the complete mapping of an encoding: characters by code and codes by character. It
+// excludes characters beyond the basic multilingual plane. Only GB18030 has some, which it
+// computes.
 type table struct {
 	decode map[uint32]rune
 	encode map[rune]uint32
@@ -31,7 +32,7 @@ type table struct {
 
 func newTable() table { return table{map[uint32]rune{}, map[rune]uint32{}} }
 
-// sum is a digest of the table.
+// sum returns a digest of the table.
 func (t table) sum() string {
 	h := sha256.New()
 	for _, c := range sorted(t.decode) {
@@ -52,7 +53,7 @@ func sorted[K ~uint32 | ~int32, V any](m map[K]V) []K {
 	return all
 }
 
-// convertible are the encodings with a table.
+// convertible returns the encodings that have a table.
 func convertible() (all []string) {
 	for name := range singles {
 		all = append(all, name)
@@ -64,7 +65,7 @@ func convertible() (all []string) {
 	return all
 }
 
-// eachCode calls f with every character that e could have, of up to three bytes.
+// eachCode calls f with every possible character of e, of up to three bytes.
 func (e *Encoding) eachCode(f func(c uint32, b []byte)) {
 	highest := uint32(0xff)
 	if e.length != nil {
@@ -96,7 +97,7 @@ func eachRune(f func(rune)) {
 	}
 }
 
-// ours is the table as the package has it.
+// ours returns the table that the package implements.
 func ours(e *Encoding) table {
 	t := newTable()
 	e.eachCode(func(c uint32, b []byte) {
@@ -112,7 +113,7 @@ func ours(e *Encoding) table {
 	return t
 }
 
-// TestTables compares every table with PostgreSQL's, of which sums.txt keeps digests.
+// TestTables compares every table with PostgreSQL's, by the digests in sums.txt.
 func TestTables(t *testing.T) {
 	if *rewrite {
 		takeTables(t)
@@ -136,7 +137,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// takeTables reads PostgreSQL's tables, and writes where x/text has others.
+// takeTables reads PostgreSQL's tables and writes the differences to x/text.
 func takeTables(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), postgres.Start(t, postgres.Options{}))
 	if err != nil {
@@ -203,7 +204,7 @@ func ask(t *testing.T, conn *pgx.Conn, query string, arg any, name string, f fun
 	}
 }
 
-// writeRuns writes where two sides of a table differ, and returns it.
+// writeRuns writes the differences between two sides of a table, and returns them.
 func writeRuns[K, V ~uint32 | ~int32](b *strings.Builder, name, direction string, have, want map[K]V) (different map[K]V) {
 	different = map[K]V{}
 	for k, v := range want {

@@ -14,8 +14,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestEveryErrorHasAnSQLState: an error of the engine that has no row would be told as an internal
-// one.
+// TestEveryErrorHasAnSQLState: an engine error without a row in sqlstates would be reported as an
+// internal error.
 func TestEveryErrorHasAnSQLState(t *testing.T) {
 	ours, err := os.ReadFile("errors.go")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestRights(t *testing.T) {
 	anna.fails("Access denied", "create_temporary_queue")
 
 	const role = "mbus_fiveways_post_guarded"
-	for range 2 { // a queue of the same name begins without members
+	for range 2 { // a new queue of the same name has no members
 		admin.call("create_queue", "guarded", 1, true)
 		anna.fails("Access denied", "post", "guarded", "n=>1")
 		if err := admin.s.GrantRole(admin.env, role, []string{"anna"}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// TestAdopt: create_queue takes an existing queue as it is, and feeds it from now on; its messages
+// TestAdopt: create_queue keeps an existing queue unchanged and feeds it from then on. Its messages
 // have no dependencies.
 func TestAdopt(t *testing.T) {
 	a, _, end := twoCallers(t)
@@ -22,6 +22,6 @@ func TestAdopt(t *testing.T) {
 	a.consumes("q", `"n"=>"1"`)
 	first := a.text("post", "q", "n=>2")
 	a.call("post", "q", "n=>3", "consume_after=>{"+first+"}")
-	a.consumes("q", `"n"=>"3"`) // it has kept its limit, and the order is not asked for
+	a.consumes("q", `"n"=>"3"`) // the queue has kept its limit, and consume_after is ignored
 	a.consumesBy("q", "c", `"n"=>"2"`, `"n"=>"3"`)
 }

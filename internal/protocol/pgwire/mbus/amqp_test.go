@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// amqpQueue makes a queue as a client of AMQP would.
+// amqpQueue creates a queue as an AMQP client would.
 func (c *caller) amqpQueue(name string, change func(*catalog.QueuePolicy)) {
 	c.t.Helper()
 	spec := catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()}
@@ -18,7 +18,7 @@ func (c *caller) amqpQueue(name string, change func(*catalog.QueuePolicy)) {
 	}
 }
 
-// TestFullQueue: a queue that refuses more refuses the whole transaction.
+// TestFullQueue: a queue that rejects a message makes the whole transaction fail.
 func TestFullQueue(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -38,8 +38,8 @@ func TestFullQueue(t *testing.T) {
 	b.consumes("full", `"n"=>"1"`)
 }
 
-// TestRollbackIsNoReturn: what a rollback puts back was never out: it is not counted, and is not
-// buried after some.
+// TestRollbackIsNoReturn: a message put back by a rollback does not count as redelivered, and does
+// not reach the delivery limit.
 func TestRollbackIsNoReturn(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -60,7 +60,7 @@ func TestRollbackIsNoReturn(t *testing.T) {
 	b.consumes("q", `"n"=>"1"`)
 }
 
-// TestQueueDeletedByOthers: a session that held a message of a queue that an AMQP client deletes
+// TestQueueDeletedByOthers: a session that holds a message of a queue that an AMQP client deletes
 // can still commit or roll back the rest.
 func TestQueueDeletedByOthers(t *testing.T) {
 	a, b, end := twoCallers(t)
@@ -82,7 +82,7 @@ func TestQueueDeletedByOthers(t *testing.T) {
 		if _, err := a.s.own.DeleteQueue("q", false, false); err != nil {
 			t.Fatal(err)
 		}
-		<-failed // with an error or without a message: it does not wait for ever
+		<-failed // with an error or without a message: it must not block forever
 		if commit {
 			a.commit()
 		} else {
@@ -94,8 +94,8 @@ func TestQueueDeletedByOthers(t *testing.T) {
 	}
 }
 
-// TestDeletedByOthersMadeAgain: create_queue makes again what clients of AMQP have deleted of a
-// queue.
+// TestDeletedByOthersMadeAgain: create_queue recreates the parts of a queue that AMQP clients have
+// deleted.
 func TestDeletedByOthersMadeAgain(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -121,7 +121,7 @@ func TestDeletedByOthersMadeAgain(t *testing.T) {
 	}
 }
 
-// TestAlternateExchange: what no consumer wants goes where the exchange of AMQP says.
+// TestAlternateExchange: messages that no consumer matches go to the AMQP alternate exchange.
 func TestAlternateExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -148,7 +148,7 @@ func TestAlternateExchange(t *testing.T) {
 	a.fails("internal", "post", "inner", "n=>1")
 }
 
-// TestPriorities: several messages at once come in the order in which they would come one by one.
+// TestPriorities: a batch of messages has the same order as single messages.
 func TestPriorities(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -169,8 +169,7 @@ func TestPriorities(t *testing.T) {
 	a.consumes("p", `"n"=>"1"`)
 }
 
-// TestOwnPostsInOrderOfAdded: of its own posts too a transaction receives the one first that was
-// added first.
+// TestOwnPostsInOrderOfAdded: a transaction receives its own posts in the order of added, too.
 func TestOwnPostsInOrderOfAdded(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// prepared runs a prepared statement as the extended protocol does.
+// prepared runs a prepared statement like the extended protocol.
 type prepared struct {
 	b *testing.B
 	s *sql.Session
@@ -48,7 +48,7 @@ func newBench(b *testing.B) (run func(text string) *prepared) {
 	}
 }
 
-// exec returns the number of rows.
+// exec runs the statement and returns the number of rows.
 func (p *prepared) exec(args ...value.Datum) (n int) {
 	portal, err := p.s.Open(p.p, args)
 	if err == nil {

@@ -22,7 +22,7 @@ func browseFunctions() []*expr.Function {
 	}}
 }
 
-// browse gives the messages until yield has enough of them.
+// browse passes the messages to yield until it returns false.
 func (s *Session) browse(env *expr.Env, a arguments, yield func([]value.Datum, error) bool) error {
 	src, err := s.sourceOf(a.text(0), a.text(1))
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// TaskChange is what a transaction does with one task of a semaphore when it is committed.
+// TaskChange is a change of one semaphore task that a transaction makes when it commits.
 type TaskChange struct {
 	kind  taskKind
 	key   string
-	entry semaphores.Entry // of a release and a renewal only the task
+	entry semaphores.Entry // only Task is set for a release or a renewal
 
-	Status semaphore.Status // of an enqueued task, once committed
-	Done   bool             // of a release or a renewal, once committed: there was such a task
+	Status semaphore.Status // of an enqueued task; set by the commit
+	Done   bool             // of a release or a renewal: the task existed; set by the commit
 }
 
 type taskKind byte
@@ -25,35 +25,35 @@ const (
 	renews
 )
 
-// Semaphores are those of the broker; nil: there are none.
+// Semaphores returns the semaphores of the broker, or nil if there are none.
 func (s *Session) Semaphores() *semaphores.Manager { return s.semaphores }
 
-// Engine is the session in whose name all is done.
+// Engine returns the engine session that performs all operations.
 func (s *Session) Engine() *broker.Session { return s.own }
 
-// Failed words an error of the engine for the client.
+// Failed converts an engine error to an error for the client.
 func (s *Session) Failed(err error) error { return s.failed(err) }
 
-// MayChange returns an error in a read-only transaction; function is the function that wants to
-// change something.
+// MayChange returns an error in a read-only transaction. function is the name of the function that
+// wants to change something.
 func (s *Session) MayChange(function string) error { return s.mayChange(function) }
 
-// Enqueue puts a task into the line of a semaphore when the transaction is committed.
+// Enqueue adds a task to the queue of a semaphore when the transaction commits.
 func (s *Session) Enqueue(key string, e semaphores.Entry) (*TaskChange, error) {
 	return s.changeTask(&TaskChange{kind: enqueues, key: key, entry: e})
 }
 
-// Release takes a task out of a semaphore when the transaction is committed.
+// Release removes a task from a semaphore when the transaction commits.
 func (s *Session) Release(key, task string) (*TaskChange, error) {
 	return s.changeTask(&TaskChange{kind: releases, key: key, entry: semaphores.Entry{Task: task}})
 }
 
-// Renew begins the lease of a task anew when the transaction is committed.
+// Renew restarts the lease of a task when the transaction commits.
 func (s *Session) Renew(key, task string) (*TaskChange, error) {
 	return s.changeTask(&TaskChange{kind: renews, key: key, entry: semaphores.Entry{Task: task}})
 }
 
-// maxChanges bounds how many changes of tasks a transaction holds until its end.
+// maxChanges limits the number of task changes that a transaction holds until its end.
 const maxChanges = 1 << 20
 
 func (s *Session) changeTask(c *TaskChange) (*TaskChange, error) {
@@ -64,13 +64,13 @@ func (s *Session) changeTask(c *TaskChange) (*TaskChange, error) {
 	return c, nil
 }
 
-// Change updates or deletes a semaphore when the transaction is committed.
+// Change updates or deletes a semaphore when the transaction commits.
 func (s *Session) Change(c semaphores.Change) { s.work.add(entry{semaphore: c}) }
 
-// Undoable notes what has been done at once, and how a rollback undoes it.
+// Undoable records an operation that took effect at once. undo reverts it on rollback.
 func (s *Session) Undoable(undo func()) { s.change(step{undo: undo}) }
 
-// Changes calls fn for each update and deletion of a semaphore that waits for the commit.
+// Changes calls fn for each pending update or deletion of a semaphore.
 func (s *Session) Changes(fn func(semaphores.Change)) {
 	if s.work.semaphores == 0 {
 		return
@@ -82,21 +82,21 @@ func (s *Session) Changes(fn func(semaphores.Change)) {
 	}
 }
 
-// Continues reports whether the last thing that the open transaction did was a change of a task of
+// Continues reports whether the last operation of the open transaction was a change of a task of
 // this semaphore.
 func (s *Session) Continues(key string) bool {
 	n := len(s.work.entries)
 	return n > 0 && s.work.entries[n-1].task != nil && s.work.entries[n-1].task.key == key
 }
 
-// taskRun is neighbouring changes of tasks that are one change of their semaphore: its rule is
-// asked once.
+// taskRun is a run of adjacent task changes that are applied as one change of their semaphore, so
+// that its rule is evaluated once.
 type taskRun struct {
 	change semaphores.Change
 	of     []*TaskChange
 }
 
-// changes are those of semaphores, in their order.
+// changes returns the changes of semaphores in their order.
 func (j *journal) changes() (all []semaphores.Change, runs []taskRun) {
 	for i := 0; i < len(j.entries); i++ {
 		switch e := &j.entries[i]; {
@@ -112,8 +112,8 @@ func (j *journal) changes() (all []semaphores.Change, runs []taskRun) {
 	return all, runs
 }
 
-// neighbours are the changes of tasks from entry i on that are of one kind and one semaphore, as
-// many as one change takes.
+// neighbours returns the task changes from entry i on that have the same kind and semaphore, at
+// most as many as one change may contain.
 func (j *journal) neighbours(i int) (all []*TaskChange) {
 	first := j.entries[i].task
 	for ; i < len(j.entries) && len(all) < semaphores.MaxEntries; i++ {
@@ -145,7 +145,7 @@ func changeOf(run []*TaskChange) semaphores.Change {
 	return &semaphores.Renew{Of: of, Tasks: tasks}
 }
 
-// answer tells the changes of the run what became of them.
+// answer copies the results of the run to its task changes.
 func (r *taskRun) answer() {
 	for i, c := range r.of {
 		switch made := r.change.(type) {
@@ -159,8 +159,8 @@ func (r *taskRun) answer() {
 	}
 }
 
-// commitChanges does all that the transaction did with semaphores together with tx, which is nil
-// when there is nothing else.
+// commitChanges applies all semaphore changes of the transaction together with tx, which is nil if
+// there is nothing else to commit.
 func (s *Session) commitChanges(tx *broker.Tx) error {
 	all, runs := s.work.changes()
 	if err := s.semaphores.DoWith(s.own, semaphores.Group{Tx: tx, Must: true}, all...); err != nil {

@@ -15,14 +15,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The arguments of bindings: one has a selector as its value, the other marks those of triggers.
+// Binding arguments: the first holds a selector, the second marks the bindings of triggers.
 const (
 	selectorArg = "x-sql-selector"
 	triggerArg  = "x-sql-trigger"
 )
 
-// Conditions are the languages that the engine's bindings may hold conditions in, by the name of
-// the argument: broker.Options.Conditions.
+// Conditions returns the languages of conditions in the engine's bindings, by argument name:
+// broker.Options.Conditions.
 func Conditions() routing.Conditions {
 	return routing.Conditions{
 		selectorArg: func(text string) (routing.Condition, error) { return compileSelector(text) },
@@ -30,14 +30,13 @@ func Conditions() routing.Conditions {
 	}
 }
 
-// selector is a condition over a record, as SQL writes it with the alias t. It is not changed by
-// use.
+// selector is an SQL condition over a record with the alias t. It is immutable.
 type selector struct {
 	condition expr.Expr // boolean; nil: always true
-	want      columnSet // the columns that it looks at
+	want      columnSet // the columns that the condition reads
 }
 
-// compileSelector compiles the text of a selector. Only what is immutable may appear in it.
+// compileSelector compiles a selector, which may contain only immutable functions.
 func compileSelector(text string) (*selector, error) {
 	s, err := compileCondition(text)
 	if err != nil {
@@ -49,8 +48,8 @@ func compileSelector(text string) (*selector, error) {
 	return s, nil
 }
 
-// compileCondition compiles what may depend on anything. An error says which text it is about: its
-// place there is none in the statement.
+// compileCondition compiles a condition without restrictions on volatility. An error includes the
+// text of the condition instead of a position, because the text has no position in the statement.
 func compileCondition(text string) (*selector, error) {
 	s, err := compileExpression(text)
 	var e *pgerror.Error
@@ -96,8 +95,8 @@ func noRowSet(*pg.FuncCall, *expr.Function, []expr.Expr) (expr.Expr, error) {
 	return nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions are not allowed in WHERE")
 }
 
-// selectorNode parses the text as an expression. It must be one as it stands, too: "a) OR (b" is
-// none, and would be something else wherever it stands beside other conditions.
+// selectorNode parses text as an expression. The text must also be valid without parentheses around
+// it: "a) OR (b" is rejected, because it would change the meaning of surrounding conditions.
 func selectorNode(text string) (*pg.Node, error) {
 	result, err := parse.Parse("SELECT (" + text + "\n)")
 	if err == nil && strings.ContainsRune(text, ')') {
@@ -118,7 +117,7 @@ func selectorNode(text string) (*pg.Node, error) {
 	return nil, pgerror.New(pgerror.SyntaxError, "a selector is one expression")
 }
 
-// column finds t.name, name, or t, the whole record.
+// column resolves t.name, name, or t (the whole record).
 func (s *selector) column(parts []string, location int32) (expr.Expr, error) {
 	if len(parts) == 1 && parts[0] == alias {
 		s.want = allColumns
@@ -149,7 +148,7 @@ func quoted(name string) string {
 // alias is the name of the record in a selector.
 const alias = "t"
 
-// field is a column of the record; -1 is all of it.
+// field is a column of the record, or the whole record if column is -1.
 type field struct{ column int }
 
 func (f field) Type() *value.Type {
@@ -166,13 +165,13 @@ func (f field) Eval(env *expr.Env) (value.Datum, error) {
 	return env.Rows[0][f.column], nil
 }
 
-// holds reports whether the condition is true of a message. A condition that fails, for a cast of
-// what is no number, say, is not.
+// holds reports whether the condition is true of a message. A condition that fails is not true, for
+// example one with an invalid cast to a number.
 func (s *selector) holds(v *viewed, env *expr.Env) bool {
 	return s.condition == nil || s.holdsOf(record(v, s.want), env)
 }
 
-// holdsOf is holds for a row that has what the condition wants.
+// holdsOf is holds for a row with the columns that the condition reads.
 func (s *selector) holdsOf(row value.Record, env *expr.Env) bool {
 	e := *env
 	e.Rows = [][]value.Datum{row}
@@ -180,7 +179,7 @@ func (s *selector) holdsOf(row value.Record, env *expr.Env) bool {
 	return err == nil && d == true
 }
 
-// selector compiles a selector that is given at the time, or finds it among those compiled last.
+// selector compiles a selector given in a call, or returns it from the cache.
 func (s *Session) selector(text string) (*selector, error) {
 	if c := s.compiled[text]; c != nil {
 		return c, nil
@@ -196,22 +195,22 @@ func (s *Session) selector(text string) (*selector, error) {
 	return c, nil
 }
 
-// maxCompiled bounds the selectors that a session remembers.
+// maxCompiled limits the number of selectors that a session caches.
 const maxCompiled = 32
 
-// Match reports whether the condition is true of a message on its way to a queue.
+// Match reports whether the condition is true of a message that is being routed.
 func (s *selector) Match(m *routing.Message) bool {
 	return s.condition == nil || s.holdsOf(rowOf(m, s.want), background)
 }
 
-// decoded is what selectors have decoded of a message on its way.
+// decoded holds the columns that selectors have decoded from a message that is being routed.
 type decoded struct {
 	row  value.Record
 	have columnSet
 }
 
-// rowOf is the row of a message on its way, decoded once for all the selectors that look at the
-// same columns.
+// rowOf returns the row of a message that is being routed. It is decoded once for all selectors
+// that read the same columns.
 func rowOf(m *routing.Message, want columnSet) value.Record {
 	d, ok := m.Memo.(*decoded)
 	if !ok || want&^d.have != 0 {
@@ -224,19 +223,19 @@ func rowOf(m *routing.Message, want columnSet) value.Record {
 	return d.row
 }
 
-// background is what selectors of bindings are evaluated in: they depend on the message alone.
+// background is the environment of binding selectors, which depend on the message alone.
 var background = &expr.Env{Ctx: context.Background(), Settings: value.Defaults(), Notice: func(*pgerror.Error) {}}
 
-// onItsWay is a message that is in no queue yet.
+// onItsWay returns a message that is not in a queue yet.
 func onItsWay(m *routing.Message) *viewed {
 	return &viewed{key: m.Key, props: m.Props, body: m.Body, zone: plain.Zone}
 }
 
-// notRedeployed is the condition of all triggers: a post whose header Redeploy is true is not
+// notRedeployed is the condition of all triggers: a message whose header Redeploy is true is not
 // copied.
 type notRedeployed struct{}
 
-// Match is that of a condition of the engine.
+// Match implements routing.Condition.
 func (notRedeployed) Match(m *routing.Message) bool {
 	var h header
 	h.read(onItsWay(m))

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// TestSelectorErrors: an error in a selector names the selector, and points nowhere in the
-// statement that it came with.
+// TestSelectorErrors: an error in a selector includes the selector, and has no position in the
+// statement that contained it.
 func TestSelectorErrors(t *testing.T) {
 	for _, text := range []string{"x =", "t.nothing = 1", "foo(t.data)", "1 / 'a'", "1; select 2"} {
 		_, err := compileCondition(text)

@@ -26,15 +26,14 @@ func consumeFunctions() []*expr.Function {
 	}
 }
 
-// source is a queue of the engine that something is read from.
+// source is an engine queue to read from.
 type source struct {
-	from  *broker.Session // with whose rights
-	queue string          // of SQL
-	name  string          // of the engine
+	from  *broker.Session // the session whose rights apply
+	queue string          // the SQL queue
+	name  string          // the engine queue
 }
 
-// sourceOf finds what a consumer reads, and asks whether the user may. A queue that is gone like a
-// temporary one is empty.
+// sourceOf returns the queue that a consumer reads, and checks that the user may read it.
 func (s *Session) sourceOf(queueName, consumer string) (src source, err error) {
 	name, consumer := s.named(queueName), strings.ToLower(consumer)
 	if !s.isQueue(name) || !s.isConsumer(name, consumer) {
@@ -44,7 +43,7 @@ func (s *Session) sourceOf(queueName, consumer string) (src source, err error) {
 	return source{from, name, consumerQueue(name, consumer)}, err
 }
 
-// noConsumer says what is not there.
+// noConsumer returns the error for a missing queue or consumer.
 func (s *Session) noConsumer(queueName, consumer string) error {
 	queues := slices.DeleteFunc(s.sqlQueues(), func(q string) bool { return q == deadQueue })
 	switch {
@@ -67,7 +66,8 @@ func (s *Session) consume(env *expr.Env, queueName, consumer string, n int, keep
 	return s.fetch(src, env, n, keep)
 }
 
-// consumeFrom is consume(): a temporary queue or a dead message queue that is not there is empty.
+// consumeFrom implements consume(). A missing temporary queue or dead message queue counts as
+// empty.
 func (s *Session) consumeFrom(env *expr.Env, a arguments) ([]value.Record, error) {
 	name := s.named(a.text(0))
 	if !s.isQueue(name) && (isTemporary(name) || name == deadQueue) {
@@ -98,7 +98,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	}
 	var wanted func(message.Envelope) bool
 	if keep != nil {
-		wanted = func(m message.Envelope) bool { // with the end of the statement any message ends the search
+		wanted = func(m message.Envelope) bool { // once the statement is canceled, any message ends the search
 			return env.Ctx.Err() != nil || keep.holds(s.view(src.queue, 0, m, env), env)
 		}
 	}
@@ -135,14 +135,14 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	return s.keepFirst(src, all, n), nil
 }
 
-// freed takes messages that wait for nothing but what the transaction took before: for itself that
-// is gone.
+// freed takes messages that are blocked only by messages that the transaction itself has taken. For
+// the transaction, those no longer exist.
 func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []shard.Delivery, err error) {
 	if s.work.holds == 0 {
 		return nil, nil
 	}
 	if keep != nil {
-		n = math.MaxInt // the first may be none of those that are wanted
+		n = math.MaxInt // the first ones may not match keep
 	}
 	all, err := loans.AcquireUnblocked(src.from, src.name, n, s.loans)
 	for i := range all {
@@ -155,7 +155,7 @@ func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (le
 	return lent, err
 }
 
-// letGo puts messages back that were lent.
+// letGo returns lent messages to their queues.
 func (s *Session) letGo(all []shard.Delivery) {
 	for i := range all {
 		s.own.Release(all[i].Queue, all[i].Handle, 1)
@@ -163,7 +163,7 @@ func (s *Session) letGo(all []shard.Delivery) {
 	s.own.Flush()
 }
 
-// loans are the messages that the transaction holds.
+// loans returns the messages that the transaction holds.
 func (s *Session) loans() (all []shard.Loan) {
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil {
@@ -173,7 +173,7 @@ func (s *Session) loans() (all []shard.Loan) {
 	return all
 }
 
-// received is a message that a fetch has found: one that the engine lent, or a post of the
+// received is a message found by a fetch: either lent by the engine, or a pending post of the
 // transaction itself.
 type received struct {
 	row      value.Record
@@ -196,8 +196,8 @@ func (r received) compare(other received) int {
 	return 0
 }
 
-// ownMessages are the transaction's own posts that it could receive, the first n of them if they
-// come in the order of the posts.
+// ownMessages returns the transaction's own posts that it could receive, or only the first n if
+// they are in posting order.
 func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) (all []received) {
 	now := time.Now().UnixMilli()
 	inOrder := true
@@ -214,7 +214,7 @@ func (s *Session) ownMessages(src source, env *expr.Env, n int, keep *selector) 
 	return all
 }
 
-// keepFirst takes the first n; others that were lent go back to their place.
+// keepFirst takes the first n messages. Other messages that were lent return to their places.
 func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
 	rows := make([]value.Record, 0, min(n, len(all)))
 	holds := make([]held, min(n, len(all)))
@@ -238,20 +238,20 @@ func (s *Session) keepFirst(src source, all []received, n int) []value.Record {
 	return rows
 }
 
-// view is a message as the session reads it.
+// view returns a message as the session reads it.
 func (s *Session) view(queueName string, h queue.Handle, m message.Envelope, env *expr.Env) *viewed {
 	v := new(viewed)
 	s.see(v, queueName, h, m, env)
 	return v
 }
 
-// see is view into a place that is there already.
+// see is view into an existing struct.
 func (s *Session) see(v *viewed, queueName string, h queue.Handle, m message.Envelope, env *expr.Env) {
 	*v = viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localTime(env.Now, env.Settings.Zone)}
 	v.exchange, v.key, v.props, v.body = m.Split()
 }
 
-// taken is a message that the session receives.
+// taken returns a message that the session receives.
 func (s *Session) taken(queueName string, h queue.Handle, m message.Envelope, env *expr.Env) *viewed {
 	v := s.view(queueName, h, m, env)
 	v.taken = true

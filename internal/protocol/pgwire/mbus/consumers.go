@@ -22,8 +22,8 @@ func consumerFunctions() []*expr.Function {
 	}
 }
 
-// inOrder parts the names of a queue and a consumer, which people give in either order: first is
-// the queue unless only second is one.
+// inOrder returns the names of a queue and a consumer, which may be given in either order. first is
+// the queue, unless only second is an existing queue.
 func (s *Session) inOrder(first, second string) (queueName, consumer string) {
 	if !s.isQueue(first) && s.isQueue(second) {
 		return second, first
@@ -48,7 +48,7 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 	if there && taken == nil {
 		return void, nil
 	}
-	if err := s.own.MayConfigure("queue", name); err != nil { // first: what else is refused tells of consumers that there are
+	if err := s.own.MayConfigure("queue", name); err != nil { // first: other errors would reveal existing consumers
 		return nil, s.failed(err)
 	}
 	if taken != nil {
@@ -68,14 +68,14 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 	if err := d.make(); err != nil {
 		return nil, err
 	}
-	if a.boolean(3) { // no index is needed here, but clients of mbus4 expect the notice
+	if a.boolean(3) { // no index is needed here, but mbus4 clients expect the notice
 		env.Notice(pgerror.Notice("You must create index qt$%s_for_%s on mbus4.qt$%s(added, delayed_until) WHERE (%s)", queueName, consumer, queueName,
 			cmp.Or(selector, "1=1")))
 	}
 	return void, nil
 }
 
-// selector is an argument that is a selector; one of blanks is none.
+// selector returns a selector argument. A blank selector counts as none.
 func (a arguments) selector(i int) string {
 	if !a.has(i) || strings.TrimSpace(a.text(i)) == "" {
 		return ""
@@ -83,7 +83,7 @@ func (a arguments) selector(i int) string {
 	return a.text(i)
 }
 
-// selectorTable is the arguments of a binding with a selector.
+// selectorTable returns the binding arguments for a selector.
 func selectorTable(selector string) message.Table {
 	if selector == "" {
 		return nil
@@ -91,8 +91,8 @@ func selectorTable(selector string) message.Table {
 	return message.Table{{Name: selectorArg, Value: selector}}
 }
 
-// sameConsumer reports whether the consumer is there already; one of this name that is another is
-// an error.
+// sameConsumer reports whether the consumer exists already. A different consumer of the same name
+// is an error.
 func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool, err error) {
 	for _, q := range s.sqlQueues() {
 		for _, have := range s.subscribers(q) {

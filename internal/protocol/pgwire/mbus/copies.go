@@ -7,17 +7,17 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// sendCopies posts to where triggers lead what was posted to their source: each copy is a message
-// of its own, with an iid of its own, posted with the poster's headers and properties, at once and
-// for ever; but one for a temporary queue comes and expires with its original. path is the
-// exchanges on the way, for triggers that were bound by other clients may lead round.
+// sendCopies posts copies to where triggers lead. Each copy is a separate message with its own iid
+// and the poster's headers and properties. It has no delay and does not expire, but a copy to a
+// temporary queue has the delay and the expiry of the original. path lists the exchanges visited so
+// far, because bindings made by other clients may form a cycle.
 func (s *Session) sendCopies(from *broker.Session, p *posting, copies []broker.Onward, path []string) error {
 	for _, to := range copies {
 		switch {
 		case to.Exchange != "" && slices.Contains(path, to.Exchange):
 			continue
 		case to.Exchange == "" && slices.Contains(copies, broker.Onward{Exchange: to.Queue}):
-			continue // the trigger is older than the exchange, which brings it to the queue
+			continue // the trigger is older than the exchange, which routes the message to the queue
 		}
 		if err := s.sendCopy(from, p, to, path); err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestCopiesOfOtherProtocols: a message from another protocol passes a trigger as it is, with one
-// id, but in a temporary queue it blocks no other.
+// TestCopiesOfOtherProtocols: a message from another protocol passes a trigger unchanged and keeps
+// its id, but its copy in a temporary queue blocks no other message.
 func TestCopiesOfOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer enginetest.Close(t, b)
@@ -28,8 +28,7 @@ func TestCopiesOfOtherProtocols(t *testing.T) {
 	c.consumes(temp, `"body"=>"first"`)
 }
 
-// TestTriggersInACircle: triggers that a client of AMQP has bound in a circle copy once to each
-// queue.
+// TestTriggersInACircle: triggers that an AMQP client has bound in a cycle copy once to each queue.
 func TestTriggersInACircle(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer enginetest.Close(t, b)

@@ -27,33 +27,33 @@ const (
 	columns
 )
 
-// Keys of the data of a message that is no hstore.
+// Keys of the data of a message whose body is not an hstore.
 const (
 	bodyKey   = "body"
 	base64Key = "body_base64"
 )
 
-// columnSet says which columns are wanted.
+// columnSet is a set of wanted columns.
 type columnSet uint16
 
 const allColumns = columnSet(1<<columns - 1)
 
 func (s columnSet) has(column int) bool { return s&(1<<column) != 0 }
 
-// viewed is a message as a query reads it: its position, and the reading session.
+// viewed is a message as a query reads it, with its position and the reading session.
 type viewed struct {
-	queue    string // "" when it is in none yet
-	taken    bool   // its headers say from which queue it was received
+	queue    string // "" if it is not in a queue yet
+	taken    bool   // its headers name the queue from which it was received
 	database string
 	handle   queue.Handle
 	zone     *time.Location
-	now      value.Timestamp // of the reader; for messages that do not say when they came
+	now      value.Timestamp // the reader's time; for messages without an enqueue time
 
 	exchange, key, props, body []byte
 }
 
-// record makes the row of a message; what is not wanted stays nil. Texts in it are parts of the
-// envelope.
+// record returns the row of a message. Columns that are not wanted stay nil. Texts in the row alias
+// the envelope.
 func record(v *viewed, want columnSet) value.Record {
 	row := make(value.Record, columns)
 	v.fill(row, want)
@@ -98,13 +98,13 @@ func (v *viewed) fill(row value.Record, want columnSet) {
 
 var noReceivers = &value.Array{Elem: value.Int4}
 
-// header is what is in the property list of a message, found but not decoded.
+// header is the parsed but not yet decoded property list of a message.
 type header struct {
 	set    message.PropertyFlags
 	props  [14][]byte
 	table  []byte // the header table
-	kept   []byte // the table of what SQL keeps there; nil: SQL has not posted the message
-	own    bool   // kept is there
+	kept   []byte // the table in keptHeader; nil: SQL has not posted the message
+	own    bool   // kept is present
 	after  []byte
 	waits  bool
 	noData bool
@@ -159,7 +159,7 @@ func (h *header) read(v *viewed) {
 
 func (h *header) prop(f message.PropertyFlags) ([]byte, bool) { return h.props[at(f)], h.set&f != 0 }
 
-// added is when the message was put into its queue.
+// added returns the time when the message was put into its queue.
 func (h *header) added(v *viewed) value.Timestamp {
 	if t, ok := h.prop(message.HasTimestamp); ok && !h.own {
 		return localOfUnix(int64(min(beUint64(t), 1<<40)), v.zone)
@@ -178,7 +178,7 @@ func (h *header) time(text string, otherwise value.Timestamp) value.Timestamp {
 	return t
 }
 
-// iid is the message-id; a message without one is named by its place.
+// iid returns the message-id. A message without one is identified by its position.
 func (h *header) iid(v *viewed) string {
 	if id, ok := h.prop(message.HasMessageID); ok && len(id) > 0 {
 		return text(id)
@@ -186,14 +186,14 @@ func (h *header) iid(v *viewed) string {
 	return placeID(v.queue, v.handle)
 }
 
-// placeID names a message that has no id.
+// placeID returns the iid of a message without an id.
 func placeID(queueName string, h queue.Handle) string {
 	return queueName + placeMark + strconv.FormatUint(uint64(h), 10)
 }
 
 const placeMark = ".@"
 
-// headers makes the headers of the record.
+// headers returns the headers of the record.
 func (h *header) headers(v *viewed, added value.Timestamp) hstore.Map {
 	pairs := make(hstore.Map, 0, 8)
 	eachField(h.kept, func(name, val []byte, letter byte) {
@@ -224,7 +224,7 @@ func (h *header) headers(v *viewed, added value.Timestamp) hstore.Map {
 	return hstore.New(pairs)
 }
 
-// addDefaults supplies what the post of SQL would have added.
+// addDefaults adds what a post by SQL would have added.
 func (h *header) addDefaults(pairs hstore.Map, v *viewed, added value.Timestamp) hstore.Map {
 	return append(pairs,
 		hstore.Pair{Key: keyEnqueueTime, Value: string(appendTimestamp(nil, added))},
@@ -236,7 +236,7 @@ func (h *header) addDefaults(pairs hstore.Map, v *viewed, added value.Timestamp)
 	)
 }
 
-// addProperties gives the properties of AMQP that are shown.
+// addProperties passes the shown AMQP properties to add.
 func (h *header) addProperties(v *viewed, add func(key, text string)) {
 	for _, p := range shown {
 		b, ok := h.prop(p.flag)
@@ -273,7 +273,7 @@ var shown = []struct {
 	{message.HasType, "type"}, {message.HasUserID, "user_id"}, {message.HasAppID, "app_id"},
 }
 
-// applicationProperties makes the properties of the record; ok is false when they are NULL.
+// applicationProperties returns the properties of the record. ok is false if they are NULL.
 func (h *header) applicationProperties(v *viewed) (m hstore.Map, ok bool) {
 	plain := true
 	eachField(h.table, func(name, val []byte, letter byte) {
@@ -295,7 +295,7 @@ func (h *header) applicationProperties(v *viewed) (m hstore.Map, ok bool) {
 	return hstore.New(m), present
 }
 
-// data makes the data of the record.
+// data returns the data of the record.
 func (h *header) data(v *viewed) hstore.Map {
 	if t, ok := h.prop(message.HasContentType); ok && string(t) == contentType && wellFormed(v.body) {
 		if m, err := hstore.Parse(aliased(v.body)); err == nil {
@@ -308,8 +308,8 @@ func (h *header) data(v *viewed) hstore.Map {
 	return hstore.Map{{Key: base64Key, Value: base64.StdEncoding.EncodeToString(v.body)}}
 }
 
-// eachField gives the fields of a raw table; text, octets, tables and arrays without their length.
-// It ends at what is malformed.
+// eachField calls fn for the fields of a raw table. Texts, octets, tables and arrays come without
+// their length prefix. It stops at a malformed field.
 func eachField(table []byte, fn func(name, val []byte, letter byte)) {
 	for len(table) > 0 {
 		name, letter, val, rest, ok := message.NextField(table)
@@ -321,11 +321,11 @@ func eachField(table []byte, fn func(name, val []byte, letter byte)) {
 	}
 }
 
-// aliased is b as a string; envelopes never change.
+// aliased returns b as a string without copying. Envelopes never change.
 func aliased(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// text is b as a text that PostgreSQL's clients can take: what is no text is shown as its bytes in
-// base 16.
+// text returns b as a text that is valid for PostgreSQL clients. Bytes that are not valid text are
+// shown in hexadecimal.
 func text(b []byte) string {
 	if wellFormed(b) {
 		return aliased(b)

@@ -10,39 +10,39 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// component is whose parameters these are.
+// component is the component name of the parameters of this package.
 const component = "mbus"
 
-// definitions are what the parameters of the virtual host say of SQL: what the broker's own
-// definitions do not.
+// definitions holds what the virtual host's parameters define for SQL beyond the broker's own
+// definitions.
 type definitions struct {
 	version uint64
 	read    bool
 	queues  map[string]queueDef // by name
 	views   map[string]*viewDef // by "schema.name"
 	runs    map[string]bool     // queues that have a run function
-	copies  []trigger           // triggers, those too whose queues are not there (yet)
-	hidden  map[string]bool     // dropped by the open transaction: names of parameters, and "consumer:" with a queue of the engine
-	changes uint64              // how often hidden changed
+	copies  []trigger           // triggers, including those whose queues do not exist (yet)
+	hidden  map[string]bool     // dropped by the open transaction: parameter names, and "consumer:" with an engine queue
+	changes uint64              // the number of changes of hidden
 }
 
-// queueDef is a queue that create_queue made.
+// queueDef is a queue created by create_queue.
 type queueDef struct {
 	Consumers int    `json:"consumers_cnt"`
 	Roles     bool   `json:"roles,omitempty"`
 	Owner     string `json:"owner,omitempty"` // the user that created it
 }
 
-// The names of parameters begin with their kind.
+// Parameter names begin with their kind.
 const (
 	queueKind    = "queue:"
 	viewKind     = "view:"
 	runKind      = "run:"
-	triggerKind  = "trigger:"  // src and dst, with a blank between
+	triggerKind  = "trigger:"  // src and dst, separated by a blank
 	consumerKind = "consumer:" // only in hidden
 )
 
-// known returns the definitions as they are now.
+// known returns the current definitions.
 func (s *Session) known() *definitions {
 	d := &s.defs
 	if v := s.b.Version(s.vhost()); !d.read || v != d.version {
@@ -81,14 +81,14 @@ func (d *definitions) load(parameters []catalog.Parameter) {
 	}
 }
 
-// set makes a parameter.
+// set sets a parameter.
 func (s *Session) set(name string, v any) error {
 	d := s.edit()
 	d.setParameter(name, v)
 	return d.make()
 }
 
-// hide has the session not see any more what it will drop when it commits.
+// hide hides from the session what it will drop when it commits.
 func (s *Session) hide(names []string, drop func() error) {
 	d := s.known()
 	if d.hidden == nil {
@@ -107,9 +107,9 @@ func (s *Session) hide(names []string, drop func() error) {
 	s.change(step{undo: show, commit: func() error { show(); return s.failed(drop()) }})
 }
 
-// again makes room for what is made anew after it was dropped in the same transaction. Drops happen
-// at the end, so what the statements of a simple query have done so far is committed then; a block
-// that its client ends is left to it.
+// again allows an object to be created again after it was dropped in the same transaction. Drops
+// take effect at the commit, so again commits what the statements of a simple query have done so
+// far. In an explicit transaction block, it returns an error instead.
 func (s *Session) again(name, what string) error {
 	if !s.hidden(name) {
 		return nil
@@ -123,29 +123,29 @@ func (s *Session) again(name, what string) error {
 
 func (s *Session) hidden(name string) bool { return len(s.defs.hidden) > 0 && s.defs.hidden[name] }
 
-// version changes with everything that decides which functions and views there are.
+// version returns a number that changes with the set of functions and views.
 func (s *Session) version() uint64 { return s.b.Version(s.vhost()) + s.defs.changes<<40 }
 
-// sqlQueues are the names of the queues that create_queue made.
+// sqlQueues returns the names of the queues created by create_queue.
 func (s *Session) sqlQueues() []string {
 	names := slices.Sorted(maps.Keys(s.known().queues))
 	return slices.DeleteFunc(names, func(n string) bool { return s.hidden(queueKind + n) })
 }
 
-// sqlQueue returns a queue that create_queue made.
+// sqlQueue returns a queue created by create_queue.
 func (s *Session) sqlQueue(name string) (queueDef, bool) {
 	q, ok := s.known().queues[name]
 	return q, ok && !s.hidden(queueKind+name)
 }
 
-// isQueue reports whether messages can be posted to and consumed from a queue of this name: any
-// queue of the engine will do.
+// isQueue reports whether messages can be posted to and consumed from a queue of this name, which
+// may be any engine queue.
 func (s *Session) isQueue(name string) bool { return s.own.HasQueue(name) && !s.hidden(queueKind+name) }
 
 // defaultConsumer is the consumer that every queue has.
 const defaultConsumer = "default"
 
-// consumerQueue is the queue of the engine that a consumer reads.
+// consumerQueue returns the engine queue that a consumer reads.
 func consumerQueue(queueName, consumer string) string {
 	if consumer == defaultConsumer {
 		return queueName
@@ -153,7 +153,7 @@ func consumerQueue(queueName, consumer string) string {
 	return queueName + "." + consumer
 }
 
-// isConsumer reports whether a queue that is there has a consumer of this name.
+// isConsumer reports whether an existing queue has a consumer of this name.
 func (s *Session) isConsumer(queueName, consumer string) bool {
 	if consumer == defaultConsumer {
 		return true
@@ -165,10 +165,10 @@ func (s *Session) isConsumer(queueName, consumer string) bool {
 // subscriber is a consumer of a queue.
 type subscriber struct {
 	name     string
-	selector string // "" is all
+	selector string // "" matches all messages
 }
 
-// subscribers are the consumers of a queue, default first.
+// subscribers returns the consumers of a queue, default first.
 func (s *Session) subscribers(queueName string) []subscriber {
 	all := []subscriber{{name: defaultConsumer}}
 	for _, b := range s.own.ListBindings() {
@@ -183,15 +183,15 @@ func (s *Session) subscribers(queueName string) []subscriber {
 	return all
 }
 
-// trigger copies what is posted to a queue into another. Those to temporary queues are bindings and
-// nothing else.
+// trigger copies what is posted to one queue into another. A trigger to a temporary queue consists
+// of a binding only, without a parameter.
 type trigger struct {
 	Src      string `json:"-"`
 	Dst      string `json:"-"`
-	Selector string `json:"selector,omitempty"` // "" is all
+	Selector string `json:"selector,omitempty"` // "" matches all messages
 }
 
-// triggers are those of the virtual host.
+// triggers returns the triggers of the virtual host.
 func (s *Session) triggers() (all []trigger) {
 	for _, t := range s.known().copies {
 		if !s.hidden(triggerName(t.Src, t.Dst)) {
@@ -208,5 +208,5 @@ func (s *Session) triggers() (all []trigger) {
 	return all
 }
 
-// triggerName is the parameter of a trigger.
+// triggerName returns the parameter name of a trigger.
 func triggerName(src, dst string) string { return triggerKind + src + " " + dst }

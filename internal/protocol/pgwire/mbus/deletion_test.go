@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// That a queue is not there is said when its deletion is durable.
+// A session reports a queue as missing only after its deletion is durable.
 func TestUnknownQueueWaits(t *testing.T) {
 	for _, ask := range [][]any{{"consume", "q"}, {"post", "q", "a=>1"}, {"estimated_messages", "q"}} {
 		t.Run(ask[0].(string), func(t *testing.T) {

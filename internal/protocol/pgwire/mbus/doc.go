@@ -1,3 +1,3 @@
-// Package mbus implements the functions of the schemas mbus4 and mbus on the broker's queues:
-// posting and consuming with SQL, in transactions.
+// Package mbus implements the functions of the schemas mbus4 and mbus on top of the broker's
+// queues: posting and consuming messages with SQL, in transactions.
 package mbus

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestDroppedBeforeCommit: a transaction does not commit if its post would be lost because another
-// session dropped the queue meanwhile; what it took is back.
+// TestDroppedBeforeCommit: a commit fails if a post would be lost because another session has
+// dropped the queue. The messages that the transaction took return to their queues.
 func TestDroppedBeforeCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		post func(a, b *caller) (queueName string)
@@ -68,7 +68,8 @@ func TestDroppedBeforeCommit(t *testing.T) {
 	}
 }
 
-// TestDroppedUnwanted: it commits when what is gone is a copy, or what it took back itself.
+// TestDroppedUnwanted: the commit succeeds if the lost message is a copy, or was taken by the
+// transaction itself.
 func TestDroppedUnwanted(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -94,7 +95,7 @@ func TestDroppedUnwanted(t *testing.T) {
 	a.call("post", "q", "n=>3")
 	b.call("drop_queue", "q")
 	b.call("create_queue", "q", 1)
-	a.commit() // what has the name now gets it
+	a.commit() // the new queue of that name receives the message
 	a.consumes("q", `"n"=>"3"`)
 }
 

@@ -14,22 +14,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// What SQL puts into a message; docs/protocols/sql-mapping.md has the whole table.
+// Elements of a message posted by SQL; docs/protocols/sql-mapping.md has the whole table.
 const (
 	contentType = "application/x-hstore" // the body is the text of an hstore
 
-	// keptHeader is the message header with what belongs to the record and has no place among the
-	// properties of AMQP: a table from text to text or void. Beside it there may be keptProperties,
-	// a table, with properties that may not appear among the headers of the message, and keptData,
-	// a boolean, when the data are NULL.
+	// keptHeader is the message header that stores the headers of the record that are not AMQP
+	// properties. It is a table of texts and voids. It may also contain keptProperties, a table of
+	// properties that cannot be message headers, and keptData, a boolean that is set when the data
+	// are NULL.
 	keptHeader     = "mbus"
 	keptProperties = "properties"
 	keptData       = "data"
 
-	afterHeader = "consume_after" // the engine reads it
+	afterHeader = "consume_after" // read by the engine
 )
 
-// Headers of the record with a meaning.
+// Record headers with a special meaning.
 const (
 	keyEnqueueTime      = "enqueue_time"
 	keySourceDB         = "source_db"
@@ -41,20 +41,20 @@ const (
 	keyRedeploy         = "Redeploy"
 )
 
-// posting is a record on its way into a message.
+// posting is a record that is being posted.
 type posting struct {
-	exchange, key string // where to
+	exchange, key string // the destination
 	queue         string
 	database      string
 	user          string
 	iid           string
-	claim         *loans.Claim // to the iid, if it was given
+	claim         *loans.Claim // on the iid, if the client supplied one
 	data          hstore.Map
 	headers       hstore.Map
 	properties    hstore.Map
 	noData        bool // data is NULL
 	noProperties  bool
-	verbatim      bool // headers are those of a message that moves on as it is
+	verbatim      bool // headers are those of a message that is moved unchanged
 	delayed       value.Timestamp
 	expires       value.Timestamp
 	hasDelayed    bool
@@ -63,36 +63,36 @@ type posting struct {
 	settings      *value.Settings
 }
 
-// encoded is a message as the engine gets it.
+// encoded is a message in the form that the engine takes.
 type encoded struct {
 	env        message.Envelope
 	persistent bool
 	priority   uint8
 	ttl        int64           // ms, -1 none
 	added      value.Timestamp // orders the queue
-	own        bool            // added was given by the poster
+	own        bool            // added was supplied by the poster
 }
 
-// encoder builds messages; its buffers are used again.
+// encoder builds messages and reuses its buffers.
 type encoder struct {
 	props []byte
 	kept  []byte // payload of keptHeader
 	list  fields
 }
 
-// fields are the properties of AMQP that the poster's headers set; text is kept as given, valid
-// ones only.
+// fields holds the AMQP properties set by the poster's headers. Texts are unchanged; invalid values
+// are excluded.
 type fields struct {
 	text  [14]string
 	set   message.PropertyFlags
 	added value.Timestamp
 	own   bool // enqueue_time is among the headers
 	after string
-	ids   *value.Array // what after names
-	waits bool         // consume_after is
+	ids   *value.Array // the ids in after
+	waits bool         // consume_after is among the headers
 }
 
-// at is the number of a property in the order of the wire.
+// at returns the index of a property in wire order.
 func at(f message.PropertyFlags) int {
 	n := 0
 	for g := message.HasContentType; g != f; g >>= 1 {
@@ -101,7 +101,8 @@ func at(f message.PropertyFlags) int {
 	return n
 }
 
-// encode makes the message. Errors are for the client: a value that no message can carry.
+// encode builds the message. It returns an error for the client if a value does not fit into a
+// message.
 func (e *encoder) encode(p *posting) (encoded, error) {
 	e.list = fields{added: p.now}
 	e.kept = e.kept[:0]
@@ -136,10 +137,10 @@ func (e *encoder) encode(p *posting) (encoded, error) {
 	return e.finished(env), nil
 }
 
-// maxScratch is how large buffers may be that an idle session keeps.
+// maxScratch limits the size of the buffers that an idle session keeps.
 const maxScratch = 16 << 10
 
-// finished adds what the engine wants to know beside the message.
+// finished adds the message attributes that the engine takes outside of the envelope.
 func (e *encoder) finished(env []byte) encoded {
 	out := encoded{env: env, persistent: true, ttl: -1, added: e.list.added, own: e.list.own}
 	if e.list.set&message.HasDeliveryMode != 0 {
@@ -155,7 +156,7 @@ func (e *encoder) finished(env []byte) encoded {
 	return out
 }
 
-// readHeaders sorts the poster's headers: properties of AMQP, the order, and what is kept beside.
+// readHeaders sorts the poster's headers into AMQP properties, consume_after, and kept headers.
 func (e *encoder) readHeaders(p *posting) error {
 	if p.verbatim {
 		return e.keepHeaders(p)
@@ -215,7 +216,7 @@ func (e *encoder) readHeaders(p *posting) error {
 		}
 		e.keepPair(keptKey(h.Key), h)
 	}
-	// In the order of hstore, which readers then need not make.
+	// In hstore's key order, so that readers need not sort.
 	if !seen {
 		e.keep(keySeenBy, arrayOf(p.database))
 	}
@@ -231,7 +232,7 @@ func (e *encoder) readHeaders(p *posting) error {
 	return nil
 }
 
-// keepHeaders keeps all headers as they are.
+// keepHeaders keeps all headers unchanged.
 func (e *encoder) keepHeaders(p *posting) error {
 	for i := range p.headers {
 		h := &p.headers[i]
@@ -248,7 +249,7 @@ func (e *encoder) keepHeaders(p *posting) error {
 	return nil
 }
 
-// keepTimes keeps the exact times that the engine counts in milliseconds.
+// keepTimes keeps the exact times, which the engine rounds to milliseconds.
 func (e *encoder) keepTimes(p *posting) {
 	if p.hasDelayed {
 		e.keepTime(keyDelayed, p.delayed)
@@ -261,8 +262,8 @@ func (e *encoder) keepTimes(p *posting) {
 	}
 }
 
-// keptKey is the name under which a header of the poster is kept: delayed_until and expires are
-// those of the record.
+// keptKey returns the name under which a poster's header is kept. The plain names delayed_until and
+// expires are reserved for the columns of the record.
 func keptKey(key string) string {
 	if key == keyDelayed || key == keyExpires || key != "" && key[0] == keptMark {
 		return string(keptMark) + key
@@ -270,7 +271,7 @@ func keptKey(key string) string {
 	return key
 }
 
-// keptMark stands before the name of a header that would be taken for something else.
+// keptMark escapes the name of a header that would otherwise be taken for something else.
 const keptMark = '='
 
 func (e *encoder) keep(key, text string) {
@@ -293,9 +294,9 @@ func (e *encoder) keepTime(key string, t value.Timestamp) {
 	binary.BigEndian.PutUint32(e.kept[start-4:], uint32(len(e.kept)-start))
 }
 
-// plainBody returns the body of a message that some other protocol's client understands: the poster
-// named its type, and the data are a body and nothing else, as they are when such a message was
-// consumed.
+// plainBody returns the body of a message for clients of other protocols. It applies if the poster
+// set a content type and the data have only a body key, as in a record consumed from another
+// protocol.
 func (e *encoder) plainBody(p *posting) ([]byte, bool) {
 	if e.list.set&message.HasContentType == 0 || len(p.data) != 1 || p.data[0].Null {
 		return nil, false
@@ -348,8 +349,8 @@ func (e *encoder) properties(p *posting) error {
 	return nil
 }
 
-// appendHeaders writes the header table: the properties of the record, the order, and what is kept
-// beside.
+// appendHeaders writes the header table: the properties of the record, consume_after, and the kept
+// headers.
 func (e *encoder) appendHeaders(b []byte, p *posting) ([]byte, error) {
 	b = append(b, 0, 0, 0, 0)
 	start := len(b)
@@ -385,7 +386,7 @@ func (e *encoder) appendHeaders(b []byte, p *posting) ([]byte, error) {
 	return b, nil
 }
 
-// reserved tells that a header of this name means something of its own in a message.
+// reserved reports whether a header of this name has a special meaning in a message.
 func reserved(key string) bool { return key == keptHeader || key == afterHeader }
 
 func appendField(b []byte, h *hstore.Pair) []byte {
@@ -396,7 +397,7 @@ func appendField(b []byte, h *hstore.Pair) []byte {
 	return message.AppendLongStr(append(b, 'S'), h.Value)
 }
 
-// propertyOf is the property of AMQP that a header of this name stands for, 0 for none.
+// propertyOf returns the AMQP property for a header name, or 0 if there is none.
 func propertyOf(key string) message.PropertyFlags {
 	switch key {
 	case "content_type":
@@ -425,15 +426,15 @@ func propertyOf(key string) message.PropertyFlags {
 	return 0
 }
 
-// validProperty reports whether the property can hold the text and give it back as it is. What
-// cannot is kept as an ordinary header.
+// validProperty reports whether the property can store the text and return it unchanged. Other
+// texts are kept as ordinary headers.
 func validProperty(f message.PropertyFlags, text string, p *posting) bool {
 	if len(text) > message.MaxShortStr {
 		return false
 	}
 	switch f {
 	case message.HasDeliveryMode:
-		return text == "1" // 2 is what SQL sends without being told
+		return text == "1" // SQL sends 2 by default
 	case message.HasPriority:
 		n, err := strconv.ParseUint(text, 10, 8)
 		return err == nil && strconv.FormatUint(n, 10) == text
@@ -452,7 +453,7 @@ func validProperty(f message.PropertyFlags, text string, p *posting) bool {
 	return true
 }
 
-// seenAlso adds the database to a list of those that a message has passed through.
+// seenAlso adds the database to the list of databases that a message has passed through.
 func seenAlso(list string, p *posting) (string, error) {
 	d, err := value.Parse(value.Text.Array, list, p.settings)
 	if err != nil {
@@ -470,7 +471,7 @@ func seenAlso(list string, p *posting) (string, error) {
 	return value.String(value.Text.Array, more, p.settings), nil
 }
 
-// arrayOf is the text of an array of one text.
+// arrayOf returns the text of an array with one element.
 func arrayOf(s string) string {
 	for i := range len(s) {
 		if c := s[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.') || len(s) == 4 {
@@ -485,7 +486,7 @@ func keyTooLong(argument string) error {
 	return pgerror.New(pgerror.InvalidParameterValue, "a key of %s is longer than %d bytes", argument, message.MaxShortStr-1)
 }
 
-// textSize is about how long the text of m is.
+// textSize estimates the length of the text of m.
 func textSize(m hstore.Map) (n int) {
 	for i := range m {
 		n += len(m[i].Key) + len(m[i].Value) + len(`""=>"", `)
@@ -493,7 +494,7 @@ func textSize(m hstore.Map) (n int) {
 	return n
 }
 
-// wellFormed reports whether PostgreSQL would take b for a text.
+// wellFormed reports whether b is valid text for PostgreSQL.
 func wellFormed(b []byte) bool {
 	if slices.Contains(b, 0) {
 		return false

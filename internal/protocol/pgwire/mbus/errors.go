@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// sqlstates has the SQLSTATE of each error of the engine.
+// sqlstates maps engine errors to SQLSTATEs.
 var sqlstates = []struct {
 	err  error
 	code string
@@ -64,11 +64,11 @@ var sqlstates = []struct {
 	{failure.ErrClosed, pgerror.AdminShutdown, ""},
 }
 
-// translate words an error of the engine.
+// translate converts an engine error to an error for the client.
 func translate(err error) *pgerror.Error {
 	for _, row := range sqlstates {
 		if errors.Is(err, row.err) {
-			if row.err == failure.ErrAccessRefused && !ofSemaphore(err) { // the words of the functions in a real PostgreSQL
+			if row.err == failure.ErrAccessRefused && !ofSemaphore(err) { // the text of the original functions in PostgreSQL
 				return pgerror.New(pgerror.RaiseException, "Access denied").WithDetail("%s", wording(err, row.err))
 			}
 			if row.err == failure.ErrDeadlock {
@@ -92,7 +92,7 @@ func ofSemaphore(err error) bool {
 	return errors.As(err, &e) && e.Kind == "semaphore"
 }
 
-// nameIn is the name of what an error of the engine is about.
+// nameIn returns the name of the object that an engine error is about.
 func nameIn(err error) string {
 	var e *failure.Error
 	if !errors.As(err, &e) {
@@ -101,7 +101,7 @@ func nameIn(err error) string {
 	return e.Name
 }
 
-// wording is the message of an error of the engine.
+// wording returns the message for an engine error.
 func wording(err, sentinel error) string {
 	var e *failure.Error
 	if !errors.As(err, &e) {
@@ -112,7 +112,7 @@ func wording(err, sentinel error) string {
 		return "permission denied for " + e.Kind + " " + e.Name
 	case errors.Is(err, semaphores.ErrNotFound):
 		return "semaphore \"" + e.Name + "\" does not exist"
-	case errors.Is(err, semaphores.ErrNotEmpty): // as if the tables were PostgreSQL's
+	case errors.Is(err, semaphores.ErrNotEmpty): // as if semaphores were PostgreSQL tables
 		return `update or delete on table "semaphore" violates foreign key constraint "semaphore_task_semaphore_id_fkey" on table "semaphore_task"`
 	case errors.Is(err, semaphores.ErrInvalid):
 		return "invalid " + e.Arg + ": " + e.Detail

@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestTakeDeadlock: two that wait for what the other one holds would wait for ever; one of them is
-// told, as in PostgreSQL.
+// TestTakeDeadlock: of two transactions that wait for each other's messages, one gets a deadlock
+// error, as in PostgreSQL.
 func TestTakeDeadlock(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -47,7 +47,7 @@ func TestTakeDeadlock(t *testing.T) {
 	}
 }
 
-// TestCopiesOfOneMessage: a message is there until every consumer has received its copy.
+// TestCopiesOfOneMessage: a message exists until every consumer has received its copy.
 func TestCopiesOfOneMessage(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -66,8 +66,8 @@ func TestCopiesOfOneMessage(t *testing.T) {
 	a.commit()
 }
 
-// TestTriggerRights: a trigger whose queues are created later has the rights of the user that
-// created the trigger, not of the one that creates the queues.
+// TestTriggerRights: a trigger whose queues are created later has the rights of the user who
+// created the trigger, not of the user who creates the queues.
 func TestTriggerRights(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -81,8 +81,7 @@ func TestTriggerRights(t *testing.T) {
 	a.consumes("secret", `"n"=>"1"`)
 }
 
-// TestDropRights: what may not be dropped is refused at once, and not when the rest of the
-// transaction is done.
+// TestDropRights: a forbidden drop fails at once, not at the commit.
 func TestDropRights(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -97,7 +96,7 @@ func TestDropRights(t *testing.T) {
 	a.consumes("q")
 }
 
-// TestDynConsumeOfFreed: what the transaction's own takes have freed is looked through to its end.
+// TestDynConsumeOfFreed: a search covers all messages unblocked by the transaction's own takes.
 func TestDynConsumeOfFreed(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -114,7 +113,7 @@ func TestDynConsumeOfFreed(t *testing.T) {
 	a.commit()
 }
 
-// TestTriggerToLaterExchange: a trigger to a queue that became one of SQL later can be dropped.
+// TestTriggerToLaterExchange: a trigger to a queue that later became an SQL queue can be dropped.
 func TestTriggerToLaterExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -131,8 +130,8 @@ func TestTriggerToLaterExchange(t *testing.T) {
 	a.consumes("dst")
 }
 
-// TestPostBesideExchange: an exchange of AMQP with the name of a queue does not swallow what is
-// posted to the queue.
+// TestPostBesideExchange: an AMQP exchange with the name of a queue does not swallow posts to the
+// queue.
 func TestPostBesideExchange(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -147,7 +146,7 @@ func TestPostBesideExchange(t *testing.T) {
 	a.consumes("orders", `"n"=>"1"`)
 }
 
-// TestQueueCalledTemp: temporary queues are no consumers of a queue that is called temp.
+// TestQueueCalledTemp: temporary queues are not consumers of a queue called temp.
 func TestQueueCalledTemp(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -162,8 +161,8 @@ func TestQueueCalledTemp(t *testing.T) {
 	b.consumes(temporary, `"n"=>"2"`)
 }
 
-// TestMadeAgain: what a script drops and makes again in one go is there and empty afterwards.
-// Between BEGIN and COMMIT that is refused, for the drop could not be undone.
+// TestMadeAgain: a queue that a script drops and creates again in one go exists and is empty
+// afterwards. Between BEGIN and COMMIT that is an error, because the drop could not be undone.
 func TestMadeAgain(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -208,8 +207,7 @@ func TestMadeAgain(t *testing.T) {
 	a.consumes("r")
 }
 
-// TestRollbackOfUsedQueue: a queue that others have posted to by then is not taken away from under
-// their messages.
+// TestRollbackOfUsedQueue: a rollback does not remove a new queue to which others have posted.
 func TestRollbackOfUsedQueue(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -237,8 +235,7 @@ func TestRollbackOfUsedQueue(t *testing.T) {
 	}
 }
 
-// TestCancelledSearch: the end of a statement ends the search of dyn_consume, and not only its
-// interest in what it finds.
+// TestCancelledSearch: the cancellation of a statement stops the search of dyn_consume at once.
 func TestCancelledSearch(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -260,7 +257,7 @@ func TestCancelledSearch(t *testing.T) {
 	}
 }
 
-// overAfter is a context that is over when it was asked a number of times.
+// overAfter is a context that is canceled after a number of checks.
 type overAfter struct {
 	context.Context
 	left int
@@ -273,8 +270,8 @@ func (o *overAfter) Err() error {
 	return context.Canceled
 }
 
-// TestBuriedWithoutID: a message of AMQP without an id is found in the dead message queue by the
-// iid that it had.
+// TestBuriedWithoutID: an AMQP message without an id keeps its positional iid in the dead message
+// queue.
 func TestBuriedWithoutID(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()
@@ -287,8 +284,7 @@ func TestBuriedWithoutID(t *testing.T) {
 	}
 }
 
-// TestConsumerQueuesAreGuarded: the roles model holds for the queues of the engine behind the
-// consumers too.
+// TestConsumerQueuesAreGuarded: the roles model also protects the engine queues of consumers.
 func TestConsumerQueuesAreGuarded(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// function makes the function of a generated name.
+// function creates the function of a generated name.
 func (g generated) function() *expr.Function {
 	q, c := g.queue, g.consumer
 	switch g.kind {
@@ -45,7 +45,7 @@ func (g generated) function() *expr.Function {
 		"run a statement for each of up to 100 messages of queue "+q)
 }
 
-// consumeSome is consumen_<q>_by_<c>; NULL asks for all.
+// consumeSome implements consumen_<q>_by_<c>. A NULL count means all messages.
 func (s *Session) consumeSome(env *expr.Env, queueName, consumer string, a arguments) ([]value.Record, error) {
 	n := int(a.integer(0))
 	switch {
@@ -57,8 +57,8 @@ func (s *Session) consumeSome(env *expr.Env, queueName, consumer string, a argum
 	return s.consume(env, queueName, consumer, n, nil)
 }
 
-// clear deletes what has expired and what every consumer has received, which the engine does of
-// itself.
+// clear implements clear_queue_<q>, which deletes expired messages and messages received by every
+// consumer. The engine does that by itself, so clear only checks that the queue exists.
 func (s *Session) clear(queueName string) (value.Datum, error) {
 	if !s.isQueue(queueName) {
 		return nil, noSuchQueue(queueName)

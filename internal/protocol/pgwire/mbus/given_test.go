@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// postAs posts with an iid.
+// postAs posts with a given iid.
 func (c *caller) postAs(queueName, iid string) error {
 	c.t.Helper()
 	_, err := c.try("post", queueName, "n=>1", nil, nil, nil, nil, iid)
@@ -27,8 +27,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// TestGivenDeadlock: transactions that wait for each other's iids, or for an iid and for a message,
-// are not left alone.
+// TestGivenDeadlock: transactions that wait for each other's iids, or for an iid and a message, get
+// a deadlock error.
 func TestGivenDeadlock(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -69,8 +69,8 @@ func TestGivenDeadlock(t *testing.T) {
 			if first == nil {
 				first, second = second, first
 			}
-			// The one that goes on gets the iid, or finds the message that the other one's rollback
-			// has put back.
+			// The surviving transaction gets the iid, or finds the message that the other's
+			// rollback has put back.
 			if want := map[bool]string{true: "", false: "23505"}[tc.name == "iid and iid"]; codeOf(first) != "40P01" || codeOf(second) != want {
 				t.Errorf("errors %v, %v", first, second)
 			}
@@ -78,7 +78,7 @@ func TestGivenDeadlock(t *testing.T) {
 	}
 }
 
-// TestGivenWaitEnds: a wait for an iid ends with its statement, and leaves nothing behind.
+// TestGivenWaitEnds: a wait for an iid ends with its statement and leaves nothing behind.
 func TestGivenWaitEnds(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
@@ -100,7 +100,7 @@ func TestGivenWaitEnds(t *testing.T) {
 	}
 }
 
-// TestGivenAfterRestart: what an earlier run took in has its iid.
+// TestGivenAfterRestart: messages from before a restart still occupy their iids.
 func TestGivenAfterRestart(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs)
@@ -123,7 +123,8 @@ func TestGivenAfterRestart(t *testing.T) {
 	}
 }
 
-// TestGivenToWritersAlone: a user who may only post is told of an existing iid, too.
+// TestGivenToWritersAlone: a user with write permission only also gets an error for an existing
+// iid.
 func TestGivenToWritersAlone(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer enginetest.Close(t, b)
@@ -141,8 +142,8 @@ func TestGivenToWritersAlone(t *testing.T) {
 	}
 }
 
-// TestGivenAndOtherProtocols: other protocols may publish an id as often as they like; SQL posts
-// with it when none of these messages is left.
+// TestGivenAndOtherProtocols: other protocols may publish duplicate ids. SQL can post with such an
+// id once none of these messages is left.
 func TestGivenAndOtherProtocols(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer enginetest.Close(t, b)

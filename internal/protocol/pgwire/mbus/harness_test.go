@@ -22,8 +22,7 @@ func openBroker(t testing.TB, fs vfs.FS) *broker.Broker {
 	return enginetest.Open(t, fs, func(o *broker.Options) { o.Conditions, o.Order = Conditions(), OrderOf })
 }
 
-// caller calls functions as statements would, each in a transaction of its own unless begin was
-// called.
+// caller calls functions like statements do, each in its own transaction unless begin was called.
 type caller struct {
 	t       testing.TB
 	s       *Session
@@ -61,10 +60,11 @@ func (c *caller) commit() {
 
 func (c *caller) rollback() { c.open = false; c.s.Rollback() }
 
-// managers are those of the brokers that tests have opened: *broker.Broker -> *loans.Manager.
+// managers maps the brokers opened by tests to their loan managers: *broker.Broker ->
+// *loans.Manager.
 var managers sync.Map
 
-// try calls a function of mbus4; texts for hstore arguments are read.
+// try calls a function of mbus4. It parses texts given for hstore arguments.
 func (c *caller) try(name string, args ...any) ([]value.Record, error) {
 	c.t.Helper()
 	fs := c.s.Schemas()[0].Functions(c.env, name)
@@ -130,7 +130,7 @@ func (c *caller) text(name string, args ...any) string {
 	return s
 }
 
-// fails calls a function that must fail with a message that has want in it.
+// fails calls a function that must fail with a message that contains want.
 func (c *caller) fails(want, name string, args ...any) {
 	c.t.Helper()
 	_, err := c.try(name, args...)
@@ -139,7 +139,7 @@ func (c *caller) fails(want, name string, args ...any) {
 	}
 }
 
-// consumes takes messages with consume until there is none, and compares their data.
+// consumes takes messages with consume until the queue is empty, and compares their data.
 func (c *caller) consumes(queueName string, want ...string) {
 	c.t.Helper()
 	c.consumesBy(queueName, "default", want...)

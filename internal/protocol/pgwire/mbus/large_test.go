@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// TestTooLarge: a transaction that could not be committed is refused while it grows, not when it
-// has filled the memory; what a savepoint takes back makes room.
+// TestTooLarge: a transaction that is too large to commit fails while it grows, before it fills the
+// memory. Rolling back to a savepoint frees room.
 func TestTooLarge(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -2,8 +2,8 @@ package mbus
 
 import "testing"
 
-// TestLargest: a message that is too large for the broker is refused, also when the statement that
-// makes it is short.
+// TestLargest: a message larger than the broker's limit is refused, also if the statement that
+// creates it is short.
 func TestLargest(t *testing.T) {
 	a, _, end := twoCallers(t)
 	defer end()

@@ -33,13 +33,13 @@ func lookFunctions() []*expr.Function {
 	}
 }
 
-// found is a message that was looked for: one of the engine, or a post of the transaction itself.
+// found is the result of a search: an engine message, or a post of the transaction itself.
 type found struct {
 	m    inspect.Message
 	post *pending
 }
 
-// envelope is the message that was found.
+// envelope returns the message that was found.
 func (f *found) envelope() message.Envelope {
 	if f.post != nil {
 		return f.post.publish.Env
@@ -47,7 +47,8 @@ func (f *found) envelope() message.Envelope {
 	return f.m.Env
 }
 
-// find looks for a message of a queue of the engine as the session sees it, by its iid; "" is any.
+// find searches an engine queue, as the session sees it, for a message with the given iid; ""
+// matches any.
 func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
 	s.waiting(queueName, func(p *pending) bool {
 		if ok = iid == "" || p.iid == iid; ok {
@@ -69,7 +70,7 @@ func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok
 	return f, ok, s.failed(err)
 }
 
-// browseFor looks at one message after the other.
+// browseFor searches the messages one by one.
 func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
 	b, err := inspect.Browse(from, queueName)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f foun
 	}
 }
 
-// holdsPlace reports whether the transaction has taken the message at a place.
+// holdsPlace reports whether the transaction has taken the message at a position.
 func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
 	for i := range s.work.entries {
 		if held := s.work.entries[i].held; held != nil && held.handle == h && held.queue.Name == queueName {
@@ -99,7 +100,7 @@ func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
 	return false
 }
 
-// placeOf tells where the message lies whose iid is that of one without an iid.
+// placeOf returns the position of a message without an id, from its iid.
 func placeOf(iid string) (queueName string, h queue.Handle, ok bool) {
 	at := strings.LastIndex(iid, placeMark)
 	if at < 0 {
@@ -109,7 +110,7 @@ func placeOf(iid string) (queueName string, h queue.Handle, ok bool) {
 	return iid[:at], queue.Handle(n), err == nil
 }
 
-// findIn looks for a message among those of all consumers of a queue.
+// findIn searches the queues of all consumers of a queue.
 func (s *Session) findIn(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
 	for _, c := range s.subscribers(queueName) {
 		if f, ok, err = s.find(from, consumerQueue(queueName, c.name), iid); ok || err != nil {
@@ -119,7 +120,7 @@ func (s *Session) findIn(from *broker.Session, queueName, iid string) (f found, 
 	return f, false, nil
 }
 
-// isThere is peek_<q>.
+// isThere implements peek_<q>.
 func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Datum, error) {
 	src, err := s.sourceOf(queueName, defaultConsumer)
 	if err != nil {
@@ -131,16 +132,17 @@ func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Dat
 			return false, nil
 		}
 	}
-	if err := src.from.MayRead(src.name); err != nil { // others do not see the transaction's own posts
+	if err := src.from.MayRead(src.name); err != nil { // find does not check this for the transaction's own posts
 		return nil, s.failed(err)
 	}
 	_, ok, err := s.findIn(src.from, src.queue, iid)
 	return ok, err
 }
 
-// homes are the queues in which a message is looked for by its iid alone: the one that the iid
-// names, the dead message queue, and where the iid names that one, whatever queue it was posted to
-// with it. A copy that a trigger made is not taken for the message.
+// homes returns the queues to search for a message by its iid alone: the queue that the iid names,
+// and the dead message queue. If the iid names the dead message queue, it returns all queues,
+// because the message could be posted to any with that iid. It does not return queues that hold
+// trigger copies.
 func (s *Session) homes(iid string) []string {
 	home, _, _ := strings.Cut(iid, ".")
 	if name, _, ok := placeOf(iid); ok {
@@ -153,8 +155,8 @@ func (s *Session) homes(iid string) []string {
 	return append(all, slices.DeleteFunc(s.sqlQueues(), func(q string) bool { return q == deadQueue })...)
 }
 
-// atHome calls fn for each home of a message that there is and that the user may consume from,
-// until fn is through.
+// atHome calls fn for each existing home queue that the user may consume from, until fn returns
+// true or an error.
 func (s *Session) atHome(iid string, fn func(src source) (done bool, err error)) error {
 	for i, home := range s.homes(iid) {
 		if !s.isQueue(home) {
@@ -167,7 +169,7 @@ func (s *Session) atHome(iid string, fn func(src source) (done bool, err error))
 			}
 		}
 		if err != nil && i > 0 {
-			continue // it is not the one that was asked for
+			continue // not the queue that the iid names
 		}
 		if err != nil {
 			return err
@@ -214,7 +216,7 @@ func (s *Session) take(env *expr.Env, a arguments) (row value.Datum, err error) 
 	return row, err
 }
 
-// takeFrom is take_from_<q>_by_<c>.
+// takeFrom implements take_from_<q>_by_<c>.
 func (s *Session) takeFrom(env *expr.Env, queueName, consumer string, a arguments) (value.Datum, error) {
 	if err := s.mayChange("take"); err != nil {
 		return nil, err
@@ -226,8 +228,8 @@ func (s *Session) takeFrom(env *expr.Env, queueName, consumer string, a argument
 	return s.takeOne(env, src, a.text(0))
 }
 
-// takeOne takes a message by its iid, and waits while another transaction holds it. nil: there is
-// none.
+// takeOne takes a message by its iid, and waits while another transaction holds it. It returns nil
+// if there is no such message.
 func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, error) {
 	var own *pending
 	s.waiting(src.name, func(p *pending) bool {
@@ -264,7 +266,7 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	return record(s.taken(src.queue, d.Handle, d.Env, env), allColumns), nil
 }
 
-// estimate counts the messages of a queue that its consumer default has not received.
+// estimate returns the number of messages in a queue that the consumer default has not received.
 func (s *Session) estimate(env *expr.Env, a arguments) (value.Datum, error) {
 	name := s.named(a.text(0))
 	if !s.isQueue(name) {

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// publish sends a message as a client of another protocol would.
+// publish sends a message like a client of another protocol.
 func publish(t *testing.T, s *broker.Session, exchange, key, body string, p message.Properties) {
 	t.Helper()
 	raw := p.Append(nil)
@@ -110,7 +110,7 @@ func TestMessagesOfSQL(t *testing.T) {
 	if n, ok := p.Headers.Get("n"); mine != "x" || v != "v" || n != nil || !ok {
 		t.Errorf("headers %v", p.Headers)
 	}
-	// what was consumed from AMQP is posted on as it was
+	// a record consumed from AMQP can be posted unchanged
 	c.call("post", "q", hstore.New([]hstore.Pair{{Key: "body", Value: "hello"}}), `content_type=>text/plain, delivery_mode=>1`)
 	if p, body = get(); body != "hello" || p.ContentType != "text/plain" || p.DeliveryMode != 1 {
 		t.Errorf("posted on: %q %+v", body, p)

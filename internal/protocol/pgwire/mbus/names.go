@@ -6,10 +6,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// maxName is the longest name of a queue or a consumer.
+// maxName is the maximum length of the name of a queue or a consumer.
 const maxName = 32
 
-// checkName refuses names that could not be a part of a function's name.
+// checkName rejects names that cannot be part of a function name.
 func checkName(name string) error {
 	if name == "" || len(name) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return pgerror.New(pgerror.RaiseException, "Name %s too long (%d chars max) or contains illegal chars", name, maxName)
@@ -17,15 +17,15 @@ func checkName(name string) error {
 	return nil
 }
 
-// generated is a function that is there because a queue is.
+// generated is a function that exists because of a queue.
 type generated struct {
 	kind     string // one of generatedKinds
 	queue    string
-	consumer string // of kinds that name one
+	consumer string // for kinds that include one
 }
 
-// generatedKinds are the beginnings of the names of generated functions. None is the beginning of
-// another that could be meant: a name that fits two is decided by which queue there is.
+// generatedKinds are the prefixes of generated function names. If a name matches several kinds, the
+// existing queues decide.
 var generatedKinds = []struct {
 	kind       string
 	byConsumer bool
@@ -33,8 +33,8 @@ var generatedKinds = []struct {
 	{"post_", false}, {"consume_", true}, {"consumen_", true}, {"take_from_", true}, {"peek_", false}, {"clear_queue_", false}, {"run_on_", false},
 }
 
-// resolve finds what a name of a generated function stands for, among queues and consumers that
-// there are.
+// resolve returns the queue and consumer that the name of a generated function stands for. They
+// must exist.
 func (s *Session) resolve(name string) (g generated, ok bool) {
 	for _, k := range generatedKinds {
 		rest, fits := strings.CutPrefix(name, k.kind)
@@ -56,8 +56,8 @@ func (s *Session) resolve(name string) (g generated, ok bool) {
 
 const by = "_by_"
 
-// splitBy parts "queue_by_consumer", where both may have "_by_" in them: the shortest queue that
-// there is, with a consumer that there is.
+// splitBy splits "queue_by_consumer", where both names may contain "_by_". It returns the shortest
+// existing queue that has such a consumer.
 func (s *Session) splitBy(name string) (queueName, consumer string, ok bool) {
 	for at := 0; ; {
 		i := strings.Index(name[at:], by)
@@ -77,8 +77,8 @@ func (s *Session) hasRun(queueName string) bool {
 	return s.known().runs[queueName] && !s.hidden(runKind+queueName)
 }
 
-// isTemporary reports whether a queue has the name of a temporary one. A queue called temp may have
-// consumers: their queues have one dot less.
+// isTemporary reports whether a name is that of a temporary queue. The consumer queues of a queue
+// called temp have one dot less.
 func isTemporary(queueName string) bool {
 	rest, ok := strings.CutPrefix(queueName, tempPrefix)
 	return ok && strings.Contains(rest, ".")

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// OrderOf is the place of a message in its queue, by added and then by delayed_until:
-// broker.Options.Order. A message that SQL has not posted says none.
+// OrderOf returns the place of a message in its queue, ordered by added and then delayed_until. It
+// is used as broker.Options.Order. For a message that SQL has not posted, ok is false.
 func OrderOf(m message.Envelope) (at dispatch.Place, ok bool) {
 	v := &viewed{}
 	v.exchange, v.key, v.props, v.body = m.Split()

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestOrderOfAdded: a poster's enqueue_time is the place in the queue, delayed_until decides
-// between equals.
+// TestOrderOfAdded: the poster's enqueue_time determines the place in the queue, and delayed_until
+// breaks ties.
 func TestOrderOfAdded(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	t.Cleanup(func() { enginetest.Close(t, b) })

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// otherValues makes the properties of a message whose headers are not all text.
+// otherValues returns the properties of a message that has headers other than texts.
 func otherValues(table []byte, zone *time.Location) hstore.Map {
 	decoded, err := message.DecodeTable(table)
 	if err != nil {
@@ -36,8 +36,8 @@ func otherValues(table []byte, zone *time.Location) hstore.Map {
 	return m
 }
 
-// sqlText is the text of a header's value: of numbers, booleans and times as SQL writes them, of
-// tables and arrays as JSON.
+// sqlText returns the text of a header value: numbers, booleans and times in SQL syntax, tables and
+// arrays as JSON.
 func sqlText(v any, zone *time.Location) string {
 	switch v := v.(type) {
 	case string:
@@ -75,7 +75,7 @@ func floatText(f float64, bits int) string {
 	return strconv.FormatFloat(f, 'g', -1, bits)
 }
 
-// jsonValue is a value of a table as encoding/json takes it.
+// jsonValue converts a table value for encoding/json.
 func jsonValue(v any, zone *time.Location) any {
 	switch v := v.(type) {
 	case nil, bool:
@@ -102,7 +102,7 @@ func jsonValue(v any, zone *time.Location) any {
 	case float32, float64, message.Decimal:
 		s := sqlText(v, zone)
 		if _, err := strconv.ParseFloat(s, 64); err != nil || strings.ContainsAny(s, "IN") {
-			return s // JSON has no such number
+			return s // not representable as a JSON number
 		}
 		return json.Number(s)
 	}
@@ -112,7 +112,7 @@ func jsonValue(v any, zone *time.Location) any {
 	return sqlText(v, zone)
 }
 
-// hexText is bytes as PostgreSQL writes a bytea.
+// hexText formats bytes like a PostgreSQL bytea.
 func hexText(b []byte) string { return `\x` + hex.EncodeToString(b) }
 
 func beUint64(b []byte) uint64 {

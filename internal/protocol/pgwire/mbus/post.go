@@ -18,10 +18,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// deadQueue takes the messages that could not be processed.
+// deadQueue is the queue for messages that could not be processed.
 const deadQueue = "dmq"
 
-// postArgs are the arguments of post_<q>; post has the queue's name before them.
+// postArgs returns the arguments of post_<q>. post takes the queue name before them.
 func postArgs() []expr.Arg {
 	return []expr.Arg{
 		arg("data", value.Hstore), optional("headers", value.Hstore), optional("properties", value.Hstore),
@@ -49,7 +49,7 @@ func postFunctions() []*expr.Function {
 	}
 }
 
-// makeDead makes the dead message queue when it is first needed.
+// makeDead creates the dead message queue when it is first needed.
 func (s *Session) makeDead() error {
 	if _, ok := s.sqlQueue(deadQueue); ok {
 		return nil
@@ -57,7 +57,7 @@ func (s *Session) makeDead() error {
 	return s.makeQueue(deadQueue, queueDef{Consumers: 1})
 }
 
-// newIID returns an iid that was never used.
+// newIID returns a unique iid.
 func (s *Session) newIID(name string) (string, error) {
 	n, err := s.b.Sequence(component+" "+s.vhost(), 1)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Session) newIID(name string) (string, error) {
 	return name + "." + strconv.FormatInt(n, 10), nil
 }
 
-// reserveIID is get_iid.
+// reserveIID implements get_iid.
 func (s *Session) reserveIID(queueName string) (value.Datum, error) {
 	name := strings.ToLower(queueName)
 	if !s.isQueue(name) {
@@ -75,7 +75,7 @@ func (s *Session) reserveIID(queueName string) (value.Datum, error) {
 	return s.newIID(name)
 }
 
-// postTo posts a message; a are the arguments of post_<q>.
+// postTo posts a message. a holds the arguments of post_<q>.
 func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Datum, error) {
 	if err := s.mayChange("post"); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Da
 	return s.post(from, env, name, a)
 }
 
-// named is the queue that a name means: those of SQL are in small letters, others may be called by
-// their very name.
+// named returns the queue that a name refers to. Names of SQL queues are in lower case; other
+// queues are found by their exact names.
 func (s *Session) named(name string) string {
 	if small := strings.ToLower(name); small != name && !s.isQueue(name) {
 		return small
@@ -105,14 +105,14 @@ func (s *Session) named(name string) string {
 	return name
 }
 
-// rights returns the session whose rights apply to a function of a queue: the user's own, but if
-// the queue has the roles model, a role decides and gives the rights of the queue's creator. The
-// role of post_q is mbus_<db>_post_q.
+// rights returns the session whose rights apply to a function of a queue. By default it is the
+// user's own session. If the queue has the roles model, the user needs the function's role, and the
+// rights are those of the queue's creator. The role for post_q is mbus_<db>_post_q.
 func (s *Session) rights(queueName, function string) (*broker.Session, error) {
 	return s.rightsOf(s.user, queueName, function)
 }
 
-// rightsOf is rights for the owner of a view.
+// rightsOf is rights for a given user, such as the owner of a view.
 func (s *Session) rightsOf(user, queueName, function string) (*broker.Session, error) {
 	q, guarded := s.guard(queueName)
 	if !guarded {
@@ -128,8 +128,8 @@ func (s *Session) rightsOf(user, queueName, function string) (*broker.Session, e
 	return s.ownerSession(q.Owner)
 }
 
-// guard finds the queue whose roles decide about a queue of the engine: the queues of its consumers
-// have no roles of their own, so only administrators can use them by their names.
+// guard returns the queue whose roles control access to an engine queue. Consumer queues have no
+// roles of their own, so only administrators can use them by name.
 func (s *Session) guard(queueName string) (q queueDef, guarded bool) {
 	q, made := s.sqlQueue(queueName)
 	if base, _, part := strings.Cut(queueName, "."); !made && part && !isTemporary(queueName) {
@@ -138,7 +138,7 @@ func (s *Session) guard(queueName string) (q queueDef, guarded bool) {
 	return q, made && q.Roles
 }
 
-// post makes a message that the commit will send, with the rights of from.
+// post creates a message that is sent at the commit, with the rights of from.
 func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a arguments) (value.Datum, error) {
 	p := posting{
 		queue: queueName, database: s.database, user: s.user, now: localTime(env.Now, env.Settings.Zone), settings: &env.Settings,
@@ -159,12 +159,12 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 		p.key = queueName
 	}
 	if err = s.send(from, &p, nil); err != nil {
-		p.claim.Release() // a failed statement has claimed nothing
+		p.claim.Release() // a failed statement holds no claims
 	}
 	return p.iid, err
 }
 
-// chooseIID is the iid that the poster gave, or a new one.
+// chooseIID returns the iid that the client supplied, or a new one.
 func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) (iid string, claim *loans.Claim, err error) {
 	if len(a) < 6 || !a.has(5) {
 		if isTemporary(queueName) {
@@ -184,9 +184,9 @@ func (s *Session) chooseIID(ctx context.Context, queueName string, a arguments) 
 	return iid, claim, err
 }
 
-// claimIID makes sure that an iid is free in a queue and stays so until the transaction ends. As
-// with a unique index, it waits for transactions that have posted or taken a message with it and
-// have not committed. The claim is nil when an earlier post of the transaction has it.
+// claimIID reserves an iid in a queue until the transaction ends, and fails if the iid is in use.
+// As with a unique index, it waits for uncommitted transactions that have posted or taken a message
+// with this iid. The claim is nil if an earlier post of the same transaction holds it.
 func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*loans.Claim, error) {
 	claim, fresh, err := s.tx.Claim(ctx, s.own, queueName+" "+iid)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*loans.C
 	return nil, err
 }
 
-// waitFailed words the error that ended a wait.
+// waitFailed converts the error that ended a wait.
 func (s *Session) waitFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -231,7 +231,7 @@ func (s *Session) waitFailed(ctx context.Context, err error) error {
 	return s.failed(err)
 }
 
-// holding is what the transaction has while it waits.
+// holding returns what the transaction holds while it waits, for deadlock detection.
 func (s *Session) holding() loans.Holdings {
 	h := loans.Holdings{Loans: s.loans()}
 	for i := range s.work.entries {
@@ -242,8 +242,8 @@ func (s *Session) holding() loans.Holdings {
 	return h
 }
 
-// send routes a message and adds it to the transaction.
-// copyOf is the message that it takes the place of, if any.
+// send routes a message and adds it to the transaction. copyOf is the message that it replaces, if
+// any.
 func (s *Session) send(from *broker.Session, p *posting, copyOf *shard.Loan) error {
 	m, err := s.encoder.encode(p)
 	if err != nil {
@@ -267,18 +267,19 @@ func (s *Session) send(from *broker.Session, p *posting, copyOf *shard.Loan) err
 	case !targets.Empty():
 	case p.exchange == "":
 		return raise("Unknown queue:%s", p.queue)
-	case from.HasQueue(p.queue): // the exchange is another thing that has the queue's name
+	case from.HasQueue(p.queue): // the exchange with the queue's name does not belong to the queue
 		p.exchange, p.key = "", p.queue
 		return s.send(from, p, copyOf)
 	}
 	if err := s.add(p, p.queue, &m, targets, copyOf); err != nil || p.verbatim {
-		return err // what moves is not posted
+		return err // a moved message is not posted again
 	}
 	return s.sendCopies(from, p, copies, []string{p.exchange})
 }
 
-// add adds a message to the transaction. named is the queue that it must not miss, if any. What
-// could not be committed is refused here: until then it is held in memory. Errors: ErrTooLarge.
+// add adds a message to the transaction. named is the queue that the message must reach, if any. It
+// returns ErrTooLarge for a transaction that is too large to commit, because posts are held in
+// memory until the commit.
 func (s *Session) add(p *posting, named string, m *encoded, targets shard.Targets, copyOf *shard.Loan) error {
 	post := &pending{iid: p.iid, named: named, claim: p.claim}
 	post.publish = shard.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
@@ -311,7 +312,7 @@ func (s *Session) add(p *posting, named string, m *encoded, targets shard.Target
 	return nil
 }
 
-// ready reports whether a pending post could be received now by its own session.
+// ready reports whether the session itself could receive a pending post now.
 func (s *Session) ready(p *pending, now int64) bool {
 	if p.publish.NotBefore > now || p.publish.Deadline != 0 && p.publish.Deadline <= now {
 		return false
@@ -324,14 +325,13 @@ func (s *Session) ready(p *pending, now int64) bool {
 	return true
 }
 
-// exists reports whether there is a message of this id anywhere, as the session sees it; but is not
-// counted.
+// exists reports whether a message with this id exists anywhere, as the session sees it. It ignores
+// but.
 func (s *Session) exists(iid string, but *pending) bool {
 	return s.posted(iid, but) || s.own.Alive(iid, s.loansOf(iid)...)
 }
 
-// posted reports whether the transaction itself has posted a message of this id; but is not
-// counted.
+// posted reports whether the transaction itself has posted a message with this id. It ignores but.
 func (s *Session) posted(iid string, but *pending) bool {
 	for i := range s.work.entries {
 		if p := s.work.entries[i].post; p != nil && p != but && p.iid == iid && p.alive() {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// void is what a function gives that gives nothing.
+// void is the result of a function that returns nothing.
 const void = ""
 
 func queueFunctions() []*expr.Function {
@@ -27,17 +27,17 @@ func queueFunctions() []*expr.Function {
 	}
 }
 
-// queuePolicy is that of all queues that SQL makes.
+// queuePolicy returns the policy of all queues created by SQL.
 func queuePolicy() catalog.QueuePolicy {
 	p := catalog.DefaultQueuePolicy()
 	p.ConsumeAfter = true
 	return p
 }
 
-// queueArgs show the policy to clients that look at the queue over AMQP.
+// queueArgs returns the arguments that show the policy to AMQP clients.
 func queueArgs() message.Table { return message.Table{{Name: orderedArg, Value: true}} }
 
-// orderedArg is the argument of queues whose messages have an order.
+// orderedArg is the argument of queues with message dependencies (consume_after).
 const orderedArg = "x-consume-after"
 
 func (s *Session) createQueue(_ *expr.Env, a arguments) (value.Datum, error) {
@@ -49,8 +49,8 @@ func (s *Session) createQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	return void, s.makeQueue(name, def)
 }
 
-// makeQueue makes a queue of the engine for the consumer default, an exchange of the same name that
-// feeds it, and the parameter that says so. What is there stays.
+// makeQueue creates an engine queue for the consumer default, an exchange of the same name that
+// feeds it, and the parameter that defines it. Existing objects are kept.
 func (s *Session) makeQueue(name string, def queueDef) error {
 	if err := s.mayChange("create_queue"); err != nil {
 		return err
@@ -58,10 +58,10 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	if err := s.again(queueKind+name, "queue \""+name+"\""); err != nil {
 		return err
 	}
-	if _, ok := s.sqlQueue(name); ok && s.own.HasQueue(name) && s.own.HasExchange(name) { // others may have deleted either
+	if _, ok := s.sqlQueue(name); ok && s.own.HasQueue(name) && s.own.HasExchange(name) { // other clients may have deleted either
 		return nil
 	}
-	if err := s.mayRemove(name, true, []string{name}); err != nil { // a queue and an exchange of AMQP may be there already
+	if err := s.mayRemove(name, true, []string{name}); err != nil { // an AMQP queue or exchange may have the name
 		return err
 	}
 	if def.Roles {
@@ -86,16 +86,16 @@ func (s *Session) makeQueue(name string, def queueDef) error {
 	return d.make()
 }
 
-// edit is some changes of the definitions that happen together, and what undoes them.
+// edit is a set of changes of the definitions that are made together, with their reversal.
 type edit struct {
 	s          *Session
 	do, undo   broker.Definitions
-	unlessUsed string // a queue: nothing is undone when it has messages, which others have committed
+	unlessUsed string // a queue: nothing is undone if it has messages, which others have committed
 }
 
 func (s *Session) edit() *edit { return &edit{s: s} }
 
-// make makes the changes. A rollback of the transaction undoes them.
+// make applies the changes. A rollback of the transaction reverts them.
 func (d *edit) make() error {
 	if err := d.s.own.Define(&d.do); err != nil {
 		return d.s.failed(err)
@@ -113,7 +113,7 @@ func (d *edit) takeBack() {
 	d.s.own.Define(&d.undo) //nolint:errcheck // a rollback cannot report errors
 }
 
-// declareQueue makes a durable queue of the engine if it is not there.
+// declareQueue creates a durable engine queue if it does not exist.
 func (d *edit) declareQueue(name string) {
 	if d.s.own.HasQueue(name) {
 		return
@@ -127,11 +127,11 @@ func (d *edit) bind(spec catalog.BindSpec) {
 	d.undo.Unbind(spec)
 }
 
-// setParameter gives a parameter of the virtual host its value.
+// setParameter sets a parameter of the virtual host.
 func (d *edit) setParameter(name string, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // all of them are plain structs
+		panic(err) // cannot happen: all values are plain structs
 	}
 	d.do.SetParameter(component, name, text)
 	if before, had := d.s.b.Parameter(d.s.vhost(), component, name); had {
@@ -175,7 +175,7 @@ func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {
 	return void, nil
 }
 
-// mayRemove refuses what removeQueue could not do: at the end of a transaction it is too late.
+// mayRemove returns an error if removeQueue would fail, which at the commit would be too late.
 func (s *Session) mayRemove(name string, made bool, queues []string) error {
 	for _, q := range queues {
 		if err := s.own.MayConfigure("queue", q); err != nil {
@@ -188,7 +188,7 @@ func (s *Session) mayRemove(name string, made bool, queues []string) error {
 	return s.failed(s.own.MayConfigure("exchange", name))
 }
 
-// removeQueue drops what makeQueue made and what was added since.
+// removeQueue drops what makeQueue created and everything added since.
 func (s *Session) removeQueue(name string, made bool, queues, parameters []string) error {
 	if err := s.endMemberships(queues); err != nil { // first: a crash in between must not grant access
 		return err

@@ -58,7 +58,7 @@ func TestConsumersOfQueue(t *testing.T) {
 	c.call("create_queue", "q", 4)
 	c.call("post", "q", "n=>0")
 	c.call("create_consumer", "q", "done", `(t.properties->'STATE')='DONE'`)
-	c.call("create_consumer", "every", "q") // the other order
+	c.call("create_consumer", "every", "q") // in the reverse order
 	c.call("create_consumer", "q", "done", `(t.properties->'STATE')='DONE'`)
 	c.fails("Consumer with identical name (done) and different selector already exists!", "create_consumer", "q", "done", "true")
 	c.call("create_queue", "r", 4)
@@ -76,7 +76,7 @@ func TestConsumersOfQueue(t *testing.T) {
 	}
 	c.call("post", "q", "n=>1", nil, "STATE=>DONE")
 	c.call("post", "q", "n=>2")
-	for range 2 { // the definitions survive
+	for range 2 { // the definitions survive a restart
 		c.call("post", "q", "x=>3", nil, "STATE=>OPEN")
 		c.s.Close()
 		enginetest.Close(t, b)

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// list is a read-only view for people.
+// list is a read-only view for users.
 type list struct {
 	name    string
 	columns []value.Field
@@ -31,7 +31,7 @@ var listed = []*list{
 	}, (*Session).triggerRows},
 }
 
-// in is the view in a schema.
+// in returns the view in a schema.
 func (l *list) in(schema string) sql.Relation { return &listIn{l, nameOID(schema + "." + l.name)} }
 
 type listIn struct {
@@ -59,7 +59,7 @@ func (l *listIn) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
 	}
 }
 
-// states are the queues of the engine by name.
+// states returns the engine queues by name.
 func (s *Session) states() (map[string]inspect.QueueStatus, error) {
 	all, err := inspect.Queues(s.own)
 	if err != nil {

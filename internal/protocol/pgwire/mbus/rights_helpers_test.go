@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// declarePlain makes a queue and an exchange as AMQP would, both called plain.
+// declarePlain creates a queue and an exchange as AMQP would, both called plain.
 func declarePlain(t *testing.T, own *broker.Session) {
 	t.Helper()
 	if err := own.DeclareExchange(catalog.ExchangeSpec{Name: "plain", Type: routing.TypeFanout, Durable: true}); err != nil {
@@ -22,7 +22,7 @@ func declarePlain(t *testing.T, own *broker.Session) {
 	}
 }
 
-// runNothing is a run of statements that does nothing.
+// runNothing is a Run function that does nothing.
 func runNothing(*expr.Env, string, []*value.Type, []value.Datum, func([]value.Datum) error) error {
 	return nil
 }

@@ -19,8 +19,8 @@ type rightsCase struct {
 	allowed string
 }
 
-// rightsUsers are users without tags: the permission of each has a pattern for everything where its
-// name has the letter, and none elsewhere.
+// rightsUsers are users without tags. The name of each lists the permissions (configure, write,
+// read) that it has on everything.
 var rightsUsers = []string{"none", "c", "w", "r", "wr", "cwr"}
 
 const (
@@ -28,24 +28,24 @@ const (
 	readers = "r wr cwr"
 	writers = "w wr cwr"
 	makers  = "c cwr"
-	owners  = "cwr" // what is made is bound too, which takes write on the one end and read on the other
+	owners  = "cwr" // creating includes binding, which requires write on one side and read on the other
 )
 
-// rightsCases are all functions of the schema.
+// rightsCases returns calls of all functions of the schema.
 func rightsCases(iid string) []rightsCase {
 	call := func(allowed, name string, args ...any) rightsCase { return rightsCase{name, args, allowed} }
 	return []rightsCase{
 		call(owners, "create_queue", "fresh", 1),
-		call(owners, "create_queue", "plain", 1, true), // a queue and an exchange of AMQP
-		call(anybody, "create_queue", "q", 1),          // it is there: nothing is done
+		call(owners, "create_queue", "plain", 1, true), // a queue and an exchange created over AMQP
+		call(anybody, "create_queue", "q", 1),          // exists: no change
 		call(makers, "drop_queue", "q"),
 		call(makers, "drop_queue", "plain"),
 		call(owners, "create_consumer", "q", "fresh"),
 		call(anybody, "create_consumer", "q", "c", "t.data ? 'n'"),
-		call(makers, "create_consumer", "q", "c", "true"), // it exists: a user who may not create it is not told
+		call(makers, "create_consumer", "q", "c", "true"), // exists: a user who may not create it is not told
 		call(makers, "drop_consumer", "c", "q"),
 		call(owners, "create_trigger", "q", "s"),
-		call(owners, "create_trigger", "r", "q"), // there is one back: only a user who may create it is told of the loop
+		call(owners, "create_trigger", "r", "q"), // a cycle: only a user who may create the trigger is told
 		call(owners, "create_trigger", "q", "r", "1=1"),
 		call(owners, "drop_trigger", "q", "r"),
 		call(owners, "create_temporary_consumer", "q"),
@@ -78,15 +78,15 @@ func rightsCases(iid string) []rightsCase {
 		call(readers, "messages", "q", "c"),
 		call(readers, "messages", "q.c"),
 		call(readers, "run_on_q", "select 1"),
-		call(anybody, "is_msg_exists", iid),      // what it answers: TestMessagesOfOthers
-		call(anybody, "estimated_messages", "q"), // as a passive declaration of AMQP does
-		call(anybody, "clear_queue_q"),           // there is nothing to do
+		call(anybody, "is_msg_exists", iid),      // TestMessagesOfOthers checks the result
+		call(anybody, "estimated_messages", "q"), // like a passive declaration in AMQP
+		call(anybody, "clear_queue_q"),           // does nothing
 		call(anybody, "readme"),
 		call(anybody, "readme_rus"),
 	}
 }
 
-// rightsNode has a queue of each kind, and a user of each kind.
+// rightsNode starts a broker with a queue and a user of each kind.
 func rightsNode(t *testing.T) (admin *caller, iid string) {
 	t.Helper()
 	b := openBroker(t, vfs.NewMem())
@@ -112,8 +112,8 @@ func rightsNode(t *testing.T) (admin *caller, iid string) {
 	return admin, admin.text("post", "q", "n=>1")
 }
 
-// TestEveryFunctionAsksForRights: to post takes write, to receive and to look takes read, to make
-// and to drop takes configure.
+// TestEveryFunctionAsksForRights: posting requires write, receiving and looking require read,
+// creating and dropping require configure.
 func TestEveryFunctionAsksForRights(t *testing.T) {
 	admin, iid := rightsNode(t)
 	cases := rightsCases(iid)
@@ -141,8 +141,8 @@ func TestEveryFunctionAsksForRights(t *testing.T) {
 	}
 }
 
-// TestMessagesOfOthers: a user who may not read a queue is not told whether a message is in it, nor
-// what the views for people show of it.
+// TestMessagesOfOthers: a user who may not read a queue does not learn whether a message is in it,
+// and the list views do not show the queue.
 func TestMessagesOfOthers(t *testing.T) {
 	admin, iid := rightsNode(t)
 	for _, u := range rightsUsers {
@@ -166,12 +166,12 @@ func TestMessagesOfOthers(t *testing.T) {
 		if !strings.Contains(u, "w") {
 			continue
 		}
-		own.begin() // what the transaction itself has posted, it may know of
+		own.begin() // the transaction may know of its own posts
 		id := own.text("post", "q", "n=>2")
 		if own.call("is_msg_exists", id)[0][0] != true {
 			t.Errorf("%s: a post of its own is not there", u)
 		}
-		if !strings.Contains(u, "r") { // but to receive it takes read all the same
+		if !strings.Contains(u, "r") { // receiving them still requires read
 			for _, f := range []string{"take", "peek", "take_from_q_by_default", "peek_q"} {
 				own.fails("Access denied", f, id)
 			}
@@ -180,7 +180,7 @@ func TestMessagesOfOthers(t *testing.T) {
 	}
 }
 
-// TestViewAsksForRights: without a grant a view is for its owner and administrators.
+// TestViewAsksForRights: without a grant, only the owner and administrators can use a view.
 func TestViewAsksForRights(t *testing.T) {
 	admin, _ := rightsNode(t)
 	for _, u := range rightsUsers {
@@ -200,7 +200,7 @@ func TestViewAsksForRights(t *testing.T) {
 	}
 }
 
-// TestDemoted: a former administrator has no more rights than others, in open sessions too.
+// TestDemoted: a former administrator loses the rights in open sessions too.
 func TestDemoted(t *testing.T) {
 	admin, _ := rightsNode(t)
 	b := admin.s.b

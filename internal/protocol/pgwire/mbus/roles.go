@@ -8,13 +8,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// GrantRole makes users members of a role of the roles model: a tag of the user with the role's
-// name.
+// GrantRole adds users to a role of the roles model. Membership is a user tag with the role's name.
 func (s *Session) GrantRole(_ *expr.Env, role string, users []string) error {
 	return s.changeRole(role, users, true)
 }
 
-// RevokeRole ends a membership.
+// RevokeRole removes users from a role.
 func (s *Session) RevokeRole(_ *expr.Env, role string, users []string) error {
 	return s.changeRole(role, users, false)
 }
@@ -49,7 +48,7 @@ func (s *Session) tagUser(user, role string, member bool) error {
 	return s.failed(s.b.RemoveUserTag(user, role))
 }
 
-// roleOf is the role that a function of a queue with the roles model asks for.
+// roleOf returns the role that a function of a queue with the roles model requires.
 func (s *Session) roleOf(function string) string { return "mbus_" + s.database + "_" + function }
 
 func postFunction(queueName string) string { return "post_" + queueName }
@@ -58,8 +57,8 @@ func consumeFunction(queueName, consumer string) string {
 	return "consume_" + queueName + by + consumer
 }
 
-// endRoles takes the roles of these functions from all users: a queue that comes under a name that
-// was used before has no members.
+// endRoles removes the roles of these functions from all users, so that a new queue with a reused
+// name starts without members.
 func (s *Session) endRoles(functions ...string) error {
 	for _, u := range s.b.Users() {
 		for _, f := range functions {
@@ -83,8 +82,8 @@ func (s *Session) isRole(role string) bool {
 	return ok && (g.kind == "post_" || g.kind == "consume_") && s.known().queues[g.queue].Roles
 }
 
-// endMemberships takes the roles of queues of the engine, which are to be dropped, from all users:
-// one made later under the name is another.
+// endMemberships removes the roles of engine queues that are to be dropped from all users, so that
+// a later queue of the same name does not inherit them.
 func (s *Session) endMemberships(queues []string) error {
 	var functions []string
 	for _, q := range queues {

@@ -29,12 +29,12 @@ func runFunctions() []*expr.Function {
 	}
 }
 
-// runBatch is how many messages a run function takes at a time.
+// runBatch is the number of messages that a run function takes at a time.
 const runBatch = 100
 
-// runOn runs a statement for each of some messages, with the record as $1, and returns for how many
-// that went well. A message whose statement fails goes to the dead message queue, and what the
-// statement had done is undone.
+// runOn runs a statement for each of up to runBatch messages, with the record as $1, and returns
+// the number of successes. If the statement fails, its effects are undone and the message goes to
+// the dead message queue.
 func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, error) {
 	if s.Run == nil {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "statements cannot be run here")
@@ -65,14 +65,14 @@ func (s *Session) runOn(env *expr.Env, queueName, exec string) (value.Datum, err
 }
 
 // isOfClient reports whether a statement failed for reasons of its own, and not because the broker
-// or the session is at its end.
+// or the session is ending.
 func isOfClient(err error) bool {
 	var e *pgerror.Error
 	return !errors.As(err, &e) || e.Severity != "FATAL" && e.Code != pgerror.AdminShutdown && e.Code != pgerror.QueryCanceled
 }
 
-// bury puts a message that could not be processed into the dead message queue, with its iid: what
-// waits for it waits on.
+// bury moves a message that could not be processed to the dead message queue. It keeps its iid, so
+// that messages that depend on it stay blocked.
 func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 	if err := s.makeDead(); err != nil {
 		return err

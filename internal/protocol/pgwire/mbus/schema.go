@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// schema is one of the two names under which the functions are known.
+// schema is one of the two schemas that contain the functions.
 type schema struct {
 	s      *Session
 	name   string
@@ -21,10 +21,10 @@ type schema struct {
 	made   map[generated]*expr.Function
 }
 
-// schemaNames are those of the functions: both have all of them.
+// schemaNames are the schemas of the functions; each contains all of them.
 var schemaNames = []string{"mbus4", "mbus"}
 
-// Schemas are those that the session's statements can use, beside the catalogs.
+// Schemas returns the schemas available to the session's statements, in addition to the catalogs.
 func (s *Session) Schemas() []sql.Schema {
 	all := make([]sql.Schema, 0, len(schemaNames)+1)
 	for i, name := range schemaNames {
@@ -33,7 +33,7 @@ func (s *Session) Schemas() []sql.Schema {
 	return append(all, &viewSchema{s})
 }
 
-// functionSet is the functions of one schema that are always there; all sessions share it.
+// functionSet holds the fixed functions of one schema. All sessions share it.
 type functionSet struct {
 	byName map[string][]*expr.Function
 	sorted []*expr.Function
@@ -56,14 +56,14 @@ func makeShared() []functionSet {
 	return sets
 }
 
-// Where the OIDs of functions and relations begin; those of generated ones follow from their names.
+// The first OIDs of functions and relations. OIDs of generated ones are derived from their names.
 const (
 	firstFunctionOID = 20000
 	firstRelationOID = 30000
 	generatedOID     = 100000
 )
 
-// allFunctions are the functions that are always there.
+// allFunctions returns the fixed functions.
 func allFunctions() []*expr.Function {
 	return slices.Concat(
 		queueFunctions(), postFunctions(), consumeFunctions(), consumerFunctions(), lookFunctions(), temporaryFunctions(), triggerFunctions(),
@@ -86,7 +86,7 @@ func (c *schema) Functions(_ *expr.Env, name string) []*expr.Function {
 	return []*expr.Function{c.generate(g)}
 }
 
-// generate makes a generated function, or finds it.
+// generate returns a generated function, from the cache if possible.
 func (c *schema) generate(g generated) *expr.Function {
 	f := c.made[g]
 	if f == nil {
@@ -100,10 +100,10 @@ func (c *schema) generate(g generated) *expr.Function {
 	return f
 }
 
-// maxMade bounds the generated functions that a session remembers.
+// maxMade limits the number of generated functions that a session caches.
 const maxMade = 256
 
-// nameOID is an OID that follows from a name.
+// nameOID derives an OID from a name.
 func nameOID(name string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(name))
@@ -150,7 +150,7 @@ func (c *schema) Type(name string) *value.Type {
 	return nil
 }
 
-// scalar makes a function that gives one value. Its session is that of the call.
+// scalar returns a function with a single result. Its session is that of the call.
 func scalar(name string, args []expr.Arg, returns *value.Type, call func(s *Session, env *expr.Env, a arguments) (value.Datum, error)) *expr.Function {
 	return &expr.Function{
 		Name: name, Args: args, Returns: returns, Volatility: expr.Volatile,
@@ -158,8 +158,8 @@ func scalar(name string, args []expr.Arg, returns *value.Type, call func(s *Sess
 	}
 }
 
-// rows makes a function that gives records. They are all there before the first is seen, as with a
-// function of PL/pgSQL.
+// rows returns a function that returns records. As in PL/pgSQL, all records are computed before the
+// first is returned.
 func rows(name string, args []expr.Arg, call func(s *Session, env *expr.Env, a arguments) ([]value.Record, error)) *expr.Function {
 	return &expr.Function{
 		Name: name, Args: args, Returns: value.QTModel, Volatility: expr.Volatile,
@@ -180,13 +180,13 @@ func rows(name string, args []expr.Arg, call func(s *Session, env *expr.Env, a a
 	}
 }
 
-// commented adds what people read about a function.
+// commented sets the comment of a function.
 func commented(f *expr.Function, comment string) *expr.Function {
 	f.Comment = comment
 	return f
 }
 
-// arg is an argument that must be given, optional one that is NULL when it is not.
+// arg returns a required argument, and optional one that defaults to NULL.
 func arg(name string, t *value.Type) expr.Arg { return expr.Arg{Name: name, Type: t} }
 
 func optional(name string, t *value.Type) expr.Arg {
@@ -197,11 +197,11 @@ func defaulted(name, text string) expr.Arg {
 	return expr.Arg{Name: name, Type: value.Text, HasDefault: true, Default: text, DefaultSQL: "'" + text + "'::text"}
 }
 
-// arguments are those of a call.
+// arguments are the arguments of a call.
 type arguments []value.Datum
 
-// text is a text argument; NULL reads as "<NULL>" in what people are told, and is no name of
-// anything.
+// text returns a text argument. NULL becomes "<NULL>", which is readable in messages and is not a
+// valid name.
 func (a arguments) text(i int) string {
 	if t, ok := a[i].(string); ok {
 		return t
@@ -221,7 +221,7 @@ func (a arguments) boolean(i int) bool {
 	return b
 }
 
-// raise is what RAISE EXCEPTION gives.
+// raise returns the error of RAISE EXCEPTION.
 func raise(format string, args ...any) error {
 	return pgerror.New(pgerror.RaiseException, format, args...)
 }

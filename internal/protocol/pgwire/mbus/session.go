@@ -18,41 +18,41 @@ import (
 // Options describe a session.
 type Options struct {
 	User       string
-	Database   string              // as the client named it
-	Largest    int64               // bytes of a message's body; 0: no limit
-	Semaphores *semaphores.Manager // of the broker; nil: there are none
-	Loans      *loans.Manager      // of the broker
+	Database   string              // as given by the client
+	Largest    int64               // bytes of a message body; 0: no limit
+	Semaphores *semaphores.Manager // the broker's; nil: there are none
+	Loans      *loans.Manager      // the broker's
 }
 
-// Session is what the functions of one client work on. It is the Work of its sql.Session, and
-// expr.Env.Session. Its methods belong to one goroutine.
+// Session is the state that the functions of one client work on. It is the Work of its sql.Session,
+// and expr.Env.Session. Its methods must be called from one goroutine.
 type Session struct {
 	b          *broker.Broker
 	own        *broker.Session
 	user       string
 	database   string
-	largest    int64                      // bytes of a message's body; 0: no limit
+	largest    int64                      // bytes of a message body; 0: no limit
 	semaphores *semaphores.Manager        // nil: there are none
-	owners     map[string]*broker.Session // of views that were used, by the name of the view's owner
-	tag        string                     // of the session, in the names of temporary queues
-	temps      []string                   // temporary queues made so far, with those that have gone
+	owners     map[string]*broker.Session // by owner of the views that were used
+	tag        string                     // part of the names of temporary queues
+	temps      []string                   // temporary queues created so far, including deleted ones
 	tempNo     int
 
 	work    journal
 	tx      loans.Transaction
-	room    int64 // bytes that the posts of a transaction may take
+	room    int64 // bytes available to the posts of a transaction
 	defs    definitions
 	encoder encoder
 	closed  bool
 
-	running  bool                 // a run function is at work
+	running  bool                 // a run function is executing
 	compiled map[string]*selector // selectors given to dyn_consume
 
-	// Run runs the statements of a text in the open transaction; it is that of the sql.Session.
-	// nil: run functions are refused.
+	// Run runs the statements of a text in the open transaction; it is the Run of the sql.Session.
+	// If it is nil, run functions are refused.
 	Run func(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error
-	// InBlock reports whether the open transaction is one that its client ends, by COMMIT; nil:
-	// always.
+	// InBlock reports whether the open transaction is an explicit block that the client ends with
+	// COMMIT. If it is nil, that is always assumed.
 	InBlock func() bool
 }
 
@@ -61,7 +61,7 @@ var (
 	_ sql.Roles = (*Session)(nil)
 )
 
-// NewSession returns the session of a client that was let into the virtual host of own; Close
+// NewSession returns the session of a client that has access to the virtual host of own. Close
 // closes own too.
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
@@ -72,10 +72,10 @@ func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	return s
 }
 
-// Superuser reports whether the user may do everything, as it is now.
+// Superuser reports whether the user currently is an administrator.
 func (s *Session) Superuser() bool { return slices.Contains(s.tags(), catalog.TagAdministrator) }
 
-// tags are those of the user, as they are now.
+// tags returns the current tags of the user.
 func (s *Session) tags() []string {
 	u, err := s.b.User(s.user)
 	if err != nil {
@@ -84,13 +84,13 @@ func (s *Session) tags() []string {
 	return u.Tags
 }
 
-// of is the session that a function was called in.
+// of returns the session that a function was called in.
 func of(env *expr.Env) *Session { return env.Session.(*Session) }
 
-// vhost is the name of the session's virtual host.
+// vhost returns the name of the session's virtual host.
 func (s *Session) vhost() string { return s.own.VHost() }
 
-// mayChange refuses what changes something in a transaction that only reads.
+// mayChange returns an error in a read-only transaction.
 func (s *Session) mayChange(function string) error {
 	if s.work.readOnly {
 		return pgerror.New("25006", "cannot execute %s() in a read-only transaction", function)
@@ -98,7 +98,7 @@ func (s *Session) mayChange(function string) error {
 	return nil
 }
 
-// ownerSession is a session with the rights of the owner of a view.
+// ownerSession returns a session with the rights of the owner of a view.
 func (s *Session) ownerSession(owner string) (*broker.Session, error) {
 	if owner == s.user {
 		return s.own, nil
@@ -117,7 +117,7 @@ func (s *Session) ownerSession(owner string) (*broker.Session, error) {
 	return o, nil
 }
 
-// Close ends the session: what is open is rolled back, temporary queues go.
+// Close ends the session: it rolls back the open transaction and deletes temporary queues.
 func (s *Session) Close() {
 	if s.closed {
 		return

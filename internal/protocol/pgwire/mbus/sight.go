@@ -8,11 +8,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// overseers are the tags of users who see all queues, as RabbitMQ's management shows them.
+// overseers are the tags of users who can see all queues, as in RabbitMQ's management UI.
 var overseers = []string{catalog.TagAdministrator, "monitoring", "policymaker", "management"}
 
-// sight tells of which queues the views for people show something to the user: of all with a tag
-// for that, else of those that the user may do something with, by a permission or by a role.
+// sight returns a function that reports whether the list views show a queue to the user. A user
+// with an overseer tag sees all queues; another user sees the queues for which a permission or a
+// role allows something.
 func (s *Session) sight() func(queueName string) bool {
 	tags := s.tags()
 	if slices.ContainsFunc(tags, func(t string) bool { return slices.Contains(overseers, t) }) {
@@ -36,7 +37,7 @@ func (s *Session) knowsOf(iid string) (bool, error) {
 	case s.posted(iid, nil), s.Superuser():
 		return true, nil
 	}
-	for _, home := range s.homes(iid)[:1] { // most are there: others are not looked through
+	for _, home := range s.homes(iid)[:1] { // usually it is there, and the search ends
 		if ok, err := s.reads(home, iid); ok || err != nil {
 			return ok, err
 		}
@@ -56,7 +57,8 @@ func (s *Session) knowsOf(iid string) (bool, error) {
 	return false, nil
 }
 
-// reads reports whether the user may consume from a queue of the engine and a message is in it.
+// reads reports whether the user may consume from an engine queue and the queue contains the
+// message.
 func (s *Session) reads(queueName, iid string) (bool, error) {
 	base, consumer, part := strings.Cut(queueName, ".")
 	if _, made := s.sqlQueue(base); !part || !made || isTemporary(queueName) {
@@ -64,7 +66,7 @@ func (s *Session) reads(queueName, iid string) (bool, error) {
 	}
 	from, err := s.rights(queueName, consumeFunction(base, consumer))
 	if err != nil || from.MayRead(queueName) != nil {
-		return false, nil // for this user it is not there
+		return false, nil // invisible to this user
 	}
 	_, ok, err := s.find(from, queueName, iid)
 	return ok, err

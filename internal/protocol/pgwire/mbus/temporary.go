@@ -21,7 +21,8 @@ func temporaryFunctions() []*expr.Function {
 	}
 }
 
-// makeTemporary makes a queue that only this session reads and that ends with it.
+// makeTemporary creates a queue that only this session can read. It is deleted when the session
+// ends.
 func (s *Session) makeTemporary() (string, error) {
 	if err := s.mayChange("create_temporary_queue"); err != nil {
 		return "", err

@@ -7,18 +7,18 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// unix2000 is 2000-01-01 00:00 UTC in seconds since 1970; value.Timestamp counts from there.
+// unix2000 is 2000-01-01 00:00 UTC in Unix seconds, the epoch of value.Timestamp.
 const unix2000 = 946684800
 
 const hour = value.Timestamp(3600 * 1e6)
 
-// The ends of the range of a timestamp are its infinities.
+// The ends of the range of a timestamp represent infinity.
 const (
 	infinity      = value.Timestamp(math.MaxInt64)
 	minusInfinity = value.Timestamp(math.MinInt64)
 )
 
-// localTime is the moment t as clocks in a zone show it.
+// localTime returns the local time in a zone at the moment t.
 func localTime(t value.TimestampTZ, zone *time.Location) value.Timestamp {
 	if zone == time.UTC {
 		return value.Timestamp(t)
@@ -28,13 +28,13 @@ func localTime(t value.TimestampTZ, zone *time.Location) value.Timestamp {
 	return value.Timestamp(int64(t) + int64(offset)*1e6)
 }
 
-// localOfUnix is localTime of seconds since 1970.
+// localOfUnix is localTime for Unix seconds.
 func localOfUnix(seconds int64, zone *time.Location) value.Timestamp {
 	return localTime(value.TimestampTZ((seconds-unix2000)*1e6), zone)
 }
 
-// instant is the moment, in microseconds since 1970, at which clocks in a zone show t; the
-// infinities stay the ends of the range.
+// instant returns the moment, in Unix microseconds, at which the local time in a zone is t.
+// Infinities map to the ends of the range.
 func instant(t value.Timestamp, zone *time.Location) int64 {
 	switch {
 	case t >= infinity-unix2000*1e6:
@@ -50,7 +50,7 @@ func instant(t value.Timestamp, zone *time.Location) int64 {
 	return time.Date(c.Year(), c.Month(), c.Day(), c.Hour(), c.Minute(), c.Second(), c.Nanosecond(), zone).UnixMicro()
 }
 
-// ceilMillis and floorMillis round microseconds to milliseconds.
+// ceilMillis rounds microseconds up to milliseconds, and floorMillis rounds them down.
 func ceilMillis(micros int64) int64 {
 	ms := micros / 1000
 	if micros%1000 > 0 {
@@ -69,8 +69,8 @@ func floorMillis(micros int64) int64 {
 
 var plain = value.Defaults()
 
-// appendTimestamp appends the ISO text of t, whatever the session's DateStyle: it is kept in
-// messages.
+// appendTimestamp appends t in ISO format. It ignores the session's DateStyle, because the text is
+// stored in messages.
 func appendTimestamp(dst []byte, t value.Timestamp) []byte {
 	if t == infinity {
 		return append(dst, "infinity"...)
@@ -103,8 +103,8 @@ func appendTimestamp(dst []byte, t value.Timestamp) []byte {
 
 func two(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// parseTimestamp reads a timestamp from a message. The ISO form that is written there is read
-// without detours.
+// parseTimestamp parses a timestamp from a message, with a fast path for the ISO format of
+// appendTimestamp.
 func parseTimestamp(s string, set *value.Settings) (value.Timestamp, error) {
 	if t, ok := parseISO(s); ok {
 		return t, nil
@@ -116,7 +116,7 @@ func parseTimestamp(s string, set *value.Settings) (value.Timestamp, error) {
 	return d.(value.Timestamp), nil
 }
 
-// parseISO reads what appendTimestamp writes for years of four digits.
+// parseISO parses the output of appendTimestamp for years with four digits.
 func parseISO(s string) (value.Timestamp, bool) {
 	if len(s) < 19 || len(s) > 26 || len(s) == 20 || s[4] != '-' || s[7] != '-' || s[10] != ' ' || s[13] != ':' || s[16] != ':' {
 		return 0, false
@@ -152,7 +152,7 @@ func parseISO(s string) (value.Timestamp, bool) {
 		return 0, false
 	}
 	t := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], micros*1000, time.UTC)
-	if t.Day() != part[2] { // there is no such day
+	if t.Day() != part[2] { // the date does not exist
 		return 0, false
 	}
 	return value.Timestamp(t.UnixMicro() - unix2000*1e6), true

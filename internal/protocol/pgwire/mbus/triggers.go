@@ -34,7 +34,7 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	if slices.Contains(s.triggers(), t) {
 		return void, nil
 	}
-	if err := s.mayTrigger(t); err != nil { // first: what else is refused tells of triggers that there are
+	if err := s.mayTrigger(t); err != nil { // first: other errors would reveal existing triggers
 		return nil, err
 	}
 	for _, have := range s.triggers() {
@@ -54,8 +54,8 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	return void, d.make()
 }
 
-// mayTrigger checks the rights on both ends, whether they exist or not: the bindings of a trigger
-// are created with its queues.
+// mayTrigger checks the rights on both queues, whether or not they exist, because the trigger's
+// bindings are created along with its queues.
 func (s *Session) mayTrigger(t trigger) error {
 	if err := s.own.MayConfigure("exchange", t.Dst); err != nil {
 		return s.failed(err)
@@ -70,28 +70,29 @@ func (s *Session) mayTrigger(t trigger) error {
 	return s.failed(s.own.MayBind(&spec))
 }
 
-// mayCopyFrom asks whether the user may have what is posted to a queue.
+// mayCopyFrom checks that the user may receive what is posted to a queue.
 func (s *Session) mayCopyFrom(queueName string) error {
 	_, err := s.rights(queueName, consumeFunction(queueName, defaultConsumer))
 	return err
 }
 
-// noticeMissing tells that a queue of a trigger is not there; the trigger works from when it is.
+// noticeMissing notifies the client that a queue of a trigger does not exist. The trigger takes
+// effect once the queue exists.
 func (s *Session) noticeMissing(env *expr.Env, kind, queueName string) {
 	if !s.isQueue(queueName) && (kind != "source" || queueName != semaphores.Exchange) {
 		env.Notice(pgerror.Notice("WARNING: %s queue (%s) does not exists (yet?)", kind, queueName))
 	}
 }
 
-// bindTrigger makes the binding that copies, once both queues are there; coming is one that is
-// being made.
+// bindTrigger creates the trigger's binding if both queues exist. coming is a queue that is being
+// created.
 func (d *edit) bindTrigger(t trigger, coming string) {
 	there := func(name string) bool { return name == coming || d.s.isQueue(name) }
 	if !there(t.Dst) {
 		return
 	}
 	switch {
-	case t.Src == semaphores.Exchange: // no queue, but what semaphores tell
+	case t.Src == semaphores.Exchange: // not a queue, but the events of semaphores
 		if !d.s.own.HasExchange(t.Src) { // as the first semaphore would
 			d.do.DeclareExchange(catalog.ExchangeSpec{Name: t.Src, Type: routing.TypeTopic, Durable: true})
 		}
@@ -101,8 +102,8 @@ func (d *edit) bindTrigger(t trigger, coming string) {
 	d.bind(t.binding(t.Dst == coming || d.s.own.HasExchange(t.Dst)))
 }
 
-// binding is that of a trigger: to the exchange of dst if it has one, so that its consumers and
-// triggers get the copy too.
+// binding returns the binding of a trigger. If dst has an exchange, the binding leads there, so
+// that the consumers and triggers of dst receive the copy too.
 func (t trigger) binding(toExchange bool) catalog.BindSpec {
 	args := append(selectorTable(t.Selector), message.Field{Name: triggerArg, Value: true})
 	spec := catalog.BindSpec{Source: t.Src, Destination: t.Dst, ToExchange: toExchange, Args: args}
@@ -112,7 +113,7 @@ func (t trigger) binding(toExchange bool) catalog.BindSpec {
 	return spec
 }
 
-// checkTrigger refuses a way back from dst to src, and a selector that is not one.
+// checkTrigger rejects a trigger that closes a cycle from dst back to src, and an invalid selector.
 func (s *Session) checkTrigger(t trigger) error {
 	to := map[string][]string{}
 	for _, have := range s.triggers() {
@@ -157,7 +158,7 @@ func (s *Session) dropTrigger(_ *expr.Env, a arguments) (value.Datum, error) {
 		s.hide([]string{triggerName(t.Src, t.Dst)}, func() error {
 			var d broker.Definitions
 			d.Unbind(t.binding(true))
-			d.Unbind(t.binding(false)) // of the time when dst was no queue of SQL
+			d.Unbind(t.binding(false)) // from before dst was an SQL queue
 			d.DeleteParameter(component, triggerName(t.Src, t.Dst))
 			return s.own.Define(&d)
 		})

@@ -12,11 +12,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// twinSession is what a session of the model has done in its transaction: an undo list.
+// twinSession is the model of a session's open transaction.
 type twinSession struct {
 	c     *caller
 	open  bool
-	posts map[string]bool // its own, not committed, not taken by itself
+	posts map[string]bool // its own uncommitted posts, not taken by itself
 	taken map[string]bool // committed messages that it holds
 	marks []twinMark
 }
@@ -26,8 +26,8 @@ type twinMark struct {
 	posts, taken map[string]bool
 }
 
-// TestTransactionsTwin makes random calls in some sessions and compares with a naive model which
-// session sees which messages.
+// TestTransactionsTwin makes random calls in several sessions and compares the messages visible to
+// each session with a naive model.
 func TestTransactionsTwin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -119,7 +119,7 @@ func TestTransactionsTwin(t *testing.T) {
 					s.taken[iid] = true
 				}
 			}
-		case op == 18 && r.IntN(10) == 0: // all sessions are gone, the broker restarts
+		case op == 18 && r.IntN(10) == 0: // all sessions end and the broker restarts
 			for _, s := range sessions {
 				s.c.s.Close()
 				settle(s, false)

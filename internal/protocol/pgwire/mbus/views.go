@@ -12,19 +12,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// viewDef is a view of create_view: INSERT posts and SELECT takes a message, with the rights of the
-// owner.
+// viewDef is a view created by create_view. INSERT posts a message and SELECT takes one, with the
+// rights of the owner.
 type viewDef struct {
 	name     string // "schema.name"
 	Queue    string `json:"queue"`
 	Consumer string `json:"consumer"`
 	Owner    string `json:"owner"`
-	Columns  []int  `json:"columns"` // of qt_model
-	// Grants has the privileges of users, SELECT and INSERT; "public" means all users.
+	Columns  []int  `json:"columns"` // columns of qt_model
+	// Grants holds the privileges of users, SELECT and INSERT; "public" stands for all users.
 	Grants map[string][]string `json:"grants,omitempty"`
 }
 
-// publicSchema is where views are.
+// publicSchema is the schema of views.
 const publicSchema = "public"
 
 func viewFunctions() []*expr.Function {
@@ -78,14 +78,14 @@ func (s *Session) createView(a arguments, columns []int) error {
 	return s.set(viewKind+in+"."+name, viewDef{Queue: queueName, Consumer: consumer, Owner: s.user, Columns: columns})
 }
 
-// viewNamed finds a view of the schema public.
+// viewNamed returns a view of the schema public.
 func (s *Session) viewNamed(name string) (*viewDef, bool) {
 	full := publicSchema + "." + name
 	v, ok := s.known().views[full]
 	return v, ok && !s.hidden(viewKind+full)
 }
 
-// viewSchema is the schema public: the views.
+// viewSchema is the schema public, which contains the views.
 type viewSchema struct{ s *Session }
 
 func (c *viewSchema) Name() string { return publicSchema }
@@ -119,7 +119,7 @@ func (c *viewSchema) AllRelations(*expr.Env) (all []sql.Relation) {
 	return all
 }
 
-// view is a view as a session uses it.
+// view is a view in a session.
 type view struct {
 	s   *Session
 	def *viewDef
@@ -134,7 +134,7 @@ func (v *view) Kind() byte { return 'v' }
 // Takes implements sql.Taker.
 func (v *view) Takes() {}
 
-// Owner is the user whose rights count.
+// Owner returns the user whose rights apply.
 func (v *view) Owner() string { return v.def.Owner }
 
 func (v *view) Columns() []value.Field {
@@ -211,7 +211,7 @@ func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum
 	if !v.s.isQueue(v.def.Queue) {
 		return nil, raise("Unknown queue:%s", v.def.Queue)
 	}
-	a := make(arguments, 6) // of post_<q>
+	a := make(arguments, 6) // the arguments of post_<q>
 	for i, c := range v.def.Columns {
 		switch c {
 		case colData:
@@ -230,7 +230,7 @@ func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum
 	return row, nil
 }
 
-// Grant gives privileges on the view to users.
+// Grant grants a privilege on the view to users.
 func (v *view) Grant(_ *expr.Env, privilege string, users []string) error {
 	return v.regrant(privilege, users, func(have []string, p string) []string {
 		if slices.Contains(have, p) {
@@ -240,7 +240,7 @@ func (v *view) Grant(_ *expr.Env, privilege string, users []string) error {
 	})
 }
 
-// Revoke takes privileges on the view from users.
+// Revoke revokes a privilege on the view from users.
 func (v *view) Revoke(_ *expr.Env, privilege string, users []string) error {
 	return v.regrant(privilege, users, func(have []string, p string) []string {
 		return slices.DeleteFunc(slices.Clone(have), func(h string) bool { return h == p })
@@ -277,7 +277,7 @@ func (v *view) regrant(privilege string, users []string, change func(have []stri
 	return nil
 }
 
-// privilegesOf are those of a view among what GRANT names.
+// privilegesOf returns the privileges that a view supports out of those that a GRANT names.
 func privilegesOf(privilege string) []string {
 	switch p := strings.ToUpper(privilege); p {
 	case "ALL", "ALL PRIVILEGES":
@@ -285,7 +285,7 @@ func privilegesOf(privilege string) []string {
 	case "SELECT", "INSERT":
 		return []string{p}
 	}
-	return nil // UPDATE, DELETE and the like say nothing here
+	return nil // UPDATE, DELETE and the like have no effect here
 }
 
 func noSuchRole(name string) error {

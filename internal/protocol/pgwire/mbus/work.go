@@ -12,50 +12,51 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// journal is what the open transaction has done so far, in order. A savepoint is a length of it.
+// journal records what the open transaction has done so far, in order. A savepoint is a length of
+// it.
 type journal struct {
 	readOnly          bool
 	entries           []entry
 	posts             int   // pending posts among them
-	bytes             int64 // of memory that they take
+	bytes             int64 // memory used by them
 	holds             int   // held messages among them
 	steps             int   // changes of the definitions among them
 	claims            int   // claims of pending posts
 	tasks, semaphores int   // changes of tasks and of their semaphores among them
 }
 
-// pendingBytes is what a pending post takes beside its message, about.
+// pendingBytes is the approximate memory overhead of a pending post beyond its message.
 const pendingBytes = 256
 
 func (p *pending) bytes() int64 { return int64(len(p.publish.Env)) + pendingBytes }
 
-// entry is one thing that was done; exactly one of its parts is set.
+// entry is one operation; exactly one of its fields is set.
 type entry struct {
 	post *pending // a post that waits for the commit
 	held *held    // a message that was taken from its queue
-	own  *ownTake // a pending post that the transaction itself took
+	own  *ownTake // a take of one of the transaction's own pending posts
 	step *step    // a change of the definitions
 
-	task      *TaskChange       // of a semaphore; it waits for the commit
-	semaphore semaphores.Change // an update or a deletion of one; it waits too
+	task      *TaskChange       // applied at the commit
+	semaphore semaphores.Change // an update or a deletion; applied at the commit
 }
 
-// pending is a post that only its own session sees.
+// pending is a post that is visible only to its own session.
 type pending struct {
 	publish shard.Publish
 	iid     string
 	named   string       // the queue that the client named; "" for a copy made by a trigger
-	after   []string     // it waits for these messages
-	claim   *loans.Claim // to its iid, if that was given
-	taken   []string     // queues from which the transaction has taken it already
-	purged  bool         // it was deleted from all of them
+	after   []string     // ids of the messages that it depends on
+	claim   *loans.Claim // on its iid, if the client supplied it
+	taken   []string     // queues from which the transaction has already taken it
+	purged  bool         // deleted from all queues
 }
 
-// held is a message that was taken: the commit deletes it, a rollback puts it back.
+// held is a message that was taken. The commit deletes it, a rollback returns it.
 type held struct {
 	queue  *shard.Queue
 	handle queue.Handle
-	iid    string // "": it has none
+	iid    string // "": none
 }
 
 type ownTake struct {
@@ -63,7 +64,7 @@ type ownTake struct {
 	queue string
 }
 
-// step is a change of the definitions. undo takes it back, commit finishes it; either may be nil.
+// step is a change of the definitions. undo reverts it and commit completes it; either may be nil.
 type step struct {
 	undo   func()
 	commit func() error
@@ -95,8 +96,8 @@ func (j *journal) add(e entry) {
 // Begin starts a transaction.
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
-// Commit makes durable what the transaction did. With an error nothing of its posts, takes and
-// changes of semaphores has happened, or, when the log has failed, all of them may have.
+// Commit makes the transaction durable. If it returns an error, none of its posts, takes and
+// semaphore changes has happened, except that after a failure of the log all of them may have.
 func (s *Session) Commit() error {
 	j := &s.work
 	if len(j.entries) == 0 {
@@ -125,7 +126,7 @@ func (s *Session) Commit() error {
 	return failed
 }
 
-// commitWork does what waits for the commit, all of it or nothing.
+// commitWork applies everything that is deferred to the commit, atomically.
 func (s *Session) commitWork() error {
 	j := &s.work
 	var tx *broker.Tx
@@ -145,9 +146,10 @@ func (s *Session) commitWork() error {
 	return nil
 }
 
-// renew looks up the queues of all posts again, except those from which the transaction took them
-// itself. Other sessions may have dropped them since, where a drop of a table would wait for this
-// transaction: renew fails if a message posted by the client would be lost.
+// renew looks up the queues of all posts again, except those from which the transaction took the
+// posts itself. Other sessions may have dropped queues since; in PostgreSQL, a drop of a table
+// would wait for this transaction. renew returns an error if a message posted by the client would
+// be lost.
 func (s *Session) renew() error {
 	for i := range s.work.entries {
 		p := s.work.entries[i].post
@@ -169,8 +171,9 @@ func (s *Session) renew() error {
 	return nil
 }
 
-// fill adds all posts and then all takes to tx, neighbours taken together. Posts go first: a
-// message that moves to another queue keeps its iid, and what waits for it must not see it gone.
+// fill adds all posts and then all takes to tx, and combines adjacent takes. Posts go first: a
+// message that moves to another queue keeps its iid, and messages that depend on it must not be
+// unblocked in between.
 func (j *journal) fill(tx *broker.Tx) {
 	for i := range j.entries {
 		if p := j.entries[i].post; p != nil && !p.purged && !p.publish.Targets.Empty() {
@@ -197,7 +200,7 @@ func (j *journal) fill(tx *broker.Tx) {
 	}
 }
 
-// forget makes the journal an empty one; a large one is not kept.
+// forget empties the journal. It does not keep a large one for reuse.
 func (s *Session) forget() {
 	j := &s.work
 	if j.claims > 0 {
@@ -220,13 +223,13 @@ func (s *Session) Rollback() {
 	s.forget()
 }
 
-// Savepoint marks a place.
+// Savepoint returns a mark for RollbackTo.
 func (s *Session) Savepoint() int { return len(s.work.entries) }
 
-// RollbackTo undoes what came after a mark.
+// RollbackTo undoes everything after a mark.
 func (s *Session) RollbackTo(mark int) { s.undo(mark) }
 
-// undo takes back the entries behind mark, the last first.
+// undo reverts the entries after mark, in reverse order.
 func (s *Session) undo(mark int) {
 	j := &s.work
 	released := false
@@ -254,7 +257,7 @@ func (s *Session) undo(mark int) {
 			j.semaphores--
 		case e.step != nil:
 			j.steps--
-			if released { // before a queue goes, what came from it is back
+			if released { // messages must be back in a queue before it is deleted
 				s.own.Flush()
 				released = false
 			}
@@ -270,7 +273,7 @@ func (s *Session) undo(mark int) {
 	}
 }
 
-// hold notes in h a message that was lent to the session.
+// hold records in h a message that was lent to the session.
 func (s *Session) hold(h *held, d *shard.Delivery) {
 	*h = held{queue: d.Queue, handle: d.Handle}
 	if id, ok := message.FindProperty(d.Env.Properties(), message.HasMessageID); ok {
@@ -279,7 +282,8 @@ func (s *Session) hold(h *held, d *shard.Delivery) {
 	s.work.add(entry{held: h})
 }
 
-// holds reports whether the transaction has taken a message of this id; queueName "" is any queue.
+// holds reports whether the transaction has taken a message with this iid from the queue; queueName
+// "" means any queue.
 func (s *Session) holds(queueName, iid string) bool {
 	if s.work.holds == 0 {
 		return false
@@ -299,7 +303,7 @@ func (h *held) named(iid string) bool {
 	return placeID(h.queue.Name, h.handle) == iid
 }
 
-// loansOf are the messages of an id that the transaction holds.
+// loansOf returns the messages with this iid that the transaction holds.
 func (s *Session) loansOf(iid string) (all []shard.Loan) {
 	if s.work.holds == 0 {
 		return nil
@@ -312,7 +316,7 @@ func (s *Session) loansOf(iid string) (all []shard.Loan) {
 	return all
 }
 
-// heldIn is how many messages of a queue the transaction holds.
+// heldIn returns the number of messages of a queue that the transaction holds.
 func (s *Session) heldIn(queueName string) (n int64) {
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil && h.queue.Name == queueName {
@@ -322,10 +326,10 @@ func (s *Session) heldIn(queueName string) (n int64) {
 	return n
 }
 
-// change does something to the definitions that a rollback can undo.
+// change records a change of the definitions that a rollback can undo.
 func (s *Session) change(st step) { s.work.add(entry{step: &st}) }
 
-// waiting gives the transaction's own posts that are in a queue, the first first, until fn returns
+// waiting calls fn for the transaction's own posts in a queue, in posting order, until fn returns
 // false.
 func (s *Session) waiting(queueName string, fn func(*pending) bool) {
 	if s.work.posts == 0 {
@@ -338,7 +342,7 @@ func (s *Session) waiting(queueName string, fn func(*pending) bool) {
 	}
 }
 
-// in reports whether the post is in the queue as its session sees it.
+// in reports whether the post is in the queue, as its session sees it.
 func (p *pending) in(queueName string) bool {
 	if p.purged || slices.Contains(p.taken, queueName) {
 		return false
@@ -346,7 +350,7 @@ func (p *pending) in(queueName string) bool {
 	return slices.ContainsFunc(p.publish.Targets.Queues(), func(q *shard.Queue) bool { return q.Name == queueName })
 }
 
-// priority is that of the post in a queue.
+// priority returns the priority of the post in a queue.
 func (p *pending) priority(queueName string) uint8 {
 	for _, q := range p.publish.Targets.Queues() {
 		if q.Name == queueName {
@@ -356,7 +360,7 @@ func (p *pending) priority(queueName string) uint8 {
 	return 0
 }
 
-// alive reports whether the post is in any queue whose messages others wait for.
+// alive reports whether the post is in any queue whose messages can block others.
 func (p *pending) alive() bool {
 	return !p.purged && slices.ContainsFunc(p.publish.Targets.Queues(), func(q *shard.Queue) bool {
 		return !q.Declared.Unawaited && !slices.Contains(p.taken, q.Name)
@@ -369,7 +373,7 @@ func (s *Session) takeOwn(p *pending, queueName string) {
 	s.work.add(entry{own: &ownTake{p, queueName}})
 }
 
-// failed words an error of the engine for the client.
+// failed converts an engine error to an error for the client.
 func (s *Session) failed(err error) error {
 	if err == nil {
 		return nil

@@ -32,8 +32,8 @@ func TestTransactions(t *testing.T) {
 	if r := a.call("consume", "q"); dataOf(r[0]) != `"n"=>"1"` {
 		t.Errorf("took %v", r)
 	}
-	b.consumes("q", `"n"=>"2"`) // the first is held, the third not there yet
-	a.consumes("q", `"n"=>"3"`) // its own
+	b.consumes("q", `"n"=>"2"`) // the first is held, the third is uncommitted
+	a.consumes("q", `"n"=>"3"`) // its own post
 	if there := a.call("peek_q"); there[0][0] != false {
 		t.Error("what the transaction took is still there for it")
 	}
@@ -56,7 +56,7 @@ func TestTransactions(t *testing.T) {
 	a.commit()
 	b.consumes("q", `"n"=>"4"`, `"n"=>"6"`)
 
-	a.begin() // held messages come back at their place
+	a.begin() // held messages return to their places
 	for i := range 3 {
 		b.call("post", "q", "n=>"+string(rune('7'+i)))
 	}
@@ -115,7 +115,7 @@ func TestSaga(t *testing.T) {
 	for _, q := range []string{"server1", "server2", "local"} {
 		a.call("create_queue", q, 4)
 	}
-	a.begin() // posts of one transaction wait for each other, too
+	a.begin() // posts of one transaction can depend on each other
 	id1, id2 := a.text("post", "server1", "create=>vasya"), a.text("post", "server2", "create=>vasya")
 	a.call("post", "server1", "limit=>10", after(id1))
 	a.call("post", "server2", "limit=>10", after(id2))
@@ -142,8 +142,8 @@ func TestSaga(t *testing.T) {
 	b.consumes("local", `"place"=>"set"`, `"remove"=>"vasya"`)
 }
 
-// A transaction that has taken one consumer's copy of a message leaves those waiting that wait for
-// the message, its own posts too.
+// A transaction that has taken one consumer's copy of a message does not unblock the messages that
+// depend on it, including its own posts.
 func TestWaitsForTheCopiesOfOthers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem())
 	defer enginetest.Close(t, b)
@@ -265,7 +265,7 @@ func TestRunFunction(t *testing.T) {
 		t.Errorf("%v went well, want 2", n)
 	}
 	a.commit()
-	b.consumes("q", `"done"=>"1"`, `"done"=>"1"`) // and not what waits for the one that failed
+	b.consumes("q", `"done"=>"1"`, `"done"=>"1"`) // messages that depend on the failed one stay blocked
 	dead := b.call("consume", "dmq")
 	headers := headersOf(dead[0])
 	if e, _ := headers.Get("dmq.error"); dataOf(dead[0]) != `"bad"=>"2"` || e.Value != "division by zero" || !headers.Exists("dmq.added") {

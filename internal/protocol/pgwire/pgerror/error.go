@@ -1,4 +1,4 @@
-// Package pgerror defines SQL errors as the PostgreSQL protocol reports them: an SQLSTATE, a
+// Package pgerror defines SQL errors in the form of the PostgreSQL protocol: an SQLSTATE, a
 // message, and optionally a detail and a hint.
 package pgerror
 
@@ -11,8 +11,8 @@ type Error struct {
 	Message  string
 	Detail   string
 	Hint     string
-	Context  string // where it happened: lines, the innermost first
-	Position int    // in the text of the statement: characters from 1; 0 unknown
+	Context  string // lines of context, innermost first
+	Position int    // character position in the statement, from 1; 0 unknown
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -22,20 +22,20 @@ func New(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithDetail, WithHint and At return e with one more thing said; they change e.
+// WithDetail sets the detail of e and returns e.
 func (e *Error) WithDetail(format string, args ...any) *Error {
 	e.Detail = fmt.Sprintf(format, args...)
 	return e
 }
 
-// WithHint adds a way out.
+// WithHint sets the hint of e and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// At adds the place, a byte offset from 0 as the parser gives it, in text; a negative one adds
-// nothing.
+// At sets the position of e, unless it is set already, and returns e. offset is a byte offset into
+// text, from 0, as the parser reports it. At ignores a negative offset.
 func (e *Error) At(text string, offset int32) *Error {
 	if offset >= 0 && int(offset) <= len(text) && e.Position == 0 {
 		e.Position = len([]rune(text[:offset])) + 1
@@ -43,12 +43,12 @@ func (e *Error) At(text string, offset int32) *Error {
 	return e
 }
 
-// Notice returns a notice.
+// Notice returns an Error of severity NOTICE.
 func Notice(format string, args ...any) *Error {
 	return &Error{Severity: "NOTICE", Code: "00000", Message: fmt.Sprintf(format, args...)}
 }
 
-// The SQLSTATEs in use (PostgreSQL 15, appendix A).
+// SQLSTATEs in use (PostgreSQL 15, appendix A).
 const (
 	FeatureNotSupported   = "0A000"
 	InvalidParameterValue = "22023"

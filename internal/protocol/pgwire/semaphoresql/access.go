@@ -9,20 +9,20 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// The permissions that a user may have on a semaphore.
+// Permissions on a semaphore.
 const (
 	toConfigure = "configure"
 	toWrite     = "write"
 )
 
-// may returns an error for a user without the permission, before the user learns whether the
-// semaphore exists.
+// may returns an error if the user lacks the permission. It does not reveal whether the semaphore
+// exists.
 func may(s *mbus.Session, action, key string) error {
 	return s.Failed(s.Engine().May(action, "semaphore", key))
 }
 
-// look describes a semaphore as the open transaction sees it. Errors: semaphores.ErrNotFound,
-// catalog.ErrAccessRefused.
+// look describes a semaphore as the open transaction sees it. It returns semaphores.ErrNotFound or
+// failure.ErrAccessRefused.
 func look(s *mbus.Session, key string) (semaphores.Info, error) {
 	l := semaphores.Look{Of: semaphores.Of{Key: key}}
 	if err := do(s, &l, &l.Of); err != nil {
@@ -35,7 +35,8 @@ func look(s *mbus.Session, key string) (semaphores.Info, error) {
 	return info, nil
 }
 
-// exists returns an error for a key without a semaphore. A user who may not look is told at commit.
+// exists returns an error if there is no semaphore with the key. If the user may not look, it
+// returns nil, and the commit checks again.
 func exists(s *mbus.Session, key string) error {
 	_, err := look(s, key)
 	if errors.Is(err, failure.ErrAccessRefused) {
@@ -44,7 +45,7 @@ func exists(s *mbus.Session, key string) error {
 	return s.Failed(err)
 }
 
-// do does one thing at once.
+// do applies a change at once.
 func do(s *mbus.Session, c semaphores.Change, of *semaphores.Of) error {
 	if err := s.Semaphores().Do(s.Engine(), c); err != nil {
 		return err
@@ -52,8 +53,8 @@ func do(s *mbus.Session, c semaphores.Change, of *semaphores.Of) error {
 	return of.Err
 }
 
-// seen is a semaphore with what the open transaction is going to do to it; not there: it is going
-// to delete it.
+// seen returns info with the pending changes of the open transaction applied. It returns false if
+// the transaction is going to delete the semaphore.
 func seen(s *mbus.Session, info semaphores.Info) (semaphores.Info, bool) {
 	there := true
 	s.Changes(func(c semaphores.Change) {
@@ -84,8 +85,8 @@ func apply(info *semaphores.Info, set semaphores.Settings) {
 	}
 }
 
-// create makes a semaphore at once, or finds it. A rollback of the transaction deletes it again,
-// unless it has tasks by then.
+// create creates a semaphore at once, or returns the existing one. A rollback of the transaction
+// deletes it again, unless it has tasks by then.
 func create(s *mbus.Session, key string, set semaphores.Settings) (info semaphores.Info, created bool, err error) {
 	c := semaphores.Create{Of: semaphores.Of{Key: key}, Settings: set}
 	if err := do(s, &c, &c.Of); err != nil {

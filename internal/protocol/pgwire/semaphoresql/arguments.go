@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// call is a call of a function: its session, and the arguments.
+// call is a function call: the session and the arguments.
 type call struct {
 	*mbus.Session
 	env  *expr.Env
@@ -23,7 +23,7 @@ func newCall(env *expr.Env, f *expr.Function, args []value.Datum) *call {
 	return &call{Session: env.Session.(*mbus.Session), env: env, args: args, spec: f.Args}
 }
 
-// given refuses a NULL.
+// given returns an error if the argument is NULL.
 func (c *call) given(i int) error {
 	if c.args[i] == nil {
 		return c.null(i)
@@ -35,7 +35,7 @@ func (c *call) null(i int) error {
 	return pgerror.New(pgerror.NullNotAllowed, "%s must not be NULL", c.spec[i].Name)
 }
 
-// key is the first argument.
+// key returns the first argument.
 func (c *call) key() (string, error) {
 	if err := c.given(0); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (c *call) key() (string, error) {
 	return key, c.Failed(semaphores.CheckKey(key))
 }
 
-// task is the second argument, a number or a text.
+// task returns the second argument, a number or a text.
 func (c *call) task() (string, error) {
 	if err := c.given(1); err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func (c *call) task() (string, error) {
 	return task, c.Failed(semaphores.CheckTask(task))
 }
 
-// priority is an argument that is a finite number.
+// priority returns an argument that must be a finite number.
 func (c *call) priority(i int) (float64, error) { return priorityOf(c.args[i]) }
 
 func priorityOf(d value.Datum) (float64, error) {
@@ -70,7 +70,7 @@ func priorityOf(d value.Datum) (float64, error) {
 	return x, nil
 }
 
-// lease is an argument that is an interval, in ms; NULL is 0.
+// lease returns an interval argument in milliseconds. NULL is 0.
 func (c *call) lease(i int) (int64, error) { return leaseOf(c.args[i]) }
 
 const (
@@ -78,7 +78,7 @@ const (
 	msPerDay     = 24 * 60 * 60 * 1000
 )
 
-// leaseOf is an interval in ms; NULL is none.
+// leaseOf converts an interval to milliseconds. NULL is 0, which means no lease.
 func leaseOf(d value.Datum) (int64, error) {
 	i, ok := d.(value.Interval)
 	if !ok {
@@ -91,7 +91,7 @@ func leaseOf(d value.Datum) (int64, error) {
 	return ms, nil
 }
 
-// intervalOf is the other way round.
+// intervalOf is the inverse of leaseOf.
 func intervalOf(ms int64) value.Datum {
 	if ms == 0 {
 		return nil
@@ -99,12 +99,12 @@ func intervalOf(ms int64) value.Datum {
 	return value.Interval{Micros: ms * 1000}
 }
 
-// unix2000 is 2000-01-01 00:00 UTC in µs since 1970; value.TimestampTZ counts from there.
+// unix2000 is 2000-01-01 00:00 UTC in Unix microseconds, the epoch of value.TimestampTZ.
 const unix2000 = 946684800 * 1e6
 
 func instant(unixMicro int64) value.TimestampTZ { return value.TimestampTZ(unixMicro - unix2000) }
 
-// count is a value for active or try_release.
+// count returns a value for active or try_release, or nil for NULL.
 func count(name string, d value.Datum) (*int, error) {
 	n, ok := d.(int64)
 	if !ok {
@@ -117,8 +117,8 @@ func count(name string, d value.Datum) (*int, error) {
 	return &i, nil
 }
 
-// settings are those of four values, each of which may be NULL: active, try_release, ascending,
-// lease.
+// settings returns the settings from four values, each of which may be NULL: active, try_release,
+// ascending, lease.
 func settings(vals []value.Datum) (set semaphores.Settings, err error) {
 	if set.Active, err = count("active", vals[0]); err != nil {
 		return set, err

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// enqueueAllFunction makes enqueue_all, which gives the status of each task: that after the commit,
-// or inside of BEGIN that before.
+// enqueueAllFunction returns the function enqueue_all, which returns the status of each task: the
+// status after the commit, or inside a transaction block the status before it.
 func enqueueAllFunction(f expr.Function) *expr.Function {
 	f.Volatility = expr.Volatile
 	f.Rows = func(env *expr.Env, args []value.Datum) iter.Seq2[[]value.Datum, error] {
@@ -51,7 +51,7 @@ func enqueueAllFunction(f expr.Function) *expr.Function {
 	return &f
 }
 
-// enqueueAll notes the changes.
+// enqueueAll records the changes.
 func (c *call) enqueueAll() (key string, tasks []string, made []*mbus.TaskChange, err error) {
 	if err := c.given(2); err != nil {
 		return "", nil, nil, err
@@ -76,7 +76,7 @@ func (c *call) enqueueAll() (key string, tasks []string, made []*mbus.TaskChange
 	return key, tasks, made, nil
 }
 
-// releaseAll gives how many of the tasks were there.
+// releaseAll releases tasks and returns the number of tasks that existed.
 func releaseAll(c *call) (*change, error) {
 	key, tasks, err := c.beginAll("release_all")
 	if err != nil {
@@ -94,7 +94,7 @@ func releaseAll(c *call) (*change, error) {
 			n := int64(0)
 			for _, there := range all {
 				switch there {
-				case nil: // the user may not look
+				case nil: // the user lacks the permission to look
 					return nil, nil
 				case true:
 					n++
@@ -114,7 +114,7 @@ func releaseAll(c *call) (*change, error) {
 	}, nil
 }
 
-// beginAll is begin with an array of tasks.
+// beginAll is begin for an array of tasks.
 func (c *call) beginAll(function string) (key string, tasks []string, err error) {
 	if err := c.given(1); err != nil {
 		return "", nil, err

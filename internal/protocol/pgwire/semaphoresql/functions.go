@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// function makes a function that gives one value.
+// function returns a function with a single result.
 func function(f expr.Function, run func(c *call) (value.Datum, error)) *expr.Function {
 	f.Volatility = expr.Volatile
 	f.Call = func(env *expr.Env, args []value.Datum) (value.Datum, error) { return run(newCall(env, &f, args)) }
@@ -15,7 +15,7 @@ func function(f expr.Function, run func(c *call) (value.Datum, error)) *expr.Fun
 
 func arg(name string, t *value.Type) expr.Arg { return expr.Arg{Name: name, Type: t} }
 
-// optional is an argument that is NULL when it is not given.
+// optional returns an argument that defaults to NULL.
 func optional(name string, t *value.Type) expr.Arg {
 	return expr.Arg{Name: name, Type: t, HasDefault: true, DefaultSQL: "NULL::" + t.String()}
 }
@@ -40,7 +40,8 @@ func semaphoreFunctions() []*expr.Function {
 	}
 }
 
-// described is what a function that changes a semaphore begins with: its key and the settings.
+// described returns the common arguments of functions that change a semaphore: its key and the
+// settings.
 func (c *call) described(function string) (key string, set semaphores.Settings, err error) {
 	if key, err = c.key(); err != nil {
 		return key, set, err

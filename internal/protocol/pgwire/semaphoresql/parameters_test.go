@@ -7,7 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestParameters: a driver that is told bigint sends a number; a program with a text casts it.
+// TestParameters: a driver sends a number for a bigint parameter; a client with a text id adds a
+// cast.
 func TestParameters(t *testing.T) {
 	n := newNode(t, vfs.NewMem())
 	defer n.close()

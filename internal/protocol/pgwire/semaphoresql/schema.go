@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The names of the schemas: of the functions, and of the tables and the type.
+// The schema of the functions, and the schema of the tables and the type.
 const (
 	functionSchema = "semaphore"
 	tableSchema    = "markup"
 )
 
-// Schemas are those of a session; none when its broker has no semaphores.
+// Schemas returns the schemas of a session, or none if its broker has no semaphores.
 func Schemas(work *mbus.Session) []sql.Schema {
 	if work.Semaphores() == nil {
 		return nil
@@ -24,10 +24,10 @@ func Schemas(work *mbus.Session) []sql.Schema {
 	return []sql.Schema{functionsIn{}, tablesIn{[]sql.Relation{&semaphoreTable{work}, &taskTable{work}}}}
 }
 
-// firstFunctionOID is where the OIDs of the functions begin.
+// firstFunctionOID is the first OID of the functions.
 const firstFunctionOID = 25000
 
-// functions are those of the schema, by name; all sessions share them.
+// functions holds the functions of the schema, sorted by name. All sessions share them.
 var functions = func() (all []*expr.Function) {
 	all = slices.Concat(semaphoreFunctions(), taskFunctions())
 	for i, f := range all {
@@ -42,7 +42,7 @@ type functionsIn struct{}
 
 func (functionsIn) Name() string { return functionSchema }
 
-// Version never changes: the functions are always there.
+// Version is constant, because the set of functions is fixed.
 func (functionsIn) Version() uint64 { return 0 }
 
 func (functionsIn) Functions(_ *expr.Env, name string) (named []*expr.Function) {
@@ -67,7 +67,7 @@ type tablesIn struct{ all []sql.Relation }
 
 func (tablesIn) Name() string { return tableSchema }
 
-// Version never changes: the tables are always there.
+// Version is constant, because the set of tables is fixed.
 func (tablesIn) Version() uint64 { return 0 }
 
 func (tablesIn) Functions(*expr.Env, string) []*expr.Function { return nil }

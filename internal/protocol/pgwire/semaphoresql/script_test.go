@@ -26,7 +26,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// node is a broker with semaphores in memory, and sessions of SQL by name.
+// node is a broker with semaphores in memory, with SQL sessions by name.
 type node struct {
 	t        testing.TB
 	b        *broker.Broker
@@ -56,14 +56,14 @@ func (n *node) close() {
 	enginetest.Close(n.t, n.b)
 }
 
-// session is one client.
+// session is an SQL session of one client.
 type session struct {
 	sql  *sql.Session
 	work *mbus.Session
 	out  strings.Builder
 }
 
-// addUser makes a user with these patterns.
+// addUser creates a user with the given permission patterns.
 func (n *node) addUser(name, configure, write, read string) {
 	n.t.Helper()
 	_, err := n.b.PutUser(catalog.UserSpec{Name: name, Password: "secret"})
@@ -75,7 +75,7 @@ func (n *node) addUser(name, configure, write, read string) {
 	}
 }
 
-// session finds or opens the session of a name, "user" or "user/anything".
+// session returns the session with a name, "user" or "user/anything", and opens it if necessary.
 func (n *node) session(name string) *session {
 	n.t.Helper()
 	if s := n.sessions[name]; s != nil {
@@ -95,7 +95,7 @@ func (n *node) session(name string) *session {
 	return s
 }
 
-// run is one message of the simple protocol; it returns what comes back.
+// run executes one message of the simple protocol and returns its output.
 func (s *session) run(text string) string {
 	s.out.Reset()
 	if err := s.all(text); err != nil {
@@ -157,9 +157,9 @@ func (s *session) fail(err error) {
 	}
 }
 
-// TestScripts runs testdata. "sql" is a message of a session, which the option as names: the user,
-// or user/anything for another session of the same user. "user" makes a user with patterns of
-// permissions: configure, write, read.
+// TestScripts runs the scripts in testdata. "sql" sends a message in the session that the option as
+// names: the user, or user/anything for another session of the same user. "user" creates a user
+// with permission patterns: configure, write, read.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {

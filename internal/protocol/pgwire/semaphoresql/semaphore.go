@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// semaphoreTable is markup.semaphore: the semaphores that the user may look at.
+// semaphoreTable is markup.semaphore, which lists the semaphores that the user may look at.
 type semaphoreTable struct{ s *mbus.Session }
 
 var (
@@ -36,7 +36,7 @@ const (
 	semaphoreColumns = 10
 )
 
-// uniqueIndex is the index of the keys, as in the seed's schema.
+// uniqueIndex is the index of the keys, as in the original schema.
 const uniqueIndex = "ix_semaphore"
 
 func semaphoreRow(info semaphores.Info) []value.Datum {
@@ -51,10 +51,10 @@ func (t *semaphoreTable) Name() string           { return value.Semaphore.Name }
 func (t *semaphoreTable) Kind() byte             { return 'v' }
 func (t *semaphoreTable) Columns() []value.Field { return value.Semaphore.Fields }
 
-// listed is how many semaphores are asked for at a time.
+// listed is the page size for listing semaphores.
 const listed = 512
 
-// all are the semaphores that the user may look at, by their keys.
+// all returns the semaphores that the user may look at, in key order.
 func all(env *expr.Env, s *mbus.Session) iter.Seq2[semaphores.Info, error] {
 	return func(yield func(semaphores.Info, error) bool) {
 		for after, more := "", true; more; {
@@ -96,7 +96,7 @@ func (t *semaphoreTable) Search(_ *expr.Env, _ []bool, by []value.Datum) iter.Se
 	return rowsOf(found(t.s, by[0], by[1]))
 }
 
-// found is the one semaphore with an id or a key; a NULL is not asked for.
+// found returns the semaphore with the given id or key, if it exists. A NULL is ignored.
 func found(s *mbus.Session, id, key value.Datum) iter.Seq2[semaphores.Info, error] {
 	return func(yield func(semaphores.Info, error) bool) {
 		var info semaphores.Info
@@ -107,7 +107,7 @@ func found(s *mbus.Session, id, key value.Datum) iter.Seq2[semaphores.Info, erro
 			if info, ok = seen(s, info); !ok {
 				return
 			}
-			yield(info, nil) // with another key, the condition is not met
+			yield(info, nil) // if its key differs, the caller's condition rejects the row
 			return
 		}
 		info, err := look(s, key.(string))
@@ -117,12 +117,12 @@ func found(s *mbus.Session, id, key value.Datum) iter.Seq2[semaphores.Info, erro
 	}
 }
 
-// hides tells of an error that a row is not to be seen.
+// hides reports whether an error means that the row is not visible.
 func hides(err error) bool {
 	return errors.Is(err, semaphores.ErrNotFound) || errors.Is(err, failure.ErrAccessRefused) || errors.Is(err, semaphores.ErrDeleted)
 }
 
-// Insert makes a semaphore.
+// Insert creates a semaphore.
 func (t *semaphoreTable) Insert(_ *expr.Env, row []value.Datum, set []bool) ([]value.Datum, error) {
 	for i, f := range t.Columns() {
 		required := i == colKey || set[i] && i >= colActive && i < colLease
@@ -154,10 +154,10 @@ func (t *semaphoreTable) notNull(column string) error {
 	return pgerror.New(pgerror.NotNullViolation, `null value in column "%s" of relation "%s" violates not-null constraint`, column, t.Name())
 }
 
-// Unique is the key.
+// Unique returns the key column and its index.
 func (t *semaphoreTable) Unique() (column int, constraint string) { return colKey, uniqueIndex }
 
-// Same finds the semaphore with the key of row.
+// Same returns the existing semaphore with the key of row.
 func (t *semaphoreTable) Same(env *expr.Env, row []value.Datum) ([]value.Datum, error) {
 	if row[colKey] == nil {
 		return nil, nil
@@ -168,7 +168,7 @@ func (t *semaphoreTable) Same(env *expr.Env, row []value.Datum) ([]value.Datum, 
 	return nil, nil
 }
 
-// Update changes the settings of a semaphore when the transaction is committed.
+// Update changes the settings of a semaphore when the transaction commits.
 func (t *semaphoreTable) Update(_ *expr.Env, row, changed []value.Datum) error {
 	set := make([]value.Datum, colWaiting-colActive)
 	for i, f := range t.Columns() {
@@ -199,7 +199,7 @@ func (t *semaphoreTable) Update(_ *expr.Env, row, changed []value.Datum) error {
 	return nil
 }
 
-// same reports whether two values are equal, or both NULL.
+// same reports whether two values are equal or both NULL.
 func same(t *value.Type, a, b value.Datum) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -208,7 +208,7 @@ func same(t *value.Type, a, b value.Datum) bool {
 	return equal && err == nil
 }
 
-// Delete deletes a semaphore that has no tasks when the transaction is committed.
+// Delete deletes a semaphore when the transaction commits. The semaphore must not have tasks.
 func (t *semaphoreTable) Delete(_ *expr.Env, row []value.Datum) error {
 	key := row[colKey].(string)
 	if err := may(t.s, toConfigure, key); err != nil {

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// taskTable is markup.semaphore_task: the tasks of the semaphores that the user may look at. It
-// shows what is committed, page by page.
+// taskTable is markup.semaphore_task, which lists the tasks of the semaphores that the user may
+// look at. It shows the committed state and reads it page by page.
 type taskTable struct{ s *mbus.Session }
 
 var (
@@ -21,7 +21,7 @@ var (
 	_ sql.Hinted   = (*taskTable)(nil)
 )
 
-// Columns of markup.semaphore_task that rows are looked up by.
+// Columns of markup.semaphore_task that are used for lookups.
 const (
 	colSemaphoreID = 0
 	colTaskID      = 1
@@ -47,7 +47,7 @@ func (t *taskTable) Name() string           { return value.SemaphoreTask.Name }
 func (t *taskTable) Kind() byte             { return 'v' }
 func (t *taskTable) Columns() []value.Field { return value.SemaphoreTask.Fields }
 
-// Hint tells what to call instead.
+// Hint returns the function to call instead of a command.
 func (t *taskTable) Hint(command string) string {
 	if command == "DELETE" {
 		return "Call semaphore.release(key, task)."
@@ -84,7 +84,7 @@ func (t *taskTable) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[
 			}
 			for st, err := range found {
 				if hides(err) {
-					break // it was deleted meanwhile
+					break // deleted in the meantime
 				}
 				if !yield(taskRow(info.ID, st), t.s.Failed(err)) || err != nil {
 					return
@@ -94,7 +94,7 @@ func (t *taskTable) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[
 	}
 }
 
-// one is a single task, when it is there.
+// one returns a single task, if it exists.
 func (t *taskTable) one(key, task string) iter.Seq2[semaphores.State, error] {
 	return func(yield func(semaphores.State, error) bool) {
 		if st, err := stateOf(t.s, key, task); err != nil || st.Found {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// taskFunctions are there twice, for tasks whose ids are numbers and for those whose ids are texts.
+// taskFunctions returns two variants of each function, for numeric task ids and for text task ids.
 func taskFunctions() []*expr.Function {
 	all := slices.Concat(functionsOf(value.Int8), functionsOf(value.Text))
 	return append(all, &expr.Function{
@@ -22,7 +22,7 @@ func taskFunctions() []*expr.Function {
 	})
 }
 
-// functionsOf are those for tasks whose ids are of a type.
+// functionsOf returns the functions for task ids of a type.
 func functionsOf(id *value.Type) []*expr.Function {
 	key, task := arg("key", value.Text), arg("task", id)
 	all := []*expr.Function{
@@ -54,13 +54,13 @@ func functionsOf(id *value.Type) []*expr.Function {
 	return all
 }
 
-// change is a change of a task that waits for the commit.
+// change is a change of a task that takes effect at the commit.
 type change struct {
-	now   func() (value.Datum, error) // what the call gives before
-	later func() value.Datum          // and after it
+	now   func() (value.Datum, error) // the result of the call before the commit
+	later func() value.Datum          // the result of the call after the commit
 }
 
-// changing makes a function that changes a task.
+// changing returns a function that changes a task.
 func changing(f expr.Function, make func(c *call) (*change, error)) *expr.Function {
 	f.Volatility = expr.Volatile
 	f.Call = func(env *expr.Env, args []value.Datum) (value.Datum, error) {
@@ -80,8 +80,8 @@ func changing(f expr.Function, make func(c *call) (*change, error)) *expr.Functi
 	return &f
 }
 
-// begin is what a change of a task begins with: the semaphore and the task, which the user may
-// write.
+// begin returns the semaphore and the task to change, and checks that the user may write the
+// semaphore.
 func (c *call) begin(function string) (key, task string, err error) {
 	if task, err = c.task(); err != nil {
 		return "", "", err
@@ -101,7 +101,7 @@ func (c *call) beginKey(function string) (key string, err error) {
 		return "", err
 	}
 	if c.Continues(key) {
-		return key, nil // it was there a moment ago; the commit looks again
+		return key, nil // checked for the previous change; the commit checks again
 	}
 	return key, exists(c.Session, key)
 }
@@ -164,13 +164,13 @@ func renew(c *call) (*change, error) {
 	}, nil
 }
 
-// statusOf is a task's status; WAIT when it is not there.
+// statusOf returns a task's status, WAIT if the task does not exist.
 func statusOf(st semaphores.State) value.Datum { return st.Status.String() }
 
 func isThere(st semaphores.State) value.Datum { return st.Found }
 
-// before is the result of a change before the commit: of computes it from the task's present state.
-// It is NULL to a user who may not look.
+// before returns the result of a change before the commit, which of computes from the current state
+// of the task. The result is NULL if the user may not look.
 func before(s *mbus.Session, key, task string, of func(semaphores.State) value.Datum) (value.Datum, error) {
 	all, err := beforeAll(s, key, []string{task}, of)
 	if err != nil {
@@ -179,7 +179,7 @@ func before(s *mbus.Session, key, task string, of func(semaphores.State) value.D
 	return all[0], nil
 }
 
-// beforeAll is before of several tasks.
+// beforeAll is before for several tasks.
 func beforeAll(s *mbus.Session, key string, tasks []string, of func(semaphores.State) value.Datum) ([]value.Datum, error) {
 	all := make([]value.Datum, len(tasks))
 	states, err := statesOf(s, key, tasks)
@@ -247,7 +247,7 @@ func tasks(env *expr.Env, args []value.Datum) iter.Seq2[[]value.Datum, error] {
 	}
 }
 
-// only is a status as a Page asks for it.
+// only converts a status argument to the filter of a Page.
 func only(d value.Datum) []semaphore.Status {
 	label, ok := d.(string)
 	if !ok {
@@ -257,10 +257,10 @@ func only(d value.Datum) []semaphore.Status {
 	return []semaphore.Status{st}
 }
 
-// pageSize is how many tasks are asked for at a time.
+// pageSize is the page size for listing tasks.
 const pageSize = 512
 
-// pages are the tasks of a semaphore in their order, asked for as they are wanted.
+// pages returns the tasks of a semaphore in order, fetched on demand.
 func pages(env *expr.Env, s *mbus.Session, key string, only []semaphore.Status) iter.Seq2[semaphores.State, error] {
 	return func(yield func(semaphores.State, error) bool) {
 		for from := 1; from > 0; {

@@ -18,7 +18,7 @@ type aggregate struct {
 	slot     int
 }
 
-// aggregate is the Aggregate hook of expressions.
+// aggregate is the Aggregate hook of the compiler.
 func (l *level) aggregate(call *pg.FuncCall, fn *expr.Function, args []expr.Expr) (expr.Expr, error) {
 	if !l.clause.aggregates {
 		return nil, l.error(pgerror.GroupingError, call.Location, "aggregate functions are not allowed in %s", l.clause.name)
@@ -64,37 +64,37 @@ func (l *level) aggregate(call *pg.FuncCall, fn *expr.Function, args []expr.Expr
 	return ref, nil
 }
 
-// aggregateName is the name of the slots of aggregates; no column has it.
+// aggregateName is the name of the slots of aggregates. No column has this name.
 const aggregateName = "\x00aggregate"
 
-// group is the rows that have the grouping keys in common.
+// group is the set of rows with the same grouping keys.
 type group struct {
 	keys  []value.Datum
 	state []*aggregateRun
 }
 
-// groupBytes is about what a group takes beside its key, and again for each aggregate.
+// groupBytes is the approximate overhead of a group beyond its key, and again of each aggregate.
 const groupBytes = 100
 
-// aggregateRun is an aggregate adding up one group.
+// aggregateRun is an aggregate being computed for one group.
 type aggregateRun struct {
 	*aggregate
 	sum  expr.Aggregator
-	held []heldArguments // to be sorted or made distinct before they are added
+	held []heldArguments // buffered for sorting or DISTINCT
 	heap expr.Heap       // of held
 }
 
 type heldArguments struct{ args, keys []value.Datum }
 
-// grouping is GROUP BY with the aggregates.
+// grouping is GROUP BY with its aggregates.
 type grouping struct {
 	keys   []expr.Expr
-	slots  []int // where the keys stand
+	slots  []int // of the keys
 	aggs   []*aggregate
 	having expr.Expr
 }
 
-// groups is a grouping while it runs. Groups come out in the order of their first rows.
+// groups is a running grouping. Groups are output in the order of their first rows.
 type groups struct {
 	*grouping
 	byKey map[string]*group
@@ -106,7 +106,7 @@ type groups struct {
 func (g *grouping) start() *groups {
 	r := &groups{grouping: g, byKey: map[string]*group{}}
 	if len(g.keys) == 0 {
-		r.add("", nil) // there is one group, even of no rows
+		r.add("", nil) // without GROUP BY there is one group, even for no rows
 	}
 	return r
 }
@@ -121,7 +121,7 @@ func (r *groups) add(key string, keys []value.Datum) *group {
 	return g
 }
 
-// row adds the row at hand to its group.
+// row adds the current row to its group.
 func (r *groups) row(env *expr.Env) error {
 	if err := env.Ctx.Err(); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (a *aggregateRun) row(env *expr.Env) error {
 	return a.heap.Keep(args)
 }
 
-// result ends the adding up.
+// result returns the aggregate's result.
 func (a *aggregateRun) result(env *expr.Env) (value.Datum, error) {
 	held := a.held
 	if a.distinct && len(held) > 0 {
@@ -201,7 +201,7 @@ func (a *aggregateRun) result(env *expr.Env) (value.Datum, error) {
 	return a.sum.Result(env)
 }
 
-// distinctArguments keeps the first of equal arguments, in their own order, as PostgreSQL does.
+// distinctArguments keeps the first of equal arguments, sorted by the arguments, as in PostgreSQL.
 func (a *aggregateRun) distinctArguments(held []heldArguments) ([]heldArguments, error) {
 	seen := map[string]bool{}
 	var kept []heldArguments
@@ -223,7 +223,7 @@ func (a *aggregateRun) distinctArguments(held []heldArguments) ([]heldArguments,
 	return kept, err
 }
 
-// each fills in the slots of each group and calls emit for those that HAVING lets through.
+// each fills in the slots of each group and calls emit for the groups that satisfy HAVING.
 func (r *groups) each(env *expr.Env, emit func() error) error {
 	row := env.Rows[0]
 	for _, g := range r.order {

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// BenchmarkPrepared is one round of Bind, Execute and Sync, as drivers and pgbench -M prepared send
-// it, without the wire and the broker.
+// BenchmarkPrepared measures one round of Bind, Execute and Sync, as drivers and pgbench -M
+// prepared send it, without the protocol and the broker.
 func BenchmarkPrepared(b *testing.B) {
 	for _, q := range []struct {
 		name, text string

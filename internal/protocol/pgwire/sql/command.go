@@ -41,7 +41,7 @@ func (p *planner) utility(n *pg.Node) (*plan, error) {
 	return nil, refusal(n)
 }
 
-// simply is a command that is all done at once.
+// simply returns the plan of a command that is executed in one step.
 func (s *Session) simply(do func() (string, error)) *plan {
 	return &plan{utility: true, command: func(*expr.Env) (result, error) {
 		tag, err := do()
@@ -49,15 +49,14 @@ func (s *Session) simply(do func() (string, error)) *plan {
 	}}
 }
 
-// quietly is simply for what may come before SET TRANSACTION ISOLATION LEVEL.
+// quietly is simply for commands that may precede SET TRANSACTION ISOLATION LEVEL.
 func (s *Session) quietly(do func() (string, error)) *plan {
 	p := s.simply(do)
 	p.quiet = true
 	return p
 }
 
-// lock is LOCK TABLE. Nothing is to be locked, since no table can be changed under the feet of a
-// transaction.
+// lock plans LOCK TABLE. It locks nothing, because no table can change during a transaction.
 func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 	for _, r := range n.Relations {
 		if _, err := p.relation(r.GetRangeVar()); err != nil {
@@ -73,8 +72,8 @@ func (p *planner) lock(n *pg.LockStmt) (*plan, error) {
 	}), nil
 }
 
-// vacuum is VACUUM and ANALYZE, which scripts for queues in PostgreSQL send all day: there is
-// nothing to be done.
+// vacuum plans VACUUM and ANALYZE, which scripts for queues in PostgreSQL run regularly. They have
+// nothing to do.
 func (p *planner) vacuum(n *pg.VacuumStmt) (*plan, error) {
 	for _, r := range n.Rels {
 		if _, err := p.relation(r.GetVacuumRelation().GetRelation()); err != nil {
@@ -90,8 +89,8 @@ func (p *planner) vacuum(n *pg.VacuumStmt) (*plan, error) {
 	}), nil
 }
 
-// commandName is the name of a command in capitals, made from that of its node: CreateTableAsStmt
-// is CREATE TABLE AS.
+// commandName returns the name of a command in upper case, derived from the name of its node:
+// CreateTableAsStmt is CREATE TABLE AS.
 func commandName(n *pg.Node) string {
 	m := n.ProtoReflect()
 	inner := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
@@ -111,7 +110,7 @@ func commandName(n *pg.Node) string {
 	return strings.ToUpper(b.String())
 }
 
-// commandNames are those of the nodes that are not called what they are written.
+// commandNames are the names of commands that differ from the names of their nodes.
 var commandNames = map[string]string{
 	"CreateStmt": "CREATE TABLE", "IndexStmt": "CREATE INDEX", "ViewStmt": "CREATE VIEW", "DefineStmt": "CREATE", "CompositeTypeStmt": "CREATE TYPE",
 	"CreateSeqStmt": "CREATE SEQUENCE", "CreateTrigStmt": "CREATE TRIGGER", "RuleStmt": "CREATE RULE", "CreatedbStmt": "CREATE DATABASE",
@@ -121,7 +120,7 @@ var commandNames = map[string]string{
 	"CreatePlangStmt": "CREATE LANGUAGE", "MergeStmt": "MERGE", "ReassignOwnedStmt": "REASSIGN OWNED", "LoadStmt": "LOAD",
 }
 
-// discard is DISCARD ALL and its parts.
+// discard runs DISCARD ALL and its variants.
 func (s *Session) discard(n *pg.DiscardStmt) (string, error) {
 	switch n.Target {
 	case pg.DiscardMode_DISCARD_ALL:
@@ -157,7 +156,7 @@ func (s *Session) deallocate(n *pg.DeallocateStmt) (string, error) {
 	return "DEALLOCATE", nil
 }
 
-// prepareCommand is PREPARE name AS.
+// prepareCommand plans PREPARE name AS.
 func (p *planner) prepareCommand(n *pg.PrepareStmt, of *Prepared) (*plan, error) {
 	s := p.s
 	made := &Prepared{Text: of.Text, stmt: n.Query, source: of.source, sql: true}
@@ -182,7 +181,7 @@ func (p *planner) prepareCommand(n *pg.PrepareStmt, of *Prepared) (*plan, error)
 	}), nil
 }
 
-// execute is EXECUTE name(...).
+// execute plans EXECUTE name(...).
 func (p *planner) execute(n *pg.ExecuteStmt) (*plan, error) {
 	s := p.s
 	of, err := s.statement(n.Name)
@@ -238,7 +237,7 @@ func (p *planner) execute(n *pg.ExecuteStmt) (*plan, error) {
 	return &target, nil
 }
 
-// argument converts a parameter of EXECUTE.
+// argument converts an argument of EXECUTE to the type of its parameter.
 func (l *level) argument(e expr.Expr, t *value.Type, i int, location int32) (expr.Expr, error) {
 	made, err := l.compiler().Assign(e, t, -1, "", location)
 	var wrong *pgerror.Error
@@ -249,7 +248,7 @@ func (l *level) argument(e expr.Expr, t *value.Type, i int, location int32) (exp
 	return made, err
 }
 
-// bound is a prepared query with its parameters.
+// bound is a prepared query with bound parameters.
 type bound struct {
 	query
 	bind func(*expr.Env) (*expr.Env, error)

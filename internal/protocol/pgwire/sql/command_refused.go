@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// hints say what is there instead of a command that is refused, by how its name begins; the first
-// that fits counts.
+// hints suggest alternatives to unsupported commands, by prefix of the command name. The first
+// match applies.
 var hints = []struct{ command, hint string }{
 	{"CREATE ROLE", hintUsers}, {"ALTER ROLE", hintUsers}, {"DROP ROLE", hintUsers},
 	{"CREATE DATABASE", hintDatabases}, {"DROP DATABASE", hintDatabases},
@@ -39,8 +39,8 @@ func refusal(n *pg.Node) *pgerror.Error {
 	return e
 }
 
-// createExtension is CREATE EXTENSION. The one that scripts for queues need is there from the
-// start.
+// createExtension plans CREATE EXTENSION. The extension that queue scripts need, hstore, is built
+// in.
 func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
 	if n.Extname != "hstore" {
 		return nil, unsupported("CREATE EXTENSION \"" + n.Extname + "\"")

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 )
 
-// TestRefusals: the error for an unsupported command says what to use instead.
+// TestRefusals: the error for an unsupported command suggests an alternative.
 func TestRefusals(t *testing.T) {
 	for text, hint := range map[string]string{
 		"create user bob":             hintUsers,

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// compiler compiles expressions of a level.
+// compiler returns a compiler for expressions of the level.
 func (l *level) compiler() *expr.Compiler {
 	return &expr.Compiler{
 		Text: l.p.text, Params: l.p.params, Settings: l.p.env.Settings, Library: builtin.Library,
@@ -23,12 +23,12 @@ func (l *level) compiler() *expr.Compiler {
 	}
 }
 
-// compile compiles an expression of a clause; an unknown constant stays unknown.
+// compile compiles an expression of a clause. A constant of unknown type stays unknown.
 func (l *level) compile(n *pg.Node, c clause) (expr.Expr, error) {
 	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) { return x.Compile(n) })
 }
 
-// compileText is compile, and what is unknown becomes text.
+// compileText is compile with unknown types resolved to text.
 func (l *level) compileText(n *pg.Node, c clause) (expr.Expr, error) {
 	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) {
 		e, err := x.Compile(n)
@@ -39,7 +39,7 @@ func (l *level) compileText(n *pg.Node, c clause) (expr.Expr, error) {
 	})
 }
 
-// in runs f with the rules of a clause, then looks at what it mentioned.
+// in calls f with the rules of a clause, then checks the columns that were referenced.
 func (l *level) in(c clause, f func(*expr.Compiler) (expr.Expr, error)) (expr.Expr, error) {
 	old := l.clause
 	l.clause, l.refs = c, l.refs[:0]
@@ -57,12 +57,12 @@ func (l *level) in(c clause, f func(*expr.Compiler) (expr.Expr, error)) (expr.Ex
 	return e, nil
 }
 
-// condition compiles what must be a Boolean.
+// condition compiles a Boolean expression.
 func (l *level) condition(n *pg.Node, c clause) (expr.Expr, error) {
 	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) { return x.CompileBool(n, c.name) })
 }
 
-// holds evaluates a condition; NULL is not true.
+// holds reports whether a condition is true. NULL is not true.
 func holds(e expr.Expr, env *expr.Env) (bool, error) {
 	d, err := e.Eval(env)
 	if err != nil {
@@ -72,7 +72,8 @@ func holds(e expr.Expr, env *expr.Env) (bool, error) {
 	return b, nil
 }
 
-// isKnown is asked for every node of an expression: a grouping expression is not worked out again.
+// isKnown is the Known hook of the compiler. It returns the slot of a grouping expression, which is
+// not computed again.
 func (l *level) isKnown(n *pg.Node) expr.Expr {
 	if call := n.GetFuncCall(); call != nil {
 		if call.Over != nil {
@@ -97,7 +98,7 @@ func (l *level) isKnown(n *pg.Node) expr.Expr {
 	return nil
 }
 
-// checkGrouped refuses columns that have no one value in a group.
+// checkGrouped returns an error for a reference to a column that is not constant within a group.
 func (l *level) checkGrouped() error {
 	for _, r := range l.mentioned {
 		if !l.columns[r.slot] && r.name != aggregateName {
@@ -119,8 +120,7 @@ func (l *level) fullName(slot int, name string) string {
 	return name
 }
 
-// treeText writes a tree as a text that is the same for two trees that say the same, wherever they
-// stand.
+// treeText returns a text that is equal for equivalent parse trees, wherever they occur.
 func treeText(n *pg.Node) string {
 	var b strings.Builder
 	writeTree(&b, n.ProtoReflect())

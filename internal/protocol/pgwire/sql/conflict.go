@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// conflict is ON CONFLICT: what becomes of a row that is there already. Its level has the columns
-// of the relation and those of excluded.
+// conflict is ON CONFLICT: what happens to a row that already exists. Its level has the columns of
+// the relation, followed by those of excluded.
 type conflict struct {
 	rows   Unique
 	update Updater // nil: DO NOTHING
 	l      *level
-	base   int // of the columns of the row that is there; those of excluded follow
+	base   int // slot of the first column of the existing row; those of excluded follow
 	set    assignments
 	where  expr.Expr // nil: always
 }
@@ -48,14 +48,14 @@ func (p *planner) conflict(n *pg.OnConflictClause, r Relation, as *pg.RangeVar) 
 	if err != nil {
 		return nil, err
 	}
-	l.visible = []*namespace{here, {items: excluded.items}} // columns of excluded are seen by its name only
+	l.visible = []*namespace{here, {items: excluded.items}} // columns of excluded are visible only by its name
 	if c.set, err = l.assignments(n.TargetList, r); err == nil && n.WhereClause != nil {
 		c.where, err = l.condition(n.WhereClause, clause{name: "WHERE"})
 	}
 	return c, err
 }
 
-// arbiter refuses a conflict target that is no unique index.
+// arbiter returns an error if the conflict target is not a unique index.
 func (p *planner) arbiter(n *pg.OnConflictClause, r Relation, column, constraint string) error {
 	target := n.Infer
 	switch {
@@ -79,8 +79,8 @@ func (p *planner) arbiter(n *pg.OnConflictClause, r Relation, column, constraint
 	return nil
 }
 
-// settle does what is to be done when a row like row is there: done tells that it is not to be
-// inserted, stored is what RETURNING shows, nil: nothing.
+// settle handles a row that conflicts with an existing one. done reports whether the row must not
+// be inserted. stored is the row for RETURNING, or nil for none.
 func (c *conflict) settle(env *expr.Env, row []value.Datum) (stored []value.Datum, done bool, err error) {
 	old, err := c.rows.Same(env, row)
 	if old == nil || err != nil {

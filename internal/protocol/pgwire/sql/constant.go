@@ -23,8 +23,8 @@ func plainConstant(c *pg.A_Const) string {
 	return ""
 }
 
-// intervalHours turns +03:30 into 3.5, as SET TimeZone takes it. What is no such thing stays as it
-// is.
+// intervalHours converts +03:30 to 3.5, a format that SET TimeZone accepts. It returns other texts
+// unchanged.
 func intervalHours(v string) string {
 	hours, minutes, _ := strings.Cut(v, ":")
 	h, err := strconv.Atoi(hours)

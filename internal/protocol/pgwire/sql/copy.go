@@ -12,24 +12,24 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Copier is how COPY reaches the client. Its methods are called by the session's goroutine while a
-// statement runs.
+// Copier transfers the data of COPY to and from the client. Its methods are called by the session's
+// goroutine while a statement runs.
 type Copier interface {
-	// CopyOut tells the client that data of this many columns comes; CopyData sends some of it, a
-	// row say, and CopyOutEnd tells that it was all.
+	// CopyOut announces data with this many columns. CopyData sends a piece, such as a row, and
+	// CopyOutEnd ends the data.
 	CopyOut(columns int, binary bool) error
 	CopyData(b []byte) error
 	CopyOutEnd() error
-	// CopyIn asks the client for data of this many columns. CopyPiece waits for some of it, cut
-	// anywhere, valid until the next call; io.EOF at its end. Errors: 57014 when the client gives
-	// up, 08P01 when it sends something else.
+	// CopyIn asks the client for data with this many columns. CopyPiece waits for a piece, which
+	// may begin and end anywhere and is valid until the next call. It returns io.EOF at the end.
+	// Errors: 57014 if the client cancels, 08P01 for an unexpected message.
 	CopyIn(columns int, binary bool) error
 	CopyPiece() ([]byte, error)
-	// CopyLimit is how many bytes of data are gathered for one row at most.
+	// CopyLimit returns the maximum number of bytes to buffer for one row.
 	CopyLimit() int
 }
 
-// Guarded is a relation that tells beforehand whether the user has a privilege on it, INSERT say.
+// Guarded is a relation that can check in advance whether the user has a privilege, such as INSERT.
 type Guarded interface {
 	May(privilege string) error
 }
@@ -51,8 +51,8 @@ func (p *planner) copyStatement(n *pg.CopyStmt) (*plan, error) {
 
 const hintFiles = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
 
-// refuseFiles rejects the files and programs of the server: no user has the roles that PostgreSQL
-// requires.
+// refuseFiles rejects server-side files and programs, because no user has the roles that PostgreSQL
+// requires for them.
 func (p *planner) refuseFiles(n *pg.CopyStmt) error {
 	var text string
 	switch {
@@ -68,7 +68,8 @@ func (p *planner) refuseFiles(n *pg.CopyStmt) error {
 	return pgerror.New(pgerror.InsufficientPrivilege, "%s", text).WithHint("%s", hintFiles)
 }
 
-// copier is the client, but where a function runs the statement: those are PL/pgSQL in PostgreSQL.
+// copier returns the client, or an error for a statement run by a function, which would be PL/pgSQL
+// in PostgreSQL.
 func (s *Session) copier() (Copier, error) {
 	if s.opts.Copier == nil || s.inner > 0 {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "cannot COPY to/from client in PL/pgSQL")
@@ -76,7 +77,8 @@ func (s *Session) copier() (Copier, error) {
 	return s.opts.Copier, nil
 }
 
-// copyRelation finds the relation of a COPY; PostgreSQL says no place when there is none.
+// copyRelation returns the relation of a COPY. As in PostgreSQL, an error for a missing relation
+// has no position.
 func (p *planner) copyRelation(n *pg.CopyStmt) (Relation, error) {
 	r, err := p.relation(n.Relation)
 	var e *pgerror.Error
@@ -86,7 +88,8 @@ func (p *planner) copyRelation(n *pg.CopyStmt) (Relation, error) {
 	return r, err
 }
 
-// copyColumns finds the columns of a list, all when it is empty. relation "" is a query.
+// copyColumns returns the indexes of the listed columns, or of all columns if the list is empty.
+// relation is "" for a query.
 func copyColumns(fields []value.Field, list []*pg.Node, relation string) ([]int, error) {
 	var found []int
 	if len(list) == 0 {
@@ -110,7 +113,8 @@ func copyColumns(fields []value.Field, list []*pg.Node, relation string) ([]int,
 	return found, nil
 }
 
-// forced finds the columns of an option among those that are copied; a nil list has none.
+// forced returns which of the copied columns are in the column list of an option. A nil list
+// selects none.
 func forced(option string, fields []value.Field, cols []int, list []*pg.Node, relation string) ([]bool, error) {
 	if list == nil {
 		return make([]bool, len(cols)), nil
@@ -130,13 +134,13 @@ func forced(option string, fields []value.Field, cols []int, list []*pg.Node, re
 	return on, nil
 }
 
-// textEncoding is how the client reads and writes texts; nil: UTF-8.
+// textEncoding returns the client encoding of texts; nil: UTF-8.
 func (s *Session) textEncoding() *charset.Encoding {
-	e, _ := charset.ByName(s.clientEncoding()) // the setting takes no other names
+	e, _ := charset.ByName(s.clientEncoding()) // the setting accepts no other names
 	return e
 }
 
-// in is the encoding of the data.
+// in returns the encoding of the data.
 func (o *copyOptions) in(s *Session) *charset.Encoding {
 	if o.encoded {
 		return o.encoding
@@ -144,7 +148,7 @@ func (o *copyOptions) in(s *Session) *charset.Encoding {
 	return s.textEncoding()
 }
 
-// rows gives the rows of a plan, as they are made where it is a query.
+// rows passes the rows of a plan to row. A query is streamed.
 func (p *plan) rows(env *expr.Env, row func([]value.Datum) error) error {
 	if p.query != nil {
 		return p.query.run(env, row)

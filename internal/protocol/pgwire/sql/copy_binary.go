@@ -13,17 +13,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// binaryRows reads rows in binary form.
+// binaryRows reads rows in binary format.
 type binaryRows struct {
 	*copyInto
 	from     Copier
 	encoding *charset.Encoding // of the client's texts; nil: UTF-8
 	limit    int               // bytes of a value
 
-	raw    []byte // has come; what is before at was read
+	raw    []byte // received data; the part before at is consumed
 	at     int
-	over   bool // nothing more comes
-	number int  // of the row
+	over   bool // no more data
+	number int  // of the current row
 	column int  // of cols; -1: none
 	vals   []value.Datum
 }
@@ -32,7 +32,7 @@ func badCopy(format string, args ...any) error {
 	return pgerror.New(copytext.BadFormat, format, args...)
 }
 
-// binaryRows reads the header.
+// binaryRows reads the header and returns a reader of the rows.
 func (c *copyInto) binaryRows(s *Session, from Copier) (*binaryRows, error) {
 	b := &binaryRows{
 		copyInto: c, from: from, encoding: s.textEncoding(), limit: from.CopyLimit(), column: -1, vals: make([]value.Datum, len(c.cols)),
@@ -66,7 +66,7 @@ func (c *copyInto) binaryRows(s *Session, from Copier) (*binaryRows, error) {
 	return b, nil
 }
 
-// orElse is err, but other where the data has ended.
+// orElse returns other at the end of the data, and otherwise err.
 func orElse(err, other error) error {
 	if err != nil && err != io.EOF {
 		return err
@@ -74,7 +74,7 @@ func orElse(err, other error) error {
 	return other
 }
 
-// take returns the next n bytes, valid until the next call; io.EOF when there are fewer.
+// take returns the next n bytes, valid until the next call, or io.EOF if there are fewer.
 func (b *binaryRows) take(n int) ([]byte, error) {
 	for len(b.raw)-b.at < n {
 		if b.over {
@@ -107,7 +107,7 @@ func (b *binaryRows) next(*expr.Env) ([]value.Datum, error) {
 	b.number++
 	head, err := b.take(2)
 	if err == io.EOF {
-		return nil, nil // a client may end without the mark
+		return nil, nil // the trailer is optional
 	}
 	if err != nil {
 		return nil, err

@@ -15,16 +15,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// copyInto is COPY FROM STDIN: each row goes where that of an INSERT would.
+// copyInto is COPY FROM STDIN. Rows are inserted as by INSERT.
 type copyInto struct {
 	*copyOptions
 	name    string   // of the relation
-	into    Inserter // nil: it takes no rows
+	into    Inserter // nil: the relation is not insertable
 	fields  []value.Field
-	cols    []int  // what a row has
-	set     []bool // by field: it is among cols
-	notNull []bool // by cols: what stands for NULL is a text
-	null    []bool // by cols: what stands for NULL does so in quotes, too
+	cols    []int  // the columns in the data
+	set     []bool // by field: in cols
+	notNull []bool // by cols: the NULL text is an ordinary text
+	null    []bool // by cols: the NULL text stands for NULL in quotes, too
 
 	l     *level
 	base  int
@@ -87,11 +87,11 @@ func (c *copyInto) condition(p *planner, n *pg.CopyStmt) error {
 	return err
 }
 
-// copyRows reads rows of a COPY. next returns the values of its columns, nil at the end; what it
-// returns is valid until the next call.
+// copyRows reads the rows of a COPY. next returns the values of the columns, or nil at the end. The
+// result is valid until the next call.
 type copyRows interface {
 	next(env *expr.Env) ([]value.Datum, error)
-	// place says where it is, for the context of an error.
+	// place describes the current position, for the context of an error.
 	place() string
 }
 
@@ -137,7 +137,7 @@ func (c *copyInto) run(s *Session, env *expr.Env) (count int, err error) {
 	}
 }
 
-// row takes one row; stored is false when WHERE leaves it out.
+// row handles one row. stored is false if WHERE rejects it, and done is true at the end.
 func (c *copyInto) row(env *expr.Env, rows copyRows) (stored, done bool, err error) {
 	if err := env.Ctx.Err(); err != nil {
 		return false, false, err
@@ -159,7 +159,7 @@ func (c *copyInto) row(env *expr.Env, rows copyRows) (stored, done bool, err err
 	return true, false, err
 }
 
-// wanted asks WHERE.
+// wanted evaluates WHERE for a row.
 func (c *copyInto) wanted(env *expr.Env, row []value.Datum) (bool, error) {
 	slots, around, inside := c.l.push(env)
 	copy(slots[c.base:], row)
@@ -168,7 +168,7 @@ func (c *copyInto) wanted(env *expr.Env, row []value.Datum) (bool, error) {
 	return holds(c.where, env)
 }
 
-// located adds to an error where in the data it happened.
+// located adds the position in the data to an error.
 func (c *copyInto) located(err error, place string) error {
 	var known *pgerror.Error
 	if !errors.As(err, &known) {
@@ -182,7 +182,7 @@ func (c *copyInto) located(err error, place string) error {
 	return &made
 }
 
-// shownBytes is how much of a line or a value is shown in the context of an error.
+// shownBytes is the maximum length of a line or a value in the context of an error.
 const shownBytes = 100
 
 func shown(s string) string {
@@ -196,16 +196,16 @@ func shown(s string) string {
 	return `"` + s[:cut] + `..."`
 }
 
-// textRows reads text and CSV.
+// textRows reads rows in text or CSV format.
 type textRows struct {
 	*copyInto
 	lines  copytext.Lines
 	source *copyInput
 	line   string
-	whole  bool // line was read to its end
+	whole  bool // line is complete
 	fields []copytext.Field
 	vals   []value.Datum
-	column int // of cols, of which the value is being read; -1: none
+	column int // of cols, the one whose value is being read; -1: none
 }
 
 func (c *copyInto) textRows(s *Session, from Copier) *textRows {
@@ -249,7 +249,7 @@ func (t *textRows) next(env *expr.Env) ([]value.Datum, error) {
 	return t.vals, nil
 }
 
-// value reads the value of a column.
+// value parses the value of a column.
 func (t *textRows) value(env *expr.Env, i int) (value.Datum, error) {
 	f := &t.fields[i]
 	switch {
@@ -264,7 +264,7 @@ func (t *textRows) value(env *expr.Env, i int) (value.Datum, error) {
 	return value.Parse(t.copyInto.fields[t.cols[i]].Type, f.Text, &env.Settings)
 }
 
-// readLine reads the next line; false: there is none.
+// readLine reads the next line. It returns false if there is none.
 func (t *textRows) readLine() (bool, error) {
 	for t.whole = false; ; {
 		line, ok, err := t.lines.Next()
@@ -273,7 +273,7 @@ func (t *textRows) readLine() (bool, error) {
 			return false, err
 		case t.lines.Ended():
 			t.line, t.whole = line, true
-			return ok, t.source.drain() // what follows the end does not count
+			return ok, t.source.drain() // data after the end is ignored
 		case ok:
 			t.line, t.whole = line, true
 			return true, nil
@@ -290,7 +290,7 @@ func (t *textRows) readLine() (bool, error) {
 	}
 }
 
-// matchHeader compares the header with the names of the columns.
+// matchHeader checks the header against the column names.
 func (t *textRows) matchHeader() (err error) {
 	if t.fields, err = t.text.Fields(t.fields[:0], t.line); err != nil {
 		return err

@@ -9,22 +9,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// copyInput is the texts that a client sends, in UTF-8.
+// copyInput is the text data from a client, converted to UTF-8.
 type copyInput struct {
 	from     Copier
 	encoding *charset.Encoding // nil: UTF-8
 	limit    int               // bytes of a piece
 
-	raw  []byte // has come; what is before at was given away
+	raw  []byte // received data; the part before at has been returned
 	at   int
-	over bool // nothing more comes
+	over bool // no more data
 
-	failed error // comes next
+	failed error // returned by the next call
 }
 
-// piece returns the texts up to the next end of a line, or what is left at the end; then io.EOF. No
-// encoding has a character that ends in such a byte. It is valid until the next call. Errors:
-// 22021, 22P05, 54000, those of Copier.
+// piece returns the text up to the next line terminator or, at the end, the rest; then io.EOF. The
+// split is safe because in no encoding does a character end in such a byte. The result is valid
+// until the next call. Errors: 22021, 22P05, 54000, and those of Copier.
 func (c *copyInput) piece() ([]byte, error) {
 	if c.failed != nil {
 		return nil, c.failed
@@ -54,7 +54,8 @@ func (c *copyInput) piece() ([]byte, error) {
 	}
 }
 
-// give gives away what has come up to end. What is before an error comes before the error.
+// give returns the received data up to end. If it contains an error, the data before the error is
+// returned first.
 func (c *copyInput) give(end int) ([]byte, error) {
 	b := c.raw[c.at:end]
 	c.at = end
@@ -73,7 +74,7 @@ func (c *copyInput) give(end int) ([]byte, error) {
 	return b, nil
 }
 
-// drain reads to the end and drops it.
+// drain discards the remaining data.
 func (c *copyInput) drain() error {
 	for !c.over {
 		switch _, err := c.from.CopyPiece(); err {

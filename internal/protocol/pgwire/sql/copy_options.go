@@ -11,23 +11,23 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/copytext"
 )
 
-// copyOptions are those of COPY.
+// copyOptions are the options of COPY.
 type copyOptions struct {
 	text     copytext.Format
 	binary   bool
 	header   bool
-	match    bool // the header must have the names of the columns
+	match    bool // the header must match the column names
 	freeze   bool
-	encoding *charset.Encoding // of the data, when encoded; nil: UTF-8
+	encoding *charset.Encoding // of the data, if encoded is set; nil: UTF-8
 	encoded  bool
 	quoteAll bool
-	quote    []*pg.Node // columns; nil: none were named
+	quote    []*pg.Node // columns; nil: none
 	notNull  []*pg.Node
 	null     []*pg.Node
-	given    map[string]string // options that are texts
+	given    map[string]string // text options
 }
 
-// copyOptions reads the options, in the order of PostgreSQL's checks.
+// copyOptions parses the options. Checks are in PostgreSQL's order.
 func (p *planner) copyOptions(list []*pg.Node, from bool) (*copyOptions, error) {
 	o := &copyOptions{given: map[string]string{}}
 	var seen []string
@@ -93,7 +93,7 @@ func (p *planner) copyOption(o *copyOptions, d *pg.DefElem, from bool) (err erro
 	return err
 }
 
-// copyNames is an option that is a list of columns.
+// copyNames returns the column list of an option.
 func (p *planner) copyNames(d *pg.DefElem) ([]*pg.Node, error) {
 	if list := d.GetArg().GetList(); list != nil {
 		return list.Items, nil
@@ -101,7 +101,7 @@ func (p *planner) copyNames(d *pg.DefElem) ([]*pg.Node, error) {
 	return nil, pgerror.New(pgerror.InvalidParameterValue, `argument to option "%s" must be a list of column names`, d.Defname).At(p.text, d.Location)
 }
 
-// readHeader is HEADER: a Boolean, or match.
+// readHeader parses HEADER: a Boolean, or match.
 func (o *copyOptions) readHeader(d *pg.DefElem, from bool) (err error) {
 	if strings.EqualFold(defText(d), "match") {
 		if !from {
@@ -116,7 +116,7 @@ func (o *copyOptions) readHeader(d *pg.DefElem, from bool) (err error) {
 	return nil
 }
 
-// check fills in what was not given, and refuses what does not go together.
+// check fills in defaults and rejects invalid combinations.
 func (o *copyOptions) check(from bool) error {
 	unable := func(text string) error { return pgerror.New(pgerror.FeatureNotSupported, "%s", text) }
 	f := &o.text

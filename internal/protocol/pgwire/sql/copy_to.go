@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// copySignature begins what is copied in binary form.
+// copySignature begins data in binary format.
 const copySignature = "PGCOPY\n\xff\r\n\x00"
 
 // copyTo plans COPY TO STDOUT.
@@ -40,8 +40,7 @@ func (p *planner) copyTo(n *pg.CopyStmt, o *copyOptions) (*plan, error) {
 	}}, nil
 }
 
-// copySource plans what is copied, a query, or a table as one, and says which columns are to be
-// quoted.
+// copySource plans the source, a query or a table, and returns which columns to quote.
 func (p *planner) copySource(n *pg.CopyStmt, o *copyOptions) (made *plan, quote []bool, err error) {
 	if n.Relation == nil {
 		if made, err = p.copyQuery(n.Query); err != nil {
@@ -73,7 +72,7 @@ func (p *planner) copySource(n *pg.CopyStmt, o *copyOptions) (made *plan, quote 
 	return made, quote, err
 }
 
-// copyQuery plans a query, or a command that returns what it changed.
+// copyQuery plans a query, or a command with RETURNING.
 func (p *planner) copyQuery(n *pg.Node) (*plan, error) {
 	changes := n.GetInsertStmt() != nil || n.GetUpdateStmt() != nil || n.GetDeleteStmt() != nil
 	returns := len(n.GetInsertStmt().GetReturningList())+len(n.GetUpdateStmt().GetReturningList())+len(n.GetDeleteStmt().GetReturningList()) > 0
@@ -86,7 +85,7 @@ func (p *planner) copyQuery(n *pg.Node) (*plan, error) {
 	return p.statement(n, &Prepared{Text: p.text, stmt: n})
 }
 
-// copyTable plans the rows of a table.
+// copyTable plans a query for the rows of a table.
 func (p *planner) copyTable(from *pg.RangeVar, r Relation, cols []int) (*plan, error) {
 	sel := &pg.SelectStmt{FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: from}}}, Op: pg.SetOperation_SETOP_NONE}
 	for _, i := range cols {
@@ -109,7 +108,7 @@ type copyWriter struct {
 	buf      []byte
 }
 
-// begin tells the client what comes.
+// begin announces the data and sends the header.
 func (w *copyWriter) begin() error {
 	if err := w.to.CopyOut(len(w.columns), w.binary); err != nil {
 		return err
@@ -117,7 +116,7 @@ func (w *copyWriter) begin() error {
 	switch {
 	case w.binary:
 		w.buf = append(w.buf, copySignature...)
-		w.buf = binary.BigEndian.AppendUint64(w.buf, 0) // flags, and the length of what follows them
+		w.buf = binary.BigEndian.AppendUint64(w.buf, 0) // flags, and the length of the header extension
 	case w.header:
 		for i, c := range w.columns {
 			w.separate(i)
@@ -151,7 +150,7 @@ func (w *copyWriter) separate(i int) {
 	}
 }
 
-// line sends what is gathered as a line.
+// line sends the buffered line.
 func (w *copyWriter) line() (err error) {
 	w.buf = append(w.buf, '\n')
 	if w.encoding != nil {
@@ -195,7 +194,7 @@ func (w *copyWriter) binaryRow(row []value.Datum) (err error) {
 
 func (w *copyWriter) end() error {
 	if w.binary {
-		w.buf = append(w.buf, 0xff, 0xff) // no further row
+		w.buf = append(w.buf, 0xff, 0xff) // the trailer
 		if err := w.send(); err != nil {
 			return err
 		}

@@ -10,15 +10,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// cte is one query of WITH. It is run once, when it is first read; its rows are a memo of the level
-// that has the WITH.
+// cte is one query of WITH. It runs once, when it is first read. Its rows are stored in a memo of
+// the level that has the WITH.
 type cte struct {
 	name  string
 	q     query
 	cols  []value.Field
 	memo  int
-	free  bool // it looks at no row outside of itself: the memo is of the outermost level
-	refs  int  // how often it is read
+	free  bool // it has no outer references: the memo is in the outermost level
+	refs  int  // number of places that read it
 	apart bool // MATERIALIZED
 }
 
@@ -62,7 +62,7 @@ func (l *level) with(n *pg.WithClause) error {
 	return nil
 }
 
-// nameColumns gives the columns of a query of WITH the names that follow its own.
+// nameColumns applies the column aliases of a query of WITH.
 func (l *level) nameColumns(made *cte, c *pg.CommonTableExpr) error {
 	renamed := names(c.Aliascolnames)
 	if cols := made.q.columns(); len(renamed) > len(cols) {
@@ -77,7 +77,7 @@ func (l *level) nameColumns(made *cte, c *pg.CommonTableExpr) error {
 	return nil
 }
 
-// mentionsTable tells of a query that reads a table of this name.
+// mentionsTable reports whether a query reads a table with this name.
 func mentionsTable(n *pg.Node, name string) bool {
 	return contains(n.ProtoReflect(), func(m protoreflect.Message) bool {
 		r, ok := m.Interface().(*pg.RangeVar)
@@ -85,7 +85,7 @@ func mentionsTable(n *pg.Node, name string) bool {
 	})
 }
 
-// cte finds a query of WITH and tells how many levels out it is.
+// cte returns the query of WITH with this name, and how many levels out it is.
 func (l *level) cte(name string) (*cte, int) {
 	for at, up := l, 0; at != nil; at, up = at.parent, up+1 {
 		for _, c := range at.ctes {
@@ -108,11 +108,11 @@ func (l *level) fromCTE(n *pg.RangeVar, c *cte, up int) (source, *namespace, err
 	return s, ns, err
 }
 
-// cteScan reads a query of WITH.
+// cteScan reads the rows of a query of WITH.
 type cteScan struct {
 	c    *cte
-	up   int // the level with the WITH
-	kept int // the level with the memo
+	up   int // number of levels out to the level with the WITH
+	kept int // number of levels out to the level with the memo
 	base int
 }
 
@@ -141,7 +141,7 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 		}
 		m.done, m.rows = true, rows
 	}
-	for _, row := range m.rows { // a recursive query changes m.rows only between its rounds
+	for _, row := range m.rows { // a recursive query changes m.rows only between rounds
 		if err := give(row); err != nil {
 			return err
 		}
@@ -149,8 +149,8 @@ func (s *cteScan) run(env *expr.Env, emit func() error) error {
 	return nil
 }
 
-// share gives the rows to one of several readers. They are produced as the first reader gets there,
-// so that no more are produced than needed.
+// share passes the rows to one of several readers. Rows are produced on demand by the reader that
+// is furthest ahead, so that no more are produced than needed.
 func (s *cteScan) share(m *memo, env *expr.Env, give func([]value.Datum) error) error {
 	if m.next == nil {
 		m.env = env.Apart()
@@ -177,7 +177,7 @@ func (s *cteScan) share(m *memo, env *expr.Env, give func([]value.Datum) error) 
 	}
 }
 
-// more makes a further row, if there is one.
+// more produces the next row, if there is one.
 func (m *memo) more(env *expr.Env) error {
 	m.env.Ctx = env.Ctx
 	row, err, ok := m.next()
@@ -192,7 +192,8 @@ func (m *memo) more(env *expr.Env) error {
 	return m.heap.Keep(row)
 }
 
-// stream gives the rows to the only reader as they come: it may not want all of them.
+// stream passes the rows to the only reader as they are produced, because it may not need all of
+// them.
 func (s *cteScan) stream(m *memo, env *expr.Env, give func([]value.Datum) error) error {
 	var rows [][]value.Datum
 	var heap expr.Heap

@@ -12,21 +12,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// cursor is what a portal made by DECLARE has beside a portal of the protocol.
+// cursor is the additional state of a portal created by DECLARE.
 type cursor struct {
 	scroll bool
-	hold   bool // outlives its transaction
-	kept   bool // its transaction is over
+	hold   bool // survives its transaction
+	kept   bool // its transaction has ended
 	binary bool
 	made   value.TimestampTZ
 	query  string
 
-	at    int64 // the row it stands on, from 1; the last one when it stands behind that, 0 before the first
-	begun bool  // it does not stand before the first row
-	ended bool  // it stands behind the last row
+	at    int64 // the current row, from 1; after the last row, the number of rows; 0 before the first
+	begun bool  // it is not before the first row
+	ended bool  // it is after the last row
 }
 
-// The options of DECLARE, as PostgreSQL's parser gives them.
+// Options of DECLARE in the parse tree.
 const (
 	cursorBinary = 0x01
 	cursorScroll = 0x02
@@ -68,8 +68,8 @@ func noCursor(name string) error {
 	return pgerror.New(pgerror.InvalidCursor, `cursor "%s" does not exist`, name)
 }
 
-// fetch plans FETCH and MOVE. Their cursor may come later, in a pipeline for example: a FETCH that
-// was bound before it returns no rows, and only moves it.
+// fetch plans FETCH and MOVE. The cursor may be declared after the FETCH was bound, for example in
+// a pipeline. Such a FETCH returns no rows and only moves the cursor.
 func (p *planner) fetch(n *pg.FetchStmt) *plan {
 	s := p.s
 	made := &plan{utility: true, quiet: true}
@@ -103,7 +103,7 @@ func (p *planner) fetch(n *pg.FetchStmt) *plan {
 	return made
 }
 
-// holdCursors reads the rows of WITH HOLD cursors to their ends, before their transaction commits.
+// holdCursors reads all rows of WITH HOLD cursors before their transaction commits.
 func (s *Session) holdCursors() error {
 	for _, p := range s.portals {
 		if p.cursor == nil || !p.cursor.hold || p.cursor.kept {
@@ -120,8 +120,8 @@ func (s *Session) holdCursors() error {
 	return nil
 }
 
-// readAll keeps all rows that are still to come. What a forward cursor has gone over is left out,
-// which changes where it stands.
+// readAll buffers all remaining rows. For a forward-only cursor, the rows already passed are not
+// buffered; gone counts them.
 func (p *Portal) readAll() error {
 	p.env.Ctx = context.Background()
 	if !p.buffer {

@@ -10,21 +10,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fetchAll is the count of FETCH ALL, or more: the parser is a program of 32 bits, and its largest
-// long says ALL.
+// fetchAll is the count of FETCH ALL and of larger counts: the parser is a 32-bit program, whose
+// largest long stands for ALL.
 const fetchAll = 1<<31 - 1
 
-// mover moves a cursor as FETCH or MOVE say; the rules are those of PostgreSQL's pquery.c.
+// mover moves a cursor for FETCH or MOVE, with the rules of PostgreSQL's pquery.c.
 type mover struct {
 	*Portal
 	c    *cursor
-	move bool // MOVE wants no rows
+	move bool // MOVE returns no rows
 	rows [][]value.Datum
 }
 
-// move moves a cursor and returns the rows that it went over, and how many they were.
+// move moves a cursor and returns the rows passed over, and their number.
 func (p *Portal) move(n *pg.FetchStmt) ([][]value.Datum, int64, error) {
-	if p.cursor == nil { // it is a portal of the protocol
+	if p.cursor == nil { // a portal of the protocol
 		p.cursor = &cursor{}
 	}
 	m := &mover{Portal: p, c: p.cursor, move: n.Ismove}
@@ -59,7 +59,7 @@ func (m *mover) run(direction pg.FetchDirection, count int64) (int64, error) {
 	return m.again()
 }
 
-// after makes steps whose rows are not needed, then one whose row is.
+// after makes steps whose rows are dropped, then one whose row is returned.
 func (m *mover) after(first func(int64, bool) (int64, error), steps int64, last func(int64, bool) (int64, error)) (int64, error) {
 	if _, err := first(steps, false); err != nil {
 		return 0, err
@@ -67,7 +67,7 @@ func (m *mover) after(first func(int64, bool) (int64, error), steps int64, last 
 	return last(1, !m.move)
 }
 
-// back is BACKWARD.
+// back handles BACKWARD.
 func (m *mover) back(count int64) (int64, error) {
 	if count < math.MaxInt64 || !m.move {
 		return m.backward(count, !m.move)
@@ -79,7 +79,7 @@ func (m *mover) back(count int64) (int64, error) {
 	return over, m.rewind()
 }
 
-// again is the row on which the cursor stands.
+// again returns the current row.
 func (m *mover) again() (int64, error) {
 	on := m.c.begun && !m.c.ended
 	switch {
@@ -94,7 +94,7 @@ func (m *mover) again() (int64, error) {
 	return m.forward(1, true)
 }
 
-// absolute goes to a row by its number, from the end when it is negative.
+// absolute moves to a row by number, counted from the end if it is negative.
 func (m *mover) absolute(to int64) (int64, error) {
 	c := m.c
 	switch {
@@ -121,7 +121,7 @@ func (m *mover) absolute(to int64) (int64, error) {
 	return m.after(m.forward, to-at-1, m.forward)
 }
 
-// forward goes over count rows, as far as there are any.
+// forward moves over count rows, or as many as there are.
 func (m *mover) forward(count int64, want bool) (n int64, err error) {
 	c := m.c
 	if c.ended || count <= 0 {
@@ -166,7 +166,7 @@ func onlyForward() error {
 	return pgerror.New("55000", "cursor can only scan forward").WithHint("Declare it with SCROLL option to enable backward scan.")
 }
 
-// backward goes back over count rows, as far as there are any.
+// backward moves back over count rows, or as many as there are.
 func (m *mover) backward(count int64, want bool) (n int64, err error) {
 	c := m.c
 	if !c.scroll {
@@ -194,7 +194,7 @@ func (m *mover) backward(count int64, want bool) (n int64, err error) {
 	return n, nil
 }
 
-// rewind goes before the first row.
+// rewind moves before the first row.
 func (m *mover) rewind() error {
 	c := m.c
 	if !c.begun && !c.ended {

@@ -13,14 +13,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// explainOptions are those of EXPLAIN that change what is done or shown.
+// explainOptions are the options of EXPLAIN that have an effect.
 type explainOptions struct {
 	analyze, costs, json bool
 	timing, summary      bool
 }
 
-// explain is EXPLAIN. There is no plan worth showing: tools and postgres_fdw get one line, which
-// they can read. With ANALYZE the statement is run, and its rows are counted.
+// explain plans EXPLAIN. Plans are not worth showing, so it returns a single line that tools and
+// postgres_fdw can parse. With ANALYZE it runs the statement and counts the rows.
 func (p *planner) explain(n *pg.ExplainStmt) (*plan, error) {
 	began := time.Now()
 	opts, err := p.explainOptions(n.Options)
@@ -51,7 +51,7 @@ func (p *planner) explain(n *pg.ExplainStmt) (*plan, error) {
 	return made, nil
 }
 
-// explained plans the statement of an EXPLAIN. Of DECLARE it is the query.
+// explained plans the statement of an EXPLAIN. For DECLARE it is the query.
 func (p *planner) explained(n *pg.Node) (*plan, error) {
 	if d := n.GetDeclareCursorStmt(); d != nil {
 		n = d.Query
@@ -117,7 +117,7 @@ func (p *planner) explainFormat(format string, location int32) error {
 	return pgerror.New(pgerror.InvalidParameterValue, `unrecognized value for EXPLAIN option "format": "%s"`, format).At(p.text, location)
 }
 
-// show is the plan as rows.
+// show returns the rows of the EXPLAIN output.
 func (o explainOptions) show(planning, execution time.Duration, rows int) [][]value.Datum {
 	if o.json {
 		return [][]value.Datum{{o.showJSON(planning, execution, rows)}}
@@ -159,7 +159,7 @@ func (o explainOptions) showJSON(planning, execution time.Duration, rows int) st
 		}
 	}
 	text, err := json.MarshalIndent([]any{whole}, "", "  ")
-	if err != nil { // numbers and words always have a text
+	if err != nil { // cannot happen for numbers and texts
 		panic(err)
 	}
 	return string(text)
@@ -167,7 +167,7 @@ func (o explainOptions) showJSON(planning, execution time.Duration, rows int) st
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// defText is the value of an option as a text, in small letters when it was written without quotes.
+// defText returns the value of an option as text. Unquoted words are in lower case.
 func defText(d *pg.DefElem) string {
 	switch v := d.GetArg().GetNode().(type) {
 	case *pg.Node_String_:
@@ -184,7 +184,7 @@ func defText(d *pg.DefElem) string {
 	return ""
 }
 
-// defBool is the value of an option that is on or off; without one it is on.
+// defBool returns the value of a Boolean option. An option without a value is on.
 func defBool(d *pg.DefElem) (bool, error) {
 	if d.Arg == nil {
 		return true, nil

@@ -30,7 +30,7 @@ func mustOpen(t *testing.T, c *client, p *Prepared, args ...value.Datum) *Portal
 	return o
 }
 
-// fetch runs a portal and returns its rows and how it ended.
+// fetch runs a portal and returns its rows and its completion as text.
 func fetch(c *client, o *Portal, max int) string {
 	var rows []string
 	done, tag, err := c.s.Fetch(context.Background(), o, max, func(row []value.Datum) error {
@@ -58,8 +58,7 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
-// TestPortal: a portal that stops at its row limit calls its function no more often than rows were
-// asked for.
+// TestPortal: a portal with a row limit calls its function no more often than rows were requested.
 func TestPortal(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -88,8 +87,8 @@ func TestPortal(t *testing.T) {
 	expect(t, "returning", fetch(c, inserts, 2), "3 true INSERT 0 3")
 }
 
-// TestLate: a pipeline is one transaction, whose last answer only is that after the commit; a
-// portal with a row limit is as it was.
+// TestLate: a pipeline is one transaction, and only its last result is the one after the commit. A
+// portal with a row limit is unaffected.
 func TestLate(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -167,7 +166,7 @@ func TestParameterTypes(t *testing.T) {
 	expect(t, "no parameters", code(err), pgerror.ProtocolViolation)
 }
 
-// TestReplan: a prepared statement follows its schema, unless what it returns has changed.
+// TestReplan: a prepared statement follows schema changes, unless its result columns have changed.
 func TestReplan(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -219,7 +218,7 @@ func TestNames(t *testing.T) {
 	expect(t, "status", string(c.s.Status()), "E")
 }
 
-// TestCancel: the context of a Fetch ends what waits, and what runs for long.
+// TestCancel: the context of a Fetch cancels waits and long computations.
 func TestCancel(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -238,7 +237,7 @@ func TestCancel(t *testing.T) {
 	expect(t, "another cause", err, shutdown)
 }
 
-// TestCommitFails: an error of the commit is that of the statement.
+// TestCommitFails: an error of the commit is the error of the statement.
 func TestCommitFails(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -253,7 +252,7 @@ func TestCommitFails(t *testing.T) {
 	expect(t, "status", string(c.s.Status()), "I")
 }
 
-// TestRun: functions that run SQL do so inside of the transaction at hand.
+// TestRun: functions that run SQL do so in the current transaction.
 func TestRun(t *testing.T) {
 	c := newClient(false)
 	defer c.s.Close()
@@ -274,7 +273,7 @@ func TestRun(t *testing.T) {
 	expect(t, "commit", c.take(), "run integer\nERROR: 0A000 EXECUTE of transaction commands is not implemented\n")
 }
 
-// TestClose: a session that ends in the middle of a query leaves nothing running.
+// TestClose: a session that is closed in the middle of a query leaves no goroutine running.
 func TestClose(t *testing.T) {
 	c := newClient(false)
 	o := mustOpen(t, c, mustPrepare(t, c, "select n from fake.pairs(10)"))

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fakeShelf is a relation that looks rows up by id and by name, of which no two are the same, and
-// whose rows can be changed in every way. calls notes how it was read.
+// fakeShelf is a relation that looks up rows by id and by name, which are unique, and supports all
+// changes. calls counts how it was read.
 type fakeShelf struct {
 	fakeView
 	calls map[string]int
@@ -61,12 +61,12 @@ func (t *fakeShelf) Delete(_ *expr.Env, row []value.Datum) error {
 	return nil
 }
 
-// fakeRiddle is a relation that cannot be changed and tells what to do instead.
+// fakeRiddle is a relation that cannot be changed and suggests an alternative.
 type fakeRiddle struct{ fakeTable }
 
 func (*fakeRiddle) Hint(command string) string { return command + " elsewhere." }
 
-// solve is a function whose answer before the commit is not the one after it.
+// solve returns a function whose result differs before and after the commit.
 func solve(w *fakeWork) *expr.Function {
 	return &expr.Function{
 		Schema: "fake", Name: "solve", Volatility: expr.Volatile, Returns: value.Text, Args: []expr.Arg{{Name: "riddle", Type: value.Text}},

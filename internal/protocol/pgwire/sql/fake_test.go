@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fakeWork writes down what it is told.
+// fakeWork records its calls.
 type fakeWork struct {
 	log  []string
 	mark int
@@ -49,8 +49,7 @@ func (w *fakeWork) Savepoint() int {
 func (w *fakeWork) RollbackTo(mark int) { w.note("rollback to %d", mark) }
 func (w *fakeWork) Close()              { w.note("close") }
 
-// fakeSchema has a table of people, a view that takes rows, and functions that count how often they
-// are called.
+// fakeSchema has a table of people, an insertable view, and functions that count their calls.
 type fakeSchema struct {
 	name      string
 	version   uint64
@@ -107,7 +106,7 @@ func (t *fakeTable) Columns() []value.Field { return t.cols }
 
 func (t *fakeTable) Scan(_ *expr.Env, want []bool) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
-		row := make([]value.Datum, len(t.cols)) // one for all: a row is valid until the next one
+		row := make([]value.Datum, len(t.cols)) // reused: a row is valid until the next one
 		for _, r := range t.rows {
 			for i := range row {
 				if row[i] = nil; want[i] {
@@ -121,7 +120,7 @@ func (t *fakeTable) Scan(_ *expr.Env, want []bool) iter.Seq2[[]value.Datum, erro
 	}
 }
 
-// fakeView takes rows, too.
+// fakeView is a relation that supports INSERT.
 type fakeView struct{ fakeTable }
 
 func (t *fakeView) Insert(_ *expr.Env, row []value.Datum, set []bool) ([]value.Datum, error) {
@@ -152,7 +151,7 @@ func (t *fakeView) Revoke(_ *expr.Env, right string, users []string) error {
 	return nil
 }
 
-// pairType is a composite type, as the records of queues are.
+// pairType is a composite type like the records of queues.
 var pairType = &value.Type{
 	OID: 99990, Name: "pair", Schema: "fake", Kind: 'c', Category: 'C',
 	Fields: []value.Field{{Name: "n", Type: value.Int4}, {Name: "word", Type: value.Text}},
@@ -214,7 +213,7 @@ func newFakeSchema() *fakeSchema {
 	return f
 }
 
-// client drives a session as the simple protocol does and writes down what comes back.
+// client drives a session like the simple protocol and records the results.
 type client struct {
 	s    *Session
 	work *fakeWork
@@ -253,7 +252,7 @@ func (c *client) fail(err error) {
 	}
 }
 
-// query is one message of the simple protocol.
+// query executes one message of the simple protocol.
 func (c *client) query(text string) {
 	all, err := c.s.Split(text)
 	if err != nil {
@@ -311,7 +310,7 @@ func (c *client) row(cols []value.Field) func([]value.Datum) error {
 	}
 }
 
-// take returns what was written down and forgets it.
+// take returns the recorded output and clears it.
 func (c *client) take() string {
 	out := c.out.String()
 	c.out.Reset()

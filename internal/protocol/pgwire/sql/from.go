@@ -12,15 +12,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// source gives rows by filling in slots of env.Rows[0] and calling emit for each.
+// source produces rows. For each row, it fills in slots of env.Rows[0] and calls emit.
 type source interface {
 	run(env *expr.Env, emit func() error) error
-	// none tells that constants and parameters alone leave it without rows.
+	// none reports whether constants and parameters alone make it empty.
 	none(env *expr.Env) bool
 }
 
-// fromList plans FROM a, b, c; nil for no FROM at all. What it brings into sight is l.visible
-// afterwards.
+// fromList plans FROM a, b, c. It returns nil if there is no FROM. It sets l.visible to the names
+// that the items define.
 func (l *level) fromList(list []*pg.Node) (source, error) {
 	var all source
 	for _, n := range list {
@@ -42,13 +42,14 @@ func (l *level) fromList(list []*pg.Node) (source, error) {
 	return all, nil
 }
 
-// dependsOnLeft tells of the item of FROM planned last, whose slots begin at from, whether its rows
-// depend on those of the items before it. mark is how long l.lateral was before it.
+// dependsOnLeft reports whether the rows of the last planned item of FROM, whose slots begin at
+// from, depend on the rows of preceding items. mark is the length of l.lateral before the item was
+// planned.
 func (l *level) dependsOnLeft(mark, from int) bool {
 	return slices.ContainsFunc(l.lateral[mark:], func(slot int) bool { return slot < from })
 }
 
-// noteLateral notes the columns of the level that an item of FROM, planned just now, mentions.
+// noteLateral records the columns of the level that the last planned item of FROM references.
 func (l *level) noteLateral() {
 	for _, r := range l.refs {
 		l.lateral = append(l.lateral, r.slot)
@@ -56,7 +57,7 @@ func (l *level) noteLateral() {
 	l.refs = l.refs[:0]
 }
 
-// checkNames refuses two items of one name.
+// checkNames returns an error if two items have the same name.
 func (l *level) checkNames(ns *namespace) error {
 	for _, it := range ns.items {
 		if it.alias != "" && l.item("", it.alias) != nil {
@@ -83,7 +84,7 @@ func (l *level) from(n *pg.Node) (source, *namespace, error) {
 	return nil, nil, unsupported(fmt.Sprintf("%T in FROM", n.GetNode()))
 }
 
-// bring makes the namespace of one item with these columns, which lie from slot base on.
+// bring returns the namespace of an item with columns in the slots from base on.
 func (l *level) bring(alias *pg.Alias, name, schema string, fields []value.Field, base int, used []bool) (*namespace, error) {
 	it := &item{alias: name, schema: schema}
 	var renamed []*pg.Node
@@ -149,16 +150,16 @@ func (l *level) fromSelect(n *pg.RangeSubselect) (source, *namespace, error) {
 	return s, ns, err
 }
 
-// relationScan reads a relation.
+// relationScan reads the rows of a relation.
 type relationScan struct {
 	r    Relation
 	base int
 	self int // slot of tableoid
 	used []bool
-	by   []expr.Expr // of a Searcher, as its keys: what a key must equal, nil: anything
+	by   []expr.Expr // for a Searcher, by its keys: the value that a key must equal, nil: any
 }
 
-// rows are those that the relation finds.
+// rows returns the rows that the relation finds.
 func (s *relationScan) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
 	if !slices.ContainsFunc(s.by, func(e expr.Expr) bool { return e != nil }) {
 		return s.r.Scan(env, s.used), nil
@@ -179,7 +180,7 @@ func (s *relationScan) run(env *expr.Env, emit func() error) error {
 	return eachRow(env, rows, emit, func(row []value.Datum) { copy(env.Rows[0][s.base:s.base+len(s.used)], row) })
 }
 
-// eachRow has take put each row where emit finds it, until the statement is interrupted.
+// eachRow calls take and emit for each row, until the statement is canceled.
 func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() error, take func([]value.Datum)) error {
 	for row, err := range rows {
 		if err == nil {
@@ -196,7 +197,7 @@ func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() er
 	return nil
 }
 
-// queryScan reads a sub-select.
+// queryScan reads the rows of a subquery.
 type queryScan struct {
 	q        query
 	base     int

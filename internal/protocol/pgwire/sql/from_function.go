@@ -10,22 +10,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// functionScan reads functions in FROM, in step with each other when there are several.
+// functionScan reads functions in FROM. Several functions are read in parallel (ROWS FROM).
 type functionScan struct {
 	calls      []*functionCall
 	base       int
-	ordinality int // the slot that numbers the rows; -1 none
+	ordinality int // the slot of the row number; -1 none
 }
 
-// functionCall is one function in FROM: a set-returning one, or any expression, which gives one
-// row.
+// functionCall is one function in FROM: a set-returning function, or any expression, which returns
+// one row.
 type functionCall struct {
 	fn     *expr.Function
 	args   []expr.Expr
-	scalar expr.Expr // instead of fn
+	scalar expr.Expr // used instead of fn
 	base   int
 	width  int
-	spread bool // the one value is a row, to be spread over the columns
+	spread bool // the value is a row that is expanded into the columns
 }
 
 func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
@@ -78,7 +78,7 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	return s, ns, err
 }
 
-// unnestEach makes unnest(a, b) to unnest(a), unnest(b), which is what it means in FROM.
+// unnestEach converts unnest(a, b) to the equivalent unnest(a), unnest(b).
 func unnestEach(functions []*pg.Node) (all []*pg.Node) {
 	for _, f := range functions {
 		items := f.GetList().GetItems()
@@ -104,7 +104,7 @@ func (c *functionCall) typ() *value.Type {
 	return c.scalar.Type()
 }
 
-// functionCall plans one call; fields is nil for a function that returns one plain column.
+// functionCall plans one call. fields is nil for a function that returns one plain column.
 func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
 	call := &functionCall{}
 	in := clause{name: "functions in FROM", sets: true}
@@ -133,8 +133,8 @@ func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
 	return call, nil, nil
 }
 
-// resultFields are the columns of a set-returning function in FROM; nil for one plain column, which
-// is named after the call.
+// resultFields returns the columns of a set-returning function in FROM, or nil for one plain
+// column, which is named after the call.
 func resultFields(fn *expr.Function) []value.Field {
 	if len(fn.Columns) > 0 {
 		return fn.Columns
@@ -142,14 +142,14 @@ func resultFields(fn *expr.Function) []value.Field {
 	return fn.Returns.Fields
 }
 
-// arguments evaluates the arguments of a call; none says that a strict function has a NULL among
-// them.
+// arguments evaluates the arguments of a call. none reports whether a strict function has a NULL
+// argument.
 func arguments(fn *expr.Function, args []expr.Expr, env *expr.Env) (vals []value.Datum, none bool, err error) {
 	vals, null, err := expr.EvalArgs(env, args)
 	return vals, null && fn.Strict, err
 }
 
-// rows are those of one call, each as wide as its columns.
+// rows returns the rows of a call, each as wide as its columns.
 func (c *functionCall) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
 	if c.fn != nil {
 		args, none, err := arguments(c.fn, c.args, env)
@@ -203,7 +203,7 @@ func (s *functionScan) run(env *expr.Env, emit func() error) error {
 	return nil
 }
 
-// runTogether is ROWS FROM (f(), g()): the shorter ones go on with NULLs.
+// runTogether implements ROWS FROM (f(), g()). Shorter results are padded with NULLs.
 func (s *functionScan) runTogether(env *expr.Env, emit func() error) error {
 	var all []iter.Seq2[[]value.Datum, error]
 	for _, c := range s.calls {
@@ -227,8 +227,8 @@ func (s *functionScan) runTogether(env *expr.Env, emit func() error) error {
 	})
 }
 
-// inStep takes a row of each sequence at a time, nil from those that are at their end, until all
-// are.
+// inStep reads the sequences in parallel until all are exhausted. Exhausted sequences contribute
+// nil.
 func inStep(all []iter.Seq2[[]value.Datum, error], emit func(rows [][]value.Datum) error) error {
 	type puller struct {
 		next func() ([]value.Datum, error, bool)

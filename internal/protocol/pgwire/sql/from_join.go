@@ -52,7 +52,7 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 	return j, both, nil
 }
 
-// joinCondition plans ON, USING or NATURAL, and finds the columns of the join.
+// joinCondition plans ON, USING or NATURAL, and determines the columns of the join.
 func (l *level) joinCondition(n *pg.JoinExpr, j *join, left, right, both *namespace) error {
 	shared := names(n.UsingClause)
 	if n.IsNatural {
@@ -97,13 +97,14 @@ func (l *level) joinOn(part *pg.Node, j *join) error {
 	switch j.kind {
 	case pg.JoinType_JOIN_INNER:
 		l.search(part, cond, j, j.begin)
-	case pg.JoinType_JOIN_LEFT: // a left row stays whatever the condition says of it
+	case pg.JoinType_JOIN_LEFT: // a left row is kept whether or not the condition holds
 		l.search(part, cond, j, j.from)
 	}
 	return l.joinKey(part, j)
 }
 
-// joinKey looks whether a condition is an equality that rows can be looked up by.
+// joinKey adds a condition to the keys of the join if it is an equality that rows can be looked up
+// by.
 func (l *level) joinKey(part *pg.Node, j *join) error {
 	a := part.GetAExpr()
 	if j.again || a == nil || a.Kind != pg.A_Expr_Kind_AEXPR_OP || len(a.Name) != 1 || names(a.Name)[0] != "=" || !simple(part) {
@@ -128,7 +129,7 @@ func (l *level) joinKey(part *pg.Node, j *join) error {
 	return nil
 }
 
-// side tells which side of a join an expression is of: l, r or neither.
+// side compiles an expression and returns the side of the join that it depends on: l, r or neither.
 func (l *level) side(n *pg.Node, j *join) (expr.Expr, byte, error) {
 	e, err := l.compile(n, clause{name: "JOIN/ON"})
 	if err != nil {
@@ -148,7 +149,7 @@ func (l *level) side(n *pg.Node, j *join) (expr.Expr, byte, error) {
 	return e, side, nil
 }
 
-// keyType is the type by which values of two types are looked up; nil: they are not.
+// keyType returns the type for looking up values of two types, or nil if that is not possible.
 func keyType(a, b *value.Type) *value.Type {
 	if a == b && a.IsEnum() {
 		return a
@@ -164,7 +165,7 @@ func keyType(a, b *value.Type) *value.Type {
 	return nil
 }
 
-// using is one column of USING.
+// using plans one column of USING.
 func (l *level) using(name string, j *join, left, right, both *namespace) error {
 	a, err := l.usingColumn(name, left, "left")
 	if err != nil {
@@ -216,7 +217,7 @@ func (l *level) usingColumn(name string, in *namespace, side string) (*column, e
 	return found, nil
 }
 
-// conjuncts takes a AND b AND c apart.
+// conjuncts splits a AND b AND c.
 func conjuncts(n *pg.Node) []*pg.Node {
 	if n == nil {
 		return nil
@@ -231,8 +232,8 @@ func conjuncts(n *pg.Node) []*pg.Node {
 	return []*pg.Node{n}
 }
 
-// simple tells that a tree calls no functions and has no sub-selects: when and how often it is
-// evaluated makes no difference.
+// simple reports whether a tree contains no function calls or subqueries, so that it does not
+// matter when and how often it is evaluated.
 func simple(n *pg.Node) bool {
 	return !contains(n.ProtoReflect(), func(m protoreflect.Message) bool {
 		name := m.Descriptor().Name()
@@ -246,7 +247,7 @@ func mentionsColumns(list []*pg.Node) bool {
 	})
 }
 
-// contains looks for a node in a tree.
+// contains reports whether a tree contains a matching node.
 func contains(m protoreflect.Message, wanted func(protoreflect.Message) bool) bool {
 	if wanted(m) {
 		return true
@@ -267,8 +268,8 @@ func contains(m protoreflect.Message, wanted func(protoreflect.Message) bool) bo
 	return found
 }
 
-// pushDown puts a condition of WHERE as near to its columns as it can go. slots are those of this
-// level that it mentions.
+// pushDown moves a condition of WHERE as close to its columns as possible. slots are the slots of
+// this level that it references.
 func pushDown(in source, cond expr.Expr, slots []int) source {
 	j, ok := in.(*join)
 	if !ok || len(slots) == 0 {
@@ -293,8 +294,8 @@ func pushDown(in source, cond expr.Expr, slots []int) source {
 	return &filter{in, cond}
 }
 
-// where plans WHERE over what FROM gives. What depends on no row comes before all of it; what calls
-// functions or asks sub-selects stays behind the rest, where the rows are fewest.
+// where plans WHERE on top of FROM. Conditions that do not depend on a row are evaluated first.
+// Conditions with function calls or subqueries are evaluated last, when the fewest rows remain.
 func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr, _ error) {
 	for _, part := range conjuncts(n) {
 		cond, err := l.condition(part, clause{name: "WHERE"})
@@ -324,7 +325,7 @@ func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr,
 	return in, gates, rest, nil
 }
 
-// whereKey lets the inner joins of a comma list look rows up by equalities of WHERE.
+// whereKey lets the inner joins of a comma list look up rows by equalities in WHERE.
 func (l *level) whereKey(part *pg.Node, j *join) error {
 	for {
 		if j.kind == pg.JoinType_JOIN_INNER {

@@ -8,20 +8,20 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// A scan may call functions that change things, take a message say. So it must not begin when no
-// row of it is wanted. There are two grounds for that, as in PostgreSQL. A condition that depends
-// on no row of its query is a gate: it is asked once, before the query reads anything. And what
-// constants and parameters alone decide makes a part of FROM empty, and with it all that it is
-// joined to.
+// A scan may call functions with side effects, such as taking a message. It must therefore not
+// start if none of its rows is needed. As in PostgreSQL, there are two cases. A condition that does
+// not depend on a row of its query is a gate: it is evaluated once, before the query reads
+// anything. And if constants and parameters alone make a part of FROM empty, everything that it is
+// joined to is not read either.
 
-// isGate tells of the condition compiled last that it depends on no row of the level and calls
+// isGate reports whether the last compiled condition depends on no row of the level and calls
 // nothing volatile.
 func (l *level) isGate(cond expr.Expr) bool {
 	return len(l.refs) == 0 && !volatileBesideSublinks(cond)
 }
 
-// volatileBesideSublinks tells of calls that may differ from row to row. A sub-select without
-// columns of the level is run once.
+// volatileBesideSublinks reports whether an expression has calls whose results may differ from row
+// to row. A subquery without columns of the level is run once.
 func volatileBesideSublinks(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {
@@ -36,13 +36,14 @@ func volatileBesideSublinks(e expr.Expr) bool {
 	return found
 }
 
-// havingGate tells of a HAVING that depends on no group, so that it is asked before there are any.
+// havingGate reports whether a HAVING depends on no group, so that it can be evaluated before
+// grouping.
 func havingGate(cond expr.Expr) bool {
 	return rowless(cond, func(s *sublink) bool { return s.memo >= 0 && s.match == nil })
 }
 
-// rowless tells of a condition that looks at no row of its level and calls nothing volatile. Of
-// sub-selects it has only such as admit lets pass.
+// rowless reports whether a condition reads no row of its level, calls nothing volatile, and
+// contains only subqueries that admit accepts.
 func rowless(cond expr.Expr, admit func(*sublink) bool) bool {
 	free := true
 	expr.Walk(cond, func(e expr.Expr) bool {
@@ -71,8 +72,8 @@ func allHold(conds []expr.Expr, env *expr.Env) (bool, error) {
 	return true, nil
 }
 
-// neverHold tells that constants and parameters keep one of these conditions from being true,
-// whatever the row.
+// neverHold reports whether constants and parameters alone make one of the conditions false or NULL
+// for every row.
 func neverHold(conds []expr.Expr, env *expr.Env) bool {
 	return slices.ContainsFunc(conds, func(cond expr.Expr) bool {
 		d, known := expr.Settled(cond, env)
@@ -80,8 +81,8 @@ func neverHold(conds []expr.Expr, env *expr.Env) bool {
 	})
 }
 
-// neverMeet is neverHold for conditions that rows are left out by. EXISTS and IN are joins there:
-// without a row in the sub-select there is none.
+// neverMeet is neverHold for conditions that filter rows. There, EXISTS and IN are semi-joins: they
+// are false if the subquery is empty.
 func neverMeet(conds []expr.Expr, env *expr.Env) bool {
 	return neverHold(conds, env) || slices.ContainsFunc(conds, func(cond expr.Expr) bool {
 		s, ok := cond.(*sublink)
@@ -89,12 +90,12 @@ func neverMeet(conds []expr.Expr, env *expr.Env) bool {
 	})
 }
 
-// joins tells of a sub-select that is true only with a row.
+// joins reports whether the subquery is true only if it has a row.
 func (s *sublink) joins() bool {
 	return s.kind == pg.SubLinkType_EXISTS_SUBLINK || s.kind == pg.SubLinkType_ANY_SUBLINK
 }
 
-// open reports whether the query is to read FROM at all. env.Rows are those inside of it.
+// open reports whether the query must read FROM at all. env.Rows are those of the query.
 func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	if q.unread(env) {
 		return false, nil
@@ -110,13 +111,13 @@ func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	return true, nil
 }
 
-// unread tells that constants and parameters keep every row of FROM out.
+// unread reports whether constants and parameters alone exclude every row of FROM.
 func (q *selectQuery) unread(env *expr.Env) bool {
 	return neverMeet(q.gates, env) || neverMeet(q.where, env) || q.from != nil && q.from.none(env)
 }
 
 func (q *selectQuery) none(env *expr.Env) bool {
-	if q.group != nil && len(q.group.keys) == 0 { // no rows are a group too
+	if q.group != nil && len(q.group.keys) == 0 { // an empty input is a group too
 		return q.group.having != nil && neverHold([]expr.Expr{q.group.having}, env)
 	}
 	return q.unread(env)
@@ -134,8 +135,8 @@ func (j *join) none(env *expr.Env) bool {
 	return j.left.none(env) && j.right.none(env)
 }
 
-// lonely tells that no row of one side of an outer join finds a partner, so that the other side
-// need not be read.
+// lonely reports whether no row of one side of an outer join can match, so that the other side need
+// not be read.
 func (j *join) lonely(env *expr.Env) bool {
 	return (j.kind == pg.JoinType_JOIN_LEFT || j.kind == pg.JoinType_JOIN_RIGHT) && neverHold(j.on, env)
 }
@@ -146,7 +147,8 @@ func (f *filter) none(env *expr.Env) bool {
 
 func (s *queryScan) none(env *expr.Env) bool { return neverMeet(s.conds, env) || s.q.none(env) }
 
-// none looks into a query of WITH only when it is read in one place, where PostgreSQL puts it in.
+// none examines a query of WITH only if it is read in one place, in which case PostgreSQL inlines
+// it.
 func (s *cteScan) none(env *expr.Env) bool {
 	return s.c.refs == 1 && !s.c.apart && s.c.q.none(env)
 }
@@ -157,7 +159,7 @@ func (s *functionScan) none(*expr.Env) bool { return false }
 
 func (q *valuesQuery) none(*expr.Env) bool { return false }
 
-// none keeps what is looked for out of the rounds of a recursive query.
+// none stops the search at recursive queries.
 func (q *recursiveQuery) none(*expr.Env) bool { return false }
 
 func (q *setQuery) none(env *expr.Env) bool {

@@ -8,13 +8,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// mergedGate is a gate that stands in a sub-select, or at a join, without whose rows the query has
-// none. PostgreSQL makes them one query, so it is asked before any part of that is read. What its
-// sub-selects find is kept by the query: they are not run again when the gate's own place is
-// reached.
+// mergedGate is a gate in a subquery or at a join whose rows are required for any result of the
+// query. PostgreSQL merges such parts into one query, so the gate is evaluated before any of them
+// is read. The query keeps the results of the gate's subqueries, so that they do not run again at
+// the gate's own place.
 type mergedGate struct {
 	cond   expr.Expr
-	inside []*frame // of the sub-selects that it stands in, the outermost first
+	inside []*frame // of the enclosing subqueries, outermost first
 }
 
 func (g *mergedGate) holds(env *expr.Env) (bool, error) {
@@ -26,19 +26,19 @@ func (g *mergedGate) holds(env *expr.Env) (bool, error) {
 	return holds(g.cond, env)
 }
 
-// merge finds the merged gates of a query that is planned but for this, and what of its parts is
-// worked out only once.
+// merge collects the merged gates of a query that is otherwise planned, and the parts that are
+// computed only once.
 func (q *selectQuery) merge() {
 	m := &merger{root: q}
 	m.where(q)
 	q.from = m.source(q.from)
 }
 
-// merger walks over those parts of root that PostgreSQL would make one query with it.
+// merger visits the parts of root that PostgreSQL would merge with it.
 type merger struct {
 	root   *selectQuery
 	inside []*frame
-	outer  bool // root has rows without the part at hand: gates of it close nothing else
+	outer  bool // root has rows without the current part: its gates affect nothing else
 }
 
 func (m *merger) where(q *selectQuery) {
@@ -51,13 +51,13 @@ func (m *merger) where(q *selectQuery) {
 	}
 }
 
-// merges tells of a sub-select that PostgreSQL makes a join. An IN that depends on the row at hand
-// is none.
+// merges reports whether PostgreSQL converts the subquery to a join. It does not convert an IN that
+// depends on the current row.
 func (s *sublink) merges() bool {
 	return s.kind == pg.SubLinkType_EXISTS_SUBLINK || s.kind == pg.SubLinkType_ANY_SUBLINK && s.memo >= 0
 }
 
-// optional walks over a part without which there may be rows.
+// optional visits a part that is not required for a result.
 func (m *merger) optional(walk func()) {
 	outer := m.outer
 	m.outer = true
@@ -100,7 +100,7 @@ func (m *merger) join(j *join) {
 	}
 }
 
-// query looks into a sub-select that PostgreSQL would make a part of the query around it.
+// query visits a subquery that PostgreSQL would merge with the enclosing query.
 func (m *merger) query(in query) {
 	q, ok := in.(*selectQuery)
 	if !ok || q.group != nil || q.distinct || q.limits != (limits{}) || len(q.windows)+len(q.sets)+len(q.on)+len(q.order) > 0 {
@@ -113,7 +113,7 @@ func (m *merger) query(in query) {
 	m.inside = m.inside[:len(m.inside)-1]
 }
 
-// add takes those gates that look at no row outside of root.
+// add adds the gates that have no references outside of root.
 func (m *merger) add(gates []expr.Expr) {
 	if m.outer {
 		return
@@ -129,7 +129,7 @@ func (m *merger) add(gates []expr.Expr) {
 	}
 }
 
-// keepSublinks has root keep what the sub-selects of a gate find.
+// keepSublinks makes root keep the results of a gate's subqueries.
 func (m *merger) keepSublinks(gate expr.Expr) {
 	expr.Walk(gate, func(e expr.Expr) bool {
 		if s, ok := e.(*sublink); ok {
@@ -139,8 +139,7 @@ func (m *merger) keepSublinks(gate expr.Expr) {
 	})
 }
 
-// looksOut reports whether an expression looks at a row of any level, or has a sub-select that
-// does.
+// looksOut reports whether an expression, or a subquery in it, reads a row of any level.
 func looksOut(e expr.Expr) bool {
 	out := false
 	expr.Walk(e, func(e expr.Expr) bool {

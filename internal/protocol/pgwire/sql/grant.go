@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// grant plans GRANT and REVOKE of rights on relations.
+// grant plans GRANT and REVOKE of privileges on relations.
 func (p *planner) grant(n *pg.GrantStmt) (*plan, error) {
 	word := "REVOKE"
 	if n.IsGrant {
@@ -81,7 +81,7 @@ func privileges(list []*pg.Node) ([]string, error) {
 	return all, nil
 }
 
-// roleNames are the users that a list of roles means; PUBLIC is "public".
+// roleNames returns the users in a list of roles. PUBLIC is "public".
 func roleNames(list []*pg.Node, user string) []string {
 	var all []string
 	for _, item := range list {

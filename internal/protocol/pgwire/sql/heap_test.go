@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A statement that would keep more and more in memory ends with an error; the session lives on.
+// A statement that buffers too much ends with an error, and the session survives.
 func TestHeap(t *testing.T) {
 	const wide = "repeat('x', 1000000) || g"
 	rows := " from generate_series(1, 1000000000000) g"

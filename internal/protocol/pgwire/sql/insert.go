@@ -10,19 +10,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// insertion is an INSERT.
+// insertion is a planned INSERT.
 type insertion struct {
 	into     Inserter
 	fields   []value.Field
-	cols     []int // where the values of q go
+	cols     []int // target columns of the values of q
 	q        query
-	set      []bool // by column; of VALUES with DEFAULT each row has its own
+	set      []bool // by column; with DEFAULT in VALUES, each row has its own
 	rowSets  [][]bool
-	conflict *conflict // nil: a row that is there already is an error
+	conflict *conflict // nil: a conflicting row is an error
 	back     *returning
 }
 
-// returning is RETURNING: a level whose row begins with the columns of the relation.
+// returning is RETURNING. The row of its level begins with the columns of the relation.
 type returning struct {
 	l    *level
 	base int
@@ -69,7 +69,7 @@ func columnAt(fields []value.Field, name string) int {
 	return slices.IndexFunc(fields, func(f value.Field) bool { return f.Name == name })
 }
 
-// columns finds where the values go.
+// columns determines the target columns.
 func (in *insertion) columns(p *planner, n *pg.InsertStmt, name string) error {
 	in.set = make([]bool, len(in.fields))
 	if len(n.Cols) == 0 {
@@ -94,7 +94,7 @@ func (in *insertion) columns(p *planner, n *pg.InsertStmt, name string) error {
 	return nil
 }
 
-// source plans what is inserted.
+// source plans the rows to insert.
 func (in *insertion) source(p *planner, n *pg.InsertStmt) error {
 	sel := n.SelectStmt.GetSelectStmt()
 	if sel == nil { // DEFAULT VALUES
@@ -129,7 +129,7 @@ func (in *insertion) source(p *planner, n *pg.InsertStmt) error {
 	return nil
 }
 
-// framed is a query with the level of its statement around it.
+// framed is a query with the level of the enclosing statement.
 type framed struct {
 	query
 	frame *frame
@@ -154,7 +154,7 @@ func (in *insertion) checkWidth(p *planner, n *pg.InsertStmt, width int, locatio
 	return nil
 }
 
-// values plans VALUES lists, in which DEFAULT may appear.
+// values plans VALUES lists, which may contain DEFAULT.
 func (in *insertion) values(p *planner, n *pg.InsertStmt, sel *pg.SelectStmt) error {
 	l := p.level(nil)
 	for _, w := range []*pg.WithClause{n.WithClause, sel.WithClause} {
@@ -227,7 +227,7 @@ func (p *planner) returning(list []*pg.Node, r Relation, as *pg.RangeVar) (*retu
 	return back, nil
 }
 
-// row is what RETURNING gives for a row of the relation.
+// row returns the RETURNING values for a row of the relation.
 func (b *returning) row(env *expr.Env, of []value.Datum) ([]value.Datum, error) {
 	row, around, inside := b.l.push(env)
 	copy(row[b.base:], of)
@@ -272,7 +272,7 @@ func (in *insertion) run(env *expr.Env) (result, error) {
 	return out, err
 }
 
-// store inserts a row; nil: it was there, and stays as it is.
+// store inserts a row. It returns nil if the row existed and is unchanged.
 func (in *insertion) store(env *expr.Env, row []value.Datum, set []bool) ([]value.Datum, error) {
 	if in.conflict != nil {
 		if stored, done, err := in.conflict.settle(env, row); done || err != nil {

@@ -9,37 +9,37 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// join combines the rows of two sources. Those of the right one are read once and kept, unless they
-// depend on the left row.
+// join combines the rows of two sources. The rows of the right source are read once and kept,
+// unless they depend on the left row.
 type join struct {
 	kind        pg.JoinType
 	left, right source
-	begin       int // the slots of left are begin to from
-	from, to    int // those of right
+	begin       int // the slots of left are from begin up to from
+	from, to    int // slots of right
 	again       bool
-	gates       []expr.Expr // of an inner join: asked once, before a side is read
+	gates       []expr.Expr // of an inner join: evaluated once, before either side is read
 	on          []expr.Expr
 	merged      []mergedColumn
-	// keys are equalities among on: rows are looked up by them.
+	// keys are those conditions of on that are equalities for looking up rows.
 	keys []joinKey
 }
 
-// mergedColumn is one of USING in a full join.
+// mergedColumn is a USING column of a full join.
 type mergedColumn struct{ slot, left, right int }
 
 // joinKey is an equality between an expression of the left rows and one of the right rows.
 type joinKey struct {
 	left, right expr.Expr
-	typ         *value.Type // they are compared as
+	typ         *value.Type // the type for comparing them
 }
 
-// joinRun is a join while it runs.
+// joinRun is a running join.
 type joinRun struct {
 	*join
 	env     *expr.Env
 	emit    func() error
 	rows    [][]value.Datum // of right
-	matched []bool          // rows that found a partner; for right and full joins
+	matched []bool          // right rows that found a partner; for right and full joins
 	index   map[string][]int
 	loaded  bool
 	lone    bool // no left row has a partner
@@ -88,7 +88,7 @@ func (r *joinRun) leftRow() error {
 	return nil
 }
 
-// give passes the row on.
+// give emits the joined row.
 func (r *joinRun) give() error {
 	row := r.env.Rows[0]
 	for _, m := range r.merged {
@@ -99,7 +99,7 @@ func (r *joinRun) give() error {
 	return r.emit()
 }
 
-// partners calls pair for each right row that may go with the left one.
+// partners calls pair for each right row that may match the left row.
 func (r *joinRun) partners(pair func() error) error {
 	if r.lone {
 		return nil
@@ -140,7 +140,7 @@ func (r *joinRun) partners(pair func() error) error {
 	return nil
 }
 
-// note is pair, remembering that the right row found a partner.
+// note is pair, and records that the right row found a partner.
 func (r *joinRun) note(i int, pair func() error) error {
 	for _, on := range r.on {
 		if ok, err := holds(on, r.env); err != nil || !ok {
@@ -182,7 +182,7 @@ func (r *joinRun) load() error {
 	return err
 }
 
-// key is that of the row at hand; not ok: it has a NULL, which equals nothing.
+// key returns the key of the current row. ok is false if it contains a NULL, which equals nothing.
 func (r *joinRun) key(left bool) (key string, ok bool, err error) {
 	var buf []byte
 	for _, k := range r.keys {
@@ -199,7 +199,7 @@ func (r *joinRun) key(left bool) (key string, ok bool, err error) {
 	return string(buf), true, nil
 }
 
-// lonelyRight gives the right rows that no left row went with.
+// lonelyRight emits the right rows without a partner.
 func (r *joinRun) lonelyRight() error {
 	if err := r.load(); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (r *joinRun) lonelyRight() error {
 	return nil
 }
 
-// filter lets through what a condition holds for.
+// filter passes the rows for which a condition holds.
 type filter struct {
 	in   source
 	cond expr.Expr

@@ -7,15 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Taker is a relation that changes something by being read: a view of a queue, say.
+// Taker is a relation whose reading has side effects, such as a view of a queue.
 type Taker interface {
 	Relation
 	Takes()
 }
 
 // keptScan is a scan with side effects in a place that may be read several times in a statement: in
-// a sub-select, or on the right of a join that depends on the row on the left. As in PostgreSQL the
-// statement makes the call once and reads the rows that it gave again. A sub-select whose columns
+// a subquery, or on the right of a join that depends on the left row. As in PostgreSQL, the
+// statement makes the call once and then reads the resulting rows again. A subquery whose columns
 // make calls is kept by the query that PostgreSQL would join it to.
 type keptScan struct {
 	source
@@ -23,7 +23,7 @@ type keptScan struct {
 	up, memo int // of the level that keeps the rows
 }
 
-// keepScans puts keptScans where they belong. again: in may be read several times.
+// keepScans inserts keptScans where they are needed. again means that in may be read several times.
 func (l *level) keepScans(in source, again bool) source {
 	switch s := in.(type) {
 	case *filter:
@@ -47,7 +47,7 @@ func (l *level) keptScan(in source, from, to int) source {
 	return &keptScan{source: in, from: from, to: to, up: l.depth, memo: l.root().memo()}
 }
 
-// root is the outermost level around l.
+// root returns the outermost level around l.
 func (l *level) root() *level {
 	for l.parent != nil {
 		l = l.parent
@@ -55,7 +55,7 @@ func (l *level) root() *level {
 	return l
 }
 
-// volatileOutput reports whether the columns of a query call something volatile.
+// volatileOutput reports whether the columns of a query contain volatile calls.
 func volatileOutput(in query) bool {
 	switch q := in.(type) {
 	case *selectQuery:
@@ -75,7 +75,7 @@ func (c *functionCall) volatile() bool {
 	return expr.VolatilityOf(c.scalar) == expr.Volatile
 }
 
-// looksOut reports whether the arguments may differ from one reading to the next.
+// looksOut reports whether the arguments may differ from one read to the next.
 func (c *functionCall) looksOut() bool {
 	return c.scalar != nil && looksOut(c.scalar) || slices.ContainsFunc(c.args, looksOut)
 }
@@ -102,7 +102,7 @@ func (k *keptScan) run(env *expr.Env, emit func() error) error {
 	return nil
 }
 
-// read makes the call. place is where the scan puts its rows.
+// read makes the call. place is the part of the row that the scan fills in.
 func (k *keptScan) read(env *expr.Env, place []value.Datum) (rows [][]value.Datum, err error) {
 	var heap expr.Heap
 	err = k.source.run(env, func() error {

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// What a call does only at the commit, a change of a semaphore say, has a result that is known only
-// then. Inside of BEGIN the call gives what is known by now. A statement that has such a call as a
-// whole column of its result, and behind which its transaction ends anyway, is committed before its
-// rows are shown. In the simple protocol that is a statement by itself, in the extended protocol
-// the last before a Sync.
+// The result of an operation that takes effect at the commit, such as a change of a semaphore, is
+// known only after the commit. Inside a transaction block, such a call returns the result as of the
+// call. A statement is committed before its rows are sent if such a call is a whole column of its
+// result and its transaction ends after it anyway. In the simple protocol that is a single
+// statement, in the extended protocol the last statement before a Sync.
 
-// late returns q as it runs in such a statement, where some columns of its rows are Promises; nil
-// when it is as any other.
+// late returns the variant of q for such a statement, in which some columns of the rows are
+// Promises, or nil if q needs none.
 func late(q query) query {
 	s, ok := q.(*selectQuery)
 	if !ok {
@@ -39,8 +39,8 @@ func late(q query) query {
 	return &made
 }
 
-// lateFrom is FROM that is nothing but one call whose value is shown and not looked at: select *
-// from f().
+// lateFrom handles a FROM that consists of one call whose value is returned without being examined:
+// select * from f().
 func (q *selectQuery) lateFrom() source {
 	scan, ok := q.from.(*functionScan)
 	if !ok || len(scan.calls) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
@@ -63,12 +63,12 @@ func (q *selectQuery) lateFrom() source {
 	return &made
 }
 
-// plain tells that the result is columns as they come.
+// plain reports whether the result consists of unmodified columns.
 func (q *selectQuery) plain() bool {
 	return !slices.ContainsFunc(q.out, func(e expr.Expr) bool { _, column := e.(*slotRef); return !column })
 }
 
-// lateSets is a select list that is nothing but one function that returns rows: select f().
+// lateSets handles a select list that consists of one set-returning function: select f().
 func (q *selectQuery) lateSets() []*rowSet {
 	if len(q.sets) != 1 || len(q.out) != 1 || q.sets[0].fn == nil || len(q.order)+len(q.on)+len(q.before)+len(q.windows) > 0 || q.group != nil || q.distinct || !q.plain() {
 		return nil
@@ -80,7 +80,7 @@ func (q *selectQuery) lateSets() []*rowSet {
 	return []*rowSet{&set}
 }
 
-// laterRows is a function whose rows have Promises; nil: it has none.
+// laterRows returns the variant of a function whose rows contain Promises, or nil if there is none.
 func laterRows(fn *expr.Function) *expr.Function {
 	if fn.LaterRows == nil {
 		return nil
@@ -90,18 +90,18 @@ func laterRows(fn *expr.Function) *expr.Function {
 	return &made
 }
 
-// AsksLast reports whether what the portal shows depends on whether it is the Last.
+// AsksLast reports whether the rows of the portal depend on whether it is the Last.
 func (s *Session) AsksLast(p *Portal) bool {
 	return p.plan != nil && p.plan.late != nil && (s.tx.state == txNone || s.tx.state == txStatement)
 }
 
-// showsLate reports whether a portal is to be committed before its rows are shown.
+// showsLate reports whether a portal must be committed before its rows are sent.
 func (s *Session) showsLate(p *Portal, max int) bool {
 	last := p.Last || p.prepared.simple == simpleOnly
 	return last && s.AsksLast(p) && max == 0 && p.next == nil && !p.done
 }
 
-// advanceLate runs a query, commits, and shows the rows.
+// advanceLate runs a query, commits, and sends the rows.
 func (s *Session) advanceLate(p *Portal, row func([]value.Datum) error) (tag string, err error) {
 	p.done = true
 	rows, err := collect(p.plan.late, p.env)

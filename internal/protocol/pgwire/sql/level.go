@@ -10,63 +10,63 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// level is one SELECT, or what is like it, while it is planned: the names that its expressions see,
+// level is a SELECT or a similar construct during planning: the names visible to its expressions,
 // and its row.
 //
-// All that the expressions of a level refer to lies in one row, env.Rows[0] when they are
-// evaluated: the columns of every relation of FROM, then grouping keys, results of aggregates, of
-// set-returning functions and of whatever else is worked out once. Each has a slot of its own. So
-// joins, grouping and sorting only fill in slots and go on.
+// Everything that the expressions of a level refer to is in one row, which is env.Rows[0] during
+// evaluation: the columns of every relation of FROM, then grouping keys, results of aggregates and
+// of set-returning functions, and other values that are computed once. Each has its own slot.
+// Joins, grouping and sorting therefore only fill in slots.
 type level struct {
 	*frame
 	p      *planner
 	parent *level
-	depth  int // how many levels are around it
+	depth  int // number of enclosing levels
 
-	visible []*namespace // of FROM, as far as the expression at hand sees it
-	brought []*item      // all of FROM so far
+	visible []*namespace // of FROM, as visible to the current expression
+	brought []*item      // the items of FROM so far
 	scans   []*relationScan
 	ctes    []*cte
 
-	clause  clause // that is being compiled
+	clause  clause // being compiled
 	aggs    []*aggregate
 	sets    []*rowSet
 	windows []*window
 	failed  error // of a window function: the hook that finds them returns none
 	// refs are the slots of FROM that the expression at hand mentions outside of aggregates.
 	refs     []*slotRef
-	lateral  []int // slots of FROM that items of FROM mention
-	keepRefs bool  // those of the aggregate's arguments count as mentioned outside of it: it is that of a window
-	// mentioned are those of all clauses that come after grouping.
+	lateral  []int // slots of FROM that items of FROM reference
+	keepRefs bool  // references in an aggregate's arguments count as outside of it, because it is a window aggregate
+	// mentioned are the references of all clauses that are evaluated after grouping.
 	mentioned []*slotRef
-	starts    map[*pg.FuncCall]int // how many refs there were when the call's arguments began
-	keys      map[string]*slotRef  // what is known by now of grouping expressions, by the text of their trees
+	starts    map[*pg.FuncCall]int // the length of refs before the arguments of the call
+	keys      map[string]*slotRef  // the grouping expressions known so far, by treeText
 	columns   map[int]bool         // slots of FROM that are grouping keys
 }
 
-// frame is what is needed to run a level: the size of its row, and of what is kept from one row to
-// the next. The first slot of a row is that of its memos.
+// frame is what is needed to run a level: the width of its row and the number of its memos, which
+// persist from one row to the next. The first slot of a row holds the memos.
 type frame struct{ width, memos int }
 
-// clause is a part of a statement: its name in errors, and what it may have.
+// clause is a part of a statement: its name in errors, and what it may contain.
 type clause struct {
 	name             string
 	aggregates, sets bool
-	alone            string // what a sub-select cannot stand in; "" where it can
+	alone            string // what may not contain a subquery; "" if subqueries are allowed
 }
 
-// namespace is what one item of FROM brings into sight.
+// namespace is the set of names that one item of FROM defines.
 type namespace struct {
 	items []*item
-	cols  []*column // seen without the name of their table, in the order of *
+	cols  []*column // visible without a table name, in the order of *
 }
 
-// item is a relation, a function or a sub-select in FROM.
+// item is a relation, a function or a subquery in FROM.
 type item struct {
 	alias, schema string
 	cols          []*column
 	system        *column     // of a relation: tableoid, which exists only if named
-	typ           *value.Type // of a whole row; nil: made when asked for
+	typ           *value.Type // of a whole row; nil: created on demand
 }
 
 type column struct {
@@ -85,13 +85,13 @@ func (p *planner) level(parent *level) *level {
 	return l
 }
 
-// slot gives out n slots and returns the first.
+// slot allocates n slots and returns the first.
 func (l *level) slot(n int) int {
 	l.width += n
 	return l.width - n
 }
 
-// slotRef is the value of one slot of the row of this or of an outer level.
+// slotRef is the value of a slot in the row of this or of an outer level.
 type slotRef struct {
 	up, slot int
 	typ      *value.Type
@@ -102,16 +102,16 @@ type slotRef struct {
 
 func (r *slotRef) Type() *value.Type { return r.typ }
 
-// Typmod is that of its column, -1 for none.
+// Typmod returns the typmod of the column, -1 for none.
 func (r *slotRef) Typmod() int32 { return r.mod - 1 }
 
-// Volatility keeps it from being taken for a constant.
+// Volatility prevents constant folding.
 func (r *slotRef) Volatility() expr.Volatility { return expr.Stable }
 
 func (r *slotRef) Eval(env *expr.Env) (value.Datum, error) { return env.Rows[r.up][r.slot], nil }
 
-// wholeRow is a row of an item of FROM as one value. It is NULL where an outer join found none,
-// which cannot be told from a row of NULLs.
+// wholeRow is the row of an item of FROM as one value. It is NULL if all its columns are NULL, as
+// for a row that an outer join did not find.
 type wholeRow struct {
 	up    int
 	typ   *value.Type
@@ -120,7 +120,7 @@ type wholeRow struct {
 
 func (r *wholeRow) Type() *value.Type { return r.typ }
 
-// Volatility keeps it from being taken for a constant.
+// Volatility prevents constant folding.
 func (r *wholeRow) Volatility() expr.Volatility { return expr.Stable }
 
 func (r *wholeRow) Eval(env *expr.Env) (value.Datum, error) {
@@ -135,7 +135,7 @@ func (r *wholeRow) Eval(env *expr.Env) (value.Datum, error) {
 	return out, nil
 }
 
-// use notes that an expression of l refers to a level that is up levels around it.
+// use records that an expression of l references the level up levels out.
 func (l *level) use(up int) {
 	if l.depth-up < l.p.reach {
 		l.p.reach = l.depth - up
@@ -152,7 +152,7 @@ func (l *level) ref(up int, c *column, location int32, of *level) *slotRef {
 	return r
 }
 
-// column finds a column by its parts; it is the Column hook of expressions.
+// column resolves a column from its parts; it is the Column hook of the compiler.
 func (l *level) column(parts []string, location int32) (expr.Expr, error) {
 	for at, up := l, 0; at != nil; at, up = at.parent, up+1 {
 		found, err := at.find(l, up, parts, location)
@@ -163,7 +163,7 @@ func (l *level) column(parts []string, location int32) (expr.Expr, error) {
 	return nil, l.noColumn(parts, location)
 }
 
-// find looks for a column in one level for an expression that is up levels inside of it.
+// find looks up a column in one level for an expression up levels below it.
 func (l *level) find(asking *level, up int, parts []string, location int32) (expr.Expr, error) {
 	name := parts[len(parts)-1]
 	if len(parts) == 1 {
@@ -205,7 +205,7 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 	return nil, l.error(pgerror.UndefinedColumn, location, "column %s does not exist", strings.Join(parts[len(parts)-2:], "."))
 }
 
-// systemColumn finds a column that exists only if named.
+// systemColumn looks up a column that exists only if named.
 func (l *level) systemColumn(asking *level, up int, name string, location int32) (expr.Expr, error) {
 	var found *column
 	for _, ns := range l.visible {
@@ -255,7 +255,7 @@ func fieldsOf(cols []*column) []value.Field {
 	return fields
 }
 
-// rowType is a record whose fields are known.
+// rowType returns a record type with known fields.
 func rowType(fields []value.Field) *value.Type {
 	t := *value.RecordT
 	t.Fields = fields
@@ -281,29 +281,29 @@ func (l *level) error(code string, location int32, format string, args ...any) *
 	return pgerror.New(code, format, args...).At(l.p.text, location)
 }
 
-// memo gives out a place for what is worked out once for a run of the level.
+// memo allocates a memo for a value that is computed once in a run of the level.
 func (l *level) memo() int {
 	l.memos++
 	return l.memos - 1
 }
 
-// memo is a value, or rows, worked out once.
+// memo is a value, or rows, computed once.
 type memo struct {
 	done    bool
 	d       value.Datum
 	rows    [][]value.Datum
 	working bool // rows are those of the last round of a recursive query
 
-	next func() ([]value.Datum, error, bool) // gives further rows, with env; nil: there is no such thing
+	next func() ([]value.Datum, error, bool) // produces further rows, with env; nil: there are none
 	env  *expr.Env
 	heap expr.Heap // of these rows
 }
 
-// memoOf is a memo of the level that is up levels around.
+// memoOf returns a memo of the level up levels out.
 func memoOf(env *expr.Env, up, i int) *memo { return &env.Rows[up][0].([]memo)[i] }
 
-// push makes room for the row of a level that begins to run inside of those in env. around is
-// env.Rows as it is, inside as it is for the expressions of the level.
+// push allocates the row of a level that begins to run inside of those in env. around is the
+// current env.Rows; inside is env.Rows for the expressions of the level.
 func (f *frame) push(env *expr.Env) (row []value.Datum, around, inside [][]value.Datum) {
 	around = env.Rows
 	row = make([]value.Datum, f.width)

@@ -17,8 +17,8 @@ import (
 
 var token = regexp.MustCompile(`[a-zA-Z_0-9]+|'[^']*'|\s+|[^\sa-zA-Z_0-9]`)
 
-// TestMutations runs the statements of testdata with words of other statements in them: whatever
-// comes out, nothing panics or hangs. MUTATIONS says how many.
+// TestMutations runs the statements of testdata with words replaced by those of other statements.
+// None may panic or hang. MUTATIONS sets the number of runs.
 func TestMutations(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*")
 	var statements [][]string
@@ -60,7 +60,7 @@ func TestMutations(t *testing.T) {
 		}
 		text := strings.Join(tokens, "")
 		runMutation(t, c, text, seed)
-		if i%100 == 99 { // now and then from the start
+		if i%100 == 99 { // occasionally restart
 			c.s.Close()
 			c = newClient(true)
 		}

@@ -6,7 +6,7 @@ import (
 
 const unnamed = "?column?"
 
-// columnName is the name that PostgreSQL gives a column of a select list without AS.
+// columnName returns PostgreSQL's name for a column of a select list without AS.
 func columnName(n *pg.Node) string {
 	name, _ := figureName(n)
 	if name == "" {
@@ -15,8 +15,8 @@ func columnName(n *pg.Node) string {
 	return name
 }
 
-// figureName returns a name and how good it is: 2 a name of something, 1 of a type or a construct,
-// 0 none.
+// figureName returns a name and its rank: 2 the name of an object, 1 of a type or a construct, 0
+// none.
 func figureName(n *pg.Node) (string, int) {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ColumnRef:

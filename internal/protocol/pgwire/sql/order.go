@@ -44,7 +44,7 @@ func evalKeys(keys []sortKey, env *expr.Env) ([]value.Datum, error) {
 	return vals, nil
 }
 
-// compareKeys orders two lists of values.
+// compareKeys compares two lists of key values.
 func compareKeys(keys []sortKey, a, b []value.Datum) (int, error) {
 	for i, k := range keys {
 		c, err := k.compare(a[i], b[i])
@@ -72,7 +72,7 @@ func (k sortKey) compare(a, b value.Datum) (int, error) {
 	return c, err
 }
 
-// sortBy sorts items by the keys that of gives; what is equal stays as it is.
+// sortBy sorts items by the keys that of returns. The sort is stable.
 func sortBy[T any](items []T, keys []sortKey, of func(T) []value.Datum) error {
 	var failed error
 	slices.SortStableFunc(items, func(a, b T) int {

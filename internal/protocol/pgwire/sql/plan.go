@@ -11,13 +11,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// plan is what is to be done for a statement. One of query, command and transaction is set.
+// plan is a planned statement. One of query, command and transaction is set.
 type plan struct {
 	columns []value.Field // nil: it returns no rows
 
-	query       query                           // gives its rows as they are asked for
-	late        query                           // query, when it is to be committed before its rows are shown; nil: it need not be
-	command     func(*expr.Env) (result, error) // runs to its end at once
+	query       query                           // returns its rows on demand
+	late        query                           // the variant of query that is committed before its rows are sent; nil: none
+	command     func(*expr.Env) (result, error) // runs to completion at once
 	transaction *pg.TransactionStmt
 
 	writes  string // the command's name, when a read-only transaction refuses it
@@ -25,20 +25,20 @@ type plan struct {
 	quiet   bool   // it may come before SET TRANSACTION ISOLATION LEVEL
 }
 
-// result is what a command gives.
+// result is the result of a command.
 type result struct {
 	tag  string
 	rows [][]value.Datum
 }
 
-// query is rows, got by a SELECT or what is like it. It holds no state of a run.
+// query produces rows: a SELECT or a similar construct. It holds no state of a run.
 type query interface {
 	columns() []value.Field
-	// run gives the rows one by one, each valid until emit returns. An error of emit ends it and is
-	// returned. env.Rows are those of the statement around it.
+	// run passes the rows to emit one by one, each valid until emit returns. An error of emit ends
+	// the run and is returned. env.Rows are those of the enclosing statement.
 	run(env *expr.Env, emit func(row []value.Datum) error) error
-	// none tells that constants and parameters alone leave it without rows, so that what it is
-	// joined to need not be read.
+	// none reports whether constants and parameters alone make it empty, so that what it is joined
+	// to need not be read.
 	none(env *expr.Env) bool
 }
 
@@ -49,11 +49,10 @@ type planner struct {
 	params *expr.Params
 	env    *expr.Env
 	path   []string // search path
-	reach  int      // the outermost level that was referred to since it was set
+	reach  int      // the outermost level referenced since reach was set
 }
 
-// planStatement plans a statement whose first parameters have the types given, nil for unknown
-// ones.
+// planStatement plans a statement whose first parameters have the given types, nil for unknown.
 func (s *Session) planStatement(p *Prepared, given []*value.Type) (*plan, []*value.Type, error) {
 	pl := &planner{s: s, text: p.Text, env: s.env(context.Background())}
 	pl.path = pl.env.Path
@@ -122,7 +121,7 @@ func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	}
 	columns := q.columns()
 	if columns == nil {
-		columns = []value.Field{} // SELECT without columns still returns rows
+		columns = []value.Field{} // a SELECT without columns still returns rows
 	}
 	return &plan{columns: columns, query: q, late: late(q)}, nil
 }
@@ -131,8 +130,8 @@ func unsupported(what string) *pgerror.Error {
 	return pgerror.New(pgerror.FeatureNotSupported, "%s is not supported", what)
 }
 
-// functions are those that a name means; of all schemas in the search path when the statement names
-// none.
+// functions returns the functions with a name, in all schemas of the search path if the statement
+// names no schema.
 func (p *planner) functions(schema, name string) []*expr.Function {
 	var found []*expr.Function
 	names := p.path
@@ -158,7 +157,7 @@ func (p *planner) typ(schema, name string) *value.Type {
 	return nil
 }
 
-// relation finds a table or view.
+// relation returns a table or view.
 func (p *planner) relation(n *pg.RangeVar) (Relation, error) {
 	if n.Catalogname != "" && n.Catalogname != p.s.opts.Database {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, `cross-database references are not implemented: "%s.%s.%s"`,
@@ -176,7 +175,7 @@ func (p *planner) relation(n *pg.RangeVar) (Relation, error) {
 	return nil, pgerror.New(pgerror.UndefinedTable, `relation "%s" does not exist`, shown).At(p.text, n.Location)
 }
 
-// path is the search path as it counts: pg_catalog is first unless it stands elsewhere.
+// path returns the effective search path: pg_catalog is first unless it is named elsewhere.
 func (s *Session) path() []string {
 	if s.pathAt != s.vars.epoch {
 		names := slices.DeleteFunc(s.vars.path(s.opts.User), func(name string) bool { return !s.hasSchema(name) })
@@ -191,7 +190,7 @@ func (s *Session) path() []string {
 
 const catalogName = "pg_catalog"
 
-// schemas are those with these names, in this order.
+// schemas returns the schemas with these names, in the given order.
 func (s *Session) schemas(names []string) []Schema {
 	var found []Schema
 	for _, name := range names {
@@ -212,7 +211,7 @@ func (s *Session) hasSchema(name string) bool {
 	return len(s.schemas([]string{name})) > 0
 }
 
-// names are the strings of a list of names.
+// names returns the strings of a list of names.
 func names(list []*pg.Node) []string {
 	all := make([]string, len(list))
 	for i, n := range list {

@@ -11,44 +11,44 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Portal is a statement with its parameters, being run.
+// Portal is a statement with bound parameters and the state of its execution.
 type Portal struct {
 	Columns []value.Field
-	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
-	Last    bool    // the protocol has seen that a Sync is next: what the portal shows may be what is known after the commit
+	Formats []int16 // of the results: none, one for all, or one each; used by the protocol
+	Last    bool    // set by the protocol if a Sync is next: results of the commit may then be shown
 
 	prepared *Prepared
 	plan     *plan
 	env      *expr.Env
-	ends     expr.Ends // of what env is for
-	sub      int       // the savepoint it was made under; it goes when that is rolled back
+	ends     expr.Ends // for env
+	sub      int       // the savepoint it was created under; a rollback to that drops it
 	done     bool
 	tag      string
 
-	// A query that stops between two fetches is a coroutine.
+	// A query that is suspended between two fetches is a coroutine.
 	next func() ([]value.Datum, error, bool)
 	stop func()
-	// Rows of what runs to its end at once, and those of a scrollable cursor.
+	// Rows of a command that ran to completion, and those of a scrollable cursor.
 	rows   [][]value.Datum
-	buffer bool // rows has all that were read, but for the first gone ones
+	buffer bool // rows has all rows read so far, except the first gone ones
 	gone   int64
-	pos    int // of the row last given; 0 before the first
+	pos    int // of the last row returned; 0 before the first
 	cursor *cursor
 }
 
-// in gives the portal its env.
+// in sets the portal's env.
 func (p *Portal) in(env *expr.Env) *Portal {
 	p.env, env.Ends = env, &p.ends
 	return p
 }
 
-// errStop ends a query whose rows are not needed any more.
+// errStop ends a query whose remaining rows are not needed.
 var errStop = errors.New("sql: no more rows are wanted")
 
-// Spent tells that the portal is a command that has run: it cannot run again.
+// Spent reports whether the portal is a command that has run and cannot run again.
 func (p *Portal) Spent() bool { return p.done && p.Columns == nil }
 
-// Open makes a portal. Values are in the types of p.Params.
+// Open creates a portal. args have the types of p.Params.
 func (s *Session) Open(p *Prepared, args []value.Datum) (*Portal, error) {
 	o, err := s.open(p, args)
 	if err != nil {
@@ -81,9 +81,9 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	return o.in(env), nil
 }
 
-// Fetch runs the portal until max rows were given to row (0 = all); done tells that it is at its
-// end and tag is the command tag then. ctx is ended by a cancel request. A row is valid until row
-// returns. The last statement of a simple query is committed before Fetch returns.
+// Fetch runs the portal until it has passed max rows to row (0 = all). done reports whether the
+// portal is complete; tag is its command tag then. A cancel request cancels ctx. A row is valid
+// until row returns. The last statement of a simple query is committed before Fetch returns.
 func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	if p.plan == nil {
 		if p.prepared.simple != notSimple {
@@ -117,7 +117,7 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 
 var errTimeout = pgerror.New(pgerror.QueryCanceled, "canceling statement due to statement timeout")
 
-// advance runs a portal on.
+// advance continues a portal.
 func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	switch {
 	case p.plan.transaction != nil:
@@ -156,7 +156,7 @@ func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (do
 	return s.advanceCommand(p, max, row)
 }
 
-// advanceCommand runs what is no query to its end, then gives out its rows.
+// advanceCommand runs a command to completion, then returns its rows.
 func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	if !p.done {
 		if err := s.beginQuery(p.plan); err != nil {
@@ -180,7 +180,7 @@ func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) err
 	return true, p.tag, nil
 }
 
-// beginQuery is what the transaction must know of a statement before it runs.
+// beginQuery prepares the transaction for a statement, or returns an error if it may not run.
 func (s *Session) beginQuery(p *plan) error {
 	if p.writes != "" && s.tx.readOnly {
 		return pgerror.New("25006", "cannot execute %s in a read-only transaction", p.writes)
@@ -197,7 +197,7 @@ func countTag(word string, n int) string {
 	return string(strconv.AppendInt(append(buf[:0], word...), int64(n), 10))
 }
 
-// read returns the next row of a query, nil at its end.
+// read returns the next row of a query, or nil at its end.
 func (p *Portal) read() ([]value.Datum, error) {
 	if p.done {
 		return nil, nil
@@ -213,8 +213,7 @@ func (p *Portal) read() ([]value.Datum, error) {
 	return row, nil
 }
 
-// pull turns a query around: its rows are asked for one by one. stop must be called when not all
-// are.
+// pull converts a query to an iterator. The caller must call stop unless it reads all rows.
 func pull(q query, env *expr.Env) (next func() ([]value.Datum, error, bool), stop func()) {
 	return iter.Pull2(func(yield func([]value.Datum, error) bool) {
 		err := q.run(env, func(row []value.Datum) error {
@@ -229,7 +228,7 @@ func pull(q query, env *expr.Env) (next func() ([]value.Datum, error, bool), sto
 	})
 }
 
-// close ends a portal; it gives no more rows.
+// close ends a portal. It returns no more rows.
 func (p *Portal) close() {
 	p.done = true
 	if p.stop != nil {
@@ -239,8 +238,8 @@ func (p *Portal) close() {
 	p.ends.Run()
 }
 
-// Bind keeps a portal by a name that it shares with the cursors of DECLARE; the one without a name
-// is replaced at will. The end of its transaction drops it.
+// Bind stores a portal under a name. Portals and the cursors of DECLARE share names. The unnamed
+// portal can be replaced. The end of the transaction drops the portal.
 func (s *Session) Bind(name string, p *Portal) error {
 	if name != "" && s.portals[name] != nil {
 		return s.failed(context.Background(), pgerror.New(pgerror.DuplicateCursor, `cursor "%s" already exists`, name))
@@ -250,7 +249,7 @@ func (s *Session) Bind(name string, p *Portal) error {
 	return nil
 }
 
-// Portal finds a portal or a cursor. Errors: 34000.
+// Portal returns a portal or a cursor. Errors: 34000.
 func (s *Session) Portal(name string) (*Portal, error) {
 	if p := s.portals[name]; p != nil {
 		return p, nil
@@ -258,7 +257,7 @@ func (s *Session) Portal(name string) (*Portal, error) {
 	return nil, s.failed(context.Background(), pgerror.New(pgerror.InvalidCursor, `portal "%s" does not exist`, name))
 }
 
-// Release closes a portal; one that is not there is no error.
+// Release closes a portal. It is not an error if there is none.
 func (s *Session) Release(name string) {
 	if p := s.portals[name]; p != nil {
 		p.close()
@@ -266,7 +265,7 @@ func (s *Session) Release(name string) {
 	}
 }
 
-// dropPortals closes those made under a savepoint, or under one after it; 0: all of the
+// dropPortals closes the portals created under a savepoint or a later one; 0: all portals of the
 // transaction.
 func (s *Session) dropPortals(save int) {
 	for name, p := range s.portals {
@@ -277,8 +276,8 @@ func (s *Session) dropPortals(save int) {
 	}
 }
 
-// failPortals closes those that dropPortals drops. Their names are known until the transaction is
-// rolled back: to run one is the error of a transaction that has failed.
+// failPortals closes the portals that dropPortals would drop, but keeps their names until the
+// transaction is rolled back: running one results in the error of a failed transaction.
 func (s *Session) failPortals(save int) {
 	for _, p := range s.portals {
 		if !p.held() && p.sub >= save {
@@ -287,7 +286,7 @@ func (s *Session) failPortals(save int) {
 	}
 }
 
-// adoptPortals gives those of a released savepoint to what is around it.
+// adoptPortals assigns the portals of a released savepoint to its parent.
 func (s *Session) adoptPortals(save, parent int) {
 	for _, p := range s.portals {
 		if p.sub >= save {

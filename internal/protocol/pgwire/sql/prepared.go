@@ -10,9 +10,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Prepared is a statement that was parsed and planned once.
+// Prepared is a parsed and planned statement.
 type Prepared struct {
-	Text    string // of the message that it came with; positions of errors count in it
+	Text    string // the text of its message; error positions refer to it
 	Params  []*value.Type
 	Columns []value.Field // nil: it returns no rows
 
@@ -20,13 +20,13 @@ type Prepared struct {
 	source  string   // its own part of Text
 	given   []*value.Type
 	plan    *plan
-	version uint64 // of what the plan was made from
+	version uint64 // of the state that the plan depends on
 	simple  simpleKind
 	sql     bool // made by PREPARE
 	made    value.TimestampTZ
 }
 
-// simpleKind is the place of a statement in a simple query.
+// simpleKind is the position of a statement in a simple query.
 type simpleKind byte
 
 const (
@@ -36,9 +36,10 @@ const (
 	simpleLast            // the last of several
 )
 
-// Split parses the text of a simple query into its statements, to be opened and fetched one after
-// the other, then Sync; empty for an empty query. A syntax error anywhere fails all of it. They are
-// planned when they are opened: their columns are those of the portal.
+// Split parses the text of a simple query into its statements. The caller opens and fetches them
+// one by one, then calls Sync. The result is empty for an empty query. A syntax error anywhere
+// makes the whole query fail. Statements are planned when they are opened, so their columns are
+// those of the portal.
 func (s *Session) Split(text string) ([]*Prepared, error) {
 	tree, err := parse.Parse(text)
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *Session) Split(text string) ([]*Prepared, error) {
 	return all, nil
 }
 
-// sourceOf is the part of a text that is one statement.
+// sourceOf returns the part of a text that is one statement.
 func sourceOf(text string, raw *pg.RawStmt) string {
 	from, to := int(raw.StmtLocation), len(text)
 	if raw.StmtLen > 0 {
@@ -70,8 +71,8 @@ func sourceOf(text string, raw *pg.RawStmt) string {
 	return text[from:to]
 }
 
-// Prepare plans one statement of the extended protocol. oids are the types of the first parameters
-// as the client knows them, 0 unknown.
+// Prepare plans one statement of the extended protocol. oids are the types of the first parameters,
+// 0 for unknown.
 func (s *Session) Prepare(text string, oids []uint32) (*Prepared, error) {
 	p, err := s.prepare(text, oids)
 	if err != nil {
@@ -108,7 +109,8 @@ func (s *Session) prepare(text string, oids []uint32) (*Prepared, error) {
 	return p, s.replan(p)
 }
 
-// paramType is the type that a client gave a parameter; nil for one that it leaves to us.
+// paramType returns the type that a client specified for a parameter, or nil if the server must
+// infer it.
 func (s *Session) paramType(oid uint32) (*value.Type, error) {
 	if oid == 0 || oid == value.Unknown.OID {
 		return nil, nil
@@ -119,7 +121,7 @@ func (s *Session) paramType(oid uint32) (*value.Type, error) {
 	return nil, pgerror.New(pgerror.UndefinedObject, "type with OID %d does not exist", oid)
 }
 
-// version changes when a plan may have become wrong.
+// version returns a number that changes whenever a plan may have become invalid.
 func (s *Session) version() uint64 {
 	sum := s.vars.epoch
 	for _, schema := range s.opts.Schemas {
@@ -128,9 +130,9 @@ func (s *Session) version() uint64 {
 	return sum
 }
 
-// replan plans a statement unless its plan is still good. What it returns to the client stays as it
-// was, or it is an error; but a FETCH returns what the cursor of that moment does, and its
-// description stays that of the cursor which was there when it was prepared, if any.
+// replan plans a statement unless its plan is still valid. It returns an error if the result
+// columns would change. A FETCH is an exception: it returns the columns of the current cursor,
+// while its description stays that of the cursor that existed when it was prepared, if any.
 func (s *Session) replan(p *Prepared) error {
 	if p.stmt == nil {
 		return nil
@@ -169,7 +171,7 @@ func sameColumns(a, b []value.Field) bool {
 	return true
 }
 
-// endsBlock tells of the statements that a failed transaction takes.
+// endsBlock reports whether a failed transaction accepts the statement.
 func endsBlock(n *pg.Node) bool {
 	t := n.GetTransactionStmt()
 	if t == nil {

@@ -8,15 +8,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// pending is a query whose columns may still be of type unknown, until what it stands in has
-// decided.
+// pending is a query whose columns may still have type unknown, until the context decides.
 type pending interface {
 	query
-	// convert makes column i one of type t.
+	// convert converts column i to type t.
 	convert(i int, t *value.Type) error
 }
 
-// query plans a SELECT, VALUES or set operation, in a level or by itself. Its columns have types.
+// query plans a SELECT, VALUES or set operation, in a level or stand-alone. All columns of the
+// result have types.
 func (p *planner) query(n *pg.SelectStmt, parent *level) (query, error) {
 	q, err := p.pendingQuery(n, parent)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *planner) query(n *pg.SelectStmt, parent *level) (query, error) {
 	return q, nil
 }
 
-// freeQuery plans a query in l and reports whether it looks at no row outside of itself.
+// freeQuery plans a query in l and reports whether it has no outer references.
 func (l *level) freeQuery(n *pg.SelectStmt) (q query, free bool, err error) {
 	reach := l.p.reach
 	l.p.reach = l.depth + 1
@@ -88,10 +88,10 @@ func (l *level) limitOf(n *pg.Node, name string) (expr.Expr, error) {
 	})
 }
 
-// rowCounter is how many rows LIMIT and OFFSET still let through.
+// rowCounter tracks LIMIT and OFFSET.
 type rowCounter struct {
 	skip, left int64 // left < 0: any number
-	ended      bool  // it was the limit that ended the query
+	ended      bool  // the limit ended the query
 }
 
 func (m limits) start(env *expr.Env) (*rowCounter, error) {
@@ -126,7 +126,7 @@ func limitValue(e expr.Expr, env *expr.Env) (n int64, null bool, err error) {
 	return n, !ok, err
 }
 
-// pass gives a row away, or skips it; after the last one it ends the query.
+// pass emits a row or skips it. It ends the query after the last row.
 func (c *rowCounter) pass(row []value.Datum, emit func([]value.Datum) error) error {
 	if c.skip > 0 {
 		c.skip--
@@ -145,7 +145,8 @@ func (c *rowCounter) pass(row []value.Datum, emit func([]value.Datum) error) err
 	return nil
 }
 
-// stopped turns the end caused by the limit into success; the errStop of an outer query passes.
+// stopped converts the end caused by the limit to success. It returns the errStop of an outer query
+// unchanged.
 func (c *rowCounter) stopped(err error) error {
 	if err == errStop && c.ended {
 		return nil
@@ -153,7 +154,7 @@ func (c *rowCounter) stopped(err error) error {
 	return err
 }
 
-// orderKeys are those of a query whose ORDER BY may only name columns of its result.
+// orderKeys returns the sort keys of a query whose ORDER BY may name only columns of its result.
 func (l *level) orderKeys(list []*pg.Node, cols []value.Field) ([]sortKey, error) {
 	var keys []sortKey
 	for _, n := range list {
@@ -198,7 +199,7 @@ func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string) (int
 	return -1, nil
 }
 
-// sorted is the rows of a query in an order, as many as LIMIT says.
+// sorted is a query with ORDER BY and LIMIT.
 type sorted struct {
 	pending
 	keys   []sortKey // over the row of the query
@@ -206,7 +207,7 @@ type sorted struct {
 	frame  *frame
 }
 
-// arrange adds ORDER BY and LIMIT to a query that has none of its own.
+// arrange adds ORDER BY and LIMIT to a query that does not handle them.
 func (l *level) arrange(q pending, n *pg.SelectStmt) (pending, error) {
 	if len(n.SortClause) == 0 && n.LimitCount == nil && n.LimitOffset == nil {
 		return q, nil

@@ -10,15 +10,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// recursiveQuery is a query of WITH RECURSIVE: the rows of first, then those that next makes of the
-// rows before, until it makes none. While it runs, its own name stands for the rows of the last
-// round.
+// recursiveQuery is a query of WITH RECURSIVE. It returns the rows of its left side, then
+// repeatedly those that its right side computes from the rows of the previous round, until there
+// are none. While it runs, its own name refers to the rows of the previous round.
 type recursiveQuery struct {
 	setQuery // for the columns and their keys
 	c        *cte
 }
 
-// recursive plans first UNION next.
+// recursive plans a query of the form first UNION next.
 func (l *level) recursive(item *pg.CommonTableExpr) (*cte, error) {
 	sel := item.Ctequery.GetSelectStmt()
 	if sel == nil || sel.Op != pg.SetOperation_SETOP_UNION {
@@ -35,7 +35,7 @@ func (l *level) recursive(item *pg.CommonTableExpr) (*cte, error) {
 	}
 	cols := slices.Clone(first.columns())
 	for i := range cols {
-		cols[i].Mod = 0 // the rows that follow need not have it
+		cols[i].Mod = 0 // later rows need not have it
 	}
 	q := &recursiveQuery{setQuery: setQuery{op: sel.Op, all: sel.All, cols: cols, frame: inner.frame}}
 	q.c = &cte{name: item.Ctename, q: q, memo: l.memo()}
@@ -72,7 +72,7 @@ func (l *level) recursive(item *pg.CommonTableExpr) (*cte, error) {
 	return q.c, nil
 }
 
-// settled is a query whose columns have their types for good.
+// settled is a query whose column types are final.
 type settled struct{ query }
 
 func (settled) convert(int, *value.Type) error {

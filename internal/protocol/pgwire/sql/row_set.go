@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// rowSet is a set-returning function in a select list, or, with e, an expression there whose value
-// is wanted several times.
+// rowSet is a set-returning function in a select list or, if e is set, an expression there whose
+// value is used several times.
 type rowSet struct {
 	fn   *expr.Function
 	args []expr.Expr
@@ -19,7 +19,7 @@ type rowSet struct {
 	slot int
 }
 
-// rowSet is the RowSet hook of expressions.
+// rowSet is the RowSet hook of the compiler.
 func (l *level) rowSet(call *pg.FuncCall, fn *expr.Function, args []expr.Expr) (expr.Expr, error) {
 	if !l.clause.sets {
 		return nil, l.error(pgerror.FeatureNotSupported, call.Location, "set-returning functions are not allowed in %s", l.clause.name)
@@ -29,7 +29,7 @@ func (l *level) rowSet(call *pg.FuncCall, fn *expr.Function, args []expr.Expr) (
 	return &slotRef{slot: set.slot, typ: setType(fn)}, nil
 }
 
-// setType is the type of a set-returning function's value when it stands in an expression.
+// setType returns the type of a set-returning function's value in an expression.
 func setType(fn *expr.Function) *value.Type {
 	switch {
 	case len(fn.Columns) == 1:
@@ -40,7 +40,7 @@ func setType(fn *expr.Function) *value.Type {
 	return fn.Returns
 }
 
-// once keeps the value of an expression in a slot for the time of a row.
+// once stores the value of an expression in a slot, so that it is computed once a row.
 func (l *level) once(e expr.Expr) expr.Expr {
 	if r, ok := e.(*slotRef); ok {
 		return r
@@ -50,7 +50,7 @@ func (l *level) once(e expr.Expr) expr.Expr {
 	return &slotRef{slot: set.slot, typ: e.Type()}
 }
 
-// value is what one row of the function is in an expression.
+// value returns the value of one row of the function in an expression.
 func (r *rowSet) value(row []value.Datum) value.Datum {
 	if len(setType(r.fn).Fields) > 0 {
 		return append(value.Record(nil), row...)
@@ -58,7 +58,7 @@ func (r *rowSet) value(row []value.Datum) value.Datum {
 	return row[0]
 }
 
-// rows are those of the function for the row at hand.
+// rows returns the rows of the function for the current row.
 func (r *rowSet) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
 	args, none, err := arguments(r.fn, r.args, env)
 	if err != nil {
@@ -70,7 +70,8 @@ func (r *rowSet) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
 	return r.fn.Rows(env, args), nil
 }
 
-// expand calls emit for each row that the sets make of the row at hand. Several sets go in step.
+// expand calls emit for each row that the sets produce for the current row. Several sets are read
+// in parallel.
 func expand(sets []*rowSet, env *expr.Env, emit func() error) error {
 	var inStepSets []*rowSet
 	for _, s := range sets {

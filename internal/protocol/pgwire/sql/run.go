@@ -7,10 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Run runs the statements of text inside of the transaction that env belongs to, for functions that
-// run SQL. What fails leaves the transaction as it is: the caller undoes what was done
-// (Work.Savepoint before, RollbackTo after). Commands of transactions are refused. row may be nil;
-// a row is valid until it returns.
+// Run runs the statements of text inside the transaction that env belongs to, for functions that
+// run SQL. An error does not abort the transaction: the caller undoes the changes (with
+// Work.Savepoint before and RollbackTo after). Transaction commands are rejected. row may be nil; a
+// row is valid until it returns.
 func (s *Session) Run(env *expr.Env, text string, types []*value.Type, args []value.Datum, row func([]value.Datum) error) error {
 	s.inner++
 	defer func() { s.inner-- }()

@@ -4,11 +4,11 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// blockSize is that of PostgreSQL's files.
+// blockSize is PostgreSQL's block size.
 const blockSize = 8192
 
-// refuseSampling refuses what postgres_fdw asks before it reads a whole relation for the statistics
-// of ANALYZE: SELECT pg_relation_size(relation) / 8192. Of a Taker nothing may be read for that.
+// refuseSampling rejects the query that postgres_fdw sends before it reads a whole relation for
+// ANALYZE: SELECT pg_relation_size(relation) / 8192. A Taker must not be read for statistics.
 func (p *planner) refuseSampling(n *pg.SelectStmt) error {
 	name := sampled(n)
 	if name == nil {
@@ -29,7 +29,7 @@ func (p *planner) refuseSampling(n *pg.SelectStmt) error {
 	return nil
 }
 
-// sampled is the relation in such a question; nil of any other query.
+// sampled returns the relation in such a query, or nil for any other query.
 func sampled(n *pg.SelectStmt) *pg.Node {
 	if len(n.TargetList) != 1 || len(n.FromClause) > 0 {
 		return nil
@@ -45,7 +45,7 @@ func sampled(n *pg.SelectStmt) *pg.Node {
 	return size.Args[0]
 }
 
-// relationOf finds a relation by its OID; nil: there is none.
+// relationOf returns a relation by its OID, or nil if there is none.
 func (p *planner) relationOf(oid any) Relation {
 	n, ok := oid.(int64)
 	if !ok {

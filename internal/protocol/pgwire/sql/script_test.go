@@ -9,9 +9,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScripts runs testdata: "sql" is one message of the simple protocol, the option calls shows
-// how often the fake's functions were called since the last time, work what the transaction was
-// told, status the byte of ReadyForQuery.
+// TestScripts runs the scripts in testdata: "sql" is one message of the simple protocol. The option
+// calls shows the number of calls of the fake's functions since the last time, work shows the calls
+// of Work, and status shows the status byte of ReadyForQuery.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {

@@ -10,10 +10,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// search lets a relation look rows up by a condition of WHERE or ON that was just compiled to cond,
-// when it says that one of the relation's keys equals something that is known before the relation
-// is read: what depends on no relation of the level, or on those left of it in a join of in. Only
-// relations from slot least on are narrowed. The condition is asked all the same.
+// search lets a relation look up rows by a condition of WHERE or ON that was just compiled to cond.
+// The condition must equate one of the relation's keys with a value that is known before the
+// relation is read: one that depends on no relation of the level, or only on relations to its left
+// in a join of in. Only relations from slot least on are restricted. The condition is still
+// evaluated.
 func (l *level) search(part *pg.Node, cond expr.Expr, in source, least int) {
 	sides, ok := cond.(expr.Parent)
 	if !ok || !isEquality(part) || calls(part) || slices.ContainsFunc(l.refs, func(r *slotRef) bool { return r.up != 0 }) {
@@ -30,7 +31,7 @@ func (l *level) search(part *pg.Node, cond expr.Expr, in source, least int) {
 	}
 }
 
-// searchBy does that for one side of the equality.
+// searchBy is search for one side of the equality.
 func (l *level) searchBy(key, by expr.Expr, in source, least int) bool {
 	ref, ok := key.(*slotRef)
 	if !ok || ref.slot < least || keyType(key.Type(), by.Type()) == nil {
@@ -57,7 +58,7 @@ func (l *level) searchBy(key, by expr.Expr, in source, least int) bool {
 	return true
 }
 
-// keyOf finds the scan that a slot is a key of, and which of its keys.
+// keyOf returns the scan that has a slot as a key, and the index of the key.
 func (l *level) keyOf(slot int) (*relationScan, int) {
 	for _, s := range l.scans {
 		r, ok := s.r.(Searcher)
@@ -71,7 +72,7 @@ func (l *level) keyOf(slot int) (*relationScan, int) {
 	return nil, -1
 }
 
-// joinTo finds the join whose right side is a scan and nothing else.
+// joinTo returns the join whose right side is just the scan.
 func joinTo(in source, s *relationScan) *join {
 	for {
 		switch at := in.(type) {
@@ -100,13 +101,13 @@ func isEquality(n *pg.Node) bool {
 	return a != nil && a.Kind == pg.A_Expr_Kind_AEXPR_OP && len(a.Name) == 1 && names(a.Name)[0] == "="
 }
 
-// calls tells that a tree calls functions.
+// calls reports whether a tree contains function calls.
 func calls(n *pg.Node) bool {
 	return contains(n.ProtoReflect(), func(m protoreflect.Message) bool { return m.Descriptor().Name() == "FuncCall" })
 }
 
-// keys are the values that rows are looked up by; none says that one of them is NULL, which equals
-// nothing.
+// keys returns the values for looking up rows. none reports whether one of them is NULL, which
+// equals nothing.
 func (s *relationScan) keys(env *expr.Env) (by []value.Datum, none bool, err error) {
 	by = make([]value.Datum, len(s.by))
 	for i, e := range s.by {

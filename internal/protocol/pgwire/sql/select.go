@@ -10,19 +10,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// selectQuery is a plain SELECT. Its rows go through the steps in the order of the fields.
+// selectQuery is a plain SELECT. Rows pass through the steps in the order of the fields.
 type selectQuery struct {
 	l        *level      // of its expressions
 	from     source      // nil: one row of nothing
-	gates    []expr.Expr // asked once, before FROM is read
+	gates    []expr.Expr // evaluated once, before FROM is read
 	merged   []mergedGate
 	where    []expr.Expr
 	group    *grouping
 	windows  []*window
 	sets     []*rowSet
-	early    bool       // sets are expanded before sorting, for the order depends on them
-	before   []computed // worked out before sorting
-	distinct bool       // of rows, by what is worked out before
+	early    bool       // sets are expanded before sorting, because the order depends on them
+	before   []computed // computed before sorting
+	distinct bool       // of rows, by the values in before
 	order    []sortKey
 	on       []expr.Expr // DISTINCT ON
 	out      []expr.Expr
@@ -89,14 +89,14 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 	return q, nil
 }
 
-// target is one column of the select list: a tree, or with e what an asterisk became.
+// target is one column of the select list: a tree or, if e is set, an expanded asterisk.
 type target struct {
 	name string
 	n    *pg.Node
 	e    expr.Expr
 }
 
-// expandStars writes *, t.* and (row).* out.
+// expandStars expands *, t.* and (row).*.
 func (l *level) expandStars(list []*pg.Node) ([]target, error) {
 	var all []target
 	for _, item := range list {
@@ -191,7 +191,7 @@ func (q *selectQuery) targets(list []target) error {
 	return nil
 }
 
-// groupBy plans GROUP BY: each key has a slot, and the expressions that come later find it there.
+// groupBy plans GROUP BY. Each key has a slot that later expressions refer to.
 func (l *level) groupBy(n *pg.SelectStmt, targets []target, g *grouping) error {
 	if n.GroupDistinct {
 		return unsupported("GROUP BY DISTINCT")
@@ -231,7 +231,7 @@ func (l *level) groupBy(n *pg.SelectStmt, targets []target, g *grouping) error {
 	return nil
 }
 
-// groupKey compiles one item of GROUP BY: the place or the name of a target, or an expression.
+// groupKey compiles one item of GROUP BY: the number or the name of a target, or an expression.
 func (l *level) groupKey(item *pg.Node, cols []value.Field, targets []target) (expr.Expr, *pg.Node, error) {
 	i := -1
 	if ref := item.GetColumnRef(); ref == nil || len(ref.Fields) != 1 || !l.hasColumn(ref.Fields[0].GetString_().GetSval()) {
@@ -256,7 +256,7 @@ func (l *level) hasColumn(name string) bool {
 	})
 }
 
-// orderBy plans ORDER BY and DISTINCT. What is both shown and sorted by is worked out once.
+// orderBy plans ORDER BY and DISTINCT. A sort key that is also a column is computed once.
 func (q *selectQuery) orderBy(n *pg.SelectStmt, targets []target) error {
 	on, distinct := distinctOf(n)
 	if q.distinct = distinct; distinct {
@@ -323,7 +323,7 @@ func (q *selectQuery) orderKey(n *pg.Node, targets []target) (expr.Expr, error) 
 	return e, err
 }
 
-// sourceSlot is the slot that column i is a plain copy of; -1: it is not.
+// sourceSlot returns the slot that column i is a plain copy of, or -1.
 func (q *selectQuery) sourceSlot(i int) int {
 	r, ok := q.out[i].(*slotRef)
 	if !ok || r.up > 0 {
@@ -340,7 +340,7 @@ func (q *selectQuery) sourceSlot(i int) int {
 	return r.slot
 }
 
-// compute has column i worked out before sorting, and returns what stands for it.
+// compute computes column i before sorting, and returns a reference to its value.
 func (q *selectQuery) compute(i int) expr.Expr {
 	if r, ok := q.out[i].(*slotRef); ok && r.up == 0 {
 		return r
@@ -351,8 +351,7 @@ func (q *selectQuery) compute(i int) expr.Expr {
 	return q.out[i]
 }
 
-// sortsSets reports whether what is worked out before sorting needs the rows of set-returning
-// functions.
+// sortsSets reports whether the values computed before sorting depend on set-returning functions.
 func (q *selectQuery) sortsSets() bool {
 	if q.distinct || len(q.on) > 0 {
 		return true

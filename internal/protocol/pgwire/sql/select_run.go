@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// selectRun is a SELECT while it runs.
+// selectRun is a running SELECT.
 type selectRun struct {
 	*selectQuery
 	env            *expr.Env
@@ -16,7 +16,7 @@ type selectRun struct {
 	wanted         func([]value.Datum) (bool, error) // nil: every row is
 	row            []value.Datum
 	around, inside [][]value.Datum
-	open           bool // FROM is to be read
+	open           bool // FROM must be read
 	result         []value.Datum
 	count          *rowCounter
 	groups         *groups
@@ -26,7 +26,7 @@ type selectRun struct {
 	heap           expr.Heap       // of waiting, kept and given
 }
 
-// keptRow is a row that waits for being sorted.
+// keptRow is a row to be sorted.
 type keptRow struct{ row, keys []value.Datum }
 
 func (q *selectQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
@@ -51,7 +51,7 @@ func (q *selectQuery) runIf(env *expr.Env, deferred []bool, wanted func([]value.
 	return r.count.stopped(r.steps())
 }
 
-// steps takes all rows of FROM through the query.
+// steps passes all rows of FROM through the query.
 func (r *selectRun) steps() error {
 	if r.group != nil {
 		r.groups = r.group.start()
@@ -82,7 +82,7 @@ func (r *selectRun) scan() error {
 	return r.from.run(r.env, r.scanned)
 }
 
-// scanned is a row of FROM.
+// scanned handles a row of FROM.
 func (r *selectRun) scanned() error {
 	for _, cond := range r.where {
 		if ok, err := holds(cond, r.env); err != nil || !ok {
@@ -95,10 +95,10 @@ func (r *selectRun) scanned() error {
 	return r.grouped()
 }
 
-// sorts reports whether all rows must be there before the first is given.
+// sorts reports whether all rows must be read before the first is returned.
 func (r *selectRun) sorts() bool { return len(r.order) > 0 }
 
-// grouped is a row of a group, or one that was not to be grouped.
+// grouped handles the row of a group, or any row if there is no grouping.
 func (r *selectRun) grouped() error {
 	if len(r.windows) > 0 {
 		r.waiting = append(r.waiting, slices.Clone(r.row))
@@ -107,7 +107,7 @@ func (r *selectRun) grouped() error {
 	return r.whole()
 }
 
-// windowed works the window functions out, for which all rows must be there.
+// windowed computes the window functions, which require all rows.
 func (r *selectRun) windowed() error {
 	for _, w := range r.windows {
 		var err error
@@ -124,7 +124,7 @@ func (r *selectRun) windowed() error {
 	return nil
 }
 
-// whole is a row with all that set-returning functions do not change.
+// whole handles a row that is complete except for set-returning functions.
 func (r *selectRun) whole() error {
 	if r.early && len(r.sets) > 0 {
 		return expand(r.sets, r.env, r.expanded)
@@ -132,7 +132,7 @@ func (r *selectRun) whole() error {
 	return r.expanded()
 }
 
-// expanded is a row before sorting.
+// expanded handles a row before sorting.
 func (r *selectRun) expanded() error {
 	for _, c := range r.before {
 		d, err := c.e.Eval(r.env)
@@ -168,11 +168,10 @@ func (r *selectRun) keep(k keptRow) error {
 	return r.heap.Keep(k.row)
 }
 
-// spareRows is how many rows beside those that LIMIT asks for are kept before they are sorted and
-// cut.
+// spareRows is the number of rows kept beyond LIMIT before they are sorted and cut.
 const spareRows = 1000
 
-// most is how many of the sorted rows are wanted at most; negative: all may be.
+// most returns the maximum number of sorted rows needed; negative: no limit.
 func (r *selectRun) most() int {
 	if r.count.left < 0 || len(r.on) > 0 || len(r.sets) > 0 || r.distinct || len(r.windows) > 0 || r.count.skip+r.count.left > maxCut {
 		return -1
@@ -180,10 +179,10 @@ func (r *selectRun) most() int {
 	return int(r.count.skip + r.count.left)
 }
 
-// maxCut bounds the numbers of rows that are worth cutting to.
+// maxCut is the maximum number of rows for which cutting is worthwhile.
 const maxCut = 1 << 20
 
-// cut drops the rows behind the first n in the order.
+// cut drops all but the first n rows in the sort order.
 func (r *selectRun) cut(n int) error {
 	if err := sortBy(r.kept, r.order, func(k keptRow) []value.Datum { return k.keys }); err != nil {
 		return err
@@ -198,7 +197,7 @@ func (r *selectRun) cut(n int) error {
 	return nil
 }
 
-// seen reports whether the values of these expressions have been there before.
+// seen reports whether the values of these expressions occurred before.
 func (r *selectRun) seen(list []expr.Expr) (bool, error) {
 	var buf []byte
 	for _, e := range list {
@@ -231,7 +230,7 @@ func (r *selectRun) sorted() error {
 	return nil
 }
 
-// ordered is a row in its place.
+// ordered handles a row in sort order.
 func (r *selectRun) ordered() error {
 	if len(r.on) > 0 {
 		if again, err := r.seen(r.on); err != nil || again {
@@ -244,7 +243,7 @@ func (r *selectRun) ordered() error {
 	return r.give()
 }
 
-// give works the columns out and gives the row away.
+// give computes the columns and emits the row.
 func (r *selectRun) give() error {
 	if err := r.fill(false); err != nil {
 		return err
@@ -278,7 +277,7 @@ func (r *selectRun) fill(deferred bool) error {
 	return nil
 }
 
-// away gives a row to what is around the query.
+// away passes a row to the enclosing query.
 func (r *selectRun) away(row []value.Datum) error {
 	r.env.Rows = r.around
 	err := r.emit(row)

@@ -1,6 +1,6 @@
-// Package sql executes SQL: it parses statements, plans them, and runs them in a session with its
-// transaction, prepared statements and cursors. Functions and relations come from Schemas, and the
-// meaning of a transaction from a Work. It knows no sockets and no broker.
+// Package sql executes SQL: it parses, plans and runs statements in a session with its transaction,
+// prepared statements and cursors. Functions and relations come from Schemas, and the semantics of
+// a transaction from a Work. The package is independent of sockets and of the broker.
 package sql
 
 import (
@@ -22,17 +22,17 @@ type Options struct {
 	Roles           Roles // nil: GRANT of roles is refused
 	Work            Work
 	Session         any                      // for expr.Env.Session
-	Names           value.Names              // what regclass and its like stand for; may be nil
-	Notice          func(*pgerror.Error)     // where notices go; called by the session's goroutine
-	Parameter       func(name, value string) // tells of a changed setting that clients are told about (ParameterStatus)
+	Names           value.Names              // resolves regclass and similar types; may be nil
+	Notice          func(*pgerror.Error)     // receives notices; called by the session's goroutine
+	Parameter       func(name, value string) // receives changes of reported settings (ParameterStatus)
 	Copier          Copier                   // the client of COPY; nil: COPY is refused
 	BackendPID      uint32
-	// Signal interrupts another session's statement, or ends the session; false: there is none with
-	// this number. nil: there is only this one.
+	// Signal cancels the statement of another session, or terminates the session. It returns false
+	// if there is no such session. If it is nil, there is only this session.
 	Signal func(pid uint32, terminate bool) (bool, error)
 }
 
-// Session runs the statements of one client. Its methods belong to one goroutine.
+// Session runs the statements of one client. Its methods must be called from one goroutine.
 type Session struct {
 	opts        Options
 	vars        variables
@@ -40,12 +40,12 @@ type Session struct {
 	statements  map[string]*Prepared
 	portals     map[string]*Portal
 	builtin     *sessionSchema
-	told        map[string]string // what the client knows of the reported settings
+	told        map[string]string // the reported settings as the client knows them
 	pathNow     []string          // the search path at pathAt, an epoch of the settings
 	pathAt      uint64
-	pathImplied bool   // pg_catalog was not named in it
-	inner       int    // how many functions that run statements (Run) are at work
-	reportedAt  uint64 // the epoch of the settings when it was told last
+	pathImplied bool   // pg_catalog was not named in the path
+	inner       int    // number of active calls of Run
+	reportedAt  uint64 // the epoch of the settings at the last report
 }
 
 // NewSession returns a session in autocommit mode.
@@ -67,7 +67,7 @@ func NewSession(o Options) *Session {
 	return s
 }
 
-// env is what a statement that begins now depends on.
+// env returns the environment of a statement that begins now.
 func (s *Session) env(ctx context.Context) *expr.Env {
 	now := micros(time.Now())
 	env := &expr.Env{
@@ -83,7 +83,7 @@ func (s *Session) env(ctx context.Context) *expr.Env {
 
 func clock() value.TimestampTZ { return micros(time.Now()) }
 
-// notice passes a notice on unless the client wants no such ones.
+// notice sends a notice to the client unless client_min_messages suppresses it.
 func (s *Session) notice(e *pgerror.Error) {
 	if s.opts.Notice == nil || severityRank(e.Severity) < severityRank(s.vars.value("client_min_messages")) {
 		return
@@ -91,17 +91,17 @@ func (s *Session) notice(e *pgerror.Error) {
 	s.opts.Notice(e)
 }
 
-// Settings are the session's settings now.
+// Settings returns the current settings of the session.
 func (s *Session) Settings() value.Settings { return s.vars.settings }
 
-// Close ends the session and rolls back what is open.
+// Close ends the session and rolls back the open transaction.
 func (s *Session) Close() {
 	s.dropPortals(0)
 	s.tx = transaction{}
 	s.opts.Work.Close()
 }
 
-// failed gives an error its SQLSTATE and aborts the transaction.
+// failed converts an error to one with an SQLSTATE and aborts the transaction.
 func (s *Session) failed(ctx context.Context, err error) error {
 	s.fail()
 	var known *pgerror.Error

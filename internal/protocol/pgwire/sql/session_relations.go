@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// sessionRelation is a view of pg_catalog over what the session keeps.
+// sessionRelation is a view of pg_catalog over the state of the session.
 type sessionRelation struct {
 	oid  uint32
 	name string
@@ -35,7 +35,7 @@ func (r *sessionRelation) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error
 	}
 }
 
-// fields makes columns of names and types in turns.
+// fields returns columns from alternating names and types.
 func fields(list ...any) []value.Field {
 	var all []value.Field
 	for i := 0; i < len(list); i += 2 {
@@ -86,13 +86,13 @@ func (s *Session) cursorRows() [][]value.Datum {
 	return rows
 }
 
-// settingsRelation is pg_settings; an UPDATE of it is a SET.
+// settingsRelation is pg_settings. An UPDATE of it is a SET.
 type settingsRelation struct {
 	sessionRelation
 	s *Session
 }
 
-// Update sets what changed in the column setting.
+// Update sets the setting if the column setting has changed.
 func (r *settingsRelation) Update(_ *expr.Env, row, changed []value.Datum) error {
 	for i := range row {
 		if i != 1 && !sameText(row[i], changed[i]) {
@@ -132,8 +132,8 @@ func (s *Session) settingRows() [][]value.Datum {
 	return rows
 }
 
-// describe fills in what pg_settings tells of a setting that is not just a text; numbers are in its
-// unit there.
+// describe fills in the columns of pg_settings that depend on the kind of the setting. Numbers are
+// in the unit of the setting.
 func (d *setting) describe(row []value.Datum) {
 	row[4], row[12] = d.comment, d.initial
 	switch {

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// sessionSchema is the part of pg_catalog that is about the session: its settings, its prepared
-// statements and its cursors.
+// sessionSchema is the part of pg_catalog about the session: its settings, prepared statements and
+// cursors.
 type sessionSchema struct {
 	s         *Session
 	functions map[string][]*expr.Function
@@ -19,7 +19,7 @@ type sessionSchema struct {
 
 func (c *sessionSchema) Name() string { return catalogName }
 
-// Version never changes: these are always there.
+// Version is constant, because the contents are fixed.
 func (c *sessionSchema) Version() uint64 { return 0 }
 
 func (c *sessionSchema) Functions(_ *expr.Env, name string) []*expr.Function {
@@ -97,9 +97,8 @@ func newSessionSchema(s *Session) *sessionSchema {
 	return c
 }
 
-// signal is a function that signals another session. The arguments after its number (how long to
-// wait for its end) have defaults and are ignored: the session ends soon, and the caller does not
-// wait.
+// signal returns a function that signals another session. Its optional timeout argument is ignored:
+// the session ends soon, and the caller does not wait.
 func (c *sessionSchema) signal(oid uint32, name string, args ...value.Field) *expr.Function {
 	f := &expr.Function{OID: oid, Name: name, Strict: true, Volatility: expr.Volatile, Returns: value.Bool}
 	for i, a := range args {
@@ -155,18 +154,18 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 	return now, nil
 }
 
-// clientEncoding is the encoding of the client by PostgreSQL's name for it.
+// clientEncoding returns PostgreSQL's name of the client encoding.
 func (s *Session) clientEncoding() string {
 	return charset.Name(int64(charset.Number(s.vars.value("client_encoding"))))
 }
 
-// lastTransaction is the number of the last transaction of this process that asked for one. The
-// first ones are PostgreSQL's own.
+// lastTransaction is the last transaction ID assigned in this process. The first IDs are reserved
+// by PostgreSQL.
 var lastTransaction atomic.Int64
 
 const reservedTransactions = 2
 
-// transactionID is the number of the transaction; it names it only as long as the process lives.
+// transactionID returns the ID of the transaction, which is unique within the process.
 func (s *Session) transactionID() int64 {
 	if s.tx.id == 0 {
 		s.tx.id = lastTransaction.Add(1) + reservedTransactions

@@ -52,7 +52,7 @@ func firstTarget(n *pg.SelectStmt) int32 {
 	return -1
 }
 
-// match gives column i of both sides one type.
+// match converts column i of both sides to a common type.
 func (q *setQuery) match(l *level, i int, n *pg.SelectStmt) error {
 	left, right := q.left.columns()[i], q.right.columns()[i]
 	field := value.Field{Name: left.Name, Type: left.Type}
@@ -78,7 +78,7 @@ func (q *setQuery) match(l *level, i int, n *pg.SelectStmt) error {
 	return nil
 }
 
-// standIn is an expression of a type, to choose by.
+// standIn returns an expression of a type, for choosing the common type.
 func standIn(slot int, t *value.Type) expr.Expr {
 	if t == value.Unknown {
 		return expr.NewConst(t, nil)
@@ -144,7 +144,7 @@ func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 	})
 }
 
-// passes decides over a left row of INTERSECT or EXCEPT.
+// passes reports whether a left row of INTERSECT or EXCEPT is in the result.
 func (q *setQuery) passes(key string, counts map[string]int, given map[string]bool) bool {
 	there := counts[key] > 0
 	if q.all {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// settingKind is how the values of a setting are read.
+// settingKind determines how the values of a setting are parsed.
 type settingKind byte
 
 const (
@@ -16,19 +16,19 @@ const (
 	enumSetting
 )
 
-// setting is one run-time parameter, as PostgreSQL has it.
+// setting is a run-time parameter of PostgreSQL.
 type setting struct {
-	name     string // as SHOW ALL writes it
-	initial  string // its value if it was not set, as SHOW prints it
+	name     string // as shown by SHOW ALL
+	initial  string // its default, as shown by SHOW
 	kind     settingKind
 	unit     string // ms, s, min, kB; of an intSetting
 	min, max int64  // of an intSetting
 	values   []string
-	reported bool // clients are told about its changes
+	reported bool // clients are notified of changes
 	internal bool // cannot be set
-	fixed    bool // only the server's configuration sets it
+	fixed    bool // set only by the server's configuration
 	list     bool // takes a list of names
-	// check returns the value as it is kept, or an error with the reason.
+	// check returns the normalized value, or an error with the reason.
 	check   func(v string) (string, error)
 	comment string
 }
@@ -63,8 +63,8 @@ func checked(s *setting, check func(string) (string, error)) *setting {
 	return s
 }
 
-// settingList is every parameter that there is, in the order of SHOW ALL. Beside those that do
-// something stand those that clients and scripts set as a matter of course.
+// settingList contains all parameters, in the order of SHOW ALL: those that have an effect, and
+// those that clients and scripts commonly set.
 var settingList = []*setting{
 	reported(checked(text("application_name", "", "Sets the application name to be reported in statistics and logs."), checkApplicationName)),
 	internal(number("block_size", "8192", "", 8192, 8192, "Shows the size of a disk block.")),
@@ -156,20 +156,20 @@ var settingList = []*setting{
 	words("xmloption", "content", []string{"content", "document"}, "Sets whether XML data is documents or content fragments."),
 }
 
-// The version that clients are told: what the statements are like, so that they send none from
-// later versions.
+// The server version reported to clients. It corresponds to the supported SQL, so that clients do
+// not use features of later versions.
 const (
 	ServerVersion    = "15.0 (Fiveways)"
 	serverVersionNum = "150000"
 )
 
-// reportedOrder is the order in which PostgreSQL reports the settings when a session begins.
+// reportedOrder is the order in which PostgreSQL reports settings at the start of a session.
 var reportedOrder = []string{
 	"application_name", "client_encoding", "DateStyle", "default_transaction_read_only", "in_hot_standby", "integer_datetimes",
 	"IntervalStyle", "is_superuser", "server_encoding", "server_version", "session_authorization", "standard_conforming_strings", "TimeZone",
 }
 
-// settingsByName has every setting by its name in small letters.
+// settingsByName maps lower-case names to settings.
 var settingsByName = func() map[string]*setting {
 	all := make(map[string]*setting, len(settingList))
 	for _, s := range settingList {

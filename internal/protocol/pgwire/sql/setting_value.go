@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// canonical returns a value of the setting as SHOW gives it.
+// canonical returns a value in the format of SHOW.
 func (d *setting) canonical(v string) (string, error) {
 	switch d.kind {
 	case boolSetting:
@@ -59,8 +59,7 @@ func (d *setting) enum(v string) (string, error) {
 	return "", d.invalid(v).WithHint("Available values: %s.", strings.Join(d.values, ", "))
 }
 
-// parseBool reads a Boolean as settings take it: on, off, and beginnings of true, false, yes and
-// no.
+// parseBool parses a Boolean setting: on, off, and prefixes of true, false, yes and no.
 func parseBool(v string) (b, ok bool) {
 	v = strings.ToLower(v)
 	switch {
@@ -74,8 +73,8 @@ func parseBool(v string) (b, ok bool) {
 	return false, false
 }
 
-// units are the units of a setting's base unit, the largest first, each with how many of the base
-// unit it is.
+// units maps the base unit of a setting to the accepted units, largest first, each with its size in
+// base units.
 var units = map[string][]struct {
 	name string
 	many float64
@@ -86,8 +85,8 @@ var units = map[string][]struct {
 	"kB":  {{"TB", 1 << 30}, {"GB", 1 << 20}, {"MB", 1 << 10}, {"kB", 1}, {"B", 1.0 / 1024}},
 }
 
-// integer reads a whole number, with a unit or without, and returns it with the largest unit that
-// keeps it whole.
+// integer parses an integer with an optional unit, and returns it in the largest unit in which it
+// is an integer.
 func (d *setting) integer(v string) (string, error) {
 	n, err := d.parseInteger(v)
 	if err != nil {
@@ -154,7 +153,7 @@ func (d *setting) withUnit(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// millis is the value of a setting whose unit is ms, as a duration.
+// duration returns the value of a setting in milliseconds as a duration.
 func (d *setting) duration(shown string) time.Duration {
 	n, err := d.parseInteger(shown)
 	if err != nil {
@@ -163,13 +162,13 @@ func (d *setting) duration(shown string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// checkEncoding returns PostgreSQL's name of an encoding that the client may speak.
+// checkEncoding returns PostgreSQL's name of a supported client encoding.
 func checkEncoding(v string) (string, error) {
 	number := charset.Number(v)
 	if number < 0 {
 		return "", invalidSetting("client_encoding", v)
 	}
-	if v == "UNICODE" { // PostgreSQL leaves it, for old clients
+	if v == "UNICODE" { // PostgreSQL keeps this spelling for old clients
 		return v, nil
 	}
 	name := charset.Name(int64(number))
@@ -181,7 +180,7 @@ func checkEncoding(v string) (string, error) {
 	return name, nil
 }
 
-// checkApplicationName leaves what every client can read, as PostgreSQL does.
+// checkApplicationName replaces characters other than printable ASCII, as PostgreSQL does.
 func checkApplicationName(v string) (string, error) {
 	b := []byte(v)
 	for i, c := range b {
@@ -204,8 +203,8 @@ func checkZone(v string) (string, error) {
 	return name, nil
 }
 
-// checkDateStyle reads the words of DateStyle, in any order, as PostgreSQL does. What is not said
-// stays ISO and MDY.
+// checkDateStyle parses the words of DateStyle, in any order, as PostgreSQL does. The default for
+// missing parts is ISO and MDY.
 func checkDateStyle(v string) (string, error) { return mergeDateStyle(v, "ISO, MDY") }
 
 func mergeDateStyle(v, now string) (string, error) {

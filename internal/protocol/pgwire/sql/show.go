@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// shown is the value of a setting now, those of the transaction among them.
+// shown returns the current value of a setting, including settings of the transaction.
 func (s *Session) shown(name string) (string, bool) {
 	onOff := map[bool]string{true: "on", false: "off"}
 	if s.tx.state != txNone {
@@ -85,7 +85,7 @@ func (s *Session) setCommand(n *pg.VariableSetStmt) (string, error) {
 	return tag, nil
 }
 
-// setModes is SET TRANSACTION and SET SESSION CHARACTERISTICS.
+// setModes runs SET TRANSACTION and SET SESSION CHARACTERISTICS.
 func (s *Session) setModes(n *pg.VariableSetStmt) error {
 	switch n.Name {
 	case "TRANSACTION":
@@ -134,7 +134,7 @@ func (s *Session) setOne(n *pg.VariableSetStmt) error {
 	return s.vars.set(n.Name, argumentText(n.Args, d != nil && d.list), n.IsLocal)
 }
 
-// setUser is SET ROLE and SET SESSION AUTHORIZATION: a session cannot change its user.
+// setUser runs SET ROLE and SET SESSION AUTHORIZATION. A session cannot change its user.
 func (s *Session) setUser(name, to string, local bool) error {
 	if to == s.opts.User || name == "role" && to == "none" || to == "default" {
 		return s.vars.set(name, to, local)
@@ -145,7 +145,7 @@ func (s *Session) setUser(name, to string, local bool) error {
 	return pgerror.New(pgerror.InsufficientPrivilege, "permission denied to set session authorization")
 }
 
-// argumentText is the value of SET as one text.
+// argumentText returns the value of SET as one text.
 func argumentText(args []*pg.Node, identifiers bool) string {
 	var parts []string
 	for _, a := range args {
@@ -158,7 +158,7 @@ func argumentText(args []*pg.Node, identifiers bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// constantText is a constant of the grammar of SET as a text.
+// constantText returns a constant in a SET command as text.
 func constantText(n *pg.Node) string {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_AConst:

@@ -8,20 +8,20 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// cardinality is the SQLSTATE of a sub-select with too many rows.
+// cardinality is the SQLSTATE of a subquery with too many rows.
 const cardinality = "21000"
 
-// sublink is a sub-select in an expression. One that does not depend on the statement around it is
-// run once for each run of that.
+// sublink is a subquery in an expression. A subquery that does not depend on the enclosing
+// statement runs once for each run of that statement.
 type sublink struct {
 	kind pg.SubLinkType
 	q    query
 	typ  *value.Type
-	memo int // of its result or rows; -1: it depends on the row at hand
-	up   int // the memo is of the level that is this many levels around
+	memo int // of its result or rows; -1: it depends on the current row
+	up   int // number of levels out to the level with the memo
 
-	left  []expr.Expr // of ANY and ALL: what is compared with each row
-	match expr.Expr   // of a level of its own, whose row is the left values, then those of the sub-select
+	left  []expr.Expr // of ANY and ALL: the values to compare with each row
+	match expr.Expr   // in a level of its own, whose row has the left values, then those of the subquery
 }
 
 func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
@@ -58,8 +58,8 @@ func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
 	return nil, unsupported("this kind of sub-select").At(l.p.text, n.Location)
 }
 
-// bare is the query of an EXISTS without what does not decide whether it has rows: columns, their
-// order. They are not worked out.
+// bare returns the query of an EXISTS without the parts that do not affect whether it has rows,
+// columns and order, so that they are not computed.
 func bare(in query) query {
 	q, ok := in.(*selectQuery)
 	if !ok || q.group != nil || len(q.windows)+len(q.sets) > 0 || q.limits.offset != nil {
@@ -124,7 +124,7 @@ func (l *level) subCompare(s *sublink, n *pg.SubLink) error {
 
 func (s *sublink) Type() *value.Type { return s.typ }
 
-// Typmod is that of the only column of a sub-select that is a value, -1 for none.
+// Typmod returns the typmod of the only column of a scalar subquery, -1 for none.
 func (s *sublink) Typmod() int32 {
 	if s.kind != pg.SubLinkType_EXPR_SUBLINK {
 		return -1
@@ -132,7 +132,7 @@ func (s *sublink) Typmod() int32 {
 	return s.q.columns()[0].Mod - 1
 }
 
-// Volatility keeps it from being taken for a constant.
+// Volatility prevents constant folding.
 func (s *sublink) Volatility() expr.Volatility { return expr.Volatile }
 
 func (s *sublink) Eval(env *expr.Env) (value.Datum, error) {
@@ -153,7 +153,7 @@ func (s *sublink) Eval(env *expr.Env) (value.Datum, error) {
 	return d, err
 }
 
-// result runs EXISTS, a scalar sub-select or ARRAY.
+// result runs EXISTS, a scalar subquery or ARRAY.
 func (s *sublink) result(env *expr.Env) (value.Datum, error) {
 	n := 0
 	var found value.Datum
@@ -191,7 +191,7 @@ func arrayOf(elem *value.Type, elems []value.Datum) *value.Array {
 	return a
 }
 
-// compareRows is ANY (IN among it) and ALL.
+// compareRows evaluates ANY (including IN) and ALL.
 func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
 	n := len(s.left)
 	pair, around, inside := (&frame{width: n + len(s.q.columns())}).push(env)
@@ -201,7 +201,7 @@ func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
 			return nil, err
 		}
 	}
-	answer := s.kind == pg.SubLinkType_ANY_SUBLINK // what one row decides
+	answer := s.kind == pg.SubLinkType_ANY_SUBLINK // the result that a single row can decide
 	unknown, decided := false, false
 	try := func(row []value.Datum) error {
 		copy(pair[n:], row)
@@ -230,7 +230,7 @@ func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
 	return !answer, nil
 }
 
-// each gives the rows of the sub-select; kept ones when it does not depend on the row at hand.
+// each passes the rows of the subquery to try. Rows that do not depend on the current row are kept.
 func (s *sublink) each(env *expr.Env, try func(row []value.Datum) error) error {
 	if s.memo < 0 {
 		return s.q.run(env, try)

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// changed is the relation of an UPDATE or DELETE, and the rows of it that are meant.
+// changed is the relation of an UPDATE or DELETE, and the selection of its rows.
 type changed struct {
 	l      *level
 	scan   *relationScan
@@ -20,7 +20,7 @@ type changed struct {
 	back   *returning
 }
 
-// changed plans what UPDATE and DELETE have in common.
+// changed plans the common part of UPDATE and DELETE.
 func (p *planner) changed(n *pg.RangeVar, r Relation, where *pg.Node, back []*pg.Node) (*changed, error) {
 	c := &changed{l: p.level(nil), fields: r.Columns()}
 	from, ns, err := c.l.fromRelation(n)
@@ -43,7 +43,7 @@ func (p *planner) changed(n *pg.RangeVar, r Relation, where *pg.Node, back []*pg
 	return c, err
 }
 
-// columns are those of RETURNING.
+// columns returns the columns of RETURNING.
 func (c *changed) columns() []value.Field {
 	if c.back == nil {
 		return nil
@@ -51,7 +51,7 @@ func (c *changed) columns() []value.Field {
 	return c.back.cols
 }
 
-// rows calls fn for each row, with those of the statement around it in sight.
+// rows calls fn for each row, with the rows of the statement in env.
 func (c *changed) rows(env *expr.Env, fn func(old []value.Datum) error) error {
 	row, around, inside := c.l.push(env)
 	env.Rows = inside
@@ -66,7 +66,7 @@ func (c *changed) rows(env *expr.Env, fn func(old []value.Datum) error) error {
 	})
 }
 
-// returned adds what RETURNING gives for a row.
+// returned adds the RETURNING values for a row.
 func (c *changed) returned(env *expr.Env, row []value.Datum, out *result) error {
 	if c.back == nil {
 		return nil
@@ -76,8 +76,8 @@ func (c *changed) returned(env *expr.Env, row []value.Datum, out *result) error 
 	return err
 }
 
-// cannot refuses a change that a relation does not take; doing is how PostgreSQL words it: "insert
-// into".
+// cannot returns the error for a change that a relation does not support. doing is PostgreSQL's
+// verb: "insert into".
 func cannot(r Relation, command, doing, hint string) error {
 	if own, ok := r.(Hinted); ok {
 		hint = own.Hint(command)
@@ -87,7 +87,7 @@ func cannot(r Relation, command, doing, hint string) error {
 	return e
 }
 
-// assignments are what SET of UPDATE and of ON CONFLICT DO UPDATE gives to columns.
+// assignments are the SET list of UPDATE or of ON CONFLICT DO UPDATE.
 type assignments struct {
 	cols []int
 	vals []expr.Expr
@@ -116,7 +116,7 @@ func (l *level) assignments(list []*pg.Node, r Relation) (a assignments, err err
 	return a, nil
 }
 
-// of is the row that old becomes.
+// of returns the changed version of the row old.
 func (a assignments) of(env *expr.Env, old []value.Datum) ([]value.Datum, error) {
 	now := slices.Clone(old)
 	for i, e := range a.vals {

@@ -7,13 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// txState is where the transaction of a session stands; the names are those of PostgreSQL's manual,
-// the rules those of its xact.c.
+// txState is the state of a session's transaction. The names are those of PostgreSQL's manual, the
+// rules those of its xact.c.
 type txState byte
 
 const (
 	txNone      txState = iota // between statements
-	txStatement                // a statement by itself, or the messages up to a Sync
+	txStatement                // a single statement, or the messages up to a Sync
 	txImplicit                 // the statements of one simple query
 	txBlock                    // after BEGIN
 	txFailed                   // after BEGIN and an error
@@ -22,22 +22,22 @@ const (
 // transaction is the state of the session's transaction.
 type transaction struct {
 	state    txState
-	begun    bool // Work.Begin was called, and neither Commit nor Rollback since
+	begun    bool // Work.Begin was called, but not yet Commit or Rollback
 	queried  bool // a statement that takes a snapshot has run
-	piped    bool // a statement of the extended protocol has run, and no Sync has come since
-	alone    bool // it is a command that is committed by itself
+	piped    bool // a statement of the extended protocol has run since the last Sync
+	alone    bool // it is a command that commits by itself
 	readOnly bool
-	level    string // isolation, as transaction_isolation shows it
+	level    string // isolation level, as shown by transaction_isolation
 	defers   bool
 	now      value.TimestampTZ
-	before   values // settings to go back to
+	before   values // the settings to restore on rollback
 	id       int64  // the result of txid_current; 0: not assigned yet
 	saves    []savepoint
 	lastSave int
 }
 
-// savepoint is one SAVEPOINT. Invariant: ids grow along the stack, and no other savepoint of the
-// transaction ever had the same.
+// savepoint is one SAVEPOINT. Invariant: ids increase along the stack and are never reused within
+// the transaction.
 type savepoint struct {
 	name   string
 	id     int
@@ -49,10 +49,10 @@ func micros(t time.Time) value.TimestampTZ {
 	return value.TimestampTZ(t.UnixMicro() - postgresEpoch)
 }
 
-// postgresEpoch is 2000-01-01 in microseconds of Unix.
+// postgresEpoch is 2000-01-01 in Unix microseconds.
 const postgresEpoch = 946684800000000
 
-// start begins a transaction for a statement unless there is one.
+// start begins a transaction for a statement if there is none.
 func (s *Session) start() {
 	if s.tx.state != txNone {
 		return
@@ -63,7 +63,7 @@ func (s *Session) start() {
 	}
 }
 
-// work tells the Work of the transaction, before the first statement that may need it.
+// work begins the transaction of Work, before the first statement that may need it.
 func (s *Session) work() {
 	if !s.tx.begun {
 		s.tx.begun = true
@@ -71,7 +71,8 @@ func (s *Session) work() {
 	}
 }
 
-// commit ends the transaction, whatever its kind. With an error it is rolled back.
+// commit ends the transaction, whatever its kind. If it returns an error, the transaction is rolled
+// back.
 func (s *Session) commit() error {
 	if err := s.holdCursors(); err != nil {
 		s.abandon()
@@ -91,7 +92,7 @@ func (s *Session) commit() error {
 	return nil
 }
 
-// abandon rolls the whole transaction back and ends it.
+// abandon rolls back the whole transaction and ends it.
 func (s *Session) abandon() {
 	s.dropPortals(0)
 	if s.tx.begun {
@@ -105,8 +106,8 @@ func (s *Session) abandon() {
 	s.report()
 }
 
-// fail is what an error does to the transaction: one of a statement is rolled back and over, a
-// block waits for its end, with what the innermost savepoint covers undone at once.
+// fail handles an error. The transaction of a statement is rolled back and ended. A transaction
+// block stays open as failed; the changes since the innermost savepoint are undone at once.
 func (s *Session) fail() {
 	switch s.tx.state {
 	case txNone, txFailed:
@@ -127,18 +128,18 @@ func (s *Session) fail() {
 		s.opts.Work.Rollback()
 	}
 	s.vars.restore(s.tx.before)
-	s.tx.level, s.tx.readOnly, s.tx.defers = s.vars.level, s.vars.readOnly, s.vars.defers // AND CHAIN goes on with these
+	s.tx.level, s.tx.readOnly, s.tx.defers = s.vars.level, s.vars.readOnly, s.vars.defers // AND CHAIN continues with these
 	s.report()
 }
 
-// undoTo undoes what came after a savepoint.
+// undoTo undoes everything after a savepoint.
 func (s *Session) undoTo(save savepoint) {
 	s.opts.Work.RollbackTo(save.mark)
 	s.vars.restore(save.before)
 	s.report()
 }
 
-// Status is the transaction status of ReadyForQuery: I, T or E.
+// Status returns the transaction status for ReadyForQuery: I, T or E.
 func (s *Session) Status() byte {
 	switch s.tx.state {
 	case txBlock:
@@ -149,12 +150,12 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Fail notes an error that the protocol found itself (a malformed bind, say): the transaction is
+// Fail records an error detected by the protocol, such as a malformed Bind. The transaction is
 // aborted as by a failed statement.
 func (s *Session) Fail() { s.fail() }
 
-// Sync ends the implicit transaction of a simple query or of the messages up to a Sync: commits it,
-// or rolls it back after an error.
+// Sync ends the implicit transaction of a simple query or of the messages up to a Sync. It commits
+// the transaction, or rolls it back after an error.
 func (s *Session) Sync() error {
 	if s.tx.state == txStatement || s.tx.state == txImplicit {
 		return s.commit()
@@ -162,7 +163,7 @@ func (s *Session) Sync() error {
 	return nil
 }
 
-// Aborted is the error for what needs a transaction that has not failed.
+// Aborted returns the error for a command in a failed transaction.
 func Aborted() error {
 	return pgerror.New(pgerror.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 }
@@ -182,7 +183,7 @@ func (s *Session) savepoint(name string) (int, error) {
 	return 0, pgerror.New(pgerror.InvalidSavepoint, `savepoint "%s" does not exist`, name)
 }
 
-// inBlock refuses what makes no sense outside of BEGIN and COMMIT.
+// inBlock returns an error outside of a transaction block.
 func (s *Session) inBlock(command string) error {
 	if s.tx.state == txBlock || s.tx.state == txFailed {
 		return nil
@@ -190,7 +191,7 @@ func (s *Session) inBlock(command string) error {
 	return pgerror.New(pgerror.NoActiveTransaction, "%s can only be used in transaction blocks", command)
 }
 
-// notInBlock refuses what cannot be part of a transaction.
+// notInBlock returns an error for a command that cannot run in a transaction block or a pipeline.
 func (s *Session) notInBlock(command string) error {
 	switch {
 	case s.tx.state != txStatement:
@@ -202,7 +203,7 @@ func (s *Session) notInBlock(command string) error {
 	return nil
 }
 
-// subtransaction is the id of the innermost savepoint; 0 outside of any.
+// subtransaction returns the id of the innermost savepoint, or 0 if there is none.
 func (s *Session) subtransaction() int {
 	if n := len(s.tx.saves); n > 0 {
 		return s.tx.saves[n-1].id

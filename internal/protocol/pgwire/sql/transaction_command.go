@@ -6,7 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// transactionCommand runs BEGIN, COMMIT, SAVEPOINT and their like, and returns the command tag.
+// transactionCommand runs BEGIN, COMMIT, SAVEPOINT and similar commands, and returns the command
+// tag.
 func (s *Session) transactionCommand(n *pg.TransactionStmt) (string, error) {
 	switch n.Kind {
 	case pg.TransactionStmtKind_TRANS_STMT_BEGIN:
@@ -38,12 +39,12 @@ func (s *Session) begin(n *pg.TransactionStmt) error {
 	s.tx.state = txBlock
 	err := s.modes(n.Options)
 	if err != nil {
-		s.tx.state = before // the block has not begun
+		s.tx.state = before // the block was not started
 	}
 	return err
 }
 
-// end is COMMIT.
+// end runs COMMIT.
 func (s *Session) end(n *pg.TransactionStmt) (string, error) {
 	old := s.tx
 	switch old.state {
@@ -80,7 +81,7 @@ func (s *Session) rollback(n *pg.TransactionStmt) (string, error) {
 	return "ROLLBACK", nil
 }
 
-// chain begins a transaction like the one that just ended.
+// chain begins a transaction with the characteristics of the one that just ended, if wanted is set.
 func (s *Session) chain(wanted bool, old transaction) {
 	if wanted {
 		s.start()
@@ -127,7 +128,7 @@ func (s *Session) rollbackTo(name string) error {
 	return nil
 }
 
-// modes are the words behind BEGIN or SET TRANSACTION.
+// modes applies the transaction modes of BEGIN or SET TRANSACTION.
 func (s *Session) modes(options []*pg.Node) error {
 	for _, o := range options {
 		d := o.GetDefElem()

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// update plans UPDATE of a relation that can be changed.
+// update plans UPDATE of a relation that supports it.
 func (p *planner) update(n *pg.UpdateStmt) (*plan, error) {
 	r, err := p.relation(n.Relation)
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *planner) update(n *pg.UpdateStmt) (*plan, error) {
 	}}, nil
 }
 
-// delete plans DELETE of a relation whose rows can be deleted by it. Messages cannot: they are gone
-// once they were received.
+// delete plans DELETE from a relation that supports it. Queues do not: a message is deleted by
+// receiving it.
 func (p *planner) delete(n *pg.DeleteStmt) (*plan, error) {
 	r, err := p.relation(n.Relation)
 	if err != nil {

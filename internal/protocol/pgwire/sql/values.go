@@ -51,7 +51,8 @@ func (l *level) values(n *pg.SelectStmt) (pending, error) {
 	return l.arrange(q, n)
 }
 
-// commonType converts one column to the type of all its values; it stays unknown when all are.
+// commonType converts a column to the common type of its values. It stays unknown if all values
+// are.
 func (q *valuesQuery) commonType(i int, places [][]int32) (*value.Type, error) {
 	var column []expr.Expr
 	var at []int32

@@ -16,12 +16,11 @@ const (
 	invalidName     = "42602"
 )
 
-// variables are the settings of a session. They follow the transaction: SET is undone by its
-// rollback, SET LOCAL ends with it.
+// variables are the settings of a session. They are transactional: a rollback undoes SET, and the
+// end of the transaction undoes SET LOCAL.
 type variables struct {
-	defaults map[string]string // by name in small letters: what RESET goes back to, where it is not the table's
-	// Invariant: the maps below are never changed in place, so that a copy of values is a mark to
-	// come back to.
+	defaults map[string]string // by lower-case name: the values that RESET restores, if they differ from settingList
+	// Invariant: the maps in values are never modified, so that a copy of values is a snapshot.
 	now values
 
 	objects  value.Names    // for settings
@@ -30,10 +29,10 @@ type variables struct {
 	level    string         // default_transaction_isolation
 	readOnly bool           // default_transaction_read_only
 	defers   bool           // default_transaction_deferrable
-	epoch    uint64         // grows with every change: what was planned before may be wrong
+	epoch    uint64         // increases with every change, which may invalidate plans
 }
 
-// values are what was set: for the session, and until the end of the transaction.
+// values are the values set for the session, and those set until the end of the transaction.
 type values struct{ session, local map[string]string }
 
 func newVariables() variables {
@@ -42,8 +41,8 @@ func newVariables() variables {
 	return v
 }
 
-// get returns the value of a setting as SHOW gives it; one with a dot in its name exists because it
-// was set.
+// get returns the value of a setting in the format of SHOW. A setting with a dot in its name exists
+// once it has been set.
 func (v *variables) get(name string) (string, bool) {
 	key := strings.ToLower(name)
 	if s, ok := v.now.local[key]; ok {
@@ -67,7 +66,7 @@ func unrecognised(name string) error {
 	return pgerror.New(pgerror.UndefinedObject, `unrecognized configuration parameter "%s"`, name)
 }
 
-// check returns a value in stored form; it rejects unknown names and read-only settings.
+// check normalizes a value. It rejects unknown names and read-only settings.
 func (v *variables) check(name, val string) (string, error) {
 	d := settingsByName[strings.ToLower(name)]
 	switch {
@@ -94,11 +93,11 @@ func (v *variables) set(name, val string, local bool) error {
 	return nil
 }
 
-// put sets what was checked.
+// put sets a checked value.
 func (v *variables) put(name, val string, local bool) {
 	key := strings.ToLower(name)
 	if _, ok := v.defaults[key]; !ok && settingsByName[key] == nil {
-		v.defaults[key] = "" // what exists because it was set exists for ever, even when that is rolled back
+		v.defaults[key] = "" // a custom setting exists forever once it has been set, even after a rollback
 	}
 	if local {
 		v.now.local = with(v.now.local, key, val)
@@ -127,7 +126,7 @@ func (v *variables) resetAll() {
 	v.refresh()
 }
 
-// resetValue is what RESET goes back to.
+// resetValue returns the value that RESET restores.
 func (v *variables) resetValue(name string) string {
 	key := strings.ToLower(name)
 	if s, ok := v.defaults[key]; ok {
@@ -139,13 +138,13 @@ func (v *variables) resetValue(name string) string {
 	return ""
 }
 
-// setDefault sets what RESET goes back to; it was checked.
+// setDefault sets the value that RESET restores. The caller has checked it.
 func (v *variables) setDefault(name, val string) {
 	v.defaults[strings.ToLower(name)] = val
 	v.refresh()
 }
 
-// restore goes back to what was before.
+// restore restores a snapshot.
 func (v *variables) restore(old values) {
 	if mapsSame(v.now.session, old.session) && mapsSame(v.now.local, old.local) {
 		return
@@ -154,7 +153,7 @@ func (v *variables) restore(old values) {
 	v.refresh()
 }
 
-// endLocal ends SET LOCAL.
+// endLocal undoes SET LOCAL.
 func (v *variables) endLocal() {
 	if len(v.now.local) > 0 {
 		v.now.local = nil
@@ -182,7 +181,7 @@ func without(m map[string]string, key string) map[string]string {
 	return m
 }
 
-// refresh works out what follows from the settings.
+// refresh updates the fields derived from the settings.
 func (v *variables) refresh() {
 	v.epoch++
 	s := value.Defaults()
@@ -204,7 +203,7 @@ func (v *variables) duration(name string) time.Duration {
 	return settingsByName[name].duration(v.value(name))
 }
 
-// names are those of every setting, sorted as SHOW ALL does.
+// names returns the names of all settings, in the order of SHOW ALL.
 func (v *variables) names() []string {
 	var all []string
 	for _, d := range settingList {
@@ -221,7 +220,7 @@ func (v *variables) names() []string {
 	return slices.Compact(all)
 }
 
-// path is the search path as names, "$user" replaced.
+// path returns the names in the search path, with "$user" replaced.
 func (v *variables) path(user string) []string {
 	var names []string
 	for _, name := range splitNames(v.value("search_path")) {
@@ -233,7 +232,7 @@ func (v *variables) path(user string) []string {
 	return names
 }
 
-// splitNames takes a list of identifiers apart, quoted or not.
+// splitNames splits a list of identifiers, quoted or not.
 func splitNames(list string) (names []string) {
 	for rest := strings.TrimSpace(list); rest != ""; {
 		var name string
@@ -266,7 +265,7 @@ func splitNames(list string) (names []string) {
 	return names
 }
 
-// quoteName writes an identifier so that splitNames and the parser read the same.
+// quoteName quotes an identifier if splitNames and the parser would otherwise read it differently.
 func quoteName(name string) string {
 	plain := name != ""
 	for i, c := range name {

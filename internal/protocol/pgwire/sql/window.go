@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// window is one call of a window function: a ranking, or an aggregate over the rows of a partition
-// up to the one at hand.
+// window is one call of a window function: a ranking function, or an aggregate over the rows of a
+// partition up to the current row.
 type window struct {
 	rank      rankKind
-	agg       *aggregate // instead of rank
+	agg       *aggregate // used instead of rank
 	partition []sortKey
 	order     []sortKey
 	slot      int
@@ -30,7 +30,7 @@ const (
 
 var ranks = map[string]rankKind{"row_number": rowNumber, "rank": rank, "dense_rank": denseRank}
 
-// The frame of a window without a frame clause, as the parser gives it.
+// The frame of a window without a frame clause, in the parse tree.
 const frameDefault = 0x00001 | 0x00002 | 0x00010 | 0x00020 | 0x00200 | 0x00400
 
 // windowCall compiles a call with OVER.
@@ -65,7 +65,8 @@ func (l *level) windowCall(call *pg.FuncCall) (expr.Expr, error) {
 	return &slotRef{slot: w.slot, typ: typ}, nil
 }
 
-// windowAggregate plans an aggregate with OVER by planning it without, then taking it out again.
+// windowAggregate plans an aggregate with OVER: it plans the aggregate without OVER and then
+// removes it from the list.
 func (l *level) windowAggregate(w *window, call *pg.FuncCall) error {
 	before := len(l.aggs)
 	plain := &pg.FuncCall{
@@ -81,7 +82,7 @@ func (l *level) windowAggregate(w *window, call *pg.FuncCall) error {
 	case len(l.aggs) == before:
 		return unsupported("this window function").At(l.p.text, call.Location)
 	}
-	last := len(l.aggs) - 1 // those before it are among its arguments
+	last := len(l.aggs) - 1 // the preceding ones are among its arguments
 	w.agg = l.aggs[last]
 	l.aggs = l.aggs[:last]
 	l.refs = slices.DeleteFunc(l.refs, func(r *slotRef) bool { return r.slot == w.agg.slot })
@@ -111,10 +112,10 @@ func (l *level) windowKeys(list []*pg.Node) ([]sortKey, error) {
 	return keys, nil
 }
 
-// windowRow is a row with the keys of the window that is being worked out.
+// windowRow is a row with its keys for the window being computed.
 type windowRow struct{ row, partition, order []value.Datum }
 
-// fill works a window out for all rows, which come back in its order.
+// fill computes a window for all rows, and returns the rows in its order.
 func (w *window) fill(rows [][]value.Datum, env *expr.Env) ([][]value.Datum, error) {
 	sorted := make([]windowRow, len(rows))
 	for i, row := range rows {
@@ -154,8 +155,8 @@ func same(keys []sortKey, a, b []value.Datum) bool {
 	return c == 0 && err == nil
 }
 
-// fillPartition goes over the rows in groups of peers, rows that the order makes no difference
-// between.
+// fillPartition handles the rows of a partition in groups of peers: rows that are equal in the
+// order.
 func (w *window) fillPartition(rows []windowRow, env *expr.Env) error {
 	var sum *aggregateRun
 	if w.agg != nil {

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// What the protocol asks of a session beside running statements.
+// The part of a session's interface that the protocol uses besides running statements.
 
-// Setting is a setting with its value as SHOW gives it.
+// Setting is a setting with its value in the format of SHOW.
 type Setting struct{ Name, Value string }
 
-// SetDefault sets what a setting is at the start of the session, by a parameter of the start-up
-// packet or by the server, and what RESET goes back to. Errors: 42704 for a setting that there is
-// not, 22023 for a value that does not fit, 55P02 for one that cannot be set.
+// SetDefault sets the value that a setting has at the start of the session and after RESET. It
+// comes from a parameter of the start-up packet or from the server. Errors: 42704 for an unknown
+// setting, 22023 for an invalid value, 55P02 for a read-only setting.
 func (s *Session) SetDefault(name, value string) error {
 	value, err := s.vars.check(name, value)
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Session) SetDefault(name, value string) error {
 	return nil
 }
 
-// Reported are the settings that clients are told about when the session begins, in PostgreSQL's
-// order; Options.Parameter tells of their changes.
+// Reported returns the settings that are reported to clients at the start of a session, in
+// PostgreSQL's order. Options.Parameter receives changes.
 func (s *Session) Reported() []Setting {
 	all := make([]Setting, len(reportedOrder))
 	for i, name := range reportedOrder {
@@ -35,7 +35,7 @@ func (s *Session) Reported() []Setting {
 	return all
 }
 
-// report tells the client of the reported settings that have changed.
+// report notifies the client of changes of reported settings.
 func (s *Session) report() {
 	if s.reportedAt == s.vars.epoch {
 		return
@@ -52,17 +52,16 @@ func (s *Session) report() {
 	}
 }
 
-// IdleInTransactionTimeout and IdleTimeout are the settings idle_in_transaction_session_timeout and
-// idle_session_timeout; 0 is never.
+// IdleInTransactionTimeout returns idle_in_transaction_session_timeout; 0 means no limit.
 func (s *Session) IdleInTransactionTimeout() time.Duration {
 	return s.vars.duration("idle_in_transaction_session_timeout")
 }
 
-// IdleTimeout is how long the session may be idle outside of a transaction; 0 is for ever.
+// IdleTimeout returns idle_session_timeout; 0 means no limit.
 func (s *Session) IdleTimeout() time.Duration { return s.vars.duration("idle_session_timeout") }
 
-// Store keeps a prepared statement under a name, which EXECUTE and DEALLOCATE see, too. The
-// statement named "" replaces the one before. Errors: 42P05.
+// Store stores a prepared statement under a name, which EXECUTE and DEALLOCATE can use, too. The
+// unnamed statement is replaced. Errors: 42P05.
 func (s *Session) Store(name string, p *Prepared) error {
 	if err := s.store(name, p); err != nil {
 		return s.failed(context.Background(), err)
@@ -78,7 +77,7 @@ func (s *Session) store(name string, p *Prepared) error {
 	return nil
 }
 
-// Statement finds a prepared statement. Errors: 26000.
+// Statement returns a prepared statement. Errors: 26000.
 func (s *Session) Statement(name string) (*Prepared, error) {
 	p, err := s.statement(name)
 	if err != nil {
@@ -97,5 +96,5 @@ func (s *Session) statement(name string) (*Prepared, error) {
 	return nil, pgerror.New(pgerror.InvalidPrepared, `prepared statement "%s" does not exist`, name)
 }
 
-// Deallocate forgets a prepared statement; it may be one that there is not.
+// Deallocate removes a prepared statement, if it exists.
 func (s *Session) Deallocate(name string) { delete(s.statements, name) }

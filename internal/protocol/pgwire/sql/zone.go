@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// zone finds a time zone by the value of SET TimeZone and tells how SHOW names it. A number is
-// hours east of Greenwich.
+// zone returns a time zone for a value of SET TimeZone, and its name for SHOW. A number is an
+// offset in hours east of Greenwich.
 func zone(v string) (loc *time.Location, name string, ok bool) {
 	if hours, err := strconv.ParseFloat(v, 64); err == nil && hours > -168 && hours < 168 {
 		return offsetZone(int(hours * 3600))
@@ -20,7 +20,8 @@ func zone(v string) (loc *time.Location, name string, ok bool) {
 	return loc, loc.String(), true
 }
 
-// offsetZone is a zone that is this many seconds east of Greenwich; PostgreSQL names it <+03>-03.
+// offsetZone returns a zone at an offset in seconds east of Greenwich. PostgreSQL names it like
+// <+03>-03.
 func offsetZone(east int) (*time.Location, string, bool) {
 	short, posix := offset(east), offset(-east)
 	return time.FixedZone(short, east), "<" + short + ">" + posix, true

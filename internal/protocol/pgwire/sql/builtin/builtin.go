@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 )
 
-// Library is all built-in functions and operators.
+// Library contains all built-in functions and operators.
 var Library = expr.NewLibrary(
 	aggregate.Table(), array.Table(), datetime.Table(), document.Table(), format.Table(), number.Table(), series.Table(), session.Table(), text.Table(),
 )

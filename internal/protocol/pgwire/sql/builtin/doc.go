@@ -1,11 +1,11 @@
 // Package builtin collects the built-in functions and operators.
 //
-// Each subject is a package below it with a Table of implementations by the names of PostgreSQL's
-// own C functions; their arguments, results and volatility are in the catalog of expr. This package
-// puts the tables together into the one Library, which a Compiler is given; nothing registers
+// Each subject is a subpackage with a Table of implementations by the names of PostgreSQL's C
+// functions; their arguments, results and volatility are in the catalog of package expr. This
+// package combines the tables into one Library, which is passed to a Compiler. Nothing registers
 // itself.
 //
-// Invariants: no two tables have the same name (expr.NewLibrary panics), every name is a function
-// of PostgreSQL (TestImplementations), and the evaluator does not import this package or those
-// below it.
+// Invariants: table names are unique (expr.NewLibrary panics otherwise), every name is a function
+// of PostgreSQL (TestImplementations), and the evaluator imports neither this package nor its
+// subpackages.
 package builtin

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Options say what there is beside types and functions.
+// Options describe what the catalogs contain besides types and functions.
 type Options struct {
 	Schemas         []sql.Schema // the other schemas of the session
 	User, Database  string
@@ -18,7 +18,7 @@ type Options struct {
 	Users           func() []Role   // nil: there is only User
 	Databases       func() []string // nil: there is only Database
 	Sessions        func() []Activity
-	Started         value.TimestampTZ // of the server
+	Started         value.TimestampTZ // start time of the server
 }
 
 // Role is a user that can log in.
@@ -27,24 +27,24 @@ type Role struct {
 	Superuser bool
 }
 
-// Activity is a session as others see it.
+// Activity is a session as shown in pg_stat_activity.
 type Activity struct {
 	PID                             uint32
 	User, Database, ApplicationName string
-	Address                         string // of the client; empty where it is of no network
+	Address                         string // of the client; empty if it is not a network address
 	Port                            int
 	Started                         value.TimestampTZ
 	State                           string // as pg_stat_activity has it
 }
 
-// Catalog is the catalogs as one session sees them.
+// Catalog is the system catalogs of one session.
 type Catalog struct {
 	opts    Options
 	schemas []*schema
-	objects objects // of the other schemas, as of a version of them
+	objects objects // of the other schemas, cached by version
 }
 
-// New returns the catalogs of a session.
+// New returns the catalogs for a session.
 func New(o Options) *Catalog {
 	c := &Catalog{opts: o}
 	for _, name := range []string{pgCatalog, informationSchema} {
@@ -53,7 +53,8 @@ func New(o Options) *Catalog {
 	return c
 }
 
-// Schemas are pg_catalog and information_schema, and the schema public when there is no other.
+// Schemas returns pg_catalog and information_schema, and an empty schema public if Options.Schemas
+// has none.
 func (c *Catalog) Schemas() []sql.Schema {
 	all := []sql.Schema{c.schemas[0], c.schemas[1]}
 	if !slices.ContainsFunc(c.opts.Schemas, func(s sql.Schema) bool { return s.Name() == publicSchema }) {
@@ -68,7 +69,7 @@ const (
 	publicSchema      = "public"
 )
 
-// schema is one of the two, or an empty public.
+// schema is pg_catalog, information_schema or an empty public.
 type schema struct {
 	c    *Catalog
 	name string
@@ -76,7 +77,7 @@ type schema struct {
 
 func (s *schema) Name() string { return s.name }
 
-// Version never changes: what is in the catalogs does, not what they are.
+// Version is constant: the rows of the catalogs change, but not the set of relations and functions.
 func (s *schema) Version() uint64 { return 0 }
 
 func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
@@ -89,7 +90,7 @@ func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
 	return s.c.functionsNamed(name)
 }
 
-// AllFunctions lists none: they take the place of built-in ones, which are listed.
+// AllFunctions returns nil, because the functions replace built-in ones that are listed elsewhere.
 func (s *schema) AllFunctions(*expr.Env) []*expr.Function { return nil }
 
 func (s *schema) Relation(_ *expr.Env, name string) sql.Relation {

@@ -67,7 +67,7 @@ func (people) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] {
 	return func(func([]value.Datum, error) bool) {}
 }
 
-// idle is a transaction in which nothing happens.
+// idle is a transaction that does nothing.
 type idle struct{}
 
 func (idle) Begin(bool)     {}
@@ -88,7 +88,7 @@ func newSession() *sql.Session {
 	})
 }
 
-// maxShown is how many rows of an answer a script keeps.
+// maxShown is the number of rows that a script shows of a result.
 const maxShown = 12
 
 func answer(s *sql.Session, text string) string {
@@ -140,8 +140,8 @@ func showError(err error) string {
 	return err.Error() + "\n"
 }
 
-// TestQueries runs the queries that psql (psql -E shows them) and the drivers send, each with the
-// answer that was read and found right.
+// TestQueries runs the queries that psql (psql -E shows them) and drivers send. The expected
+// results were reviewed by hand.
 func TestQueries(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) == 0 {

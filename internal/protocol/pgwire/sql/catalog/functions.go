@@ -18,22 +18,23 @@ func insertable(o object) bool {
 	return ok
 }
 
-// updatable reports whether rows of a relation can be changed and deleted.
+// updatable reports whether a relation supports UPDATE and DELETE.
 func updatable(o object) bool {
 	_, changes := o.Relation.(sql.Updater)
 	_, deletes := o.Relation.(sql.Deleter)
 	return changes && deletes
 }
 
-// call is what a function of the catalogs does.
+// call is the implementation of a catalog function.
 type call func(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error)
 
-// always makes a function that gives the same whatever it is asked.
+// always returns a function with a constant result.
 func always(d value.Datum) call {
 	return func(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) { return d, nil }
 }
 
-// calls are the functions that only catalogs need, by name; each stands for all its overloads.
+// calls are the implementations of functions that only catalogs need, by name. Each implements all
+// overloads.
 var calls = map[string]call{
 	"format_type": formatType, "version": version, "pg_size_pretty": sizePretty,
 
@@ -71,7 +72,7 @@ var calls = map[string]call{
 	"to_regprocedure": lookUp(value.Regprocedure), "to_regnamespace": lookUp(value.Regnamespace), "to_regrole": lookUp(value.Regrole),
 }
 
-// functionsNamed are the overloads of a built-in function with something behind them.
+// functionsNamed returns the overloads of a built-in function, with their implementation.
 func (c *Catalog) functionsNamed(name string) []*expr.Function {
 	do, rows := calls[name], setCalls[name]
 	if do == nil && rows == nil {
@@ -100,14 +101,14 @@ func argOID(args []value.Datum) uint32 {
 	return uint32(n)
 }
 
-// version tells what PostgreSQL the server is like, in a form that drivers can take apart.
+// version returns the server version in PostgreSQL's format, which drivers parse.
 func version(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) {
 	return "PostgreSQL " + sql.ServerVersion + " on " + runtime.GOOS + "-" + runtime.GOARCH + ", compiled by " + runtime.Version(), nil
 }
 
 var sizeUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
 
-// sizePretty writes a number of bytes in the unit in which it has at most four digits.
+// sizePretty formats a number of bytes in the unit in which it has at most four digits.
 func sizePretty(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
 	const limit = 10 * 1024
 	n, ok := args[0].(int64)
@@ -232,12 +233,12 @@ func encodingLength(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, e
 	return nil, nil
 }
 
-// lookUp finds an object by its name; NULL when there is none.
+// lookUp returns a function that finds an object by name. Its result is NULL if there is none.
 func lookUp(t *value.Type) call {
 	return func(c *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
 		text, _ := args[0].(string)
 		if strings.Trim(text, "0123456789") == "" {
-			return nil, nil // numbers are no names
+			return nil, nil // numbers are not names
 		}
 		set := value.Defaults()
 		set.Names = c.Names()

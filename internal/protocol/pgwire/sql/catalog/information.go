@@ -80,7 +80,7 @@ func fillColumns(c *Catalog, env *expr.Env, emit func(cells)) {
 	}
 }
 
-// describeType is a type in the words of the standard.
+// describeType returns the information_schema description of a type.
 func describeType(t *value.Type) cells {
 	row := cells{"udt_schema": t.Schema, "udt_name": t.Name, "data_type": t.String()}
 	switch {

@@ -13,32 +13,32 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// objects are what the other schemas have, kept as long as none of them changes.
+// objects caches the contents of the other schemas until one of them changes.
 type objects struct {
 	known     bool
 	version   uint64
 	relations []object
 	functions []*expr.Function
 	byOID     map[uint32]*expr.Function
-	rowTypes  map[uint32]int // the place in relations of the one whose rows, or arrays of rows, are of a type
+	rowTypes  map[uint32]int // maps the OIDs of row types, and of their array types, to indexes in relations
 }
 
-// object is a relation and where it is.
+// object is a relation and its schema.
 type object struct {
 	schema string
 	sql.Relation
 }
 
-// OIDs that are PostgreSQL's own.
+// OIDs of PostgreSQL's own objects.
 const (
 	oidPgCatalog = 11
 	oidPublic    = 2200
 	oidInfo      = 13190
-	oidOwner     = 10 // of all that is always there
+	oidOwner     = 10 // the owner of all built-in objects
 	oidDatabase  = 5
 )
 
-// namespaces are the schemas with their OIDs, in the order of their names.
+// namespaces returns the names of the schemas, sorted.
 func (c *Catalog) namespaces() []string {
 	all := []string{pgCatalog, informationSchema, publicSchema}
 	for _, s := range c.opts.Schemas {
@@ -60,14 +60,14 @@ func namespaceOID(name string) uint32 {
 	return hashOID("schema " + name)
 }
 
-// hashOID is an OID that follows from a name, and stays the same.
+// hashOID derives a stable OID from a name.
 func hashOID(name string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	return 2_000_000_000 + h.Sum32()%1_000_000_000
 }
 
-// now brings the objects up to date.
+// now returns the current objects.
 func (c *Catalog) now(env *expr.Env) *objects {
 	version := uint64(0)
 	for _, s := range c.opts.Schemas {
@@ -97,23 +97,23 @@ func (c *Catalog) now(env *expr.Env) *objects {
 	return &c.objects
 }
 
-// visible reports whether a schema is searched.
+// visible reports whether a schema is in the search path.
 func visible(env *expr.Env, schema string) bool {
 	return schema == pgCatalog || slices.Contains(env.Path, schema)
 }
 
-// names are where regclass and its like look.
+// names implements value.Names.
 type names struct{ c *Catalog }
 
-// Names resolve the names of objects in the text of regclass, regproc and their like. A name
-// without a schema is looked for in pg_catalog and public.
+// Names returns the resolver of object names in the text of regclass, regproc and similar types. It
+// looks up unqualified names in pg_catalog and public.
 func (c *Catalog) Names() value.Names { return names{c} }
 
 func background() *expr.Env {
 	return &expr.Env{Ctx: context.Background(), Path: []string{publicSchema}}
 }
 
-// splitName takes a name apart; quotes are taken off, and what has none is folded to lower case.
+// splitName splits a qualified name. It removes quotes and folds unquoted parts to lower case.
 func splitName(text string) (schema, name string) {
 	parts := []string{""}
 	quoted := false
@@ -246,7 +246,7 @@ func qualified(schema, name string) string {
 	return quoteName(schema) + "." + quoteName(name)
 }
 
-// quoteName puts a name into quotes when it would not read as itself.
+// quoteName quotes a name if necessary.
 func quoteName(name string) string {
 	plain := name != "" && !(name[0] >= '0' && name[0] <= '9')
 	for _, r := range name {

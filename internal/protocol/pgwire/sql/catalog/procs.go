@@ -70,7 +70,7 @@ func fillProcs(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(ce
 	}
 }
 
-// describeColumns adds the columns of RETURNS TABLE, which count as arguments there.
+// describeColumns adds the columns of RETURNS TABLE, which pg_proc lists as arguments.
 func describeColumns(f *expr.Function, row cells, types, argNames []value.Datum) {
 	var modes []value.Datum
 	for range f.Args {
@@ -107,7 +107,7 @@ func fillDescriptions(c *Catalog, env *expr.Env, emit func(cells)) {
 	}
 }
 
-// fillDependencies says what belongs to the extension hstore.
+// fillDependencies lists the objects of the extension hstore.
 func fillDependencies(c *Catalog, env *expr.Env, emit func(cells)) {
 	one := func(class, id uint32) {
 		emit(cells{"classid": oid(class), "objid": oid(id), "refclassid": oid(relExtension), "refobjid": oid(oidExtension), "deptype": "e"})
@@ -126,7 +126,7 @@ func fillLanguages(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-// argumentTypes are the types of the arguments, "integer, text".
+// argumentTypes returns the types of the arguments: "integer, text".
 func argumentTypes(f *expr.Function) string {
 	var all []string
 	for _, a := range f.Args {
@@ -135,7 +135,7 @@ func argumentTypes(f *expr.Function) string {
 	return strings.Join(all, ", ")
 }
 
-// arguments are those of a function as its definition writes them.
+// arguments returns the arguments of a function in the format of its definition.
 func arguments(f *expr.Function, defaults bool) string {
 	var all []string
 	for i, a := range f.Args {

@@ -15,7 +15,7 @@ var roleTables = map[string]filler{
 
 func (r Role) oid() uint32 { return hashOID("role " + r.Name) }
 
-// roles are the users that can log in; the session's user is one of them.
+// roles returns the users that can log in, including the session's user.
 func (c *Catalog) roles() []Role {
 	var all []Role
 	if c.opts.Users != nil {
@@ -27,7 +27,7 @@ func (c *Catalog) roles() []Role {
 	return all
 }
 
-// owner is the owner of built-in objects.
+// owner returns the owner of built-in objects.
 func (c *Catalog) owner() string { return c.opts.User }
 
 func fillRoles(c *Catalog, _ *expr.Env, emit func(cells)) {

@@ -7,10 +7,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// A relation has a type of its rows, and an array type of that. For most relations no value has
-// them: they are there for tools that load the types of all relations.
+// Every relation has a row type and an array type of that. Most of these types have no values; they
+// exist for tools that load the types of all relations.
 
-// typedRelations are the composite types with values, by their relations.
+// typedRelations maps relations to the composite types that have values.
 var typedRelations = sync.OnceValue(func() map[uint32]*value.Type {
 	all := map[uint32]*value.Type{}
 	for _, t := range value.All() {
@@ -21,7 +21,7 @@ var typedRelations = sync.OnceValue(func() map[uint32]*value.Type {
 	return all
 })
 
-// rowType is the number of the type of the rows of a relation.
+// rowType returns the OID of the row type of a relation.
 func rowType(schema, name string, relation uint32) uint32 {
 	if t := typedRelations()[relation]; t != nil {
 		return t.OID
@@ -33,7 +33,8 @@ func rowTypeOf(o object) uint32 { return rowType(o.schema, o.Name(), o.OID()) }
 
 func rowArrayOf(o object) uint32 { return hashOID("row array " + o.schema + "." + o.Name()) }
 
-// ofRows finds the relation whose rows have a type, or with array an array type of such rows.
+// ofRows returns the relation that has the given row type. array reports whether id is the array
+// type.
 func (c *Catalog) ofRows(env *expr.Env, id uint32) (o object, array, ok bool) {
 	if at, found := c.now(env).rowTypes[id]; found {
 		o = c.objects.relations[at]
@@ -42,7 +43,7 @@ func (c *Catalog) ofRows(env *expr.Env, id uint32) (o object, array, ok bool) {
 	return object{}, false, false
 }
 
-// indexRows notes the row types that have no values.
+// indexRows indexes the row types without values.
 func (o *objects) indexRows() {
 	o.rowTypes = map[uint32]int{}
 	for i, r := range o.relations {
@@ -52,7 +53,7 @@ func (o *objects) indexRows() {
 	}
 }
 
-// nameOfRows is what format_type says of the type of a relation's rows.
+// nameOfRows returns the name that format_type shows for a row type.
 func nameOfRows(o object, array bool) string {
 	name := qualified(o.schema, o.Name())
 	if array {

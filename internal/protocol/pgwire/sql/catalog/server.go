@@ -81,7 +81,7 @@ func fillActivity(c *Catalog, env *expr.Env, emit func(cells)) {
 	}
 }
 
-// databases are those that the user may see.
+// databases returns the databases that the user may see.
 func (c *Catalog) databases() []string {
 	if c.opts.Databases != nil {
 		return c.opts.Databases()
@@ -89,7 +89,7 @@ func (c *Catalog) databases() []string {
 	return []string{c.opts.Database}
 }
 
-// databaseOID is the number of a database in pg_database, 0 where the user does not see it.
+// databaseOID returns the OID of a database in pg_database, or 0 if the user may not see it.
 func (c *Catalog) databaseOID(name string) uint32 {
 	if at := slices.Index(c.databases(), name); at >= 0 {
 		return oidDatabase + uint32(at)

@@ -15,7 +15,7 @@ import (
 //go:embed pgdata/columns.txt
 var columnLines string
 
-// table is one relation of the catalogs.
+// table is a relation of the catalogs.
 type table struct {
 	schema, name string
 	oid          uint32
@@ -25,8 +25,8 @@ type table struct {
 	index        map[string]int
 }
 
-// cells are the values of a row by the names of the columns. What is not there is NULL or, where
-// that may not be, the zero of its type.
+// cells maps column names to the values of a row. A missing value is NULL or, in a NOT NULL column,
+// the zero value of its type.
 type cells map[string]value.Datum
 
 // filler yields the rows of a table.
@@ -63,7 +63,8 @@ var readTables = sync.OnceValue(func() (all []*table) {
 	return all
 })
 
-// typeOr is a type by its name; the types of statistics columns are not needed here.
+// typeOr returns a type by name, or other if it is unknown. The types of statistics columns are not
+// needed here.
 func typeOr(name string, other *value.Type) *value.Type {
 	if t := value.ByName(name); t != nil && t != value.AnyArray {
 		return t
@@ -152,7 +153,7 @@ func (t *table) row(from cells) []value.Datum {
 	return row
 }
 
-// zero is what stands where nothing is known and NULL may not be.
+// zero returns the default value for a NOT NULL column.
 func zero(t *value.Type) value.Datum {
 	switch t {
 	case value.Bool:
@@ -172,7 +173,7 @@ func zero(t *value.Type) value.Datum {
 	return ""
 }
 
-// fillers are those of all tables that are not empty.
+// fillers holds the fillers of all tables that are not empty.
 var fillers = sync.OnceValue(func() map[string]filler {
 	all := map[string]filler{}
 	for _, group := range []map[string]filler{typeTables, relationTables, functionTables, roleTables, serverTables, informationTables} {

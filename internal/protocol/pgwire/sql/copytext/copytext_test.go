@@ -15,7 +15,7 @@ var (
 	odd  = Format{CSV: true, Delimiter: '|', Quote: '\'', Escape: '\\', Null: "nil"}
 )
 
-// read cuts texts fed one after the other into rows.
+// read splits texts, fed one after the other, into rows.
 func read(f *Format, pieces ...string) (rows [][]Field, line int, err error) {
 	l := &Lines{Format: f}
 	for {
@@ -40,7 +40,7 @@ func read(f *Format, pieces ...string) (rows [][]Field, line int, err error) {
 	}
 }
 
-// FuzzRoundTrip: what was written is read again, in whatever pieces it comes.
+// FuzzRoundTrip: written data can be read again, in pieces of any size.
 func FuzzRoundTrip(f *testing.F) {
 	for _, s := range []string{"", "a", `\.`, "a\tb\\\n\r\x01", `"'|,`, `\N`, "nil", "\xff", `x"`} {
 		f.Add(s, s+"z", uint8(3), byte('|'))
@@ -51,7 +51,7 @@ func FuzzRoundTrip(f *testing.F) {
 				continue
 			}
 			if format.CSV && (a == `\.` || b == `\.`) {
-				continue // PostgreSQL writes it so that it reads another thing
+				continue // PostgreSQL's output is ambiguous here
 			}
 			line := format.Append(nil, a, false, false)
 			line = format.AppendNull(append(line, format.Delimiter))
@@ -67,8 +67,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzPieces: it is the same in however many pieces it comes, and nothing fails otherwise than by
-// an error.
+// FuzzPieces: the result does not depend on how the input is split into pieces, and every failure
+// is an error.
 func FuzzPieces(f *testing.F) {
 	for _, s := range []string{"a\r\nb\r\n", "a\\\nb\n\\.\nrest", "\\.", "a\rb\n", "\"a\r\n\"\r\n\\.x\r\n", "\\.\r\n", "'\\'\n'\n"} {
 		f.Add(s)
@@ -92,7 +92,7 @@ func errorText(err error) string {
 	return ""
 }
 
-// TestLimit: a line that does not end is not gathered for ever.
+// TestLimit: a line without an end is limited.
 func TestLimit(t *testing.T) {
 	l := &Lines{Format: &text, Limit: 10}
 	l.Feed([]byte("0123456789\n0123456789a"))

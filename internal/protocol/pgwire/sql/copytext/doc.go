@@ -1,3 +1,3 @@
-// Package copytext reads and writes the text and CSV formats of COPY as PostgreSQL 15 does. Texts
-// are UTF-8 on both sides; converting them to the types of columns is up to the caller.
+// Package copytext reads and writes the text and CSV formats of COPY as PostgreSQL 15 does. Input
+// and output are UTF-8. The caller converts between texts and column types.
 package copytext

@@ -5,21 +5,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Field is a value of a line.
+// Field is a field of a line.
 type Field struct {
-	Text string // of NULL it is what stood for it
+	Text string // for NULL, the text that represented it
 	Null bool
 }
 
-// BadFormat is the SQLSTATE of what cannot be read.
+// BadFormat is the SQLSTATE of malformed input.
 const BadFormat = "22P04"
 
 func malformed(format string, args ...any) *pgerror.Error {
 	return pgerror.New(BadFormat, format, args...)
 }
 
-// Fields cuts a line, without its end, into its fields and adds them to to. Errors: 22P04 for a
-// quote without its end, 22021 for escapes that make no text.
+// Fields splits a line, without its terminator, into fields and appends them to to. Errors: 22P04
+// for an unterminated quote, 22021 for escapes that result in invalid text.
 func (f *Format) Fields(to []Field, line string) ([]Field, error) {
 	for {
 		cut := f.textField
@@ -38,10 +38,10 @@ func (f *Format) Fields(to []Field, line string) ([]Field, error) {
 	}
 }
 
-// textField takes the first field off a line; more tells that a delimiter stands behind it.
+// textField splits the first field off a line. more reports whether a delimiter follows.
 func (f *Format) textField(line string) (field Field, rest string, more bool, err error) {
 	var out []byte
-	odd, escaped := false, false // bytes of UTF-8, or a zero, were written as numbers; there are escapes
+	odd, escaped := false, false // numeric escapes of zero or non-ASCII bytes; any escapes
 	end := 0
 	for i := 0; ; {
 		if end = i; i == len(line) {
@@ -81,7 +81,7 @@ func (f *Format) textField(line string) (field Field, rest string, more bool, er
 	return Field{Text: text}, rest, more, err
 }
 
-// unescape reads what follows a backslash at i: a byte, and where it goes on.
+// unescape decodes the escape after a backslash. It returns the byte and the next index.
 func unescape(line string, i int) (c byte, next int, numeric bool) {
 	c = line[i]
 	i++
@@ -127,7 +127,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// csvField is textField of CSV.
+// csvField is textField for CSV.
 func (f *Format) csvField(line string) (field Field, rest string, more bool, err error) {
 	var out []byte
 	quoted := false // there was a quote
@@ -161,8 +161,8 @@ func (f *Format) csvField(line string) (field Field, rest string, more bool, err
 	return Field{Text: string(out)}, rest, more, nil
 }
 
-// inQuotes adds what is in quotes to out; i is behind the first quote, and then behind the
-// last.
+// inQuotes appends quoted text to out. i is the index after the opening quote; the result is the
+// index after the closing quote.
 func (f *Format) inQuotes(out []byte, line string, i int) ([]byte, int, error) {
 	for i < len(line) {
 		c := line[i]

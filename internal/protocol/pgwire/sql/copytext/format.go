@@ -2,19 +2,19 @@ package copytext
 
 import "strings"
 
-// Format is what the options of COPY say about the bytes.
+// Format holds the COPY options for the data format.
 type Format struct {
 	CSV           bool
 	Delimiter     byte
-	Quote, Escape byte   // of CSV
-	Null          string // stands for NULL
+	Quote, Escape byte   // for CSV
+	Null          string // represents NULL
 }
 
-// AppendNull adds NULL to a line.
+// AppendNull appends NULL to a line.
 func (f *Format) AppendNull(dst []byte) []byte { return append(dst, f.Null...) }
 
-// Append adds a field to a line. quote puts it in quotes whatever is in it; alone tells that the
-// line has no other field. Both count in CSV only.
+// Append appends a field to a line. quote forces quotes. alone means that the line has no other
+// field. Both apply to CSV only.
 func (f *Format) Append(dst []byte, field string, quote, alone bool) []byte {
 	if f.CSV {
 		return f.appendCSV(dst, field, quote, alone)
@@ -33,7 +33,7 @@ func (f *Format) Append(dst []byte, field string, quote, alone bool) []byte {
 	return dst
 }
 
-// The control characters that have a letter behind a backslash, and the letters.
+// Control characters that have an escape letter, and the letters.
 const (
 	plainControls  = "\b\f\n\r\t\v"
 	controlLetters = "bfnrtv"
@@ -53,7 +53,7 @@ func (f *Format) appendCSV(dst []byte, field string, quote, alone bool) []byte {
 	return append(dst, f.Quote)
 }
 
-// needsQuotes reports whether a field would be read as something else without quotes.
+// needsQuotes reports whether a field would be misread without quotes.
 func (f *Format) needsQuotes(field string, alone bool) bool {
 	if field == f.Null || alone && field == `\.` {
 		return true

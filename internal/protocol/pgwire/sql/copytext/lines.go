@@ -2,23 +2,26 @@ package copytext
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
-// Lines cuts what comes in pieces into lines. The first end of a line says how lines end: \n, \r\n
-// or \r.
+// Lines splits input that arrives in pieces into lines. The first line terminator determines the
+// style:
+// , \r
+//
+//	or \r.
 type Lines struct {
 	Format *Format
-	Limit  int // bytes of a line, more are an error; 0: any number
+	Limit  int // maximum bytes of a line; 0: no limit
 
-	Number int // of the line that is being read, from 1; lines within quotes count
+	Number int // of the current line, from 1; newlines within quotes count
 
-	buf   []byte // was fed; the line begins at start, and up to at it was looked at
+	buf   []byte // the input; the line begins at start, and was scanned up to at
 	start int
 	at    int
 	ends  lineEnd
-	begun bool // of a line
-	over  bool // nothing more is fed
-	ended bool // nothing more is a line
+	begun bool // a line has begun
+	over  bool // no more input
+	ended bool // no more lines
 
-	first, quoted, escaped bool // of CSV: at the first character; in quotes; behind an escape
+	first, quoted, escaped bool // for CSV: at the first character; within quotes; after an escape
 }
 
 type lineEnd byte
@@ -30,7 +33,7 @@ const (
 	endsCR
 )
 
-// Feed adds what came; it keeps nothing of b.
+// Feed adds input. It does not keep b.
 func (l *Lines) Feed(b []byte) {
 	if l.start > 0 {
 		l.buf = l.buf[:copy(l.buf, l.buf[l.start:])]
@@ -39,14 +42,14 @@ func (l *Lines) Feed(b []byte) {
 	l.buf = append(l.buf, b...)
 }
 
-// End tells that nothing more comes.
+// End signals the end of the input.
 func (l *Lines) End() { l.over = true }
 
-// Ended reports whether the last line was given, or the mark \. behind it was seen.
+// Ended reports whether all lines have been returned, or the end marker \. was seen.
 func (l *Lines) Ended() bool { return l.ended }
 
-// Next returns the next line, without its end; false asks for more, or tells that it was Ended.
-// Errors: 22P04 for ends of lines that differ from the first, 54000 for a line above the limit.
+// Next returns the next line, without its terminator. ok is false if more input is needed or Ended
+// is true. Errors: 22P04 for inconsistent line terminators, 54000 for a line above the limit.
 func (l *Lines) Next() (line string, ok bool, err error) {
 	if l.ended {
 		return "", false, nil
@@ -72,7 +75,8 @@ func (l *Lines) Next() (line string, ok bool, err error) {
 	return line, !l.ended || line != "", nil
 }
 
-// peek returns the character at i; false: it is not there yet.
+// peek returns the character at i. there is false beyond the input; known is false if more input
+// may follow.
 func (l *Lines) peek(i int) (c byte, there, known bool) {
 	if i < len(l.buf) {
 		return l.buf[i], true, true
@@ -80,11 +84,11 @@ func (l *Lines) peek(i int) (c byte, there, known bool) {
 	return 0, false, l.over
 }
 
-// scan looks for the end of the line: it ends before end, and the next one begins at next.
+// scan finds the end of the line, at end, and the start of the next line, at next.
 func (l *Lines) scan() (end, next int, found bool, err error) {
 	for l.at < len(l.buf) {
 		c := l.buf[l.at]
-		if c == '\\' || c == '\r' && (l.Format.CSV || l.ends == unknownEnd || l.ends == endsCRNL) { // what follows it may count
+		if c == '\\' || c == '\r' && (l.Format.CSV || l.ends == unknownEnd || l.ends == endsCRNL) { // the next character may matter
 			if _, _, known := l.peek(l.at + 1); !known {
 				return 0, 0, false, nil
 			}
@@ -115,13 +119,13 @@ func (l *Lines) scan() (end, next int, found bool, err error) {
 			l.ends = endsNL
 			return was, l.at, true, nil
 		case c == '\\' && !l.Format.CSV && l.at < len(l.buf):
-			l.at++ // whatever it is, it ends no line
+			l.at++ // not the end of a line
 		}
 	}
 	return 0, 0, false, nil
 }
 
-// quotes keeps account of the quotes of CSV.
+// quotes tracks the state of CSV quotes.
 func (l *Lines) quotes(c byte) {
 	f := l.Format
 	if !f.CSV {
@@ -152,7 +156,7 @@ func (l *Lines) dotAt(i int) bool {
 	return there && c == '.'
 }
 
-// mark looks at what follows \. at i: the end of all, or in CSV it may be data.
+// mark examines the text after \. at i, which is the end marker or, in CSV, possibly data.
 func (l *Lines) mark(i int) (next int, isEnd, known bool, err error) {
 	wrong := func(text string) (int, bool, bool, error) {
 		if l.Format.CSV {
@@ -186,7 +190,8 @@ func (l *Lines) mark(i int) (next int, isEnd, known bool, err error) {
 	return i, true, true, nil
 }
 
-// carriage is a \r that was just passed: it ends the line, with a \n or without.
+// carriage handles a \r that was just passed: it ends the line, with or without a
+// .
 func (l *Lines) carriage() (next int, err error) {
 	switch l.ends {
 	case endsNL:
@@ -205,7 +210,7 @@ func (l *Lines) carriage() (next int, err error) {
 	return l.at, nil
 }
 
-// stray is the error of an end of line that is not one in this text.
+// stray returns the error for a line terminator of a different style.
 func (l *Lines) stray(what, letter string) error {
 	if l.Format.CSV {
 		return malformed("unquoted %s found in data", what).WithHint("Use quoted CSV field to represent %s.", what)

@@ -35,7 +35,7 @@ func (n *arrayNode) Eval(env *Env) (value.Datum, error) {
 	return value.NewArray(n.t.Elem, values), nil
 }
 
-// array compiles ARRAY[...]; want is the array type that a cast gives it, nil none.
+// array compiles ARRAY[...]. want is the array type from an enclosing cast, or nil.
 func (c *Compiler) array(n *pg.A_ArrayExpr, want *value.Type) (Expr, error) {
 	made := &arrayNode{}
 	var places []int32
@@ -75,7 +75,7 @@ func (c *Compiler) array(n *pg.A_ArrayExpr, want *value.Type) (Expr, error) {
 	return c.fold(made), nil
 }
 
-// arrayOfType converts the elements to what a cast of the whole asks for.
+// arrayOfType converts the elements for a cast of the whole array.
 func (c *Compiler) arrayOfType(n *arrayNode, want *value.Type, places []int32) (Expr, error) {
 	elem := want.Elem
 	if n.nested {
@@ -95,7 +95,7 @@ func (c *Compiler) arrayOfType(n *arrayNode, want *value.Type, places []int32) (
 	return c.fold(n), nil
 }
 
-// anyAll is left op ANY (array), and ALL.
+// anyAll is left op ANY (array) or left op ALL (array).
 type anyAll struct {
 	run         CallFunc
 	left, array Expr

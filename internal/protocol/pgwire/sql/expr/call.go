@@ -2,7 +2,7 @@ package expr
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
-// newCall makes the expression that calls run.
+// newCall returns the expression that calls run.
 func newCall(run CallFunc, args []Expr, returns *value.Type, strict bool, v Volatility) *call {
 	return &call{run: run, args: args, t: returns, strict: strict, volatility: v}
 }
@@ -26,8 +26,8 @@ func (c *call) Children() []Expr { return c.args }
 // Volatility implements Dependent.
 func (c *call) Volatility() Volatility { return c.volatility }
 
-// Eval implements Expr. The arguments lie on the Env's stack, so that a call makes no garbage;
-// functions do not keep them.
+// Eval implements Expr. The arguments are on the Env's stack to avoid allocations. Functions must
+// not keep them.
 func (c *call) Eval(env *Env) (value.Datum, error) {
 	base, null := len(env.stack), false
 	for _, a := range c.args {
@@ -39,7 +39,7 @@ func (c *call) Eval(env *Env) (value.Datum, error) {
 		null = null || d == nil
 		env.stack = append(env.stack, d)
 	}
-	if null && c.strict { // only now: an argument that fails does so even beside a NULL
+	if null && c.strict { // only now: an argument that fails does so even if another one is NULL
 		env.stack = env.stack[:base]
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (c *call) Eval(env *Env) (value.Datum, error) {
 	return d, err
 }
 
-// EvalArgs evaluates arguments into a slice of their own; null tells that one of them is NULL.
+// EvalArgs evaluates arguments into a new slice. null reports whether any of them is NULL.
 func EvalArgs(env *Env, args []Expr) (all []value.Datum, null bool, err error) {
 	all = make([]value.Datum, len(args))
 	for i, a := range args {

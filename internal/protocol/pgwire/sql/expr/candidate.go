@@ -2,15 +2,15 @@ package expr
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
-// candidate is one of the functions or operators that a call may mean; types are those of the
-// arguments as given, in their order.
+// candidate is one of the functions or operators that a call may refer to. types are the declared
+// types of the arguments in the order given.
 type candidate struct {
 	types []*value.Type
-	call  *callShape // of a function
+	call  *callShape // for a function
 	op    *Operator
 }
 
-// matching keeps the candidates whose arguments can take what is given.
+// matching returns the candidates that accept the given argument types.
 func matching(actual []*value.Type, all []candidate) []candidate {
 	var kept []candidate
 	for _, c := range all {
@@ -21,9 +21,10 @@ func matching(actual []*value.Type, all []candidate) []candidate {
 	return kept
 }
 
-// selectCandidate chooses among candidates that all match: most exact matches, then most preferred
-// types, then by the categories of the untyped constants, then by the one type that the others
-// have. nil: there is no best one. It is func_select_candidate of PostgreSQL.
+// selectCandidate chooses among matching candidates: by the number of exact matches, then of
+// preferred types, then by the categories of untyped constants, then by the single type of all
+// other arguments. It returns nil if there is no best one. It follows func_select_candidate of
+// PostgreSQL.
 func selectCandidate(actual []*value.Type, all []candidate) *candidate {
 	unknowns := 0
 	for _, a := range actual {
@@ -76,8 +77,8 @@ func exactMatches(actual, declared []*value.Type, preferred bool) int {
 	return n
 }
 
-// byCategory decides, for each untyped constant, of which category it is, and drops candidates of
-// others.
+// byCategory decides on a category for each untyped constant and drops candidates of other
+// categories.
 func byCategory(actual []*value.Type, all []candidate) []candidate {
 	type slot struct {
 		category byte
@@ -125,8 +126,8 @@ func byCategory(actual []*value.Type, all []candidate) []candidate {
 	return kept
 }
 
-// byKnownType takes untyped constants for the one type that all the others have, when that leaves
-// one candidate.
+// byKnownType assigns to untyped constants the single type of all other arguments, and returns the
+// candidate if exactly one remains.
 func byKnownType(actual []*value.Type, all []candidate, unknowns int) *candidate {
 	if unknowns == len(actual) {
 		return nil

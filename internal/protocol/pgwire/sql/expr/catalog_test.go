@@ -11,9 +11,9 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// TestCatalogFiles makes the files of pgdata again, by the queries beside them. REWRITE=1 writes
-// them; else they must be as they are. The OIDs of hstore's own functions depend on the server and
-// are left aside.
+// TestCatalogFiles generates the files of pgdata with the queries beside them. REWRITE=1 writes
+// them; otherwise they must be unchanged. The OIDs of hstore's functions depend on the server and
+// are ignored.
 func TestCatalogFiles(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), postgres.Start(t, postgres.Options{}))
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// cast is a conversion when evaluating.
+// cast is a conversion at evaluation time.
 type cast struct {
 	arg      Expr
 	from, to *value.Type
 	mod      int32
 	explicit bool
-	stable   bool // its result depends on the session
+	stable   bool // the result depends on the session
 }
 
 // Type implements Expr.
@@ -40,7 +40,7 @@ func (c *cast) Eval(env *Env) (value.Datum, error) {
 	return value.Cast(c.from, c.to, d, c.mod, c.explicit, &env.Settings)
 }
 
-// retyped is a value under another type of the same form.
+// retyped is a value with a different type of the same representation.
 type retyped struct {
 	Expr
 	to *value.Type
@@ -52,13 +52,14 @@ func (r *retyped) Type() *value.Type { return r.to }
 // Children implements Parent.
 func (r *retyped) Children() []Expr { return []Expr{r.Expr} }
 
-// Volatility implements Dependent; what is in it is asked by itself.
+// Volatility implements Dependent. The operand counts separately.
 func (r *retyped) Volatility() Volatility { return Immutable }
 
 // Typmod implements modified.
 func (r *retyped) Typmod() int32 { return -1 }
 
-// coerce converts e to a type that canCoerce found it can become; nil, nil: there is no way.
+// coerce converts e to a type that canCoerce has accepted. It returns nil, nil if there is no
+// conversion.
 func (c *Compiler) coerce(e Expr, to *value.Type, ctx castContext) (Expr, error) {
 	from := e.Type()
 	if from == to || to == value.Any || isPolymorphic(to) || isRecord(from) && to == value.RecordT {
@@ -71,7 +72,7 @@ func (c *Compiler) coerce(e Expr, to *value.Type, ctx castContext) (Expr, error)
 		return c.coerceRecord(e, to, ctx)
 	}
 	if from.Kind == 'c' && to == value.RecordT || from.Elem != nil && from.Elem.IsRow() && to == value.RecordT.Array {
-		return e, nil // the value keeps the type that knows its fields
+		return e, nil // the value keeps the type that has its fields
 	}
 	switch findPathway(from, to, ctx) {
 	case noPathway:
@@ -84,7 +85,7 @@ func (c *Compiler) coerce(e Expr, to *value.Type, ctx castContext) (Expr, error)
 	return c.castTo(e, to, -1, ctx)
 }
 
-// castTo makes a conversion, of a constant at once.
+// castTo returns a conversion, which is evaluated at once for a constant.
 func (c *Compiler) castTo(e Expr, to *value.Type, mod int32, ctx castContext) (Expr, error) {
 	if !hasValues(to) {
 		return nil, unsupportedType(to)
@@ -102,13 +103,13 @@ func unsupportedType(t *value.Type) error {
 	return pgerror.New(pgerror.FeatureNotSupported, "type %s is not supported", t)
 }
 
-// sameForm reports whether a value of from is one of to as it stands.
+// sameForm reports whether a value of from is also a valid value of to.
 func sameForm(from, to *value.Type) bool {
 	return from.Category == 'S' && to.Category == 'S' || to == value.OID && from.Category == 'N' && from != value.Int4 ||
 		from == value.OID && to.Category == 'N' && to != value.Int4
 }
 
-// coerceUnknown reads an untyped constant, or gives a parameter its type.
+// coerceUnknown parses an untyped constant, or assigns the type to a parameter.
 func (c *Compiler) coerceUnknown(e Expr, to *value.Type) (Expr, error) {
 	switch e := e.(type) {
 	case *Const:
@@ -145,7 +146,7 @@ func (c *Compiler) coerceParam(p *Param, to *value.Type) (Expr, error) {
 	return &Param{T: to, N: p.N, at: p.at}, nil
 }
 
-// at adds a place to an error of PostgreSQL's kind.
+// at adds a position to a *pgerror.Error.
 func at(err error, text string, offset int32) error {
 	if e, ok := err.(*pgerror.Error); ok {
 		return e.At(text, offset)
@@ -182,7 +183,7 @@ func (c *Compiler) coerceRecord(e Expr, to *value.Type, ctx castContext) (Expr, 
 	return made, nil
 }
 
-// stableInput and stableOutput are the types whose text form depends on the session.
+// stableInput and stableOutput are the types whose text format depends on the session.
 var (
 	stableInput = map[*value.Type]bool{
 		value.DateType: true, value.TimeType: true, value.TimestampType: true, value.TimestampTZType: true, value.TimeTZ: true,
@@ -196,8 +197,9 @@ var (
 	}
 )
 
-// stableCast reports whether a conversion depends on the session: between times with and without
-// zone, and by a text form that does.
+// stableCast reports whether a conversion depends on the session. That applies to conversions
+// between times with and without time zone, and to conversions by a text format that depends on the
+// session.
 func stableCast(from, to *value.Type) bool {
 	switch findPathway(from, to, explicit) {
 	case byText:
@@ -211,7 +213,8 @@ func stableCast(from, to *value.Type) bool {
 	return false
 }
 
-// coerceTo converts e to t where ctx allows it, and fits it to a typmod; nil, nil: there is no way.
+// coerceTo converts e to t if ctx allows it, and applies a typmod. It returns nil, nil if there is
+// no conversion.
 func (c *Compiler) coerceTo(e Expr, t *value.Type, mod int32, ctx castContext) (Expr, error) {
 	from := e.Type()
 	if !canCoerceOne(from, t, ctx) {

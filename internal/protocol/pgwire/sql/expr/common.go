@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// commonType chooses the type that several expressions of one construct (CASE, UNION, ...) become.
+// commonType returns the common type of the expressions of a construct (CASE, UNION, ...).
 func (c *Compiler) commonType(name string, all []Expr, locations []int32) (*value.Type, error) {
 	t := all[0].Type()
 	for i, e := range all[1:] {
@@ -26,7 +26,7 @@ func (c *Compiler) commonType(name string, all []Expr, locations []int32) (*valu
 	return t, nil
 }
 
-// toCommon converts the expressions to the type chosen.
+// toCommon converts the expressions to the common type.
 func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []int32) ([]Expr, error) {
 	made := make([]Expr, len(all))
 	for i, e := range all {
@@ -46,7 +46,7 @@ func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []
 	return made, nil
 }
 
-// sameRow reports whether two types are of rows without a name that have the same fields.
+// sameRow reports whether two types are anonymous row types with the same field types.
 func sameRow(a, b *value.Type) bool {
 	if !isRecord(a) || !isRecord(b) || len(a.Fields) != len(b.Fields) {
 		return false

@@ -2,7 +2,7 @@ package expr
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
-// orders tells, for each comparison operator, which results of Compare it holds for.
+// orders maps comparison operators to the results of Compare for which they hold.
 var orders = map[string]func(order int) bool{
 	"=": func(o int) bool { return o == 0 }, "<>": func(o int) bool { return o != 0 },
 	"<": func(o int) bool { return o < 0 }, "<=": func(o int) bool { return o <= 0 },
@@ -11,8 +11,8 @@ var orders = map[string]func(order int) bool{
 	"~>~": func(o int) bool { return o > 0 }, "~>=~": func(o int) bool { return o >= 0 },
 }
 
-// comparison returns what compares values of these types; nil when o is no comparison of types that
-// have values here.
+// comparison returns a function that compares values of these types, or nil if o is not a
+// comparison of supported types.
 func comparison(o *Operator, args []*value.Type) CallFunc {
 	holds, ok := orders[o.Name]
 	if !ok || len(args) != 2 || o.Returns != value.Bool || !hasValues(args[0]) || !hasValues(args[1]) {
@@ -35,7 +35,7 @@ func comparison(o *Operator, args []*value.Type) CallFunc {
 	return nil
 }
 
-// plainComparison has the types that most conditions compare.
+// plainComparison handles the most common types.
 func plainComparison(name string, left, right *value.Type, holds func(int) bool) CallFunc {
 	isText := func(t *value.Type) bool { return t == value.Text || t == value.Varchar || t == value.Name }
 	isInt := func(t *value.Type) bool {
@@ -74,8 +74,8 @@ func order[T int64 | string](l, r T) int {
 	return 0
 }
 
-// compareTimes compares dates and timestamps of different types as timestamps, with a zone when one
-// of them has one.
+// compareTimes compares dates and timestamps of different types as timestamps, with time zone if
+// either has one.
 func compareTimes(left, right *value.Type, holds func(int) bool) CallFunc {
 	t := value.TimestampType
 	if left == value.TimestampTZType || right == value.TimestampTZType {

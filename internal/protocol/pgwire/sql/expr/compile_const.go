@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// constant compiles a literal: a number has the smallest type that holds it, a string has none yet.
+// constant compiles a literal. A number has the smallest type that fits; a string is untyped.
 func (c *Compiler) constant(n *pg.A_Const) (Expr, error) {
 	if n.Isnull {
 		return &Const{T: value.Unknown, Mod: -1, at: n.Location}, nil
@@ -40,7 +40,7 @@ func (c *Compiler) constant(n *pg.A_Const) (Expr, error) {
 	return nil, c.refuse("bit strings are not supported", n.Location)
 }
 
-// maxParams is the most parameters that the protocol can carry.
+// maxParams is the maximum number of parameters in the protocol.
 const maxParams = math.MaxUint16
 
 func (c *Compiler) param(n *pg.ParamRef) (Expr, error) {
@@ -72,7 +72,7 @@ func (c *Compiler) column(n *pg.ColumnRef) (Expr, error) {
 	return nil, NoColumn(parts).At(c.Text, n.Location)
 }
 
-// NoColumn is the error for a column that is not there.
+// NoColumn returns the error for a column that does not exist.
 func NoColumn(parts []string) *pgerror.Error {
 	if len(parts) == 1 {
 		return pgerror.New(pgerror.UndefinedColumn, "column \"%s\" does not exist", parts[0])
@@ -112,14 +112,14 @@ func (c *Compiler) typeCast(n *pg.TypeCast) (Expr, error) {
 	return made, nil
 }
 
-// The units that an interval's typmod may restrict it to, from the smallest: INTERVAL '5' DAY means
+// The units that an interval's typmod may restrict it to, smallest first: INTERVAL '5' DAY means
 // five days.
 var intervalUnits = []struct {
 	bit  uint
 	unit string
 }{{12, "second"}, {11, "minute"}, {10, "hour"}, {3, "day"}, {1, "month"}, {2, "year"}}
 
-// intervalUnit adds the unit to an interval that is just a number.
+// intervalUnit appends the unit to an interval constant that is only a number.
 func intervalUnit(k *Const, mod int32) *Const {
 	text, ok := k.Value.(string)
 	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); !ok || err != nil {
@@ -133,7 +133,7 @@ func intervalUnit(k *Const, mod int32) *Const {
 	return k
 }
 
-// TypeOf finds the type that a statement names, with its typmod.
+// TypeOf returns the type named in a statement, and its typmod.
 func (c *Compiler) TypeOf(n *pg.TypeName) (*value.Type, int32, error) {
 	var parts []string
 	for _, p := range n.Names {

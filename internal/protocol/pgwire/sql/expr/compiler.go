@@ -7,50 +7,50 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Compiler compiles the expressions of one statement. What a nil hook would be asked for is refused
-// with the error PostgreSQL gives where such a thing may not appear.
+// Compiler compiles the expressions of one statement. If a hook is nil, the construct it handles
+// results in the error that PostgreSQL returns where the construct is not allowed.
 type Compiler struct {
-	Text     string         // of the statement, for positions
-	Params   *Params        // nil: there are no parameters
-	Settings value.Settings // constants are read with them
+	Text     string         // the text of the statement, for positions
+	Params   *Params        // nil: parameters are not allowed
+	Settings value.Settings // for parsing constants
 	Library  *Library       // the built-in functions and operators; never nil
 
-	// Known is asked first for every node, the inner ones too; what it returns is taken instead of
-	// compiling. nil: compile it.
+	// Known is called first for every node, including nested ones. A non-nil result is used instead
+	// of compiling the node.
 	Known func(n *pg.Node) Expr
-	// Column finds a column by its parts (table, column; or column; or schema, table, column). A
-	// part "*" is not asked for.
+	// Column resolves a column from its parts (table, column; or column; or schema, table, column).
+	// It is not called for "*".
 	Column func(parts []string, location int32) (Expr, error)
 	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the
 	// statement names none.
 	Functions func(schema, name string) []*Function
-	// Schema reports whether there is a schema of this name; nil: any may be.
+	// Schema reports whether a schema exists; nil: any schema is accepted.
 	Schema func(name string) bool
-	// Type finds a type that is not built in; nil, nil: there is none.
+	// Type returns a type that is not built in, or nil if there is none.
 	Type func(schema, name string) *value.Type
-	// Sublink compiles a sub-select in an expression.
+	// Sublink compiles a subquery in an expression.
 	Sublink func(link *pg.SubLink) (Expr, error)
-	// Aggregate takes an aggregate call out of the expression, to be added up by the statement, and
-	// returns what stands for its result. fn is made for the types of this call: its Returns is the
-	// type of the result.
+	// Aggregate extracts an aggregate call from the expression, for the statement to compute, and
+	// returns a placeholder for its result. fn is specific to the argument types of this call; its
+	// Returns is the result type.
 	Aggregate func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
-	// RowSet takes a set-returning call out of a select list and returns what stands for its value
-	// in each row. fn is made for this call, and args are all of its arguments, defaults too,
-	// converted; a Strict one returns no rows when one of them is NULL.
+	// RowSet extracts a set-returning call from a select list and returns a placeholder for its
+	// value in each row. fn is specific to this call. args are all of its arguments, converted and
+	// with defaults. If a Strict function has a NULL argument, it returns no rows.
 	RowSet func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
 
-	depth int // of nesting, against a stack that overflows
+	depth int // nesting depth, limited to prevent a stack overflow
 }
 
 // Params are the parameters $1, $2, ... of a statement. A nil entry is a type that is not known
-// yet; compiling fills it in.
+// yet; compilation fills it in.
 type Params struct{ Types []*value.Type }
 
-// maxDepth is how deep expressions may be nested.
+// maxDepth limits the nesting of expressions.
 const maxDepth = 2000
 
-// Compile compiles an expression. Constants of no type stay "unknown" until their surroundings give
-// them one; use CompileAs, or ResolveUnknown for a select list.
+// Compile compiles an expression. Untyped constants keep the type "unknown" until the context gives
+// them one. Use CompileAs to assign a type, or ResolveUnknown in a select list.
 func (c *Compiler) Compile(n *pg.Node) (Expr, error) {
 	c.depth++
 	defer func() { c.depth-- }()
@@ -114,8 +114,8 @@ func (c *Compiler) refuse(format string, location int32, args ...any) error {
 	return pgerror.New(pgerror.FeatureNotSupported, format, args...).At(c.Text, location)
 }
 
-// CompileAs compiles an expression for a place of the type t, what an assignment converts is
-// converted. mod is the typmod of the place, -1 none. name is the column's, for the error.
+// CompileAs compiles an expression and converts it to the type t like an assignment to a column.
+// mod is the column's typmod, -1 for none. name is the column's name, for the error.
 func (c *Compiler) CompileAs(n *pg.Node, t *value.Type, mod int32, name string) (Expr, error) {
 	e, err := c.Compile(n)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Compiler) CompileAs(n *pg.Node, t *value.Type, mod int32, name string) 
 	return c.Assign(e, t, mod, name, locationOf(n))
 }
 
-// Assign converts a compiled expression for a column of the type t.
+// Assign converts a compiled expression to the type t of a column.
 func (c *Compiler) Assign(e Expr, t *value.Type, mod int32, name string, location int32) (Expr, error) {
 	made, err := c.coerceTo(e, t, mod, assignment)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Compiler) Assign(e Expr, t *value.Type, mod int32, name string, locatio
 	return made, nil
 }
 
-// CompileBool compiles a condition; clause names its place, "WHERE", for the error.
+// CompileBool compiles a condition. clause names its context for the error, for example "WHERE".
 func (c *Compiler) CompileBool(n *pg.Node, clause string) (Expr, error) {
 	e, err := c.Compile(n)
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Compiler) toBool(e Expr, clause string, location int32) (Expr, error) {
 	return c.toType(e, value.Bool, clause, location)
 }
 
-// toType converts what must be of one type in a clause.
+// toType converts an expression that must have the type t in a clause.
 func (c *Compiler) toType(e Expr, t *value.Type, clause string, location int32) (Expr, error) {
 	made, err := c.coerceTo(e, t, -1, assignment)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Compiler) toType(e Expr, t *value.Type, clause string, location int32) 
 	return made, nil
 }
 
-// CompileInt8 compiles what LIMIT and its like take.
+// CompileInt8 compiles the argument of LIMIT and similar clauses.
 func (c *Compiler) CompileInt8(n *pg.Node, clause string) (Expr, error) {
 	e, err := c.Compile(n)
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Compiler) CompileInt8(n *pg.Node, clause string) (Expr, error) {
 	return c.toType(e, value.Int8, clause, locationOf(n))
 }
 
-// ResolveUnknown makes text of a constant or parameter whose type nothing has decided.
+// ResolveUnknown converts a constant or parameter of unknown type to text.
 func (c *Compiler) ResolveUnknown(e Expr) (Expr, error) {
 	if e.Type() != value.Unknown {
 		return e, nil
@@ -180,8 +180,9 @@ func (c *Compiler) ResolveUnknown(e Expr) (Expr, error) {
 	return c.coerce(e, value.Text, implicit)
 }
 
-// CommonType chooses the type of one column of what names (UNION, VALUES, ...), and converts the
-// expressions to it. locations are theirs.
+// CommonType returns the common type of the expressions of a column in the construct that name
+// describes (UNION, VALUES, ...), and converts the expressions to it. locations are the positions
+// of the expressions.
 func (c *Compiler) CommonType(name string, all []Expr, locations []int32) ([]Expr, *value.Type, error) {
 	t, err := c.commonType(name, all, locations)
 	if err != nil {
@@ -191,7 +192,7 @@ func (c *Compiler) CommonType(name string, all []Expr, locations []int32) ([]Exp
 	return made, t, err
 }
 
-// Operate compiles the operator name between compiled expressions.
+// Operate compiles an operator applied to compiled expressions.
 func (c *Compiler) Operate(name string, left, right Expr, location int32) (Expr, error) {
 	return c.operator(name, left, right, location)
 }

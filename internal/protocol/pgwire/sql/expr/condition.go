@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// caseNode is CASE. With an operand, the conditions have a caseTest in them that stands for it.
+// caseNode is CASE. If it has an operand, the conditions refer to it with a caseTest.
 type caseNode struct {
 	t           *value.Type
 	operand     Expr // nil: none
@@ -59,8 +59,8 @@ func (n *caseNode) choose(env *Env) (Expr, error) {
 	return n.defaultExpr, nil
 }
 
-// caseTest is the operand of the CASE that is being evaluated. Inner ones have taken theirs away
-// again whenever it is looked at.
+// caseTest is the operand of the innermost CASE that is being evaluated. A nested CASE removes its
+// operand when it is done.
 type caseTest struct{ t *value.Type }
 
 // Type implements Expr.
@@ -117,7 +117,7 @@ func (c *Compiler) caseExpr(n *pg.CaseExpr) (Expr, error) {
 	}
 	made.t, made.defaultExpr, made.results = t, results[0], results[1:]
 	if isConst(made.operand) {
-		made.operand = nil // it stands in the conditions
+		made.operand = nil // it is contained in the conditions
 	}
 	return c.foldCase(made), nil
 }
@@ -157,7 +157,7 @@ func (n *minMax) Type() *value.Type { return n.t }
 // Children implements Parent.
 func (n *minMax) Children() []Expr { return n.args }
 
-// Eval implements Expr: NULLs are passed over.
+// Eval implements Expr. It ignores NULLs.
 func (n *minMax) Eval(env *Env) (value.Datum, error) {
 	var found value.Datum
 	for _, a := range n.args {

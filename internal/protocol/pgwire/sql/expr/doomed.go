@@ -2,9 +2,9 @@ package expr
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
-// doomed is an expression of constants that fails whenever it is evaluated. As in PostgreSQL, which
-// evaluates such things when planning, it takes what is around it along, unless that was decided
-// without it.
+// doomed is a constant expression whose evaluation fails. PostgreSQL evaluates such expressions
+// during planning. Like there, the enclosing expression fails too, unless its value was decided
+// without this part.
 type doomed struct {
 	t   *value.Type
 	err error
@@ -52,8 +52,8 @@ func isKnown(e Expr) bool {
 	return true
 }
 
-// doomedIn returns what fails in e. A row stays one that its fields can be taken from, so it is
-// looked into.
+// doomedIn returns the failing part of e. It searches the fields of a row, because a row remains a
+// row node so that its fields can be extracted.
 func doomedIn(e Expr) *doomed {
 	if r, ok := e.(*row); ok {
 		for _, f := range r.fields {
@@ -66,8 +66,8 @@ func doomedIn(e Expr) *doomed {
 	return d
 }
 
-// foldCall folds a call. A strict function is NULL as soon as it is known that an argument is, even
-// a volatile one: it is never called.
+// foldCall folds a call. A strict call with an argument that is known to be NULL becomes NULL, even
+// if the function is volatile: it would never be called.
 func (c *Compiler) foldCall(call *call) Expr {
 	if call.strict {
 		return c.foldStrict(call)
@@ -75,7 +75,7 @@ func (c *Compiler) foldCall(call *call) Expr {
 	return c.fold(call)
 }
 
-// foldStrict is fold for what is NULL as soon as an argument is.
+// foldStrict is fold for an expression that is NULL if any argument is NULL.
 func (c *Compiler) foldStrict(e Expr) Expr {
 	null := false
 	for _, child := range Children(e) {
@@ -91,7 +91,7 @@ func (c *Compiler) foldStrict(e Expr) Expr {
 	return c.fold(e)
 }
 
-// foldLogic leaves out what does not decide, and what comes after what does.
+// foldLogic drops constants that do not decide the result, and everything after one that does.
 func (c *Compiler) foldLogic(or bool, args []Expr) Expr {
 	var kept []Expr
 	for _, a := range args {
@@ -112,7 +112,7 @@ func (c *Compiler) foldLogic(or bool, args []Expr) Expr {
 	return c.fold(newLogic(or, kept))
 }
 
-// foldCase leaves out the branches that are never taken.
+// foldCase drops branches that are never taken.
 func (c *Compiler) foldCase(n *caseNode) Expr {
 	made := &caseNode{t: n.t, operand: n.operand, defaultExpr: n.defaultExpr}
 	fail := func(e Expr) Expr { return &doomed{n.t, e.(*doomed).err} }
@@ -150,7 +150,7 @@ func isDoomed(e Expr) bool {
 	return ok
 }
 
-// foldCoalesce leaves out NULLs, and what comes after a constant.
+// foldCoalesce drops NULLs, and everything after a constant.
 func (c *Compiler) foldCoalesce(n *coalesce) Expr {
 	made := &coalesce{t: n.t}
 	for _, a := range n.args {

@@ -2,8 +2,8 @@ package expr
 
 import "strings"
 
-// Misspelled returns the names of tables that are no functions of PostgreSQL: nothing would ever
-// call what is behind them.
+// Misspelled returns the names in tables that are not functions of PostgreSQL, so that nothing can
+// call them.
 func (l *Library) Misspelled() (wrong []string) {
 	known := map[string]bool{}
 	for line := range strings.Lines(functionLines) {
@@ -24,7 +24,7 @@ func (l *Library) Misspelled() (wrong []string) {
 	return wrong
 }
 
-// CatalogEnds are the names of the first and of the last function of the catalog.
+// CatalogEnds returns the names of the first and the last function in the catalog.
 func CatalogEnds() (first, last string) {
 	first, _, _ = strings.Cut(functionLines, "\t")
 	lines := strings.Split(strings.TrimSpace(functionLines), "\n")

@@ -7,44 +7,43 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Expr is a compiled expression. It is not changed by evaluating, and may be evaluated by several
-// goroutines with an Env each.
+// Expr is a compiled expression. Evaluation does not change it, so several goroutines may evaluate
+// it, each with its own Env.
 type Expr interface {
 	Type() *value.Type
 	Eval(env *Env) (value.Datum, error)
 }
 
-// Env is what the value of an expression depends on beside the expression.
+// Env is the environment in which an expression is evaluated.
 type Env struct {
-	Ctx      context.Context // ended by a cancel request or by the timeout of the statement; what waits must look at it; never nil
+	Ctx      context.Context // canceled by a cancel request or the statement timeout; functions that wait must observe it; never nil
 	Settings value.Settings
-	Now      value.TimestampTZ        // now(): when the transaction began
+	Now      value.TimestampTZ        // now(): the start of the transaction
 	Stmt     value.TimestampTZ        // statement_timestamp()
 	Clock    func() value.TimestampTZ // clock_timestamp()
 	Params   []value.Datum            // $1 is Params[0]
-	Rows     [][]value.Datum          // Rows[0] is the row at hand, Rows[1] that of the statement around a sub-select, ...
+	Rows     [][]value.Datum          // Rows[0] is the current row, Rows[1] that of the enclosing statement of a subquery, ...
 	User     string
 	Database string
 	Path     []string             // search_path: the schemas that exist
-	Implied  bool                 // Path begins with pg_catalog though it was not named
+	Implied  bool                 // Path begins with an implicit pg_catalog
 	Notice   func(*pgerror.Error) // never nil
-	// Session is whatever the functions of a schema need to know of the session; the expressions do
-	// not look at it.
+	// Session is for the functions of a schema; expressions do not use it.
 	Session any
-	// Ends is what must be done when the statement is over, or its portal closed; nil: not
+	// Ends collects functions to call when the statement ends or its portal is closed; nil: not
 	// supported.
 	Ends     *Ends
 	stack    []value.Datum // arguments of the calls being evaluated
 	operands []value.Datum // of the CASEs being evaluated
 }
 
-// Ends gathers what is to be done at the end of a statement.
+// Ends collects functions to be called at the end of a statement.
 type Ends struct{ all []func() }
 
-// Add adds something.
+// Add adds a function.
 func (e *Ends) Add(f func()) { e.all = append(e.all, f) }
 
-// Run does what has gathered, once.
+// Run calls the collected functions once.
 func (e *Ends) Run() {
 	for _, f := range e.all {
 		f()
@@ -52,14 +51,14 @@ func (e *Ends) Run() {
 	e.all = nil
 }
 
-// Apart is env for what is evaluated in turns with it.
+// Apart returns a copy of e for an evaluation that is interleaved with others in e.
 func (e *Env) Apart() *Env {
 	made := *e
 	made.stack, made.operands = nil, nil
 	return &made
 }
 
-// CurrentSchema is the first schema of the search path as it was set; nil: it is empty.
+// CurrentSchema returns the first schema of the explicit search path, or nil if the path is empty.
 func (env *Env) CurrentSchema() value.Datum {
 	named := env.NamedPath()
 	if len(named) == 0 {
@@ -68,7 +67,7 @@ func (env *Env) CurrentSchema() value.Datum {
 	return named[0]
 }
 
-// NamedPath is the search path as it was set.
+// NamedPath returns the explicit search path.
 func (env *Env) NamedPath() []string {
 	if env.Implied {
 		return env.Path[1:]

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// column is a column of the row at hand.
+// column is a column of the current row.
 type column struct {
 	of    *value.Type
 	index int
@@ -24,7 +24,7 @@ type column struct {
 func (c *column) Type() *value.Type                       { return c.of }
 func (c *column) Eval(env *expr.Env) (value.Datum, error) { return env.Rows[0][c.index], nil }
 
-// node parses one expression; text becomes the statement that it stands in.
+// node parses one expression. text is the statement that contains it.
 func node(t testing.TB, expression string) (n *pg.Node, text string) {
 	t.Helper()
 	text = "select " + expression
@@ -67,7 +67,7 @@ func compile(t testing.TB, expression string, params *expr.Params) (expr.Expr, e
 	return c.ResolveUnknown(e)
 }
 
-// rowEnv has a row for the columns of compile.
+// rowEnv returns an environment with a row for the columns of compile.
 func rowEnv(t testing.TB) *expr.Env {
 	t.Helper()
 	set := value.Defaults()
@@ -113,7 +113,7 @@ func failure(err error) string {
 
 func TestExpressions(t *testing.T) {
 	for _, c := range []struct{ expression, want string }{
-		// What depends on a row.
+		// Expressions that depend on a row.
 		{"n + 1", "4 integer"}, {"s || n", "text3 text"}, {"h -> 'STATE' = 'DONE'", "t boolean"}, {"(h->'n')::int > n", "t boolean"},
 		{"h['STATE']", "DONE text"}, {"(m).iid", "q.7 text"}, {"(m).properties -> 'n'", "5 text"}, {"m.iid", "42P01 missing FROM-clause entry for table \"m\" at 8"},
 		{"n in (1, 3)", "t boolean"}, {"n in (1, n)", "t boolean"}, {"case n when 3 then 'three' end", "three text"}, {"(n, s) = (3, 'text')", "t boolean"},
@@ -128,7 +128,7 @@ func TestExpressions(t *testing.T) {
 		{"f(a => 1, a => 2)", "42601 argument name \"a\" used more than once at 18"}, {"f(b => 'a', 1)", "42601 positional argument cannot follow named argument at 20"},
 		{"make_interval(days => 2)", "2 days interval"}, {"concat(variadic array['a', 'b'])", "ab text"}, {"mbus4.f(1)", "1,x text"},
 		{"int4(2.5)", "3 integer"}, {"pg_catalog.lower('A')", "a text"},
-		// Errors, as PostgreSQL tells them.
+		// PostgreSQL's errors.
 		{"1 + 'x'::text", "42883 operator does not exist: integer + text at 10"}, {"nope", "42703 column \"nope\" does not exist at 8"},
 		{"nosuch(1, 'a')", "42883 function nosuch(integer, unknown) does not exist at 8"}, {"1/0", "22012 division by zero"},
 		{"2147483647 + 1", "22003 integer out of range"}, {"'x'::int", "22P02 invalid input syntax for type integer: \"x\" at 8"},
@@ -144,9 +144,9 @@ func TestExpressions(t *testing.T) {
 		{"to_tsvector('a')", "0A000 function to_tsvector(text) is not supported at 8"}, {"box '((0,0),(1,1))'", "0A000 type box is not supported at 8"},
 		{"(select 1)", "0A000 cannot use subquery here at 8"}, {"rank() over ()", "0A000 window functions are not supported at 8"},
 		{"'а' || 1/0", "22012 division by zero"}, {"'я' = 1 + 'x'::text", "42883 operator does not exist: integer + text at 16"},
-		// What is never asked for does not fail.
+		// An expression that is not evaluated does not fail.
 		{"case when n = 3 then 1 else n / 0 end", "1 integer"}, {"coalesce(n, n / 0)", "3 integer"}, {"false and 1/0 = 1", "f boolean"}, {"n = 4 and n / 0 = 1", "f boolean"},
-		// Differences in the time of day and the like.
+		// Session values and other special syntax.
 		{"current_user", "guest name"}, {"current_database()", "fiveways name"}, {"pg_typeof(n)::oid", "23 oid"},
 		{"interval '5' day", "5 days interval"}, {"to_char(12.45, '99V9')", " 125 text"}, {"substring('foobar' similar 'f#\"oo#\"b%' escape '#')", "oo text"},
 	} {
@@ -197,7 +197,7 @@ func TestVolatility(t *testing.T) {
 	}
 }
 
-// TestConcurrent evaluates one expression by several goroutines, each with an Env.
+// TestConcurrent evaluates one expression in several goroutines, each with its own Env.
 func TestConcurrent(t *testing.T) {
 	e, err := compile(t, "case n when 3 then s || coalesce(h -> 'STATE', 'none') || concat(n, s) end", nil)
 	if err != nil {

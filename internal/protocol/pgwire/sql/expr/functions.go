@@ -11,17 +11,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// callShape is one way to call a function with the arguments given.
+// callShape is a way to call a function with the given arguments.
 type callShape struct {
 	fn       *Function
-	slots    []int // for each declared argument, which of those given; -1: its default
-	variadic bool  // the last ones given are put into an array, or for VARIADIC "any" given on one by one
+	slots    []int // for each declared argument, the index of the given argument; -1: its default
+	variadic bool  // the last given arguments are packed into an array, or passed one by one for VARIADIC "any"
 }
 
-// arguments are those of a call as compiled, in the order given.
+// arguments are the compiled arguments of a call, in the order given.
 type arguments struct {
 	all      []Expr
-	names    []string // "" for those given by position, which come first
+	names    []string // "" for positional arguments, which come first
 	variadic bool     // VARIADIC array
 }
 
@@ -74,14 +74,14 @@ func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
 			return given, err
 		}
 		if _, param := e.(*Param); param && e.Type() == value.Void {
-			continue // drivers name the result of a call so; PostgreSQL drops it, too
+			continue // drivers give the result of a call this name; PostgreSQL drops it, too
 		}
 		given.all, given.names = append(given.all, e), append(given.names, name)
 	}
 	return given, nil
 }
 
-// onlyForAggregates refuses what may only appear in the call of an aggregate.
+// onlyForAggregates returns an error for syntax that is valid only in an aggregate call.
 func (c *Compiler) onlyForAggregates(n *pg.FuncCall, name string) error {
 	wrong := func(what string) error {
 		return pgerror.New(pgerror.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name).At(c.Text, n.Location)
@@ -107,7 +107,7 @@ func splitName(names []*pg.Node) (schema, name string) {
 	return schema, name
 }
 
-// fieldAsFunction is f(x) for x.f.
+// fieldAsFunction handles f(x) as x.f.
 func fieldAsFunction(schema, name string, given arguments) (Expr, bool) {
 	if schema != "" || len(given.all) != 1 || given.names[0] != "" || given.variadic {
 		return nil, false
@@ -115,8 +115,9 @@ func fieldAsFunction(schema, name string, given arguments) (Expr, bool) {
 	return fieldOf(given.all[0], name)
 }
 
-// overloads returns the functions of a name: the built-in ones, and those of the schemas. A
-// schema's takes the place of a built-in one with the same arguments that cannot be called.
+// overloads returns the functions with the given name: the built-in ones and those of the schemas.
+// A schema's function replaces a built-in function with the same arguments if the latter cannot be
+// called.
 func (c *Compiler) overloads(schema, name string) []*Function {
 	var all []*Function
 	for _, f := range c.Library.Functions(name) {
@@ -149,8 +150,8 @@ func hasSame(all []*Function, f *Function) bool {
 	return false
 }
 
-// chooseFunction finds the function that is meant, or the type that a call with one argument
-// converts to.
+// chooseFunction returns the function that a call refers to, or the type to which a call with one
+// argument converts.
 func (c *Compiler) chooseFunction(schema, name string, given arguments, location int32) (*callShape, *value.Type, error) {
 	actual := typesOf(given.all)
 	all := candidatesOf(c.overloads(schema, name), given)
@@ -189,7 +190,7 @@ func hasUntypedParam(given []Expr) bool {
 	})
 }
 
-// unyielding drops the candidates that yield to others, when there are others.
+// unyielding drops the candidates that yield, unless all do.
 func unyielding(all []candidate) []candidate {
 	var kept []candidate
 	for _, c := range all {
@@ -219,7 +220,7 @@ func qualified(schema, name string) string {
 	return schema + "." + name
 }
 
-// describeCall is a call as errors name it: "f(integer, a => text)".
+// describeCall formats a call for errors: "f(integer, a => text)".
 func describeCall(name string, actual []*value.Type, names []string) string {
 	parts := make([]string, len(actual))
 	for i, t := range actual {
@@ -243,7 +244,7 @@ func sameTypes(a, b []*value.Type) bool {
 	return true
 }
 
-// castByName returns the type that a call names, when it is a conversion: int4(x).
+// castByName returns the type that a call names if it is a conversion: int4(x).
 func (c *Compiler) castByName(schema, name string, given arguments) *value.Type {
 	if len(given.all) != 1 || given.names[0] != "" || given.variadic {
 		return nil

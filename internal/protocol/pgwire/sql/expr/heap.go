@@ -6,15 +6,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// maxHeap is the most that one place of a statement keeps in memory, in bytes: rows to be sorted,
-// an array that grows, ... PostgreSQL writes more than its work_mem to files; here a statement must
-// leave the memory to the messages.
+// maxHeap limits the memory, in bytes, of one buffering operation in a statement, such as sorting
+// rows or building an array. PostgreSQL spills to disk beyond work_mem; here the limit keeps memory
+// available for messages.
 const maxHeap = 256 << 20
 
-// Heap counts what one place of a statement keeps in memory. The zero value keeps nothing yet.
+// Heap counts the memory of one buffering operation. The zero value is empty.
 type Heap struct{ bytes int }
 
-// Keep counts values that are kept from now on, or is an error when they are too much.
+// Keep counts values that will be retained. It returns an error if they exceed the limit.
 func (h *Heap) Keep(row []value.Datum) error {
 	for _, d := range row {
 		h.bytes += size(d)
@@ -29,7 +29,7 @@ func (h *Heap) KeepText(n int) error {
 }
 
 func (h *Heap) check() error {
-	h.bytes += 2 * wordBytes // what holds it
+	h.bytes += 2 * wordBytes // overhead of the container
 	if h.bytes > maxHeap {
 		return pgerror.New(pgerror.OutOfMemory, "out of memory").WithDetail("A statement cannot keep more than %d MB.", maxHeap>>20)
 	}
@@ -38,7 +38,7 @@ func (h *Heap) check() error {
 
 const wordBytes = 8
 
-// size is about what a value takes in memory.
+// size estimates the memory of a value.
 func size(d value.Datum) int {
 	n := 2 * wordBytes
 	switch v := d.(type) {

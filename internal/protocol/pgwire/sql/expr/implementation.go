@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Implementation is what is behind a built-in function or operator; one of its fields is set.
+// Implementation is the implementation of a built-in function or operator; one of its fields is
+// set.
 type Implementation struct {
 	Call      CallFunc
 	Rows      RowsFunc
@@ -17,29 +18,29 @@ type Implementation struct {
 	Bind      BindFunc
 }
 
-// Table is the implementations of a subject by the names of PostgreSQL's own C functions, so what
-// PostgreSQL has under several names is written once here, too. What else there is to know of a
-// function (its arguments, its result, its volatility) the catalog knows. A name with the types of
-// the arguments behind it, "sum(int4)", goes before the name alone.
+// Table maps the names of PostgreSQL's C functions to implementations, so that a function with
+// several SQL names is implemented once. The catalog has the remaining properties of a function:
+// arguments, result, volatility. A name followed by argument types, "sum(int4)", takes precedence
+// over the bare name.
 type Table map[string]Implementation
 
 type (
-	// CallFunc returns the value of a call; it keeps nothing of a.
+	// CallFunc returns the value of a call. It must not keep a.
 	CallFunc = func(env *Env, a []value.Datum) (value.Datum, error)
 	// RowsFunc returns the rows of a call.
 	RowsFunc = func(env *Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
-	// BindFunc makes a function for the types of its arguments and of its result.
+	// BindFunc returns a function for the given argument and result types.
 	BindFunc = func(args []*value.Type, returns *value.Type) (Bound, error)
 )
 
-// Calls adds functions of a value.
+// Calls adds functions that return a value.
 func (to Table) Calls(all map[string]CallFunc) {
 	for name, f := range all {
 		to[name] = Implementation{Call: f}
 	}
 }
 
-// Binds adds functions that are made for the types of their arguments.
+// Binds adds functions that are specialized to their argument types.
 func (to Table) Binds(all map[string]BindFunc) {
 	for name, f := range all {
 		to[name] = Implementation{Bind: f}
@@ -53,7 +54,7 @@ func (to Table) Sets(all map[string]RowsFunc) {
 	}
 }
 
-// NewLibrary makes a library of tables. It panics when two of them have the same name.
+// NewLibrary returns a library of the tables. It panics if a name occurs in two of them.
 func NewLibrary(tables ...Table) *Library {
 	l := &Library{implementations: Table{}}
 	for _, t := range tables {
@@ -67,7 +68,7 @@ func NewLibrary(tables ...Table) *Library {
 	return l
 }
 
-// implement puts what is behind a built-in function into it.
+// implement attaches the implementation to a built-in function.
 func (l *Library) implement(fn *Function) {
 	name := fn.impl
 	if fn.kind == 'a' {
@@ -87,7 +88,7 @@ func (l *Library) implement(fn *Function) {
 	fn.Call, fn.Rows, fn.Aggregate, fn.Bind = impl.Call, impl.Rows, impl.Aggregate, impl.Bind
 }
 
-// signature is the types of a function's arguments: "(int4,text)".
+// signature returns the argument types of a function: "(int4,text)".
 func signature(fn *Function) string {
 	s := "("
 	for i, a := range fn.Args {
@@ -99,10 +100,11 @@ func signature(fn *Function) string {
 	return s + ")"
 }
 
-// AggregatePrefix is before the names of aggregates in a table: one may be a function's too.
+// AggregatePrefix precedes the names of aggregates in a table, because a function may have the same
+// name.
 const AggregatePrefix = "aggregate "
 
-// castFunction makes the function of a cast, say int4(float8), of value.Cast.
+// castFunction implements the function of a cast, such as int4(float8), with value.Cast.
 func castFunction(fn *Function) CallFunc {
 	if len(fn.Args) != 1 || fn.kind != 'f' {
 		return nil
@@ -117,8 +119,8 @@ func castFunction(fn *Function) CallFunc {
 	}
 }
 
-// bound returns what is run for a call with arguments of these types. spread tells that VARIADIC
-// array was given.
+// bound returns the implementation for a call with these argument types. spread is set if the call
+// passes a VARIADIC array.
 func (f *Function) bound(args []*value.Type, returns *value.Type, spread bool) (Bound, error) {
 	if spread && f.spread != nil {
 		return f.spread(args, returns)

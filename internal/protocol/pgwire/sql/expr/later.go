@@ -2,11 +2,11 @@ package expr
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 
-// Promise is the value of a call that is known once the transaction is committed.
+// Promise returns the value of a call after the transaction has been committed.
 type Promise func() value.Datum
 
-// Later returns e as it is in a statement whose rows are shown after the commit: its value is a
-// Promise. ok tells that e is a call of a function that has a Later.
+// Later returns the variant of e for a statement whose rows are sent after the commit; its value is
+// a Promise. ok reports whether e is a call of a function that has Later set.
 func Later(e Expr) (later Expr, ok bool) {
 	c, ok := e.(*call)
 	if !ok || c.later == nil {

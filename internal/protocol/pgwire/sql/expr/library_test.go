@@ -8,15 +8,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// TestImplementations finds what is written for functions that do not exist: a misspelled name
-// would never be called.
+// TestImplementations checks that every implementation belongs to a PostgreSQL function: a
+// misspelled name would never be called.
 func TestImplementations(t *testing.T) {
 	for _, name := range builtin.Library.Misspelled() {
 		t.Errorf("%s is no function of PostgreSQL", name)
 	}
 }
 
-// TestTwice finds that a library cannot have two functions of a name.
+// TestTwice checks that a library cannot have two functions with the same name.
 func TestTwice(t *testing.T) {
 	defer func() {
 		if recover() == nil {

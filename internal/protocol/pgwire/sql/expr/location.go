@@ -7,8 +7,8 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
-// locationOf is where an expression begins in the statement, -1 unknown: the leftmost place of it
-// and of what is in it.
+// locationOf returns the position of an expression in the statement, or -1 if it is unknown: the
+// leftmost position of the node and its parts.
 func locationOf(n *pg.Node) int32 {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_AConst:
@@ -60,7 +60,7 @@ func locationOf(n *pg.Node) int32 {
 	return -1
 }
 
-// Location is where an expression begins in the statement, -1 unknown.
+// Location returns the position of an expression in the statement, or -1 if it is unknown.
 func Location(n *pg.Node) int32 { return locationOf(n) }
 
 func first(nodes []*pg.Node) *pg.Node {
@@ -77,7 +77,7 @@ func leftmost(a, b int32) int32 {
 	return a
 }
 
-// nameOf names a construct in the error that says it is not supported.
+// nameOf returns the name of a construct for the error that it is not supported.
 func nameOf(n *pg.Node) string {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
 	switch {

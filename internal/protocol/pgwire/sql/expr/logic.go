@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// logic is AND, or OR, of any number of conditions.
+// logic is AND or OR of any number of conditions.
 type logic struct {
 	or   bool
 	args []Expr
@@ -14,7 +14,7 @@ type logic struct {
 
 func newLogic(or bool, args []Expr) Expr { return &logic{or: or, args: args} }
 
-// And joins conditions; nil for none.
+// And returns the conjunction of conditions, or nil if there are none.
 func And(all ...Expr) Expr {
 	switch len(all) {
 	case 0:
@@ -31,7 +31,7 @@ func (l *logic) Type() *value.Type { return value.Bool }
 // Children implements Parent.
 func (l *logic) Children() []Expr { return l.args }
 
-// Eval implements Expr: the first argument that decides ends it.
+// Eval implements Expr. It stops at the first argument that decides the result.
 func (l *logic) Eval(env *Env) (value.Datum, error) {
 	null := false
 	for _, a := range l.args {
@@ -69,7 +69,7 @@ func (n *not) Eval(env *Env) (value.Datum, error) {
 	return !d.(bool), nil
 }
 
-// isNull is IS [NOT] NULL; a row is NULL when all of its fields are, and not NULL when none is.
+// isNull is IS [NOT] NULL. A row IS NULL if all of its fields are NULL, and IS NOT NULL if none is.
 type isNull struct {
 	arg Expr
 	not bool
@@ -148,8 +148,8 @@ func (c *Compiler) nullTest(n *pg.NullTest) (Expr, error) {
 	return c.fold(test), nil
 }
 
-// decided reports whether a constant field makes the test of a row false; PostgreSQL then does not
-// look at the others.
+// decided reports whether a constant field makes the test of a row false. PostgreSQL then does not
+// evaluate the other fields.
 func (n *isNull) decided(r *row) bool {
 	for _, f := range r.fields {
 		if k, ok := f.(*Const); ok && (k.Value == nil) == n.not {
@@ -179,7 +179,7 @@ func (c *Compiler) booleanTest(n *pg.BooleanTest) (Expr, error) {
 	return c.fold(&isBool{arg: e, want: isTrue, not: isNot}), nil
 }
 
-// rowOrder is (a, b) < (c, d): the first pair that is not equal decides.
+// rowOrder is (a, b) < (c, d): the first unequal pair decides.
 type rowOrder struct {
 	before, equal []Expr
 	whenEqual     bool
@@ -205,7 +205,7 @@ func (r *rowOrder) Eval(env *Env) (value.Datum, error) {
 	return r.whenEqual, nil
 }
 
-// Negated returns what a NOT negates; nil of anything else.
+// Negated returns the operand of a NOT, or nil for other expressions.
 func Negated(e Expr) Expr {
 	if n, ok := e.(*not); ok {
 		return n.arg

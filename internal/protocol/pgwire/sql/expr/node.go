@@ -5,13 +5,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Const is a value known when compiling.
+// Const is a constant.
 type Const struct {
 	T     *value.Type
 	Value value.Datum
 	Mod   int32 // typmod, -1 none
 
-	at int32 // place in the statement of a constant whose type is not known yet
+	at int32 // position in the statement, for a constant of unknown type
 }
 
 // NewConst returns a constant.
@@ -26,7 +26,7 @@ func (c *Const) Eval(*Env) (value.Datum, error) { return c.Value, nil }
 // Param is the parameter $N.
 type Param struct {
 	T *value.Type
-	N int // from 0
+	N int // counted from 0
 
 	at int32
 }
@@ -42,20 +42,20 @@ func (p *Param) Eval(env *Env) (value.Datum, error) {
 	return env.Params[p.N], nil
 }
 
-// Parent is an expression that has others in it. Expressions of other packages that have some
-// should be one, for Walk.
+// Parent is an expression with subexpressions. Expressions of other packages that have
+// subexpressions should implement it, so that Walk visits them.
 type Parent interface{ Children() []Expr }
 
-// Dependent is an expression whose value may depend on more than those within it.
+// Dependent is an expression whose value may depend on more than its subexpressions.
 type Dependent interface{ Volatility() Volatility }
 
-// modified is an expression that knows its typmod.
+// modified is an expression with a typmod.
 type modified interface{ Typmod() int32 }
 
 // Typmod implements modified.
 func (c *Const) Typmod() int32 { return c.Mod }
 
-// Typmod returns the typmod of an expression's type, -1 for none.
+// Typmod returns the typmod of an expression, or -1 if it has none.
 func Typmod(e Expr) int32 {
 	if m, ok := e.(modified); ok {
 		return m.Typmod()
@@ -63,7 +63,7 @@ func Typmod(e Expr) int32 {
 	return -1
 }
 
-// Children returns the expressions that e has in it.
+// Children returns the subexpressions of e.
 func Children(e Expr) []Expr {
 	if p, ok := e.(Parent); ok {
 		return p.Children()
@@ -71,8 +71,8 @@ func Children(e Expr) []Expr {
 	return nil
 }
 
-// Walk calls f with e and everything in it, outer ones first; f reports whether to go into what it
-// was given.
+// Walk calls f for e and its subexpressions, in pre-order. f reports whether to visit the
+// subexpressions of its argument.
 func Walk(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
@@ -82,8 +82,8 @@ func Walk(e Expr, f func(Expr) bool) {
 	}
 }
 
-// VolatilityOf tells on what the value of an expression depends: the most of what is in it. Columns
-// and parameters count as immutable.
+// VolatilityOf returns the volatility of an expression: the highest of its parts. Columns and
+// parameters count as immutable.
 func VolatilityOf(e Expr) Volatility {
 	most := Immutable
 	Walk(e, func(e Expr) bool {
@@ -105,7 +105,7 @@ func moreVolatile(a, b Volatility) Volatility {
 	return Immutable
 }
 
-// IsConst reports whether e is a constant, and which.
+// IsConst reports whether e is a constant, and returns its value.
 func IsConst(e Expr) (value.Datum, bool) {
 	if c, ok := e.(*Const); ok {
 		return c.Value, true
@@ -113,7 +113,7 @@ func IsConst(e Expr) (value.Datum, bool) {
 	return nil, false
 }
 
-// settings are the session's, or those of a new session where there is none.
+// settings returns the settings of the session.
 func (env *Env) settings() *value.Settings {
 	return &env.Settings
 }

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// operation compiles what the parser takes for an operator.
+// operation compiles what the parser represents as an operator.
 func (c *Compiler) operation(n *pg.A_Expr) (Expr, error) {
 	switch n.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
@@ -65,8 +65,7 @@ func (c *Compiler) plainOperation(n *pg.A_Expr) (Expr, error) {
 	return c.compared(name, left, right, n.Location)
 }
 
-// compared compiles an operator between two values, or row by row between two rows that are written
-// out.
+// compared compiles an operator applied to two values, or field by field to two row constructors.
 func (c *Compiler) compared(name string, left, right Expr, location int32) (Expr, error) {
 	l, lok := left.(*row)
 	r, rok := right.(*row)
@@ -158,7 +157,7 @@ func (c *Compiler) distinctPair(left, right Expr, not bool, location int32) (Exp
 	return c.fold(&distinct{run: eq, left: args[0], right: args[1], not: not}), nil
 }
 
-// equality finds the operator = between two expressions and converts them for it.
+// equality returns the operator = for two expressions, and the expressions converted to its types.
 func (c *Compiler) equality(left, right Expr, notBool string, location int32) (CallFunc, []Expr, error) {
 	op, err := c.findOperator("=", left.Type(), right.Type(), location)
 	if err != nil {
@@ -194,14 +193,13 @@ func (c *Compiler) nullIf(n *pg.A_Expr) (Expr, error) {
 	}
 	for _, a := range args {
 		if d, known := IsConst(a); known && d == nil {
-			return args[0], nil // nothing equals NULL
+			return args[0], nil // NULLIF with NULL returns the first argument
 		}
 	}
 	return made, nil
 }
 
-// in compiles x [NOT] IN (a, b, ...): two or more values without columns in them are compared as
-// one array.
+// in compiles x [NOT] IN (a, b, ...). Two or more values without columns are compared as one array.
 func (c *Compiler) in(n *pg.A_Expr) (Expr, error) {
 	name := operatorName(n.Name)
 	any := name != "<>"
@@ -245,7 +243,7 @@ func (c *Compiler) in(n *pg.A_Expr) (Expr, error) {
 	return c.foldLogic(any, parts), nil
 }
 
-// hasColumn reports whether an expression depends on the row.
+// hasColumn reports whether an expression depends on a row.
 func hasColumn(e Expr) bool {
 	found := false
 	Walk(e, func(e Expr) bool {
@@ -260,8 +258,8 @@ func hasColumn(e Expr) bool {
 	return found
 }
 
-// inArray compares left with the values as one array; nil, nil: they have no type in common, or are
-// too few.
+// inArray compares left with the values as one array. It returns nil, nil if there is no common
+// type or fewer than two values.
 func (c *Compiler) inArray(name string, any bool, left Expr, values []Expr, location int32) (Expr, error) {
 	if len(values) < 2 {
 		return nil, nil
@@ -319,8 +317,8 @@ func (c *Compiler) arrayOperation(name string, any bool, left, right Expr, locat
 	return c.fold(&anyAll{run: run, left: args[0], array: args[1], any: any, strict: op.Strict, volatility: op.Volatility}), nil
 }
 
-// between compiles the four kinds of BETWEEN as the comparisons that they stand for. The left side
-// is compiled for each.
+// between compiles the four kinds of BETWEEN as the equivalent comparisons. The left side is
+// compiled for each of them.
 func (c *Compiler) between(n *pg.A_Expr, not, symmetric bool) (Expr, error) {
 	limits := n.Rexpr.GetList().GetItems()
 	within := func(low, high *pg.Node) (Expr, error) {

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// findOperator chooses the operator that name means between these types; left is nil for a prefix
+// findOperator returns the operator for a name and operand types. left is nil for a prefix
 // operator.
 func (c *Compiler) findOperator(name string, left, right *value.Type, location int32) (*Operator, error) {
 	short := name[strings.LastIndexByte(name, '.')+1:]
@@ -40,8 +40,8 @@ func (c *Compiler) findOperator(name string, left, right *value.Type, location i
 		WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.").At(c.Text, location)
 }
 
-// exactOperator finds the operator of just these types; of two, an untyped constant is taken for
-// the type of the other.
+// exactOperator returns the operator with exactly these types. An untyped constant is assumed to
+// have the type of the other operand.
 func exactOperator(all []candidate, actual []*value.Type) *Operator {
 	types := actual
 	if len(actual) == 2 {
@@ -75,7 +75,7 @@ func describeOperator(name string, actual []*value.Type) string {
 	return actual[0].String() + " " + name + " " + actual[1].String()
 }
 
-// operator compiles left name right; left is nil for a prefix operator.
+// operator compiles "left name right". left is nil for a prefix operator.
 func (c *Compiler) operator(name string, left, right Expr, location int32) (Expr, error) {
 	var leftType *value.Type
 	args := []Expr{right}
@@ -90,7 +90,7 @@ func (c *Compiler) operator(name string, left, right Expr, location int32) (Expr
 	return c.operatorCall(op, args, location)
 }
 
-// operatorCall makes the call of an operator that was chosen.
+// operatorCall returns the call of the chosen operator.
 func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr, error) {
 	types, returns, err := resolvePolymorphic(typesOf(args), op.types(), op.Returns)
 	if err != nil {
@@ -107,8 +107,8 @@ func (c *Compiler) operatorCall(op *Operator, args []Expr, location int32) (Expr
 	return c.foldCall(newCall(run, args, returns, op.Strict, inlined(op.impl, op.Volatility, args))), nil
 }
 
-// inlined is the volatility of a function whose body PostgreSQL puts in its place: x::text, which
-// only for some types depends on the session.
+// inlined returns the volatility of a function that PostgreSQL replaces with its body, x::text,
+// which depends on the session for some types only.
 func inlined(impl string, declared Volatility, args []Expr) Volatility {
 	switch impl {
 	case "textanycat", "anytextcat", "quote_literal", "quote_nullable":
@@ -123,7 +123,7 @@ func inlined(impl string, declared Volatility, args []Expr) Volatility {
 	return Immutable
 }
 
-// bound returns what is run for operands of these types.
+// bound returns the implementation for operands of these types.
 func (o *Operator) bound(args []*value.Type, returns *value.Type) (CallFunc, error) {
 	if compare := comparison(o, args); compare != nil {
 		return compare, nil
@@ -146,7 +146,7 @@ func typesOf(all []Expr) []*value.Type {
 	return types
 }
 
-// coerceAll converts arguments to the types that the chosen function or operator takes.
+// coerceAll converts arguments to the types of the chosen function or operator.
 func (c *Compiler) coerceAll(args []Expr, types []*value.Type) ([]Expr, error) {
 	made := make([]Expr, len(args))
 	for i, e := range args {

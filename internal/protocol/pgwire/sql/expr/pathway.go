@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// castContext is where a conversion is asked for: what is allowed in an implicit one is allowed in
+// castContext is the context of a conversion. What is allowed in an implicit context is allowed in
 // the others too.
 type castContext byte
 
@@ -17,18 +17,18 @@ const (
 	explicit                      // CAST or ::
 )
 
-// pathway is how a value of one type becomes one of another.
+// pathway is a method of converting a value to another type.
 type pathway byte
 
 const (
 	noPathway  pathway = iota
-	relabel            // the value stays as it is
+	relabel            // the value is unchanged
 	byFunction         // by a function of pg_cast
-	byText             // by the text form
+	byText             // by the text representation
 	byElement          // each element of an array
 )
 
-// castEntry is a line of pg_cast.
+// castEntry is a row of pg_cast.
 type castEntry struct {
 	context  castContext
 	pathway  pathway
@@ -53,8 +53,8 @@ func castBetween(from, to *value.Type) (castEntry, bool) {
 	return c, ok
 }
 
-// findPathway tells how from becomes to where ctx allows it. Unknown and pseudo types are not its
-// matter: see canCoerce.
+// findPathway returns how from is converted to to in the context ctx. canCoerce handles unknown and
+// pseudo types.
 func findPathway(from, to *value.Type, ctx castContext) pathway {
 	if from == to {
 		return relabel
@@ -76,8 +76,7 @@ func findPathway(from, to *value.Type, ctx castContext) pathway {
 	return noPathway
 }
 
-// canCoerce reports whether arguments of the types from can be given where those of to are
-// declared.
+// canCoerce reports whether arguments of the types from are accepted for the declared types to.
 func canCoerce(from, to []*value.Type, ctx castContext) bool {
 	generic := false
 	for i, f := range from {
@@ -101,6 +100,6 @@ func canCoerceOne(from, to *value.Type, ctx castContext) bool {
 	return canCoerce([]*value.Type{from}, []*value.Type{to}, ctx)
 }
 
-// isRecord reports whether t is the type of anonymous rows: record itself, or one that knows its
+// isRecord reports whether t is a type of anonymous rows: record itself, or a variant with known
 // fields.
 func isRecord(t *value.Type) bool { return t.OID == value.RecordT.OID }

@@ -5,10 +5,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// isPolymorphic reports whether t stands for a type that the arguments of a call decide.
+// isPolymorphic reports whether the arguments of a call determine what t stands for.
 func isPolymorphic(t *value.Type) bool { return isFirstFamily(t) || isSecondFamily(t) }
 
-// isFirstFamily: all arguments of these have one element type, the same without conversion.
+// isFirstFamily reports whether t is a type whose arguments must all have the same element type,
+// without conversion.
 func isFirstFamily(t *value.Type) bool {
 	switch t {
 	case value.AnyElement, value.AnyArray, value.AnyNonArray, value.AnyEnum, value.AnyRange:
@@ -17,7 +18,7 @@ func isFirstFamily(t *value.Type) bool {
 	return t.Name == "anymultirange"
 }
 
-// isSecondFamily: arguments of these are converted to a type that they have in common.
+// isSecondFamily reports whether t is a type whose arguments are converted to a common type.
 func isSecondFamily(t *value.Type) bool {
 	switch t {
 	case value.AnyCompatible, value.AnyCompatArray, value.AnyCompatNonArr:
@@ -26,22 +27,22 @@ func isSecondFamily(t *value.Type) bool {
 	return t.Name == "anycompatiblerange" || t.Name == "anycompatiblemultirange"
 }
 
-// binding is what the polymorphic types of one call stand for.
+// binding holds what the polymorphic types of one call stand for.
 type binding struct {
-	element, array *value.Type // of the first family; array is as it was given
+	element, array *value.Type // of the first family; array is the type as given
 	nonArray       bool
 	common         *value.Type // of the second family
 	commonNonArray bool
-	firstUnknown   bool // an argument of the first family is untyped and nothing else decided
+	firstUnknown   bool // an argument of the first family is untyped and no other argument decides
 }
 
-// consistent reports whether the polymorphic ones of declared can be bound by the types actual.
+// consistent reports whether the types actual can bind the polymorphic types in declared.
 func consistent(actual, declared []*value.Type) bool {
 	_, err := bind(actual, declared)
 	return err == nil
 }
 
-// bind finds what the polymorphic types stand for.
+// bind determines what the polymorphic types stand for.
 func bind(actual, declared []*value.Type) (binding, error) {
 	var b binding
 	var compatible []*value.Type
@@ -149,12 +150,12 @@ func (b *binding) settleSecond(types []*value.Type) error {
 	return nil
 }
 
-// errUndetermined is what a call gets whose arguments say nothing of their types.
+// errUndetermined is the error for a call whose arguments have no known type.
 func errUndetermined() error {
 	return pgerror.New(pgerror.DatatypeMismatch, "could not determine polymorphic type because input has type %s", "unknown")
 }
 
-// resolve gives each declared type what it stands for, and so for the result.
+// resolvePolymorphic replaces the polymorphic types among the declared types and the result.
 func resolvePolymorphic(actual, declared []*value.Type, result *value.Type) (args []*value.Type, returns *value.Type, err error) {
 	args, returns = declared, result
 	first, second := isFirstFamily(result), isSecondFamily(result)
@@ -172,7 +173,7 @@ func resolvePolymorphic(actual, declared []*value.Type, result *value.Type) (arg
 		return nil, nil, errUndetermined()
 	}
 	if second && b.common == nil {
-		b.common = value.Text // as for CASE: nothing but untyped constants is text
+		b.common = value.Text // as for CASE: untyped constants alone are text
 	}
 	args = make([]*value.Type, len(declared))
 	for i, d := range declared {
@@ -217,8 +218,8 @@ func arrayOf(t *value.Type) (*value.Type, error) {
 	return value.ArrayOf(t), nil
 }
 
-// commonTypeOf chooses the type that all can be converted to, as for CASE and UNION; all types are
-// known.
+// commonTypeOf returns the type to which all types can be converted, as for CASE and UNION. All
+// types must be known.
 func commonTypeOf(types []*value.Type) (*value.Type, bool) {
 	t := types[0]
 	for _, n := range types[1:] {

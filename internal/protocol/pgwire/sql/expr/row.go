@@ -15,7 +15,7 @@ type row struct {
 	fields []Expr
 }
 
-// NewRow makes a row; its fields are named as given.
+// NewRow returns a row with the given field names.
 func NewRow(fields []Expr, names []string) Expr {
 	t := *value.RecordT
 	for i, f := range fields {
@@ -82,7 +82,7 @@ func Field(e Expr, index int) Expr {
 	return &field{arg: e, t: e.Type().Fields[index].Type, index: index}
 }
 
-// fieldOf finds a field by its name.
+// fieldOf returns a field by name.
 func fieldOf(e Expr, name string) (Expr, bool) {
 	for i, f := range e.Type().Fields {
 		if f.Name == name {

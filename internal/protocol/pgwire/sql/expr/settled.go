@@ -4,9 +4,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Settled returns the value of an expression that constants and parameters alone decide, without a
-// look at any row and without a call whose result may differ. PostgreSQL, which plans with the
-// parameters at hand, folds the same.
+// Settled returns the value of an expression if constants and parameters alone determine it,
+// without reading a row and without calling a function whose result may vary. PostgreSQL folds the
+// same expressions when it plans with known parameters.
 func Settled(e Expr, env *Env) (d value.Datum, known bool) {
 	switch n := e.(type) {
 	case *Const:
@@ -37,7 +37,7 @@ func Settled(e Expr, env *Env) (d value.Datum, known bool) {
 	if VolatilityOf(e) != Immutable {
 		return nil, false
 	}
-	d, err := e.Eval(env) // what fails is left to the rows: it may never be asked for
+	d, err := e.Eval(env) // an error is left to the evaluation for a row, which may never happen
 	return d, err == nil
 }
 
@@ -69,7 +69,7 @@ func (n *caseNode) settled(env *Env) (value.Datum, bool) {
 	return Settled(n.defaultExpr, env)
 }
 
-// hasNull tells of an argument that is NULL for sure.
+// hasNull reports whether an argument is known to be NULL.
 func (c *call) hasNull(env *Env) bool {
 	for _, a := range c.args {
 		if d, known := Settled(a, env); known && d == nil {

@@ -7,9 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// candidatesOf returns the ways in which the functions can be called with this many arguments of
-// such names. Of two ways with the same types the one that packs no array wins, then the earlier
-// function.
+// candidatesOf returns the ways to call the functions with the given number and names of arguments.
+// If two ways have the same types, the one that packs no array wins, then the earlier function.
 func candidatesOf(all []*Function, given arguments) []candidate {
 	var found []candidate
 	for _, f := range all {
@@ -36,7 +35,7 @@ func indexOfTypes(all []candidate, types []*value.Type) int {
 	return -1
 }
 
-// shapeOf tells how f can be called with these arguments; nil: it cannot.
+// shapeOf returns how f can be called with the arguments, or nil if it cannot.
 func shapeOf(f *Function, given arguments) *callShape {
 	n := len(given.all)
 	named := n > 0 && given.names[n-1] != ""
@@ -71,7 +70,7 @@ func shapeOf(f *Function, given arguments) *callShape {
 	return s
 }
 
-// namedShape finds the places of arguments given by name.
+// namedShape returns the shape of a call with named arguments.
 func namedShape(f *Function, given arguments) *callShape {
 	if len(given.all) > len(f.Args) {
 		return nil
@@ -103,7 +102,7 @@ func namedShape(f *Function, given arguments) *callShape {
 	return s
 }
 
-// types are the declared types of the n arguments given, in the order given.
+// types returns the declared types of the n given arguments, in the order given.
 func (s *callShape) types(n int) []*value.Type {
 	types := make([]*value.Type, n)
 	for i, slot := range s.slots {
@@ -119,7 +118,7 @@ func (s *callShape) types(n int) []*value.Type {
 	return types
 }
 
-// elementOf is the type of each argument that a variadic array takes.
+// elementOf returns the type of the single arguments of a variadic array.
 func elementOf(t *value.Type) *value.Type {
 	switch t {
 	case value.AnyArray:
@@ -132,7 +131,7 @@ func elementOf(t *value.Type) *value.Type {
 	return t.Elem
 }
 
-// callOf makes the call of a function that was chosen.
+// callOf returns the call of the chosen function.
 func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, error) {
 	declared := s.types(len(given.all))
 	types, returns, err := s.resolve(given.all, declared)
@@ -162,12 +161,12 @@ func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, 
 	return c.special(&made, args, n)
 }
 
-// resolve finds what polymorphic types stand for. VARIADIC "any" is given an array as it is.
+// resolve replaces polymorphic types. VARIADIC "any" receives an array unchanged.
 func (s *callShape) resolve(all []Expr, declared []*value.Type) ([]*value.Type, *value.Type, error) {
 	return resolvePolymorphic(typesOf(all), declared, s.fn.Returns)
 }
 
-// special hands aggregates and functions that return sets to the statement.
+// special passes aggregates and set-returning functions to the statement.
 func (c *Compiler) special(fn *Function, args []Expr, n *pg.FuncCall) (Expr, error) {
 	if fn.IsAggregate() {
 		if c.Aggregate == nil {
@@ -181,8 +180,7 @@ func (c *Compiler) special(fn *Function, args []Expr, n *pg.FuncCall) (Expr, err
 	return c.RowSet(n, fn, args)
 }
 
-// arrange puts the arguments into the order of the declaration, adds the defaults, and packs those
-// of a variadic one.
+// arrange orders the arguments as declared, adds defaults, and packs variadic arguments.
 func (c *Compiler) arrange(s *callShape, given []Expr) ([]Expr, error) {
 	var args []Expr
 	for i, slot := range s.slots {

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// sessionValue is what the session knows: its user, its time.
+// sessionValue is a value that depends on the session, such as its user or time.
 type sessionValue struct {
 	t    *value.Type
 	mod  int32
@@ -26,7 +26,7 @@ func (s *sessionValue) Volatility() Volatility { return Stable }
 // Eval implements Expr.
 func (s *sessionValue) Eval(env *Env) (value.Datum, error) { return s.eval(env) }
 
-// nowAs is the time of the transaction as a value of t with the precision of a typmod.
+// nowAs returns the start time of the transaction as a value of t with the precision of a typmod.
 func nowAs(t *value.Type, mod int32) func(env *Env) (value.Datum, error) {
 	return func(env *Env) (value.Datum, error) {
 		return value.Cast(value.TimestampTZType, t, env.Now, mod, true, &env.Settings)
@@ -66,7 +66,7 @@ func (c *Compiler) sqlValue(n *pg.SQLValueFunction) (Expr, error) {
 	return nil, c.refuse("CURRENT_TIME is not supported: there are no times with a zone", n.Location)
 }
 
-// The collations that there are; all order by bytes.
+// The supported collations; all of them order by bytes.
 var collations = map[string]bool{"C": true, "POSIX": true, "default": true, "ucs_basic": true, "C.UTF-8": true}
 
 func (c *Compiler) collate(n *pg.CollateClause) (Expr, error) {

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// subscript is x[i], x[i][j], x[a:b]. For a slice lower has the lower bounds, nil where the array's
-// own are meant; the same for upper.
+// subscript is x[i], x[i][j] or x[a:b]. For a slice, lower and upper have the bounds; nil stands
+// for the bound of the array.
 type subscript struct {
 	arg          Expr
 	t            *value.Type
@@ -132,10 +132,10 @@ func (c *Compiler) index(n *pg.Node) (Expr, error) {
 	return made, err
 }
 
-// nameLen is the length of a value of type name, which is filled up with zeros.
+// nameLen is the length of a value of type name, including its zero padding.
 const nameLen = 64
 
-// nameByte is one byte of a name, counted from 0.
+// nameByte returns the byte of a name at an index from 0.
 func nameByte(_ *Env, a []value.Datum) (value.Datum, error) {
 	s, i := a[0].(string), a[1].(int64)
 	switch {

@@ -5,8 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// spread is for VARIADIC array given to a function of any arguments: its elements are the
-// arguments.
+// spread expands a VARIADIC array that is passed for "any" arguments into single arguments.
 func spread(t *value.Type, d value.Datum) ([]*value.Type, []value.Datum) {
 	a, ok := d.(*value.Array)
 	if !ok {
@@ -19,8 +18,8 @@ func spread(t *value.Type, d value.Datum) ([]*value.Type, []value.Datum) {
 	return types, a.Elems
 }
 
-// OverAny adds the two forms of a function whose last arguments are of any type and number: fixed
-// of them come before those.
+// OverAny adds the two forms of a function that takes any number of arguments of any type after
+// fixed leading arguments.
 func (to Table) OverAny(name string, fixed int, f func(env *Env, fixed []value.Datum, types []*value.Type, all []value.Datum) (value.Datum, error)) {
 	to[name] = Implementation{Bind: func(types []*value.Type, _ *value.Type) (Bound, error) {
 		return Bound{Call: func(env *Env, a []value.Datum) (value.Datum, error) {
@@ -42,5 +41,5 @@ func (to Table) OverAny(name string, fixed int, f func(env *Env, fixed []value.D
 	}}
 }
 
-// variadicForm marks the implementation that takes VARIADIC array for arguments of any type.
+// variadicForm marks the implementation for a VARIADIC array passed for "any" arguments.
 const variadicForm = " variadic"

@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// maxKeptBytes bounds the texts whose trees are kept; a tree takes some twenty times as much.
+	// maxKeptBytes limits the size of the texts whose trees are cached. A tree takes about twenty
+	// times as much memory.
 	maxKeptBytes = 1 << 20
-	// maxKeptText is the longest text that is kept: longer ones are rarely sent twice.
+	// maxKeptText is the maximum length of a cached text. Longer ones are rarely sent twice.
 	maxKeptText = 16 << 10
-	// entryBytes is what an entry takes beside its text, as the bound counts it.
+	// entryBytes is the overhead of an entry, as counted against the limit.
 	entryBytes = 64
 )
 
-// cache keeps the trees of the texts that were used last.
+// cache is an LRU cache of trees by text.
 type cache struct {
 	mu    sync.Mutex
 	limit int
-	// Invariant: bytes is the sum of cost over order, which has the entry used last in front;
-	// byText has the same entries.
+	// Invariant: bytes is the sum of cost over order. The front of order is the most recently used
+	// entry. byText has the same entries.
 	bytes  int
 	order  *list.List
 	byText map[string]*list.Element

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// maxWords bounds what a tree takes in memory: some kilobyte for each word.
+	// maxWords limits the memory of a tree: about a kilobyte a word.
 	maxWords = 500_000
-	// maxDepth bounds what a tree takes of the stacks of all that walk it.
+	// maxDepth limits the stack of code that walks a tree.
 	maxDepth = 2000
-	// maxInstanceBytes is the most memory with which the parser is kept after a text: its memory
-	// never shrinks, and another one is made sooner than a text is parsed that needed as much.
+	// maxInstanceBytes is the maximum memory of a parser that is kept for reuse. Its memory never
+	// shrinks, and creating a parser takes less time than parsing a text that needs this much.
 	maxInstanceBytes = 8 << 20
 )
 
-// instance is the one parser that all sessions share. A second one would cost its memory, and
+// instance is the parser that all sessions share. A second one would double the memory, and
 // applications send few texts that are not cached.
 type instance struct {
 	mu sync.Mutex
-	p  *libpgquery.Parser // nil: there is none yet, or the last one must not be used again
+	p  *libpgquery.Parser // nil: not created yet, or the last one must not be reused
 }
 
 // parse parses a text that is not too heavy.
@@ -64,7 +64,7 @@ func asSQL(err error) error {
 	}
 }
 
-// tooHeavy reports whether a text is more than the parser can bear.
+// tooHeavy reports whether a text exceeds the limits of the parser.
 func tooHeavy(text string) bool {
 	if len(text) <= maxDepth {
 		return false

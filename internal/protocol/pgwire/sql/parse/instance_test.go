@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An instance that a large text has made large is dropped; the next text makes another.
+// An instance that has grown large is dropped; the next text creates another.
 func TestLargeInstanceIsDropped(t *testing.T) {
 	var i instance
 	if _, err := i.parse("select 1"); err != nil || i.p == nil {

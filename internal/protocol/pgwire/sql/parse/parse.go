@@ -1,5 +1,5 @@
-// Package parse turns SQL texts into trees with PostgreSQL's own parser. Trees are cached by text,
-// because applications send few statements, again and again.
+// Package parse parses SQL texts into trees with PostgreSQL's own parser. Trees are cached by text,
+// because applications send few different statements repeatedly.
 package parse
 
 import pg "github.com/pganalyze/pg_query_go/v6"

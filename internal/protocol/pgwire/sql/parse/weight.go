@@ -2,21 +2,21 @@ package parse
 
 import "strings"
 
-// weight is what a text will ask of the parser, estimated from its words alone, never too low.
+// weight is an upper bound of the parser's work for a text, estimated from its words.
 type weight struct {
 	words int
-	depth int // how deep the tree may be; each word may begin a level, but what only lengthens a list does not add up
+	depth int // maximum depth of the tree; each word may add a level, but the items of a list do not add up
 }
 
-// level is what is open at one place: a bracket, or CASE.
+// level is an open bracket or CASE.
 type level struct {
-	run   int // words since the last thing that begins a new item of a list
-	chain int // set operations and joins: they nest although their operands hold lists
+	run   int // words since the start of the current list item
+	chain int // set operations and joins, which nest even if their operands contain lists
 }
 
 func (l level) depth() int { return l.run + l.chain }
 
-// weigh reads the words of text as PostgreSQL's scanner does.
+// weigh splits text into words like PostgreSQL's scanner.
 func weigh(text string) weight {
 	var w weight
 	open := []level{{}}
@@ -65,12 +65,12 @@ type kind int
 
 const (
 	plain    kind = iota
-	literal       // no level of the tree by itself
-	opening       // a level up to its end
+	literal       // adds no level to the tree
+	opening       // opens a level
 	closing       //
-	listing       // the next item of a list; the parser makes one list of a AND b AND c, and of OR
-	ending        // the next statement
-	chaining      // a level for all that follows
+	listing       // starts the next item of a list; the parser flattens a AND b AND c, and OR
+	ending        // starts the next statement
+	chaining      // adds a level for everything that follows
 )
 
 var words = map[string]kind{
@@ -97,7 +97,7 @@ func kindOf(word string) kind {
 	return words[strings.ToLower(word)]
 }
 
-// blank is the length of the white space or the comment that text begins with.
+// blank returns the length of the white space or comment at the start of text.
 func blank(text string) int {
 	switch {
 	case strings.IndexByte(" \t\n\r\f\v", text[0]) >= 0:
@@ -113,7 +113,7 @@ func blank(text string) int {
 	return 0
 }
 
-// commentLength is the length of a comment, which may hold others.
+// commentLength returns the length of a comment, which may contain nested comments.
 func commentLength(text string) int {
 	inside := 0
 	for i := 0; i+1 < len(text); i++ {
@@ -132,7 +132,8 @@ func commentLength(text string) int {
 	return len(text)
 }
 
-// wordLength is the length of the word that text begins with. An operator counts by its characters.
+// wordLength returns the length of the word at the start of text. Each character of an operator
+// counts as a word.
 func wordLength(text string) int {
 	switch c := text[0]; {
 	case c == '\'' || c == '"':
@@ -147,8 +148,8 @@ func wordLength(text string) int {
 	return 1
 }
 
-// quotedLength is the length up to the quote that ends what text begins with; a doubled quote does
-// not end it.
+// quotedLength returns the length of the quoted text at the start of text. A doubled quote does not
+// end it.
 func quotedLength(text string, quote byte, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -164,7 +165,7 @@ func quotedLength(text string, quote byte, escapes bool) int {
 	return len(text)
 }
 
-// dollarLength is the length of $tag$ … $tag$, or of a parameter.
+// dollarLength returns the length of $tag$ … $tag$, or of a parameter.
 func dollarLength(text string) int {
 	n := 1 + spanLength(text[1:], func(c byte) bool { return isWordByte(c) && c != '$' })
 	if n == len(text) || text[n] != '$' || n > 1 && text[1] >= '0' && text[1] <= '9' {

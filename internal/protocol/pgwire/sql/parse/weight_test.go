@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse/libpgquery"
 )
 
-// nesting is what may be put into itself, n times.
+// nesting holds constructs that can be nested n times.
 var nesting = map[string]func(n int) string{
 	"sum":  func(n int) string { return "select 1" + strings.Repeat("+1", n) },
 	"sign": func(n int) string { return "select " + strings.Repeat("- ", n) + "a" },
@@ -38,7 +38,7 @@ var nesting = map[string]func(n int) string{
 	},
 }
 
-// The parser bears what is let through: it says yes or no, and does not trap.
+// The parser handles every text that passes the limits: it succeeds or fails without a trap.
 func TestNesting(t *testing.T) {
 	for name, text := range nesting {
 		n := 1
@@ -64,7 +64,7 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// Long lists are no nesting, and nothing in quotes or comments is.
+// Long lists do not count as nesting, nor does anything in quotes or comments.
 func TestFlat(t *testing.T) {
 	many := func(s string) string { return strings.Repeat(s, 20000) }
 	for _, text := range []string{
@@ -82,7 +82,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// What has too many words is refused before it fills the memory.
+// A text with too many words is refused before it uses much memory.
 func TestManyWords(t *testing.T) {
 	_, err := Parse("select 1" + strings.Repeat(",1", maxWords))
 	var e *pgerror.Error

@@ -1,10 +1,10 @@
 package pgtext
 
-// IsUpperASCII reports whether c is an ASCII capital. Format keywords and the names of units and
-// encodings are ASCII.
+// IsUpperASCII reports whether c is an ASCII upper-case letter. Format keywords and the names of
+// units and encodings are ASCII.
 func IsUpperASCII(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-// IsLowerASCII reports whether c is an ASCII small letter.
+// IsLowerASCII reports whether c is an ASCII lower-case letter.
 func IsLowerASCII(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // IsAlnumASCII reports whether c is an ASCII letter or digit.

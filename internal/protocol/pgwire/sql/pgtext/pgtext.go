@@ -1,10 +1,8 @@
-// Package pgtext implements case mapping and character classes of Unicode as PostgreSQL has them in
-// a database with the locale C.UTF-8, where they come from glibc. Upper and lower case map one
-// character to one character: ß does not become SS, and the last sigma of a Greek word gets no
-// final form.
+// Package pgtext implements case mapping and Unicode character classes as in a PostgreSQL database
+// with the locale C.UTF-8, where they come from glibc. Case mapping is one to one: ß does not
+// become SS, and the final sigma of a Greek word has no special form.
 //
-// glibc and Go may have different versions of Unicode. This shows only in recently added
-// characters.
+// The Unicode versions of glibc and Go may differ, which affects only recently added characters.
 package pgtext
 
 import (
@@ -24,7 +22,7 @@ func LowerRune(r rune) rune { return unicode.ToLower(r) }
 // UpperRune returns r in upper case.
 func UpperRune(r rune) rune { return unicode.ToUpper(r) }
 
-// mapped changes characters; bytes that are no UTF-8 stay as they are.
+// mapped maps characters. It leaves bytes that are not valid UTF-8 unchanged.
 func mapped(s string, to func(rune) rune) string {
 	for i, r := range s {
 		if to(r) != r {
@@ -62,8 +60,8 @@ func Initcap(s string) string {
 	})
 }
 
-// IsAlpha reports whether r is a letter. Marks that belong to letters and the digits of other
-// scripts than ours are letters, too.
+// IsAlpha reports whether r is a letter. As in glibc, that includes marks that belong to letters,
+// and digits of other scripts.
 func IsAlpha(r rune) bool {
 	return unicode.IsLetter(r) || unicode.In(r, unicode.Nl, unicode.Other_Alphabetic) || unicode.Is(unicode.Nd, r) && !IsDigit(r)
 }
@@ -74,23 +72,23 @@ func IsDigit(r rune) bool { return r >= '0' && r <= '9' }
 // IsAlnum reports whether r is a letter or a digit.
 func IsAlnum(r rune) bool { return IsAlpha(r) || IsDigit(r) }
 
-// IsLower reports whether r is a small letter.
+// IsLower reports whether r is a lower-case letter.
 func IsLower(r rune) bool {
 	return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r) || unicode.ToUpper(r) != r
 }
 
-// IsUpper reports whether r is a capital letter. The letters for titles, ǅ say, are both small and
-// capital.
+// IsUpper reports whether r is an upper-case letter. Title-case letters such as ǅ are both lower
+// and upper case.
 func IsUpper(r rune) bool {
 	return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) || unicode.ToLower(r) != r
 }
 
-// IsSpace reports whether r is white space. A space that forbids a new line is none.
+// IsSpace reports whether r is white space, except for no-break spaces.
 func IsSpace(r rune) bool {
 	return r >= '\t' && r <= '\r' || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Zs, r) && !unbroken(r)
 }
 
-// IsBlank reports whether r is a space within a line.
+// IsBlank reports whether r is a space within a line, except for no-break spaces.
 func IsBlank(r rune) bool { return r == '\t' || unicode.Is(unicode.Zs, r) && !unbroken(r) }
 
 func unbroken(r rune) bool { return r == 0xA0 || r == 0x2007 || r == 0x202F }
@@ -98,15 +96,15 @@ func unbroken(r rune) bool { return r == 0xA0 || r == 0x2007 || r == 0x202F }
 // IsControl reports whether r is a control character.
 func IsControl(r rune) bool { return unicode.Is(unicode.Cc, r) || r == 0x2028 || r == 0x2029 }
 
-// IsPrint reports whether r is a character that can be printed, a space included.
+// IsPrint reports whether r is a printable character or a space.
 func IsPrint(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Zs, unicode.Cf, unicode.Co)
 }
 
-// IsGraph reports whether r is a character that shows.
+// IsGraph reports whether r is a visible character.
 func IsGraph(r rune) bool { return IsPrint(r) && !IsSpace(r) }
 
-// IsPunct reports whether r shows and is no letter and no digit.
+// IsPunct reports whether r is visible and neither a letter nor a digit.
 func IsPunct(r rune) bool { return IsGraph(r) && !IsAlnum(r) }
 
 // IsHexDigit reports whether r is a hexadecimal digit.

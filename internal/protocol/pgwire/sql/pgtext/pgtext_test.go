@@ -20,7 +20,7 @@ func TestCase(t *testing.T) {
 		{"ὈΔΥΣΣΕΎΣ", "ὀδυσσεύσ", "ὈΔΥΣΣΕΎΣ", "Ὀδυσσεύσ"}, // no final sigma
 		{"ıIİi", "ıiii", "IIİI", "Iiii"},
 		{"ǆ ǅ Ǆ", "ǆ ǆ ǆ", "Ǆ Ǆ Ǆ", "Ǆ Ǆ Ǆ"},
-		{"a\xffB\xd0", "a\xffb\xd0", "A\xffB\xd0", "A\xffb\xd0"}, // what is no UTF-8 stays
+		{"a\xffB\xd0", "a\xffb\xd0", "A\xffB\xd0", "A\xffb\xd0"}, // invalid UTF-8 is unchanged
 		{"it's o'neil-smith 3rd _x", "it's o'neil-smith 3rd _x", "IT'S O'NEIL-SMITH 3RD _X", "It'S O'Neil-Smith 3rd _X"},
 	} {
 		if got := Lower(c.in); got != c.lower {
@@ -35,7 +35,7 @@ func TestCase(t *testing.T) {
 	}
 }
 
-// classes are PostgreSQL's, in the order of the query below.
+// classes are PostgreSQL's character classes, in the order of the query below.
 var classes = []struct {
 	name string
 	is   func(rune) bool
@@ -44,12 +44,12 @@ var classes = []struct {
 	{"print", IsPrint}, {"punct", IsPunct}, {"space", IsSpace}, {"upper", IsUpper}, {"xdigit", IsHexDigit},
 }
 
-// known is how many characters may be in another class than the C library of the oracle puts them,
-// which has another version of Unicode.
+// known is the maximum number of characters whose class may differ from that of the oracle's C
+// library, which has another version of Unicode.
 const known = 5000
 
-// TestCharacters compares every character with a real PostgreSQL. In the scripts up to Cyrillic
-// nothing differs.
+// TestCharacters compares every character with a real PostgreSQL. There are no differences in the
+// scripts up to Cyrillic.
 func TestCharacters(t *testing.T) {
 	dsn := os.Getenv("EXPRESSIONS_DSN")
 	if dsn == "" {

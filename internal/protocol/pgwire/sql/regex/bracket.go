@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// bracket is a bracket expression, or a border of words that is written as one.
+// bracket parses a bracket expression, or a word boundary in bracket notation.
 func (p *parser) bracket() (*node, error) {
 	for text, place := range map[string]byte{"[[:<:]]": 'm', "[[:>:]]": 'M'} {
 		if strings.HasPrefix(p.in[p.at:], text) {
@@ -40,7 +40,7 @@ func (p *parser) bracket() (*node, error) {
 	return &node{kind: char, set: s}, nil
 }
 
-// bracketItem is a class, a range or a character between brackets.
+// bracketItem parses a class, a range or a character between brackets.
 func (p *parser) bracketItem(first bool) ([]span, error) {
 	rest := p.in[p.at:]
 	if strings.HasPrefix(rest, "[:") {
@@ -93,7 +93,7 @@ func (p *parser) namedClass() ([]span, error) {
 	return append([]span(nil), members()...), nil
 }
 
-// bracketChar is one end of a range: a character, an escape, or a collating element of one
+// bracketChar parses one end of a range: a character, an escape, or a collating element of one
 // character.
 func (p *parser) bracketChar() (rune, error) {
 	rest := p.in[p.at:]

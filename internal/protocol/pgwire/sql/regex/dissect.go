@@ -2,8 +2,8 @@ package regex
 
 import "slices"
 
-// find finds the first match that begins at place from or later: its places and those of its groups
-// in m.groups.
+// find finds the first match that begins at position from or later. It stores the positions of the
+// match and its groups in m.groups.
 func (m *matcher) find(from int) bool {
 	if !m.known {
 		m.starts, m.known = m.reach(m.p.root, m.everywhere(), true), true
@@ -22,7 +22,8 @@ func (m *matcher) find(from int) bool {
 	return false
 }
 
-// ends returns where a match of n that begins at a place can end, those first that n prefers.
+// ends returns the positions where a match of n that begins at begin can end, in n's order of
+// preference.
 func (m *matcher) ends(n *node, begin int) []int {
 	all := m.reach(n, []int{begin}, false)
 	slices.Sort(all)
@@ -37,7 +38,7 @@ func (m *matcher) reaches(n *node, begin, end int) bool {
 	return slices.Contains(m.reach(n, []int{begin}, false), end)
 }
 
-// forget takes away what the groups in n have matched.
+// forget clears the groups in n.
 func (m *matcher) forget(n *node) {
 	if n.kind == group {
 		m.groups[2*n.number], m.groups[2*n.number+1] = -1, -1
@@ -49,8 +50,8 @@ func (m *matcher) forget(n *node) {
 	}
 }
 
-// dissect finds what the groups in n match when n matches the text from begin to end, and whether
-// its back references agree.
+// dissect determines what the groups in n match if n matches the text from begin to end. It reports
+// whether the back references agree.
 func (m *matcher) dissect(n *node, begin, end int) bool {
 	if m.spent(1) {
 		return false
@@ -81,7 +82,7 @@ func (m *matcher) dissect(n *node, begin, end int) bool {
 	return true
 }
 
-// cut finds where a ends and b begins.
+// cut finds the position where a ends and b begins.
 func (m *matcher) cut(a, b *node, begin, end int) bool {
 	to := m.reach(b, []int{end}, true)
 	if len(to) == 0 {
@@ -101,7 +102,8 @@ func (m *matcher) cut(a, b *node, begin, end int) bool {
 	return false
 }
 
-// refer reports whether the text from begin to end is what a group has matched, as often as wanted.
+// refer reports whether the text from begin to end consists of the required number of copies of a
+// group's match.
 func (m *matcher) refer(n *node, begin, end int) bool {
 	from, to := m.groups[2*n.number], m.groups[2*n.number+1]
 	if from < 0 {
@@ -123,8 +125,8 @@ func (m *matcher) refer(n *node, begin, end int) bool {
 	return true
 }
 
-// iterate cuts the text into matches of the kid. One that matches nothing is better than none,
-// unless the kid takes as little as it can.
+// iterate splits the text into matches of the kid. An empty match is preferred to none, unless the
+// kid is non-greedy.
 func (m *matcher) iterate(n *node, begin, end int) bool {
 	idle := n.min == 0 && begin == end
 	if idle && n.kids[0].flags&shorter != 0 {
@@ -146,7 +148,7 @@ func (m *matcher) iterate(n *node, begin, end int) bool {
 	return idle
 }
 
-// iteration is the state of iterate: live are the places from which the end can be reached.
+// iteration is the state of iterate. live holds the positions from which the end can be reached.
 type iteration struct {
 	m          *matcher
 	n          *node
@@ -156,8 +158,8 @@ type iteration struct {
 	cuts       []int // the ends of the matches so far
 }
 
-// from looks for the match number k, which begins at a place. A match of nothing
-// before the end counts only where min asks for one.
+// from looks for match number k, which begins at place. Before the end, an empty match counts only
+// if min requires it.
 func (i *iteration) from(place, k int) bool {
 	kid := i.n.kids[0]
 	if i.m.spent(1) {
@@ -170,7 +172,7 @@ func (i *iteration) from(place, k int) bool {
 		}
 		i.cuts = append(i.cuts, next)
 		switch {
-		case next == i.end: // PostgreSQL does not go on from there, even when it is not often enough yet
+		case next == i.end: // PostgreSQL stops here, even if min is not reached yet
 			if k >= i.min && i.verify() {
 				return true
 			}
@@ -182,7 +184,7 @@ func (i *iteration) from(place, k int) bool {
 	return false
 }
 
-// verify dissects the matches that were cut.
+// verify dissects the matches between the cuts.
 func (i *iteration) verify() bool {
 	begin := i.begin
 	for _, cut := range i.cuts {

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// classEscapes are the escapes for sets of characters; their capitals are what is not in them.
+// classEscapes are the escapes for character classes. Upper-case letters stand for the complements.
 var classEscapes = map[byte]string{'d': "digit", 'w': "word", 's': "space"}
 
-// characterEscapes stand for one character.
+// characterEscapes are the escapes for single characters.
 var characterEscapes = map[byte]rune{'a': 7, 'b': 8, 'B': '\\', 'e': 27, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11}
 
-// escape is a backslash and what follows it, outside of brackets.
+// escape parses an escape outside of brackets.
 func (p *parser) escape() (*node, error) {
 	if p.at+1 >= len(p.in) {
 		return nil, errEscape
@@ -36,7 +36,7 @@ func (p *parser) escape() (*node, error) {
 	return p.one(r), nil
 }
 
-// classEscape reads \d and the like.
+// classEscape parses \d and similar escapes.
 func (p *parser) classEscape() (set, bool) {
 	if p.at+1 >= len(p.in) {
 		return nil, false
@@ -53,8 +53,8 @@ func (p *parser) classEscape() (set, bool) {
 	return nil, false
 }
 
-// decimal reads the number after a backslash that may be that of a group. One that begins with 0 is
-// none.
+// decimal parses the number after a backslash, which may refer to a group. A number that begins
+// with 0 does not.
 func (p *parser) decimal() (number, digits int) {
 	rest := p.in[p.at+1:]
 	if rest[0] == '0' {
@@ -67,7 +67,7 @@ func (p *parser) decimal() (number, digits int) {
 	return number, digits
 }
 
-// reference is a back reference to a group that is complete.
+// reference returns a back reference to a completed group.
 func (p *parser) reference(number int) (*node, error) {
 	if number > len(p.groups) || p.groups[number-1] == nil || p.inLook {
 		return nil, errBackref
@@ -76,7 +76,7 @@ func (p *parser) reference(number int) (*node, error) {
 	return &node{kind: backref, number: number, kids: []*node{of}, min: 1, max: 1, flags: hasBackref}, nil
 }
 
-// escapedChar reads an escape that stands for one character.
+// escapedChar parses an escape for a single character.
 func (p *parser) escapedChar() (rune, error) {
 	p.at++
 	if p.at >= len(p.in) {
@@ -114,7 +114,7 @@ func (p *parser) escapedChar() (rune, error) {
 	return r, nil
 }
 
-// numbered reads the number of a character: least to most digits. An octal one is at most 255.
+// numbered parses a character code of least to most digits. An octal code is at most 255.
 func (p *parser) numbered(base, least, most int) (rune, error) {
 	value, digits := 0, 0
 	for digits < most && p.at < len(p.in) {

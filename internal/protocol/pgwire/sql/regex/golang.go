@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// plain is the pattern for Go's regexp, which is quicker; nil when it cannot match the same. finds
-// tells that it also finds the same matches: the longest ones, without groups, and with nothing
-// that depends on what is before the place where the search begins.
+// plain translates the pattern for Go's regexp, which is faster, or returns nil if Go cannot match
+// the same texts. finds reports whether Go also finds the same matches. That requires longest
+// matches, no groups, and no dependence on the text before the start of the search.
 func plain(root *node) (re *regexp.Regexp, finds bool) {
 	t := translator{finds: root.flags&(shorter|mixed|hasGroup) == 0}
 	if !t.write(root) {
@@ -27,10 +27,10 @@ type translator struct {
 	finds bool
 }
 
-// borders are those that Go has.
+// borders are the assertions that Go supports.
 var borders = map[byte]string{'^': `\A`, 'A': `\A`, '$': `\z`, 'Z': `\z`, '<': `(?m:^)`, '>': `(?m:$)`}
 
-// write writes a node; false: Go has no such thing.
+// write writes a node. It returns false if Go has no equivalent.
 func (t *translator) write(n *node) bool {
 	switch n.kind {
 	case look, backref:

@@ -1,49 +1,49 @@
 package regex
 
-// kind is what a node of the tree matches.
+// kind is the kind of a node.
 type kind byte
 
 const (
 	empty   kind = iota
 	char         // a character of the set
-	border       // a place where something holds
-	look         // a place that the kid begins at, or ends at when behind; or does not, when denied
-	cat          // the kids one after the other
-	alt          // one of the kids
+	border       // an assertion about a position
+	look         // a position where the kid begins, or ends if behind is set; negated if denied is set
+	cat          // the kids in sequence
+	alt          // any of the kids
 	repeat       // the kid min to max times
-	group        // the kid, remembered under a number
-	backref      // what the group matched, min to max times; the kid is the group
+	group        // a capturing group
+	backref      // the text that the group matched, min to max times; the kid is the group
 )
 
-// endless is a max without a limit.
+// endless is a max of infinity.
 const endless = -1
 
-// The flags of a node: which matches it prefers, and what its dissection has to look at.
+// Flags of a node: which matches it prefers, and what its dissection must consider.
 const (
-	longer  = 1 << iota // it takes as much as it can
-	shorter             // as little
-	mixed               // parts of it prefer differently
+	longer  = 1 << iota // greedy
+	shorter             // non-greedy
+	mixed               // its parts have different preferences
 	hasGroup
 	hasBackref
 )
 
 const preference = longer | shorter
 
-// node is a part of a pattern. It is not changed once made.
+// node is a part of a pattern. It is immutable.
 type node struct {
 	kind     kind
 	flags    int
 	set      set
-	place    byte // of a border: one of ^ $ A Z y Y m M, or < > for ^ and $ of lines
-	behind   bool // of look
-	denied   bool // of look
+	place    byte // for a border: one of ^ $ A Z y Y m M, or < > for ^ and $ of lines
+	behind   bool // for a look
+	denied   bool // for a look
 	kids     []*node
 	min, max int
-	number   int  // of a group or of a backref's group
-	whole    bool // its parts are of no interest: whatever it reaches is a match
+	number   int  // of the group, or of the group that a backref refers to
+	whole    bool // no dissection is needed: whatever it reaches is a match
 }
 
-// up is what the flags of a part mean for what it is a part of.
+// up returns the flags that a part propagates to its parent.
 func up(flags int) int {
 	if flags&preference == preference {
 		flags |= mixed
@@ -51,7 +51,8 @@ func up(flags int) int {
 	return flags &^ preference
 }
 
-// combine is the flags of two parts together: the preference is that of the first that has one.
+// combine returns the flags of two parts together. The preference is that of the first part that
+// has one.
 func combine(a, b int) int {
 	first := a & preference
 	if first == 0 {
@@ -60,11 +61,10 @@ func combine(a, b int) int {
 	return up(a|b) | first
 }
 
-// messy reports whether a part with such flags must be dissected.
+// messy reports whether a part with these flags must be dissected.
 func messy(flags int) bool { return flags&(mixed|hasGroup|hasBackref) != 0 }
 
-// size is how many characters and borders the node has, counting what is repeated as often as it
-// is.
+// size returns the number of characters and assertions in the node, with repetitions expanded.
 func (n *node) size() int {
 	total := 1
 	for _, kid := range n.kids {
@@ -79,7 +79,8 @@ func (n *node) size() int {
 	return min(total, 1<<30)
 }
 
-// unbound is the node without the conditions at its borders: what a back reference to it may match.
+// unbound returns the node without assertions: an upper bound of what a back reference to it may
+// match.
 func (n *node) unbound() *node {
 	if n.kind == border || n.kind == look {
 		return &node{kind: empty}

@@ -7,30 +7,30 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// The limits of a pattern.
+// Limits of a pattern.
 const (
-	maxRepeat = 255    // the most that {m,n} may ask for
-	maxDepth  = 400    // parentheses in parentheses
-	maxSize   = 200000 // characters, with what is repeated
+	maxRepeat = 255    // maximum in {m,n}
+	maxDepth  = 400    // nesting of parentheses
+	maxSize   = 200000 // characters, with repetitions expanded
 )
 
-// options are the flags of a pattern.
+// options are the options of a pattern.
 type options struct {
-	fold      bool // letters match in both cases
-	lines     bool // ^ and $ match at the borders of lines
-	noNewline bool // . and [^ ] do not match a new line
-	expanded  bool // white space and comments are left out
+	fold      bool // case-insensitive
+	lines     bool // ^ and $ match at line boundaries
+	noNewline bool // . and [^ ] do not match a newline
+	expanded  bool // white space and comments are ignored
 	literal   bool // no character is special
 }
 
-// parser reads an advanced regular expression.
+// parser parses an advanced regular expression.
 type parser struct {
 	options
 	in     string
 	at     int
 	depth  int
-	inLook bool    // groups in there are not remembered
-	groups []*node // by number from 1; nil: not complete
+	inLook bool    // groups do not capture there
+	groups []*node // by number from 1; nil: incomplete
 }
 
 func errPattern(what string) error {
@@ -53,7 +53,7 @@ var (
 	errFailed     = pgerror.New("2201B", "regular expression failed: regular expression is too complex")
 )
 
-// parse reads the whole pattern.
+// parse parses the whole pattern.
 func (p *parser) parse() (*node, error) {
 	if err := p.prefix(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (p *parser) parse() (*node, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.at < len(p.in): // a parenthesis too much
+	case p.at < len(p.in): // an unmatched closing parenthesis
 		return nil, errParens
 	case root.size() > maxSize:
 		return nil, errTooComplex
@@ -73,7 +73,7 @@ func (p *parser) parse() (*node, error) {
 	return root, nil
 }
 
-// prefix reads the directors *** and the options (?xyz) at the beginning.
+// prefix parses the directors *** and the options (?xyz) at the beginning.
 func (p *parser) prefix() error {
 	switch {
 	case p.literal:
@@ -100,7 +100,7 @@ func (p *parser) prefix() error {
 	return nil
 }
 
-// set sets the option of a letter; false: there is none.
+// set sets the option for a letter. It returns false if there is none.
 func (o *options) set(letter rune) bool {
 	switch letter {
 	case 'i':
@@ -136,7 +136,7 @@ func (p *parser) plainText() *node {
 	return all
 }
 
-// one is a character that stands for itself.
+// one returns a node for a literal character.
 func (p *parser) one(r rune) *node {
 	if p.fold {
 		return &node{kind: char, set: bothCases(r)}
@@ -144,7 +144,7 @@ func (p *parser) one(r rune) *node {
 	return &node{kind: char, set: set{{r, r}}}
 }
 
-// alternatives reads up to a closing parenthesis or the end.
+// alternatives parses up to a closing parenthesis or the end.
 func (p *parser) alternatives() (*node, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, errTooComplex
@@ -167,13 +167,13 @@ func (p *parser) alternatives() (*node, error) {
 	return all, nil
 }
 
-// sees reports whether the next character is c, after what is left out.
+// sees reports whether the next character is c, after ignored text.
 func (p *parser) sees(c byte) bool {
 	p.skip()
 	return p.at < len(p.in) && p.in[p.at] == c
 }
 
-// skip passes over white space and comments, where they are left out, and comments in (?#).
+// skip skips (?#) comments and, in expanded syntax, white space and comments.
 func (p *parser) skip() {
 	for p.at < len(p.in) {
 		rest := p.in[p.at:]
@@ -204,9 +204,9 @@ func (p *parser) ended() bool {
 	return p.sees('|') || p.sees(')') || p.at >= len(p.in)
 }
 
-// branch reads a row of atoms. Those at its beginning that agree in what they prefer, and have
-// nothing to remember, are one part; then comes one that does not fit, and what follows is a branch
-// again. So PostgreSQL cuts it, and the cuts decide what groups match.
+// branch parses a sequence of atoms. The leading atoms that have the same preference and capture
+// nothing form one part. They are followed by the first atom that does not fit, and the rest is a
+// branch again. PostgreSQL splits in the same way, which determines what groups match.
 func (p *parser) branch() (*node, error) {
 	row := &node{kind: cat, whole: true}
 	for !p.ended() {
@@ -243,12 +243,12 @@ func (p *parser) branch() (*node, error) {
 	return row, nil
 }
 
-// joined is a and then b.
+// joined returns the concatenation of a and b.
 func joined(a, b *node) *node {
 	return &node{kind: cat, kids: []*node{a, b}, flags: combine(a.flags, b.flags)}
 }
 
-// atom reads what a quantifier may follow, or a border.
+// atom parses an atom, which a quantifier may follow, or an assertion.
 func (p *parser) atom() (*node, error) {
 	c := p.in[p.at]
 	switch c {
@@ -279,7 +279,7 @@ func (p *parser) atom() (*node, error) {
 	return p.one(r), nil
 }
 
-// without is all characters but those, and but a new line where that is not matched.
+// without returns the complement of s, without the newline if noNewline is set.
 func (p *parser) without(s set) set {
 	if p.noNewline {
 		s = union(append([]span{{'\n', '\n'}}, s...))
@@ -317,7 +317,7 @@ func (p *parser) parenthesis() (*node, error) {
 	return g, nil
 }
 
-// closed reads up to the closing parenthesis and beyond it.
+// closed parses up to and including the closing parenthesis.
 func (p *parser) closed() (*node, error) {
 	inner, err := p.alternatives()
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Pattern is a compiled regular expression. It may be used by several goroutines.
+// Pattern is a compiled regular expression. It is safe for concurrent use.
 type Pattern struct {
 	root    *node
 	fold    bool
 	groups  []*node
-	plain   *regexp.Regexp // Go's, that matches the same texts; nil: there is none
-	findsIt bool           // plain finds the same matches in them, too
+	plain   *regexp.Regexp // matches the same texts; nil: none
+	findsIt bool           // plain also finds the same matches
 }
 
-// Patterns are compiled once, as long as there is room for them.
+// patterns caches compiled patterns.
 var patterns struct {
 	sync.RWMutex
 	byText map[key]*Pattern
@@ -28,11 +28,11 @@ type key struct {
 	options
 }
 
-// maxPatterns is how many compiled patterns are kept.
+// maxPatterns is the maximum number of cached patterns.
 const maxPatterns = 500
 
-// Compile compiles a pattern with PostgreSQL's flags; global tells that the flag g is among them,
-// which is for the caller. Errors are PostgreSQL's: 2201B for a pattern, 22023 for a flag.
+// Compile compiles a pattern with PostgreSQL's flags. global reports whether the flag g is set,
+// which the caller handles. Errors are PostgreSQL's: 2201B for a pattern, 22023 for a flag.
 func Compile(text, flags string) (p *Pattern, global bool, err error) {
 	k := key{text: text}
 	for _, f := range flags {
@@ -75,10 +75,10 @@ func compile(k key) (*Pattern, error) {
 	return p, nil
 }
 
-// Groups returns how many groups the pattern has.
+// Groups returns the number of groups in the pattern.
 func (p *Pattern) Groups() int { return len(p.groups) }
 
-// Match reports whether s has a match. The error is 2201B: it took too long to find out.
+// Match reports whether s has a match. It returns the error 2201B if matching takes too many steps.
 func (p *Pattern) Match(s string) (bool, error) {
 	if p.plain != nil {
 		return p.plain.MatchString(s), nil
@@ -91,7 +91,7 @@ func (p *Pattern) Match(s string) (bool, error) {
 	return found, nil
 }
 
-// Find returns the first match, as All does; nil when there is none.
+// Find returns the first match, in the format of All, or nil if there is none.
 func (p *Pattern) Find(s string) ([]int, error) {
 	all, err := p.All(s, 0, 1)
 	if len(all) == 0 {
@@ -100,9 +100,9 @@ func (p *Pattern) Find(s string) ([]int, error) {
 	return all[0], err
 }
 
-// All returns the matches that begin at the offset from or later, limit of them at most (-1: all of
-// them). Each is the offsets in s of its begin and end, and those of its groups: -1 for a group
-// that has not matched. A match of nothing may follow right after another match.
+// All returns the matches that begin at offset from or later, at most limit (-1: no limit). Each
+// match consists of its start and end offsets in s, followed by those of its groups, -1 for a group
+// that did not match. An empty match may directly follow another match.
 func (p *Pattern) All(s string, from, limit int) (all [][]int, err error) {
 	switch {
 	case from > len(s):

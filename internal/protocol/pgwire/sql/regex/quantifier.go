@@ -2,17 +2,17 @@ package regex
 
 import "strings"
 
-// quantifier is how often an atom is wanted, and whether rather more or rather less often.
+// quantifier is a repetition count and a preference for more or fewer repetitions.
 type quantifier struct{ min, max, prefers int }
 
-// counts reports whether a brace begins a quantifier; before anything but a digit it stands for
-// itself.
+// counts reports whether a brace begins a quantifier. A brace that is not followed by a digit is
+// literal.
 func (p *parser) counts() bool {
 	rest := p.in[p.at:]
 	return len(rest) > 1 && rest[0] == '{' && rest[1] >= '0' && rest[1] <= '9'
 }
 
-// quantifier reads the one at hand, if there is one.
+// quantifier parses a quantifier, if there is one.
 func (p *parser) quantifier() (quantifier, error) {
 	p.skip()
 	if p.at >= len(p.in) {
@@ -36,7 +36,7 @@ func (p *parser) quantifier() (quantifier, error) {
 	return q, nil
 }
 
-// modest reads the question mark that asks for as little as possible.
+// modest parses the question mark of a non-greedy quantifier.
 func (p *parser) modest() int {
 	if p.at < len(p.in) && p.in[p.at] == '?' {
 		p.at++
@@ -45,7 +45,7 @@ func (p *parser) modest() int {
 	return longer
 }
 
-// counted reads {m}, {m,} and {m,n}. {m} prefers what its operand prefers.
+// counted parses {m}, {m,} and {m,n}. {m} has the preference of its operand.
 func (p *parser) counted() (quantifier, error) {
 	body, _, ok := strings.Cut(p.in[p.at+1:], "}")
 	if !ok {
@@ -68,7 +68,7 @@ func (p *parser) counted() (quantifier, error) {
 	return q, nil
 }
 
-// number reads a count; too big a one when it is none.
+// number parses a count. It returns a number above the limit if the text is not a count.
 func number(s string) int {
 	n := 0
 	for i := range len(s) {
@@ -80,7 +80,7 @@ func number(s string) int {
 	return n
 }
 
-// plain repeats an atom whose parts are of no interest.
+// plain repeats an atom that need not be dissected.
 func (q quantifier) plain(atom *node) *node {
 	if q.min == 1 && q.max == 1 {
 		return atom
@@ -88,7 +88,8 @@ func (q quantifier) plain(atom *node) *node {
 	return &node{kind: repeat, min: q.min, max: q.max, kids: []*node{atom}, flags: combine(q.prefers, atom.flags), whole: true}
 }
 
-// apply repeats an atom that has to be dissected, or prefers otherwise than what is before it.
+// apply repeats an atom that must be dissected, or whose preference differs from that of the
+// preceding atoms.
 func (q quantifier) apply(atom *node) *node {
 	prefers := atom.flags & (preference | mixed)
 	switch {
@@ -105,7 +106,7 @@ func (q quantifier) apply(atom *node) *node {
 	return &node{kind: repeat, min: q.min, max: q.max, kids: []*node{atom}, flags: combine(q.prefers, atom.flags)}
 }
 
-// lastOfMany makes of x{m,n} a x{m-1,n-1}x: groups are those of the last time.
+// lastOfMany converts x{m,n} to x{m-1,n-1}x, because groups have the values of the last repetition.
 func (q quantifier) lastOfMany(atom *node) *node {
 	flags := combine(q.prefers, atom.flags)
 	before := &node{kind: repeat, min: q.min - 1, max: q.max - 1, kids: []*node{atom}, flags: flags & preference, whole: true}

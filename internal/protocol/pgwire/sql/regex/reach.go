@@ -7,21 +7,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
-// maxSteps is how many places of the text are looked at before a match is given up: about a second.
+// maxSteps is the number of positions examined before matching fails: about a second.
 const maxSteps = 20_000_000
 
-// matcher matches one text. Places are between characters: 0 is before the first one.
+// matcher matches one text. Positions are between characters: 0 is before the first character.
 type matcher struct {
 	p       *Pattern
 	s       string
 	text    []rune
-	offsets []int // of each place in s, in bytes
-	groups  []int // the places of the groups being found: begin and end of each; -1 without one
-	starts  []int // where matches can begin, in order; found when first wanted
-	known   bool  // starts are found
+	offsets []int // byte offsets in s of the positions
+	groups  []int // start and end positions of the match and its groups; -1 if unmatched
+	starts  []int // positions where matches can begin, sorted; computed on demand
+	known   bool  // starts is computed
 	looks   map[*node][]bool
 	steps   int
-	marks   []*marks // free ones
+	marks   []*marks // free sets for reuse
 }
 
 func (p *Pattern) matcher(s string) *matcher {
@@ -36,13 +36,13 @@ func (p *Pattern) matcher(s string) *matcher {
 	return m
 }
 
-// marks is a set of places that is emptied at once.
+// marks is a set of positions that can be cleared in constant time.
 type marks struct {
 	at      []uint32
 	current uint32
 }
 
-// add reports whether place was not yet in the set.
+// add adds a position and reports whether it was new.
 func (m *marks) add(place int) bool {
 	if m.at[place] == m.current {
 		return false
@@ -63,13 +63,13 @@ func (m *matcher) newMarks() *marks {
 
 func (m *matcher) free(one *marks) { m.marks = append(m.marks, one) }
 
-// spent counts steps; true: there were too many, and what is found is not to be used.
+// spent counts steps. It returns true once there are too many; results are invalid then.
 func (m *matcher) spent(n int) bool {
 	m.steps += n
 	return m.steps > maxSteps
 }
 
-// everywhere is all places.
+// everywhere returns all positions.
 func (m *matcher) everywhere() []int {
 	all := make([]int, len(m.text)+1)
 	for i := range all {
@@ -78,9 +78,9 @@ func (m *matcher) everywhere() []int {
 	return all
 }
 
-// reach returns the places where a match of n can end that begins at one of from; with back, those
-// where one can begin that ends at one of from. Each comes once. A back reference counts as
-// whatever its group could match.
+// reach returns the positions where a match of n that begins at one of from can end. If back is
+// set, it returns the positions where a match that ends at one of from can begin. The result has no
+// duplicates. A back reference matches whatever its group could match.
 func (m *matcher) reach(n *node, from []int, back bool) []int {
 	if len(from) == 0 || m.spent(len(from)+1) {
 		return nil
@@ -145,8 +145,8 @@ func (m *matcher) either(kids []*node, from []int, back bool) []int {
 	return to
 }
 
-// repeated goes min times, and then on from places that are new, until there are none or max is
-// reached.
+// repeated applies the kid min times, and then repeats from new positions until there are none or
+// max is reached.
 func (m *matcher) repeated(n *node, from []int, back bool) []int {
 	kid := n.kids[0]
 	for range n.min {
@@ -170,7 +170,7 @@ func (m *matcher) repeated(n *node, from []int, back bool) []int {
 	return all
 }
 
-// holds reports whether what a border or a look asks for holds at a place.
+// holds reports whether the assertion n holds at a position.
 func (m *matcher) holds(n *node, place int) bool {
 	if n.kind == look {
 		return m.looked(n)[place] != n.denied
@@ -196,7 +196,8 @@ func (m *matcher) holds(n *node, place int) bool {
 	return before && !after // M
 }
 
-// looked finds the places where the kid begins, or ends when looking behind, all at once.
+// looked returns, for all positions, whether the kid matches from there, or up to there for a
+// look-behind.
 func (m *matcher) looked(n *node) []bool {
 	if known, ok := m.looks[n]; ok {
 		return known
@@ -212,7 +213,7 @@ func (m *matcher) looked(n *node) []bool {
 	return all
 }
 
-// same reports whether two parts of the text are the same, in any case when cases fold.
+// same reports whether two parts of the text are equal, ignoring case if fold is set.
 func (m *matcher) same(a, b []rune) bool {
 	for i, r := range a {
 		if r != b[i] && !(m.p.fold && pgtext.LowerRune(r) == pgtext.LowerRune(b[i])) {

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// all returns the matches with their groups: "whole|first|second", ~ for a group that has not
-// matched.
+// all returns the matches with their groups: "whole|first|second", with ~ for a group that did not
+// match.
 func all(t *testing.T, pattern, flags, s string) (found []string) {
 	t.Helper()
 	p, _, err := Compile(pattern, flags)
@@ -38,7 +38,8 @@ func all(t *testing.T, pattern, flags, s string) (found []string) {
 	return found
 }
 
-// What PostgreSQL 15 finds; thousands of random patterns are compared in test/sql/expressions.
+// The expected results are those of PostgreSQL 15. test/sql/expressions compares thousands of
+// random patterns.
 func TestAll(t *testing.T) {
 	for _, c := range []struct {
 		pattern, flags, s string
@@ -104,8 +105,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A pattern without back references takes a time that grows with the text only; others are given
-// up.
+// The time for a pattern without back references depends only on the length of the text. Other
+// patterns may hit the step limit.
 func TestSteps(t *testing.T) {
 	long := strings.Repeat("a", 200_000)
 	for _, pattern := range []string{`(?:a*)*\mb`, `(?=.*b)a`, `^(?!.*b.*c)\y(a|aa)+\M`, `(?:a?){30}a{30}\y`, `(?<=b.*)a\Y`} {
@@ -126,7 +127,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// FuzzCompile: no pattern makes it panic, and what it finds lies in the text.
+// FuzzCompile: no pattern panics, and matches lie within the text.
 func FuzzCompile(f *testing.F) {
 	f.Add(`(a|b)*?\1{2,3}(?=\w)[^a-c[:alpha:]]`, "in", "abab бв")
 	f.Add(`(?i)\m\x{41}\012[[=a=]-]`, "x", "A\xff")

@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
-// span is the characters from lo to hi.
+// span is the range of characters from lo to hi.
 type span struct{ lo, hi rune }
 
-// set is a set of characters: spans in order that do not touch.
+// set is a set of characters: sorted spans that do not touch.
 type set []span
 
 // has reports whether r is in the set.
@@ -29,7 +29,7 @@ func (s set) has(r rune) bool {
 	return found
 }
 
-// union makes a set of spans in any order.
+// union returns the set of spans given in any order.
 func union(spans []span) set {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
 	var s set
@@ -43,7 +43,7 @@ func union(spans []span) set {
 	return s
 }
 
-// not is all characters that are not in s.
+// not returns the complement of s.
 func (s set) not() set {
 	var others set
 	next := rune(0)
@@ -59,7 +59,7 @@ func (s set) not() set {
 	return others
 }
 
-// folded adds the other cases of the characters of a span, as many as PostgreSQL looks at.
+// folded adds the other cases of the characters of a span, up to PostgreSQL's limit.
 func folded(one span) []span {
 	const most = 100000
 	spans := []span{one}
@@ -73,20 +73,20 @@ func folded(one span) []span {
 	return spans
 }
 
-// bothCases is a character in lower and in upper case. A letter for titles is neither, so it does
+// bothCases returns a character in lower and upper case. A title-case letter is neither, so it does
 // not match itself.
 func bothCases(r rune) set {
 	low, up := pgtext.LowerRune(r), pgtext.UpperRune(r)
 	return union([]span{{low, low}, {up, up}})
 }
 
-// Letters end here, but for the private ones; white space and the like ends earlier.
+// The last letter, except for private-use characters, and the last space or control character.
 const (
 	lastLetter = 0x323FF
 	lastSpace  = 0x3000
 )
 
-// classes are the named classes; each is found by asking for all characters once.
+// classes are the named classes. Each is computed once, by testing all characters.
 var classes = map[string]func() set{
 	"alpha": class(pgtext.IsAlpha, lastLetter), "alnum": class(pgtext.IsAlnum, lastLetter), "lower": class(pgtext.IsLower, lastLetter),
 	"upper": class(pgtext.IsUpper, lastLetter), "word": class(isWord, lastLetter),

@@ -7,10 +7,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// MaxDims is how many dimensions an array may have.
+// MaxDims is the maximum number of dimensions of an array.
 const MaxDims = 6
 
-// NewArray returns an array of one dimension, counted from 1; empty for no elements.
+// NewArray returns a one-dimensional array with the lower bound 1, or an empty array if there are
+// no elements.
 func NewArray(elem *Type, elems []Datum) *Array {
 	a := &Array{Elem: elem, Elems: elems}
 	if len(elems) > 0 {
@@ -32,18 +33,18 @@ func malformedArray(s, detail string, args ...any) error {
 	return pgerror.New(pgerror.InvalidText, "malformed array literal: \"%s\"", s).WithDetail(detail, args...)
 }
 
-// arrayParser reads the text form of an array.
+// arrayParser parses the text format of an array.
 type arrayParser struct {
 	text  string
 	at    int
-	shown int // where the braces begin: errors show the text from there
+	shown int // start of the braces; errors show the text from there
 	elem  *Type
 	set   *Settings
-	dims  []Dim // as far as they are known: Len is that of the first sub-array of each depth, -1 before its end
+	dims  []Dim // as far as known: Len is that of the first sub-array of each depth, -1 before its end
 	words []arrayWord
 }
 
-// arrayWord is an element before it is read: an array's form is checked first.
+// arrayWord is an unparsed element: the structure of the array is checked first.
 type arrayWord struct {
 	text   string
 	quoted bool
@@ -84,7 +85,7 @@ func parseArray(elem *Type, s string, set *Settings) (Datum, error) {
 	return a, nil
 }
 
-// elements reads the words that were found.
+// elements parses the words as elements.
 func (p *arrayParser) elements(a *Array) (err error) {
 	a.Elems = make([]Datum, len(p.words))
 	for i, w := range p.words {
@@ -104,7 +105,7 @@ func (p *arrayParser) skip() {
 	}
 }
 
-// peek is the character at hand; 0 at the end.
+// peek returns the current character, or 0 at the end.
 func (p *arrayParser) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -112,7 +113,7 @@ func (p *arrayParser) peek() byte {
 	return 0
 }
 
-// bounds reads [1:2][0:3]= before the braces; nil when it is not there.
+// bounds parses [1:2][0:3]= before the braces. It returns nil if there are none.
 func (p *arrayParser) bounds() ([]Dim, error) {
 	var dims []Dim
 	for {
@@ -161,18 +162,18 @@ func (p *arrayParser) errEnd() error {
 	return malformedArray(p.text[p.shown:], "Unexpected end of input.")
 }
 
-// level reads one pair of braces and what is between them.
+// level parses one pair of braces and its contents.
 func (p *arrayParser) level(depth int) error {
 	if depth == MaxDims {
 		return tooManyDims(depth + 1)
 	}
 	if depth == len(p.dims) {
 		if len(p.words) > 0 {
-			return p.errMatch() // elements of this depth came first
+			return p.errMatch() // elements of this depth came before
 		}
 		p.dims = append(p.dims, Dim{Len: -1, Lower: 1})
 	}
-	p.at++ // the brace
+	p.at++ // skip the brace
 	count, empty := int32(0), false
 	for {
 		p.skip()
@@ -223,7 +224,7 @@ func (p *arrayParser) closed(depth int, count int32) error {
 	return nil
 }
 
-// element reads one element, quoted or not.
+// element parses one element, quoted or not.
 func (p *arrayParser) element() error {
 	text, quoted, err := p.word()
 	p.words = append(p.words, arrayWord{text, quoted})
@@ -250,7 +251,7 @@ func (p *arrayParser) word() (text string, quoted bool, err error) {
 		}
 		return "", false, p.errEnd()
 	}
-	end := 0 // of what counts: blanks before the next comma do not, unless escaped
+	end := 0 // of the significant part: unescaped blanks before the next comma are dropped
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == ',' || c == '}':
@@ -295,7 +296,7 @@ func appendArray(dst []byte, a *Array, set *Settings) []byte {
 	return dst
 }
 
-// appendLevel writes the elements of one depth and returns those that are left.
+// appendLevel writes the elements of one depth and returns the remaining elements.
 func appendLevel(dst []byte, a *Array, depth int, elems []Datum, set *Settings) ([]byte, []Datum) {
 	dst = append(dst, '{')
 	for i := range a.Dims[depth].Len {

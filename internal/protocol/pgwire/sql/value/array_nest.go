@@ -2,7 +2,7 @@ package value
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
-// NestArrays makes an array of one more dimension of arrays; NULL ones count as empty.
+// NestArrays returns an array with one more dimension than its parts. NULL parts count as empty.
 func NestArrays(elem *Type, parts []Datum) (Datum, error) {
 	made := &Array{Elem: elem}
 	empty := 0
@@ -32,10 +32,10 @@ func errNotMatching() error {
 	return pgerror.New(ArraySubscriptError, "multidimensional arrays must have array expressions with matching dimensions")
 }
 
-// ArraySubscriptError is the SQLSTATE of wrong dimensions.
+// ArraySubscriptError is the SQLSTATE of invalid dimensions.
 const ArraySubscriptError = "2202E"
 
-// SameDims reports whether arrays of these dimensions have the same form.
+// SameDims reports whether two lists of dimensions are equal.
 func SameDims(a, b []Dim) bool {
 	if len(a) != len(b) {
 		return false

@@ -1,12 +1,12 @@
 package value
 
-// ArrayBound is a subscript; given is false where the array's own bound is meant.
+// ArrayBound is a subscript. If Given is false, it stands for the bound of the array.
 type ArrayBound struct {
 	At    int32
 	Given bool
 }
 
-// ElementAt returns one element, NULL when there is none there.
+// ElementAt returns an element, or NULL if there is none at the subscripts.
 func ElementAt(a *Array, at []ArrayBound) Datum {
 	if len(at) != len(a.Dims) || len(at) == 0 {
 		return nil
@@ -22,7 +22,8 @@ func ElementAt(a *Array, at []ArrayBound) Datum {
 	return a.Elems[i]
 }
 
-// SliceArray returns a part of an array, its bounds counted from 1; empty when nothing is there.
+// SliceArray returns a slice of an array, with lower bounds of 1. It is empty if nothing is in the
+// range.
 func SliceArray(a *Array, lower, upper []ArrayBound) Datum {
 	empty := &Array{Elem: a.Elem}
 	if len(upper) > len(a.Dims) || len(a.Dims) == 0 {

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// ParseBinary reads the binary form of a value, as PostgreSQL's receive functions do. It keeps
-// nothing of b.
+// ParseBinary parses the binary format of a value like PostgreSQL's receive functions. It does not
+// keep b.
 func ParseBinary(t *Type, b []byte) (Datum, error) {
 	if width := t.binaryWidth(); width > 0 && len(b) != width {
 		return nil, wrongLength(t, len(b) < width)
@@ -79,7 +79,7 @@ func parseBinaryMore(t *Type, b []byte) (Datum, error) {
 	return nil, pgerror.New(pgerror.UndefinedFunction, "no binary input function available for type %s", t)
 }
 
-// binaryWidth is the length of the binary form where it is fixed, else 0.
+// binaryWidth returns the length of the binary format, or 0 if it varies.
 func (t *Type) binaryWidth() int {
 	switch t {
 	case Bool, Int2, Int4, Int8, Float4, Float8, UUID, DateType, TimeType, TimestampType, TimestampTZType, IntervalType:
@@ -116,7 +116,7 @@ func parseBinaryText(t *Type, b []byte) (Datum, error) {
 	return s, nil
 }
 
-// AppendBinary appends the binary form of d, which is not nil, to dst.
+// AppendBinary appends the binary format of d, which must not be nil, to dst.
 func AppendBinary(dst []byte, t *Type, d Datum) ([]byte, error) {
 	switch d := d.(type) {
 	case string:
@@ -172,10 +172,10 @@ func appendBinaryString(dst []byte, t *Type, s string) ([]byte, error) {
 	return append(dst, s...), nil
 }
 
-// cNaN is the NaN of C; that of Go has other bits.
+// cNaN is the bit pattern of NaN in C, which differs from Go's.
 const cNaN = 0x7ff8000000000000
 
-// The signs of a numeric in its binary form.
+// Signs in the binary format of a numeric.
 const (
 	signPositive = 0x0000
 	signNegative = 0x4000
@@ -184,8 +184,8 @@ const (
 	signMinusInf = 0xF000
 )
 
-// parseBinaryNumeric reads: number of base-10,000 digits, weight of the first, sign, digits after
-// the point, the digits.
+// parseBinaryNumeric parses: number of base-10,000 digits, weight of the first, sign, digits after
+// the decimal point, the digits.
 func parseBinaryNumeric(b []byte) (Datum, error) {
 	const header = 8
 	if len(b) < header {
@@ -225,7 +225,7 @@ func parseBinaryNumeric(b []byte) (Datum, error) {
 	if sign == signNegative {
 		unscaled.Neg(unscaled)
 	}
-	// What is beyond the scale is cut off, as PostgreSQL does.
+	// Digits beyond the scale are truncated, as in PostgreSQL.
 	own := int32(count)*baseDigits - (weight+1)*baseDigits
 	if own < 0 {
 		unscaled, own = unscaled.Mul(unscaled, pow10(-own)), 0
@@ -250,7 +250,7 @@ func appendBinaryNumeric(dst []byte, n Numeric) []byte {
 		head(0, 0, signMinusInf, 32)
 		return dst
 	}
-	// Digits in groups of four from the point on both sides.
+	// Groups of four digits, aligned to the decimal point.
 	groups := floorDiv(n.scale+baseDigits-1, baseDigits)
 	digits := new(big.Int).Abs(Numeric{unscaled: n.unscaled, scale: n.scale}.rescale(groups * baseDigits)).String()
 	if over := len(digits) % baseDigits; over > 0 {

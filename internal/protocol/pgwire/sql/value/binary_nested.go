@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// reader takes a binary form apart.
+// reader reads the components of a binary format.
 type reader struct{ codec.Reader }
 
 func newReader(b []byte) *reader { return &reader{codec.NewReader(b)} }
 
 func (r *reader) int32() int32 { return int32(r.Uint32()) }
 
-// value reads a length and a value of that length; a length of -1 is NULL.
+// value reads a length and a value of that length. The length -1 stands for NULL.
 func (r *reader) value(t *Type) Datum {
 	n := r.int32()
 	if n == -1 {
@@ -32,7 +32,7 @@ func (r *reader) value(t *Type) Datum {
 	return d
 }
 
-// Err returns the first failure, in PostgreSQL's words.
+// Err returns the first error, with PostgreSQL's text.
 func (r *reader) Err() error {
 	err := r.Reader.Err()
 	if err == codec.ErrTruncated {
@@ -53,7 +53,7 @@ func (r *reader) end(d Datum) (Datum, error) {
 
 const minElementBytes = 4 // its length
 
-// parseBinaryArray reads: number of dimensions, whether there are NULLs, OID of the elements,
+// parseBinaryArray parses: number of dimensions, whether there are NULLs, OID of the element type,
 // length and lower bound of each dimension, the elements.
 func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 	r := newReader(b)
@@ -107,7 +107,7 @@ func typeName(oid uint32) string {
 	return "???"
 }
 
-// parseBinaryRecord reads: number of fields; of each the OID of its type and its value.
+// parseBinaryRecord parses: number of fields; for each, the OID of its type and its value.
 func parseBinaryRecord(t *Type, b []byte) (Datum, error) {
 	if t.OID == oidRecord && t.Fields == nil {
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "input of anonymous composite types is not implemented")

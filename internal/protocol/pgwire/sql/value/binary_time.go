@@ -14,7 +14,8 @@ func (t *Type) isTime() bool {
 	return false
 }
 
-// parseBinaryTime reads a date or time of the right length: numbers, as they are kept.
+// parseBinaryTime parses a date or time, whose length the caller has checked. The format is the
+// internal representation.
 func parseBinaryTime(t *Type, b []byte) (Datum, error) {
 	if t == DateType {
 		d := Date(binary.BigEndian.Uint32(b))

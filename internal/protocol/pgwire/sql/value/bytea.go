@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// parseBytea reads the hex form (\x0102) and the escape form (\001\002).
+// parseBytea parses the hex format (\x0102) and the escape format (\001\002).
 func parseBytea(s string) (Datum, error) {
 	if rest, ok := strings.CutPrefix(s, `\x`); ok {
 		return parseHex(rest)

@@ -9,9 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Cast converts d and fits it to typmod (-1: none); NULL stays NULL. explicit is of a CAST or ::,
-// which may cut what an assignment refuses to cut. Whether the cast is allowed at all, is for the
-// caller to know.
+// Cast converts d and applies typmod (-1: none). NULL stays NULL. explicit is set for CAST and ::,
+// which may truncate where an assignment fails. The caller checks that the cast is allowed.
 func Cast(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings) (Datum, error) {
 	if d == nil {
 		return nil, nil
@@ -72,7 +71,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 			return convertRecord(from, to, v, explicit, set)
 		}
 	}
-	if to == IntervalType && from == Unknown { // a literal: its typmod says what a number without a unit means
+	if to == IntervalType && from == Unknown { // for a literal, the typmod determines the unit of a plain number
 		return datum(parseInterval(String(from, d, set), typmod, set))
 	}
 	return Parse(to, String(from, d, set), set)
@@ -155,8 +154,8 @@ func convertNumeric(to *Type, v Numeric, set *Settings) (Datum, error) {
 	return Parse(to, v.String(), set)
 }
 
-// convertString casts between the types whose values are strings, where it is not by reading the
-// text anew.
+// convertString casts between types whose values are strings, unless the cast parses the text
+// again.
 func convertString(from, to *Type, v string) (done bool, _ Datum, err error) {
 	if from == BPChar && to.Category == 'S' && to != BPChar {
 		v = strings.TrimRight(v, " ")
@@ -233,7 +232,7 @@ func convertRecord(from, to *Type, v Record, explicit bool, set *Settings) (Datu
 	return result, nil
 }
 
-// HstoreOfArray is hstore(text[]): keys and values in turn, or rows of two.
+// HstoreOfArray implements hstore(text[]): alternating keys and values, or rows of two.
 func HstoreOfArray(a *Array) (Datum, error) {
 	switch {
 	case len(a.Dims) > 2:
@@ -255,8 +254,8 @@ func HstoreOfArray(a *Array) (Datum, error) {
 	return hstore.New(pairs), nil
 }
 
-// Fit makes d fit the typmod of t: numeric(p, s), varchar(n), timestamp(p) and their like. An
-// assignment that would cut a text is refused unless only blanks are cut.
+// Fit applies the typmod of t to d: numeric(p, s), varchar(n), timestamp(p) and so on. It returns
+// an error if an assignment would truncate a text, unless only blanks are removed.
 func Fit(t *Type, d Datum, typmod int32, explicit bool) (Datum, error) {
 	if typmod < 0 || d == nil {
 		return d, nil

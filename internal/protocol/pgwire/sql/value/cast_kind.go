@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// CastNone says that a value of one type cannot become one of another. What is no CastNone is a
-// letter as in pg_cast.castcontext.
+// CastNone means that there is no cast between two types. Other casts have the letter of
+// pg_cast.castcontext.
 const CastNone byte = 0
 
-// castList is pg_cast: from, then what it casts to with a letter for how.
+// castList is pg_cast: the source type, followed by the target types with their cast contexts.
 const castList = `
 int2: int4 i, int8 i, float4 i, float8 i, numeric i, oid i, regproc i, regprocedure i, regoper i, regoperator i, regclass i, regtype i,
  regrole i, regnamespace i, regcollation i
@@ -50,7 +50,7 @@ jsonb: json a, bool e, numeric e, int2 e, int4 e, int8 e, float4 e, float8 e
 hstore: json e, jsonb e
 _text: hstore e`
 
-// casts waits for its first use: the types are made in the order of the files.
+// casts is computed on first use, because the types are initialized in the order of the files.
 var casts = sync.OnceValue(parseCasts)
 
 func parseCasts() map[[2]*Type]byte {
@@ -65,8 +65,8 @@ func parseCasts() map[[2]*Type]byte {
 	return all
 }
 
-// BinaryCoercible reports whether a value of from is one of to as it stands, so that a function for
-// to takes it unchanged.
+// BinaryCoercible reports whether values of from are also valid values of to, so that a function
+// for to accepts them unchanged.
 func BinaryCoercible(from, to *Type) bool {
 	switch {
 	case from == to:
@@ -87,6 +87,6 @@ func BinaryCoercible(from, to *Type) bool {
 	return false
 }
 
-// ListedCast is the entry of pg_cast for two types, CastNone when there is none: casts by text, and
-// those of arrays, are not listed.
+// ListedCast returns the pg_cast entry for two types, or CastNone if there is none. Casts by text
+// and casts of arrays are not listed.
 func ListedCast(from, to *Type) byte { return casts()[[2]*Type{from, to}] }

@@ -2,7 +2,7 @@ package value
 
 import "math"
 
-// convertTime casts between dates and times; done is false for a target that is not one.
+// convertTime casts between dates and times. done is false if the target type is neither.
 func convertTime(to *Type, d Datum, set *Settings) (done bool, _ Datum, err error) {
 	if !to.isTime() {
 		return false, nil, nil
@@ -85,7 +85,7 @@ func (t Timestamp) date() Date {
 	return day
 }
 
-// timeOfDay is NULL for an infinity.
+// timeOfDay returns the time of day, or NULL for an infinity.
 func (t Timestamp) timeOfDay() Datum {
 	if t.IsInfinite() {
 		return nil
@@ -94,7 +94,7 @@ func (t Timestamp) timeOfDay() Datum {
 	return micros
 }
 
-// AddMonths moves a date by months; a day that the month does not have becomes its last.
+// AddMonths adds months to a date. A day that the month does not have becomes its last day.
 func (d Date) AddMonths(months int) (Date, error) {
 	if d.IsInfinite() || months == 0 {
 		return d, nil
@@ -124,7 +124,7 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// Add is t + i: the months, then the days, then the rest.
+// Add returns t + i. It adds the months, then the days, then the time.
 func (t Timestamp) Add(i Interval) (Timestamp, error) {
 	if t.IsInfinite() {
 		return t, nil
@@ -152,7 +152,7 @@ func (t Timestamp) Add(i Interval) (Timestamp, error) {
 	return result, result.check("")
 }
 
-// Add is t + i: months and days by the clocks of zone, the rest by the time that passes.
+// Add returns t + i. It adds months and days in local time of zone, then the time as elapsed time.
 func (t TimestampTZ) Add(i Interval, zone *Settings) (TimestampTZ, error) {
 	if t.IsInfinite() {
 		return t, nil

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Parse reads the text form of a value, as PostgreSQL's input functions do. What depends on the
-// time ('now', 'today') is set.Now.
+// Parse parses the text format of a value like PostgreSQL's input functions. Values that depend on
+// the time ('now', 'today') use set.Now.
 func Parse(t *Type, s string, set *Settings) (Datum, error) {
 	switch t {
 	case Text, Varchar, BPChar, Unknown, CString, XML, ACLItem, NodeTree, Refcursor, LSN, TID:
@@ -69,7 +69,7 @@ func parseOther(t *Type, s string, set *Settings) (Datum, error) {
 	return nil, unsupported(t)
 }
 
-// datum boxes a result only when there is one: a failed function's zero value is no Datum.
+// datum converts v to a Datum, which is nil if err is not nil.
 func datum[T any](v T, err error) (Datum, error) {
 	if err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func datum[T any](v T, err error) (Datum, error) {
 func parseHstore(s string) (Datum, error) {
 	m, err := hstore.Parse(s)
 	if err != nil {
-		return nil, pgerror.New(pgerror.InternalError, "%s", err) // PostgreSQL 15 gives it no code of its own
+		return nil, pgerror.New(pgerror.InternalError, "%s", err) // PostgreSQL 15 assigns no SQLSTATE of its own
 	}
 	return m, nil
 }
 
-// AppendText appends the text form of d, which is not nil, to dst.
+// AppendText appends the text format of d, which must not be nil, to dst.
 func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 	switch d := d.(type) {
 	case string:
@@ -134,7 +134,7 @@ func (t *Type) isReg() bool {
 	return false
 }
 
-// String is the text form of d, which is not nil.
+// String returns the text format of d, which must not be nil.
 func String(t *Type, d Datum, set *Settings) string {
 	if s, ok := d.(string); ok && t != Char {
 		return s

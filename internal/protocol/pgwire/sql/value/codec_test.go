@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// What PostgreSQL 15 answers to these texts: the value as it shows it, or SQLSTATE and message.
+// PostgreSQL 15's results for texts: the formatted value, or SQLSTATE and message.
 var texts = []struct {
 	t       *Type
 	in, out string
@@ -66,7 +66,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// roundTrip writes and reads a value in both forms.
+// roundTrip formats and parses a value in text and binary format.
 func roundTrip(t *testing.T, typ *Type, d Datum) {
 	t.Helper()
 	set := Defaults()

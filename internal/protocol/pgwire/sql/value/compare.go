@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Compare orders two values of one type, neither nil, as the type's btree operators do; text by its
-// bytes. Types without an order (json, xml) give an error.
+// Compare compares two values of one type, neither nil, like the type's btree operators. Text is
+// compared by bytes. Types without an order (json, xml) result in an error.
 func Compare(t *Type, a, b Datum) (int, error) {
 	switch t {
 	case JSON, XML, ACLItem, Refcursor, TID:
@@ -58,7 +58,7 @@ func order(b bool) int {
 	return 0
 }
 
-// compareFloats has NaN as the greatest, equal to itself.
+// compareFloats orders NaN after all numbers and equal to itself.
 func compareFloats(a, b float64) int {
 	switch {
 	case math.IsNaN(a) || math.IsNaN(b):
@@ -83,7 +83,7 @@ func compareStrings(t *Type, a, b string) (int, error) {
 	return strings.Compare(a, b), nil
 }
 
-// compareArrays goes by elements, then by their number, then by the dimensions.
+// compareArrays compares the elements, then their number, then the dimensions.
 func compareArrays(a, b *Array) (int, error) {
 	for i := range min(len(a.Elems), len(b.Elems)) {
 		if c, err := compareNullable(a.Elem, a.Elems[i], b.Elems[i]); c != 0 || err != nil {
@@ -106,7 +106,7 @@ func compareArrays(a, b *Array) (int, error) {
 	return 0, nil
 }
 
-// compareNullable orders as inside arrays and rows: NULL is the greatest, and equal to itself.
+// compareNullable compares elements of arrays and rows: NULL is the greatest, and equal to itself.
 func compareNullable(t *Type, a, b Datum) (int, error) {
 	if a == nil || b == nil {
 		return order(a == nil) - order(b == nil), nil
@@ -137,9 +137,8 @@ func Equal(t *Type, a, b Datum) (bool, error) {
 	return c == 0, err
 }
 
-// AppendKey appends bytes to dst that are the same for two values exactly when the values are
-// equal; for DISTINCT, GROUP BY and hash joins. nil has a key of its own. Keys can be strung
-// together.
+// AppendKey appends a key that is equal for two values exactly if the values are equal, for
+// DISTINCT, GROUP BY and hash joins. nil has a key of its own. Keys can be concatenated.
 func AppendKey(dst []byte, t *Type, d Datum) []byte {
 	if d == nil {
 		return append(dst, 0)
@@ -185,7 +184,7 @@ func AppendKey(dst []byte, t *Type, d Datum) []byte {
 		}
 		return dst
 	}
-	dst, _ = appendBinaryTime(dst, t, d) // numbers, all of one width
+	dst, _ = appendBinaryTime(dst, t, d) // fixed-width numbers
 	return dst
 }
 
@@ -193,7 +192,7 @@ func appendStringKey(dst []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(s))), s...)
 }
 
-// plainFloat has one form for what is equal: -0 and 0, and all NaNs.
+// plainFloat normalizes equal values: -0 to 0, and all NaNs.
 func plainFloat(f float64) float64 {
 	switch {
 	case f == 0:

@@ -20,7 +20,7 @@ const (
 	unixMicros = (unixEpoch - julianEpoch) * microsPerDay
 )
 
-// The ends of the ranges. What is beyond the least and the greatest is -infinity and infinity.
+// The limits of the ranges. Values beyond them are reserved for -infinity and infinity.
 const (
 	DateNegInfinity Date = math.MinInt32
 	DateInfinity    Date = math.MaxInt32
@@ -36,13 +36,13 @@ const (
 	TimestampTZInfinity    TimestampTZ = math.MaxInt64
 )
 
-// IsInfinite reports whether d is one of the infinities.
+// IsInfinite reports whether d is infinity or -infinity.
 func (d Date) IsInfinite() bool { return d == DateInfinity || d == DateNegInfinity }
 
-// IsInfinite reports whether t is one of the infinities.
+// IsInfinite reports whether t is infinity or -infinity.
 func (t Timestamp) IsInfinite() bool { return t == TimestampInfinity || t == TimestampNegInfinity }
 
-// IsInfinite reports whether t is one of the infinities.
+// IsInfinite reports whether t is infinity or -infinity.
 func (t TimestampTZ) IsInfinite() bool { return Timestamp(t).IsInfinite() }
 
 func quoted(s string) string {
@@ -52,7 +52,7 @@ func quoted(s string) string {
 	return ": \"" + s + "\""
 }
 
-// check refuses what is out of range; text, when given, is what it was read from.
+// check returns an error if d is out of range. text is the input for the error, if any.
 func (d Date) check(text string) error {
 	if d.IsInfinite() || d >= minDate && d < endDate {
 		return nil
@@ -75,14 +75,14 @@ func (t Timestamp) check(text string) error {
 	return outOfRangeText(text)
 }
 
-// DateOf returns the day of a year (0 is 1 BC), month and day, each in its range; it is right for
-// all that a date can hold.
+// DateOf returns the date of a year (0 is 1 BC), month and day, each of which must be in range. It
+// is exact for the whole range of Date.
 func DateOf(year, month, day int) Date { return Date(julianDay(year, month, day) - julianEpoch) }
 
-// Civil returns the year (0 is 1 BC), month and day of d, which is not infinite.
+// Civil returns the year (0 is 1 BC), month and day of d, which must be finite.
 func (d Date) Civil() (year, month, day int) { return fromJulian(int(d) + julianEpoch) }
 
-// julianDay and fromJulian are the algorithm of PostgreSQL's date2j and j2date.
+// julianDay and fromJulian use the algorithms of PostgreSQL's date2j and j2date.
 func julianDay(year, month, day int) int {
 	if month > 2 {
 		month++
@@ -115,7 +115,7 @@ func fromJulian(jd int) (year, month, day int) {
 	return int(y) - 4800, int((quad+10)%12) + 1, int(julian - 7834*quad/256)
 }
 
-// Weekday is 0 for Sunday.
+// Weekday returns the day of the week, 0 for Sunday.
 func (d Date) Weekday() int {
 	day := (int(d) + julianEpoch + 1) % 7
 	if day < 0 {
@@ -124,7 +124,7 @@ func (d Date) Weekday() int {
 	return day
 }
 
-// Split parts a timestamp, which is not infinite, into day and time of day.
+// Split splits a timestamp, which must be finite, into day and time of day.
 func (t Timestamp) Split() (Date, Time) {
 	days, micros := int64(t)/microsPerDay, int64(t)%microsPerDay
 	if micros < 0 {
@@ -133,7 +133,7 @@ func (t Timestamp) Split() (Date, Time) {
 	return Date(days), Time(micros)
 }
 
-// TimestampOf is the time of a day. It is an error when that is out of range.
+// TimestampOf returns the timestamp of a date and a time of day, or an error if it is out of range.
 func TimestampOf(d Date, t Time) (Timestamp, error) {
 	switch d {
 	case DateInfinity:
@@ -151,23 +151,23 @@ func TimestampOf(d Date, t Time) (Timestamp, error) {
 
 func (t Timestamp) outOfRange() error { return outOfRangeText("") }
 
-// FromTime returns the microsecond of an instant.
+// FromTime converts t, truncated to microseconds.
 func FromTime(t time.Time) TimestampTZ {
 	return TimestampTZ(t.Unix()*microsPerSecond + int64(t.Nanosecond())/1000 + unixMicros)
 }
 
-// Time returns the instant; t is not infinite.
+// Time converts t, which must be finite.
 func (t TimestampTZ) Time() time.Time {
 	seconds, rest := int64(t)/microsPerSecond, int64(t)%microsPerSecond
 	return time.Unix(seconds-unixMicros/microsPerSecond, rest*1000)
 }
 
-// offset is how many seconds zone is east of UTC at t, and the abbreviation of that.
+// offset returns the abbreviation and the offset, in seconds east of UTC, of zone at t.
 func (t TimestampTZ) offset(zone *time.Location) (name string, seconds int) {
 	return t.Time().In(zone).Zone()
 }
 
-// Local is what the clocks of zone show at t.
+// Local returns the local time in zone at t.
 func (t TimestampTZ) Local(zone *time.Location) Timestamp {
 	if t.IsInfinite() {
 		return Timestamp(t)
@@ -176,8 +176,8 @@ func (t TimestampTZ) Local(zone *time.Location) Timestamp {
 	return Timestamp(int64(t) + int64(seconds)*microsPerSecond)
 }
 
-// In is the instant at which the clocks of zone show t. Of an hour that comes twice the later one
-// counts; one that is left out is counted by the clocks before the change.
+// In returns the instant at which the local time in zone is t. If the local time occurs twice, it
+// is the later instant. If it is skipped, the offset before the change applies.
 func (t Timestamp) In(zone *time.Location) TimestampTZ {
 	if t.IsInfinite() {
 		return TimestampTZ(t)
@@ -185,7 +185,7 @@ func (t Timestamp) In(zone *time.Location) TimestampTZ {
 	return TimestampTZ(int64(t) - int64(localOffset(t, zone))*microsPerSecond)
 }
 
-// localOffset finds how many seconds east of UTC clocks are that show t.
+// localOffset returns the offset of zone, in seconds east of UTC, at the local time t.
 func localOffset(t Timestamp, zone *time.Location) int {
 	const day = Timestamp(microsPerDay)
 	_, before := TimestampTZ(t - day).offset(zone)
@@ -203,7 +203,7 @@ func localOffset(t Timestamp, zone *time.Location) int {
 	case atLate == after && atEarly != before:
 		return after
 	case before > after:
-		return after // twice: the clocks were set back, and the later hour counts
+		return after // ambiguous: the clocks were set back, and the later instant is used
 	}
-	return before // never: the clocks were set forward
+	return before // skipped: the clocks were set forward
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// clock reads hh:mm[:ss[.ffffff]].
+// clock parses hh:mm[:ss[.ffffff]].
 func (m *moment) clock(text string) (fieldMask, dateError) {
 	hour, minute, second, micros, err := decodeClock(text)
 	if err != dateOK {
@@ -62,7 +62,8 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 
 const maxZoneHour = 15
 
-// decodeZone reads a sign and h, hh, hmm, hhmm, hh:mm or hh:mm:ss; seconds is how far that is east.
+// decodeZone parses a sign and h, hh, hmm, hhmm, hh:mm or hh:mm:ss. seconds is the offset east of
+// UTC.
 func decodeZone(text string) (seconds int, _ dateError) {
 	digits := strings.TrimLeft(text[1:], "0123456789")
 	hours, rest := text[1:len(text)-len(digits)], digits

@@ -9,20 +9,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// dateError is what is wrong with a text.
+// dateError is a kind of parse error.
 type dateError byte
 
 const (
 	dateOK dateError = iota
 	dateBad
 	dateOverflow
-	dateOrderOverflow // month or day: the order of the fields may be another
+	dateOrderOverflow // month or day: the order of the fields may be wrong
 	dateIntervalOverflow
 	dateZoneOverflow
 	dateZoneUnknown
 )
 
-// error is PostgreSQL's error; name is that of the type, detail the zone's of an unknown one.
+// error returns PostgreSQL's error. name is the name of the type, and zone the unknown zone, if
+// any.
 func (e dateError) error(name, s, zone string) error {
 	switch e {
 	case dateOverflow:
@@ -40,7 +41,7 @@ func (e dateError) error(name, s, zone string) error {
 	return pgerror.New(pgerror.InvalidDatetimeFormat, "invalid input syntax for type %s: \"%s\"", name, s)
 }
 
-// fieldMask is the parts of a date that are known.
+// fieldMask is a set of date and time fields.
 type fieldMask uint
 
 const (
@@ -60,8 +61,8 @@ const (
 	maskTime = maskHour | maskMinute | maskSecond
 )
 
-// moment is the parts of a date as they are found, after PostgreSQL's DecodeDateTime. The rules are
-// many; where they look odd, they are so there.
+// moment holds the fields of a date as they are parsed. It follows PostgreSQL's DecodeDateTime,
+// including its odd rules.
 type moment struct {
 	set      *Settings
 	timeOnly bool
@@ -72,17 +73,17 @@ type moment struct {
 	hour, minute, second int
 	micros               int64 // of the second
 	zone                 *time.Location
-	offset               int       // seconds east of UTC, when zone is nil and maskZone is set
+	offset               int       // seconds east of UTC, if zone is nil and maskZone is set
 	special              Timestamp // an infinity, or epoch
 
 	textMonth, twoDigits, julian, bc, isSpecial bool
 	halfDay                                     int
-	pending                                     wordKind // what the word before says of the field at hand: wordISOTime or wordJulian
+	pending                                     wordKind // what the preceding word means for the current field: wordISOTime or wordJulian
 	badZone                                     string
-	abbreviation                                string // of the zone, when it was given so
+	abbreviation                                string // of the zone, if given as an abbreviation
 }
 
-// decode reads the fields in turn.
+// decode decodes the fields one by one.
 func (m *moment) decode(fields []field) dateError {
 	for i, f := range fields {
 		read := func() (fieldMask, dateError) { return m.field(f, fields[i+1:]) }
@@ -100,8 +101,8 @@ func (m *moment) decode(fields []field) dateError {
 	return m.validate()
 }
 
-// startsWithDate reports whether a time has a date before it, which does not count but for its
-// zone.
+// startsWithDate reports whether a time is preceded by a date, which is used only to determine the
+// zone's offset.
 func startsWithDate(fields []field) bool {
 	if len(fields) < 2 {
 		return false
@@ -111,7 +112,7 @@ func startsWithDate(fields []field) bool {
 		fields[0].kind == fieldNumber && zoned && strings.Contains(fields[0].text, ".")
 }
 
-// add notes what a field said; saying a thing twice is an error.
+// add records the fields found. A duplicate field is an error.
 func (m *moment) add(found fieldMask) dateError {
 	if m.mask&found != 0 {
 		return dateBad
@@ -144,7 +145,7 @@ func (m *moment) offsetField(text string) (fieldMask, dateError) {
 	return maskZone, err
 }
 
-// dateField is a date; when there is one already, a zone with signs in its name, or hhmmss-zz.
+// dateField decodes a date or, if there already is one, a zone name with punctuation or hhmmss-zz.
 func (m *moment) dateField(text string) (fieldMask, dateError) {
 	if m.pending == wordIgnored && !m.timeOnly && m.mask&(maskMonth|maskDay) != maskMonth|maskDay {
 		return m.date(text)
@@ -177,7 +178,8 @@ func (m *moment) namedZone(name string, otherwise dateError) (fieldMask, dateErr
 	return maskZone, dateOK
 }
 
-// numberField is a part of a date, a date or time run together, or what the word before said.
+// numberField decodes a part of a date, an unseparated date or time, or what the preceding word
+// announced.
 func (m *moment) numberField(text string) (fieldMask, dateError) {
 	switch m.pending {
 	case wordISOTime:
@@ -231,7 +233,7 @@ func (m *moment) setClock(micros int64) {
 	m.second, m.micros = int(micros/microsPerSecond%60), micros%microsPerSecond
 }
 
-// number is one number: what it says follows from what is known and from the order of DateStyle.
+// number decodes one number, depending on the known fields and the order of DateStyle.
 func (m *moment) number(text string, mask fieldMask) (fieldMask, dateError) {
 	whole, fraction, dotted := strings.Cut(text, ".")
 	v, err := strconv.ParseInt(whole, 10, 32)
@@ -289,7 +291,7 @@ func (m *moment) number(text string, mask fieldMask) (fieldMask, dateError) {
 	return found, dateOK
 }
 
-// runTogether is yyyymmdd or yymmdd when there is no date yet, else hhmmss or hhmm.
+// runTogether decodes yyyymmdd or yymmdd if there is no date yet, otherwise hhmmss or hhmm.
 func (m *moment) runTogether(text string, mask fieldMask) (fieldMask, dateError) {
 	text, fraction, dotted := strings.Cut(text, ".")
 	if dotted {
@@ -320,16 +322,16 @@ func (m *moment) runTogether(text string, mask fieldMask) (fieldMask, dateError)
 
 func number2(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 
-// fractionMicros rounds the digits after a point to microseconds.
+// fractionMicros rounds the digits after a decimal point to microseconds.
 func fractionMicros(digits string) int64 {
 	f, _ := strconv.ParseFloat("0."+digits+"0", 64)
 	return int64(math.RoundToEven(f * float64(microsPerSecond)))
 }
 
-// date reads three numbers, or two and a month, with anything between them.
+// date parses three numbers, or two and a month name, with any separators.
 func (m *moment) date(text string) (found fieldMask, _ dateError) {
 	outside := m.textMonth
-	m.textMonth = false // only a month in this very field counts
+	m.textMonth = false // only a month name in this field counts
 	defer func() { m.textMonth = outside }()
 	var parts []string
 	for rest := text; rest != ""; {
@@ -348,7 +350,7 @@ func (m *moment) date(text string) (found fieldMask, _ dateError) {
 		}
 		parts = append(parts, rest[:end])
 		if rest = rest[end:]; rest != "" {
-			rest = rest[1:] // whatever it is, it parts
+			rest = rest[1:] // any character is a separator
 			if rest == "" && end > 0 {
 				break
 			}

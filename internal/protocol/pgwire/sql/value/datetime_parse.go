@@ -2,7 +2,7 @@ package value
 
 import "strings"
 
-// parseTime reads a date, time or timestamp.
+// parseTime parses a date, time or timestamp.
 func parseTime(t *Type, s string, set *Settings) (Datum, error) {
 	name := map[*Type]string{DateType: "date", TimeType: "time", TimestampType: "timestamp", TimestampTZType: "timestamp with time zone"}[t]
 	m := moment{set: set, timeOnly: t == TimeType}
@@ -47,8 +47,8 @@ func parseTime(t *Type, s string, set *Settings) (Datum, error) {
 	return datum(instant, Timestamp(instant).check(s))
 }
 
-// moscowTime is a time with an abbreviation whose meaning changed over the years; otherwise counts
-// where Moscow did not use it.
+// moscowTime interprets a time with an abbreviation whose offset in Moscow has changed over the
+// years. It returns otherwise if Moscow did not use the abbreviation at that time.
 func moscowTime(t Timestamp, abbreviation string, otherwise TimestampTZ) TimestampTZ {
 	moscow := LookupZone("Europe/Moscow")
 	instant := t.In(moscow)
@@ -63,7 +63,7 @@ const (
 	lastDateYear      = 5874898
 )
 
-// validJulian reports whether the day can be counted at all.
+// validJulian reports whether a date has a Julian day within range.
 func validJulian(year, month int) bool {
 	return (year > -4713 || year == -4713 && month >= 11) && (year < lastDateYear || year == lastDateYear && month < 6)
 }

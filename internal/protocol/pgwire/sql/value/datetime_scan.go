@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// fieldKind is what a field of a date's text looks like.
+// fieldKind is the lexical kind of a field in a date text.
 type fieldKind byte
 
 const (
 	fieldNumber  fieldKind = iota
-	fieldDate              // numbers, and perhaps a month, with - / or . between them; or a zone with such in its name
+	fieldDate              // numbers, and possibly a month, separated by - / or .; or a zone name with such characters
 	fieldTime              // numbers with colons
 	fieldZone              // a sign and a number
 	fieldWord              // letters
@@ -24,11 +24,11 @@ type field struct {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 
-// maxFields is more than any date has.
+// maxFields is more than any valid date has.
 const maxFields = 25
 
-// scanFields parts the text of a date or an interval as PostgreSQL does (ParseDateTime); ok is
-// false when it cannot.
+// scanFields splits the text of a date or an interval like PostgreSQL's ParseDateTime. ok is false
+// for invalid text.
 func scanFields(s string) (fields []field, ok bool) {
 	s = strings.ToLower(s)
 	for at := 0; at < len(s); {
@@ -56,7 +56,7 @@ func scanFields(s string) (fields []field, ok bool) {
 				return nil, false
 			}
 		case c > ' ' && c < 0x7f:
-			at++ // other punctuation only parts
+			at++ // other punctuation is a separator
 			continue
 		default:
 			return nil, false

@@ -1,6 +1,6 @@
 package value
 
-// appendTime writes a date or time in the session's style.
+// appendTime appends a date or time in the session's style.
 func appendTime(dst []byte, d Datum, set *Settings) []byte {
 	switch v := d.(type) {
 	case Date:
@@ -21,9 +21,9 @@ func appendTime(dst []byte, d Datum, set *Settings) []byte {
 	return dst
 }
 
-// appendPadded writes n with at least width digits.
+// appendPadded appends n with at least width digits.
 func appendPadded(dst []byte, n, width int) []byte {
-	if width == 2 && uint(n) < 100 { // most of what dates and times are made of
+	if width == 2 && uint(n) < 100 { // the most frequent case in dates and times
 		return append(dst, byte('0'+n/10), byte('0'+n%10))
 	}
 	limit := 1
@@ -68,7 +68,7 @@ func appendDate(dst []byte, d Date, set *Settings) []byte {
 	return dst
 }
 
-// dayOrder puts month and day as DateStyle wants them.
+// dayOrder returns month and day in the order of DateStyle.
 func dayOrder(month, day int, set *Settings) (first, second int) {
 	if set.DateStyle.Order == "DMY" {
 		return day, month
@@ -94,8 +94,8 @@ func appendClock(dst []byte, t Time) []byte {
 	return appendSeconds(append(dst, ':'), micros%microsPerMinute, true)
 }
 
-// appendSeconds writes the seconds of micros, which is not negative, and what there is of a
-// fraction.
+// appendSeconds appends the seconds of micros, which must not be negative, with the fraction if it
+// is not zero.
 func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 	width := 1
 	if fill {
@@ -113,10 +113,10 @@ func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 	return dst
 }
 
-// firstOfOurEra is 0001-01-01; dates before it are BC.
+// firstOfOurEra is 0001-01-01. Earlier dates are BC.
 const firstOfOurEra Date = -730119
 
-// appendTimestamp writes a local time and, with zoned, its zone.
+// appendTimestamp appends a local time and, if zoned is set, its zone.
 func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned bool, set *Settings) []byte {
 	switch t {
 	case TimestampInfinity:
@@ -131,7 +131,7 @@ func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned boo
 	bc := date < firstOfOurEra
 	dst = appendDate(dst, date, set)
 	if bc {
-		dst = dst[:len(dst)-len(" BC")] // it comes last
+		dst = dst[:len(dst)-len(" BC")] // appended at the end instead
 	}
 	dst = appendClock(append(dst, ' '), clock)
 	if zoned {
@@ -169,7 +169,7 @@ func appendPostgresStyle(dst []byte, date Date, clock Time, zone string, zoned b
 	return dst
 }
 
-// appendOffset writes seconds east of UTC: +03, +05:30, -02:30:17.
+// appendOffset appends an offset in seconds east of UTC: +03, +05:30, -02:30:17.
 func appendOffset(dst []byte, seconds int) []byte {
 	sign := byte('+')
 	if seconds < 0 {

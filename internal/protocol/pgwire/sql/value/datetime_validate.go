@@ -1,6 +1,6 @@
 package value
 
-// validate brings the year to its count and checks what the fields say together.
+// validate normalizes the year and checks the combination of fields.
 func (m *moment) validate() dateError {
 	if m.isSpecial {
 		return dateOK

@@ -1,13 +1,13 @@
 package value
 
-// wordKind is what a word in the text of a date says.
+// wordKind is the kind of a word in a date text.
 type wordKind byte
 
 const (
 	wordIgnored wordKind = iota
 	wordMonth
 	wordWeekday
-	wordReserved // now, today and the like
+	wordReserved // now, today and so on
 	wordHalfDay
 	wordEra
 	wordISOTime // the t between date and time
@@ -37,7 +37,7 @@ const (
 	eraBC  = 2
 )
 
-// maxWord is how many bytes of a word count.
+// maxWord is the number of significant bytes of a word.
 const maxWord = 10
 
 func cutWord(s string) string { return s[:min(len(s), maxWord)] }

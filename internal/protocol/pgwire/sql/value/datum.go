@@ -1,4 +1,4 @@
-// Package value implements the types of SQL and their values: text form, binary form, comparison
+// Package value implements the SQL types and their values: text format, binary format, comparison
 // and casts, as in PostgreSQL 15.
 package value
 
@@ -22,27 +22,27 @@ import "fiveways.dev/fiveways/internal/core/hstore"
 //	records and composites        Record
 type Datum any
 
-// Date is days since 2000-01-01; the ends of its range are -infinity and infinity.
+// Date is the number of days since 2000-01-01. The ends of the range are -infinity and infinity.
 type Date int32
 
-// Time is microseconds since midnight.
+// Time is the number of microseconds since midnight.
 type Time int64
 
-// Timestamp is microseconds since 2000-01-01 00:00 of an unnamed zone; the ends of its range are
-// -infinity and infinity.
+// Timestamp is the number of microseconds since 2000-01-01 00:00 in an unspecified zone. The ends
+// of the range are -infinity and infinity.
 type Timestamp int64
 
-// TimestampTZ is microseconds since 2000-01-01 00:00 UTC; the ends of its range are -infinity and
-// infinity.
+// TimestampTZ is the number of microseconds since 2000-01-01 00:00 UTC. The ends of the range are
+// -infinity and infinity.
 type TimestampTZ int64
 
-// Interval is a span of time; its three parts are kept apart as in PostgreSQL.
+// Interval is a span of time. Its three parts are independent, as in PostgreSQL.
 type Interval struct {
 	Months, Days int32
 	Micros       int64
 }
 
-// Array has its elements in row-major order. No dimensions: it is empty.
+// Array holds its elements in row-major order. An array without dimensions is empty.
 type Array struct {
 	Elem  *Type
 	Dims  []Dim
@@ -52,7 +52,7 @@ type Array struct {
 // Dim is one dimension of an array.
 type Dim struct{ Len, Lower int32 }
 
-// Record is the fields of a row; their names and types stand in its Type's Fields.
+// Record holds the fields of a row. Their names and types are in the Fields of its Type.
 type Record []Datum
 
 var _ Datum = hstore.Map{}

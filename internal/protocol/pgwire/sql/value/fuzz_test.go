@@ -2,8 +2,8 @@ package value
 
 import "testing"
 
-// FuzzParse feeds every type with any text: no panic, and what is read is written so that it reads
-// back.
+// FuzzParse parses any text as any type. It must not panic, and a parsed value must survive
+// formatting and parsing.
 func FuzzParse(f *testing.F) {
 	for i, c := range texts {
 		f.Add(i, c.in)
@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseBinary feeds every type with any bytes.
+// FuzzParseBinary parses any bytes as any type.
 func FuzzParseBinary(f *testing.F) {
 	set := Defaults()
 	for i, c := range texts {

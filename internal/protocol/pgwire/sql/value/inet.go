@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseInet reads an address with or without the length of its network. Inet is a text here; it has
-// no arithmetic.
+// parseInet parses an address with an optional prefix length. Inet values are texts and have no
+// arithmetic.
 func parseInet(s string) (Datum, error) {
 	text := strings.TrimSpace(s)
 	if address, bits, ok := strings.Cut(text, "/"); ok {

@@ -4,8 +4,8 @@ import "cmp"
 
 const daysPerMonth = 30
 
-// span is the interval with months of 30 days and days of 24 hours: whole days, and what is left of
-// one. Two intervals are equal when their spans are.
+// span returns the interval in whole days and a remainder, counting months as 30 days and days as
+// 24 hours. Two intervals are equal if their spans are.
 func (i Interval) span() (days, micros int64) {
 	days = int64(i.Months)*daysPerMonth + int64(i.Days) + i.Micros/microsPerDay
 	if micros = i.Micros % microsPerDay; micros < 0 {
@@ -14,7 +14,7 @@ func (i Interval) span() (days, micros int64) {
 	return days, micros
 }
 
-// Compare orders intervals by how long they are, months having 30 days and days 24 hours.
+// Compare compares intervals by length, counting months as 30 days and days as 24 hours.
 func (i Interval) Compare(b Interval) int {
 	days1, micros1 := i.span()
 	days2, micros2 := b.span()

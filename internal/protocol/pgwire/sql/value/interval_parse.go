@@ -9,19 +9,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// intervalReader adds up the parts of an interval, after PostgreSQL's DecodeInterval. The fields
-// are read from the last to the first, so that a unit is known before its number.
+// intervalReader accumulates the parts of an interval. It follows PostgreSQL's DecodeInterval,
+// which reads fields from last to first, so that a unit is known before its number.
 type intervalReader struct {
 	months, days, micros int64
-	fields               int32 // the fields of the typmod: what a number without a unit means
+	fields               int32 // the fields of the typmod, which determine the unit of a plain number
 	forceNegative        bool
 	seen                 map[unit]bool
-	next                 unit // of the number that comes next, right to left
-	open                 bool // next waits for its number
+	next                 unit // unit of the next number, from right to left
+	open                 bool // next has no number yet
 	ago                  bool
 }
 
-// parseInterval reads the text of an interval. typmod -1: all fields.
+// parseInterval parses the text of an interval. The typmod -1 allows all fields.
 func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
 	r := intervalReader{fields: fieldsAll, seen: map[unit]bool{}}
 	if typmod >= 0 {
@@ -52,7 +52,7 @@ func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
 	return Interval{Months: int32(r.months), Days: int32(r.days), Micros: r.micros}, nil
 }
 
-// otherSigns reports whether a field after the first has a sign of its own.
+// otherSigns reports whether any field after the first has an explicit sign.
 func otherSigns(fields []field) bool {
 	for _, f := range fields[1:] {
 		if f.text[0] == '-' || f.text[0] == '+' {
@@ -87,7 +87,7 @@ func (r *intervalReader) field(f field) dateError {
 	case fieldZone:
 		if strings.Contains(f.text, ":") {
 			if err := r.clock(f.text[1:], f.text[0] == '-'); err == dateOK {
-				r.open = false // a clock without a sign leaves a unit behind it waiting, as in PostgreSQL
+				r.open = false // as in PostgreSQL, a unit after an unsigned clock still waits for its number
 				return err
 			}
 		}
@@ -141,7 +141,7 @@ func (r *intervalReader) clock(text string, negative bool) dateError {
 	return r.addMicros(total)
 }
 
-// rightmost is what a number without a unit at the end counts.
+// rightmost returns the unit of a plain number at the end.
 func (r *intervalReader) rightmost() unit {
 	for _, p := range []struct {
 		field int32
@@ -217,7 +217,7 @@ func (r *intervalReader) addMicros(n int64) dateError {
 	return dateOK
 }
 
-// scaled is v * scale; ok is false when it does not fit.
+// scaled returns v * scale. ok is false if it overflows.
 func scaled(v, scale int64) (int64, bool) {
 	product := v * scale
 	return product, v == 0 || product/scale == v && !(v == -1 && scale == math.MinInt64)
@@ -229,7 +229,7 @@ var unitMicros = map[unit]int64{
 
 var unitMonths = map[unit]int64{unitMonth: 1, unitYear: 12, unitDecade: 120, unitCentury: 1200, unitMillennium: 12000}
 
-// add counts v and a fraction of a unit.
+// add adds v and a fraction, in the given unit.
 func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 	if r.seen != nil {
 		units := []unit{u}
@@ -266,7 +266,7 @@ func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 	n, ok := scaled(v, scale)
 	years := n
 	if u != unitMonth {
-		years = n / 12 // they are added up apart
+		years = n / 12 // they are accumulated separately
 	}
 	if r.months += n; !ok || years != int64(int32(years)) {
 		return dateOverflow
@@ -278,14 +278,14 @@ func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 	return dateOK
 }
 
-// addDays counts a fraction of a unit of scale days: whole days, and the rest as time.
+// addDays adds a fraction of a unit of scale days, as whole days and a time.
 func (r *intervalReader) addDays(fraction float64, scale int64) dateError {
 	whole, rest := math.Modf(fraction * float64(scale))
 	r.days += int64(whole)
 	return r.addFraction(rest, microsPerDay)
 }
 
-// addFraction counts a fraction of a unit, to the nearest microsecond.
+// addFraction adds a fraction of a unit, rounded to the nearest microsecond.
 func (r *intervalReader) addFraction(fraction float64, scale int64) dateError {
 	whole, rest := math.Modf(fraction * float64(scale))
 	if rest > 0.5 {
@@ -301,7 +301,7 @@ var (
 	isoTime = map[byte]unit{'H': unitHour, 'M': unitMinute, 'S': unitSecond}
 )
 
-// iso reads P1Y2M3W4DT5H6M7S.
+// iso parses the ISO 8601 format P1Y2M3W4DT5H6M7S.
 func (r *intervalReader) iso(s string) dateError {
 	rest, ok := strings.CutPrefix(s, "P")
 	if !ok || len(rest) == 0 {

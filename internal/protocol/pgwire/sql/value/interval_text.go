@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// parts are an interval as people write it. Months have years, the rest has hours; days stand for
-// themselves.
+// intervalParts are the parts of an interval for display. Years are taken from the months, and
+// hours from the time; days stay separate.
 type intervalParts struct {
 	years, months, days, hours, minutes int64
 	micros                              int64 // of seconds
@@ -19,7 +19,7 @@ func (i Interval) parts() intervalParts {
 	}
 }
 
-// appendInterval writes i in one of the four styles.
+// appendInterval appends i in one of the four styles.
 func appendInterval(dst []byte, i Interval, style IntervalStyle) []byte {
 	p := i.parts()
 	switch style {
@@ -44,13 +44,14 @@ func (p intervalParts) clockNegative() bool { return p.hours < 0 || p.minutes < 
 
 func (p intervalParts) hasClock() bool { return p.hours != 0 || p.minutes != 0 || p.micros != 0 }
 
-// clock writes hh:mm:ss without a sign.
+// clock appends hh:mm:ss without a sign.
 func (p intervalParts) clock(dst []byte, width int) []byte {
 	dst = fmt.Appendf(dst, "%0*d:%02d:", width, absolute(p.hours), absolute(p.minutes))
 	return appendSeconds(dst, int64(absolute(p.micros)), true)
 }
 
-// postgres writes "1 year 2 mons -3 days +04:05:06". A part after a negative one has a sign.
+// postgres appends "1 year 2 mons -3 days +04:05:06". A part after a negative part has an explicit
+// sign.
 func (p intervalParts) postgres(dst []byte) []byte {
 	first, before := true, false
 	for _, part := range []struct {
@@ -86,8 +87,8 @@ func (p intervalParts) postgres(dst []byte) []byte {
 	return p.clock(dst, 2)
 }
 
-// verbose writes "@ 1 year 2 mons -3 days 4 hours ago": the first part has no sign, "ago" turns all
-// of them.
+// verbose appends "@ 1 year 2 mons -3 days 4 hours ago". The first part has no sign, and "ago"
+// negates all parts.
 func (p intervalParts) verbose(dst []byte) []byte {
 	dst = append(dst, '@')
 	first, ago := true, false
@@ -167,7 +168,8 @@ func (p intervalParts) signs() (negative, positive bool) {
 	return negative, positive
 }
 
-// standard writes "1-2", "3 4:05:06", or, where the standard has no form, all three with signs.
+// standard appends "1-2" or "3 4:05:06". If the SQL standard has no format for the interval, it
+// appends all three parts with signs.
 func (p intervalParts) standard(dst []byte) []byte {
 	negative, positive := p.signs()
 	yearMonth, dayTime := p.years != 0 || p.months != 0, p.days != 0 || p.hasClock()
@@ -200,8 +202,8 @@ func sign(negative bool) byte {
 	return '+'
 }
 
-// Seconds is the whole interval as PostgreSQL's extract(epoch from …) counts it: years of 365.25
-// days, months of 30 days.
+// Seconds returns the length like PostgreSQL's extract(epoch from …), counting years as 365.25 days
+// and months as 30 days.
 func (i Interval) Seconds() float64 {
 	const year = 365.25 * 86400
 	return float64(i.Months/12)*year + float64(i.Months%12)*daysPerMonth*86400 + float64(i.Days)*86400 + float64(i.Micros)/math.Pow10(6)

@@ -11,27 +11,26 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// maxJSONDepth bounds how deep a JSON text may nest.
+// maxJSONDepth limits the nesting of a JSON text.
 const maxJSONDepth = 5000
 
-// JSONNode is one value of a JSON text. Exactly what Kind says is set.
+// JSONNode is one value of a JSON text. Only the field for its Kind is set.
 type JSONNode struct {
 	Kind    byte // n null, b boolean, # number, s string, a array, o object
 	Bool    bool
 	Number  Numeric
-	Text    string // of a string; of a number, as it was written
+	Text    string // of a string; the source text of a number
 	Elems   []*JSONNode
 	Members []JSONMember
 }
 
-// JSONMember is one key of an object and its value.
+// JSONMember is a member of an object.
 type JSONMember struct {
 	Key   string
 	Value *JSONNode
 }
 
-// parseJSON checks a text of the type json, which is kept as it is, or brings one of jsonb into its
-// own form.
+// parseJSON validates a json text, which is kept unchanged, or normalizes a jsonb text.
 func parseJSON(t *Type, s string) (Datum, error) {
 	node, err := ParseJSON(s, t == JSONB)
 	if err != nil {
@@ -43,8 +42,8 @@ func parseJSON(t *Type, s string) (Datum, error) {
 	return string(node.Append(nil)), nil
 }
 
-// ParseJSON reads a JSON text. With binary it is as jsonb keeps it: keys ordered and each once,
-// numbers and strings decoded.
+// ParseJSON parses a JSON text. If binary is set, the result is normalized like jsonb: sorted
+// unique keys, with numbers and strings decoded.
 func ParseJSON(s string, binary bool) (*JSONNode, error) {
 	p := jsonParser{text: s, binary: binary}
 	node, err := p.value(0, "Expected JSON value, but found \"%s\".")
@@ -73,8 +72,8 @@ func (p *jsonParser) skip() {
 	}
 }
 
-// token returns what is next without going on: a sign, or a run of what may be in a word; "" at the
-// end.
+// token returns the next token without consuming it: a punctuation character or a run of word
+// characters, or "" at the end.
 func (p *jsonParser) token() string {
 	p.skip()
 	rest := p.text[p.at:]
@@ -98,7 +97,7 @@ func (p *jsonParser) token() string {
 	return rest[:end]
 }
 
-// quotedLength is the length of the string at the start of s, closed or not.
+// quotedLength returns the length of the string at the start of s, which may be unterminated.
 func quotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -226,7 +225,8 @@ func (p *jsonParser) object(depth int) (*JSONNode, error) {
 	}
 }
 
-// orderMembers orders as jsonb does, shorter keys first; of one key the last value counts.
+// orderMembers sorts members like jsonb, shorter keys first. The last value of a duplicate key
+// wins.
 func orderMembers(members []JSONMember) []JSONMember {
 	slices.Reverse(members)
 	slices.SortStableFunc(members, func(a, b JSONMember) int {
@@ -261,7 +261,7 @@ func isJSONNumber(s string) bool {
 	return s == ""
 }
 
-// unquote decodes a string with its quotes.
+// unquote decodes a quoted string.
 func (p *jsonParser) unquote(token string) (string, error) {
 	if len(token) < 2 || token[len(token)-1] != '"' {
 		return "", badJSON("Token \"%s\" is invalid.", token)
@@ -278,7 +278,7 @@ func (p *jsonParser) unquote(token string) (string, error) {
 			continue
 		}
 		if i++; i == len(body) {
-			return "", badJSON("Token \"%s\" is invalid.", token) // the quote at its end was escaped
+			return "", badJSON("Token \"%s\" is invalid.", token) // the closing quote was escaped
 		}
 		if j := strings.IndexByte(`"\/bfnrt`, body[i]); j >= 0 {
 			b.WriteByte("\"\\/\b\f\n\r\t"[j])
@@ -298,7 +298,7 @@ func (p *jsonParser) unquote(token string) (string, error) {
 	return b.String(), nil
 }
 
-// unicode decodes \uXXXX, or a pair of them.
+// unicode decodes \uXXXX or a surrogate pair.
 func (p *jsonParser) unicode(s string) (r rune, size int, err error) {
 	const width = len(`\u0000`)
 	hex := func(s string) (rune, bool) {
@@ -320,7 +320,7 @@ func (p *jsonParser) unicode(s string) (r rune, size int, err error) {
 	case !utf16.IsSurrogate(r):
 		return r, width, nil
 	case !p.binary:
-		return utf8.RuneError, width, nil // the text is kept, not the string
+		return utf8.RuneError, width, nil // json keeps the text and ignores the decoded string
 	case r >= 0xDC00:
 		return 0, 0, badJSON("Unicode low surrogate must follow a high surrogate.")
 	}
@@ -332,7 +332,7 @@ func (p *jsonParser) unicode(s string) (r rune, size int, err error) {
 	return 0, 0, badJSON("Unicode low surrogate must follow a high surrogate.")
 }
 
-// Append appends the text of a node as jsonb is shown.
+// Append appends the jsonb text of a node.
 func (n *JSONNode) Append(dst []byte) []byte {
 	switch n.Kind {
 	case 'n':

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// jsonRank is jsonb's order of kinds: Object > Array > Boolean > Number > String > null.
+// jsonRank returns the position in jsonb's order of kinds: Object > Array > Boolean > Number >
+// String > null.
 func jsonRank(n *JSONNode) int { return strings.IndexByte("ns#bao", n.Kind) }
 
 func compareJSON(a, b string) (int, error) {
@@ -18,7 +19,7 @@ func compareJSON(a, b string) (int, error) {
 		return 0, err
 	}
 	if x.Kind == 'a' && len(x.Elems) == 0 && y.Kind != 'a' {
-		return -1, nil // an empty array at the top is less than anything: PostgreSQL keeps it so for what it once stored
+		return -1, nil // an empty top-level array is less than anything; PostgreSQL keeps this order for compatibility
 	}
 	if y.Kind == 'a' && len(y.Elems) == 0 && x.Kind != 'a' {
 		return 1, nil
@@ -59,7 +60,7 @@ func compareNodes(a, b *JSONNode) int {
 	return 0
 }
 
-// jsonKey is one text for all that are equal: numbers without the zeros at their end.
+// jsonKey returns a text that is the same for equal values: numbers have no trailing zeros.
 func jsonKey(s string) string {
 	node, err := ParseJSON(s, true)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Numeric is a number of the type numeric: a decimal with as many digits after its point as it was
-// given. The zero value is 0. It is not changed after it was made.
+// Numeric is a value of the type numeric: a decimal with an explicit number of digits after the
+// decimal point. The zero value is 0. It is immutable.
 //
-// The digits are a math/big.Int beside PostgreSQL's own rule for how many of them stand after the
-// point, which no library has; only the logarithm and the exponential are a library's
-// (numeric_math.go).
+// The digits are a math/big.Int. PostgreSQL's rules for the number of digits after the decimal
+// point are implemented here, because no library has them. Only the logarithm and the exponential
+// function come from a library (numeric_math.go).
 type Numeric struct {
 	unscaled *big.Int // nil: 0
-	scale    int32    // digits after the point, 0 and up
+	scale    int32    // digits after the decimal point, at least 0
 	special  special
 }
 
@@ -30,7 +30,7 @@ const (
 	minusInfinity
 )
 
-// Values that are no numbers.
+// Special values.
 var (
 	NaN         = Numeric{special: notANumber}
 	Infinity    = Numeric{special: plusInfinity}
@@ -45,7 +45,7 @@ const (
 
 var zero, one = new(big.Int), big.NewInt(1)
 
-// powers has the powers of ten that fit an int64, and a few more.
+// powers holds the powers of ten that fit in an int64, and more.
 var powers = func() (p [64]*big.Int) {
 	for i := range p {
 		p[i] = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(i)), nil)
@@ -63,8 +63,8 @@ func pow10(n int32) *big.Int {
 // NumericFromInt returns n.
 func NumericFromInt(n int64) Numeric { return Numeric{unscaled: big.NewInt(n)} }
 
-// NumericFromFloat returns f with the digits that a numeric gets from a number of type t, Float8 or
-// Float4.
+// NumericFromFloat converts f with the digits that PostgreSQL uses for a number of type t, Float8
+// or Float4.
 func NumericFromFloat(f float64, t *Type) Numeric {
 	switch {
 	case math.IsNaN(f):
@@ -78,7 +78,7 @@ func NumericFromFloat(f float64, t *Type) Numeric {
 	if t == Float4 {
 		digits = 6
 	}
-	n, _ := ParseNumeric(strconv.FormatFloat(f, 'g', digits, 64)) // in the range of numeric whatever it is
+	n, _ := ParseNumeric(strconv.FormatFloat(f, 'g', digits, 64)) // always within the range of numeric
 	return n
 }
 
@@ -89,13 +89,13 @@ func (n Numeric) int() *big.Int {
 	return n.unscaled
 }
 
-// IsNaN reports whether n is no number.
+// IsNaN reports whether n is NaN.
 func (n Numeric) IsNaN() bool { return n.special == notANumber }
 
 // IsInf reports whether n is infinity or -infinity.
 func (n Numeric) IsInf() bool { return n.special >= plusInfinity }
 
-// Sign is -1, 0 or 1; 0 for NaN.
+// Sign returns -1, 0 or 1. It returns 0 for NaN.
 func (n Numeric) Sign() int {
 	switch n.special {
 	case plusInfinity:
@@ -106,10 +106,10 @@ func (n Numeric) Sign() int {
 	return n.int().Sign()
 }
 
-// Scale is the number of digits after the point.
+// Scale returns the number of digits after the decimal point.
 func (n Numeric) Scale() int { return int(n.scale) }
 
-// check refuses what is too great for the type.
+// check returns an error if n is out of range.
 func (n Numeric) check() (Numeric, error) {
 	if n.scale > maxScale || n.digits()-n.scale > maxIntegerDigits {
 		return Numeric{}, errNumericOverflow()
@@ -121,7 +121,7 @@ func errNumericOverflow() error {
 	return pgerror.New(pgerror.NumericOutOfRange, "value overflows numeric format")
 }
 
-// digits is the number of decimal digits of the unscaled value; 0 for 0.
+// digits returns the number of decimal digits of the unscaled value, or 0 for 0.
 func (n Numeric) digits() int32 {
 	i := n.int()
 	if i.Sign() == 0 {
@@ -135,7 +135,7 @@ func (n Numeric) digits() int32 {
 		}
 		return count
 	}
-	// log10(2) times the bits is right or one too many.
+	// The estimate log10(2) * bits is exact or one too many.
 	count := int32(float64(i.BitLen())*math.Log10(2)) + 1
 	if i.CmpAbs(pow10(count-1)) < 0 {
 		count--
@@ -143,7 +143,7 @@ func (n Numeric) digits() int32 {
 	return count
 }
 
-// ParseNumeric reads the text form.
+// ParseNumeric parses the text format.
 func ParseNumeric(s string) (Numeric, error) {
 	text := strings.Trim(s, " \t\n\v\f\r")
 	body := strings.TrimLeft(text, "+-")
@@ -170,7 +170,7 @@ func ParseNumeric(s string) (Numeric, error) {
 	return assemble(negative, whole+fraction, int64(len(fraction))-exponent)
 }
 
-// splitDecimal checks the form digits[.digits][e[sign]digits] and takes the exponent off.
+// splitDecimal validates the format digits[.digits][e[sign]digits] and splits off the exponent.
 func splitDecimal(s string) (digits string, exponent int64, ok bool) {
 	digits = s
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -179,7 +179,7 @@ func splitDecimal(s string) (digits string, exponent int64, ok bool) {
 		if !allDigits(strings.TrimLeft(power, "+-")) || len(power) > 1 && strings.ContainsAny(power[1:], "+-") {
 			return "", 0, false
 		}
-		exponent, _ = strconv.ParseInt(power, 10, 64) // what does not fit comes back as the nearest that does
+		exponent, _ = strconv.ParseInt(power, 10, 64) // out of range: the nearest int64
 		exponent = min(max(exponent, math.MinInt32), math.MaxInt32)
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
@@ -195,7 +195,7 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// assemble makes a number of its digits and its scale, which may be negative.
+// assemble returns the number with the given digits and scale, which may be negative.
 func assemble(negative bool, digits string, scale int64) (Numeric, error) {
 	digits = strings.TrimLeft(digits, "0")
 	if scale > maxScale || scale < -math.MaxInt32/2 || digits != "" && int64(len(digits))-scale > maxIntegerDigits {
@@ -215,7 +215,7 @@ func assemble(negative bool, digits string, scale int64) (Numeric, error) {
 	return Numeric{unscaled: i, scale: int32(scale)}, nil
 }
 
-// Append appends the text form.
+// Append appends the text format.
 func (n Numeric) Append(dst []byte) []byte {
 	switch n.special {
 	case notANumber:
@@ -241,12 +241,12 @@ func (n Numeric) Append(dst []byte) []byte {
 
 func (n Numeric) String() string { return string(n.Append(nil)) }
 
-// Float64 is the nearest float8; an error when there is none.
+// Float64 returns the nearest float8, or an error if n is out of range.
 func (n Numeric) Float64() (float64, error) {
 	return parseFloat(Float8, n.String())
 }
 
-// Int64 is n rounded to an integer; to is the type in the error when it does not fit it.
+// Int64 rounds n to an integer. to is the type to name in an overflow error.
 func (n Numeric) Int64(to *Type) (int64, error) {
 	switch n.special {
 	case notANumber:

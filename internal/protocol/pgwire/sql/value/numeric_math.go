@@ -9,15 +9,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// SQLSTATEs of arguments that functions are not defined for.
+// SQLSTATEs of undefined powers and logarithms.
 const (
 	invalidPower     = "2201F"
 	invalidLogarithm = "2201E"
 	log10e           = 0.434294481903252
-	guard            = 12 // digits that are computed beyond those of the result
+	guard            = 12 // digits computed in addition to those of the result
 )
 
-// Sqrt is the square root.
+// Sqrt returns the square root.
 func (n Numeric) Sqrt() (Numeric, error) {
 	if n.Sign() < 0 {
 		return Numeric{}, pgerror.New(invalidPower, "cannot take square root of a negative number")
@@ -38,7 +38,7 @@ func (n Numeric) decimal() *apd.Decimal {
 	return d
 }
 
-// fromDecimal rounds d to a scale.
+// fromDecimal converts d, rounded to a scale.
 func fromDecimal(d *apd.Decimal, scale int32) (Numeric, error) {
 	digits, exponent := d.Coeff.MathBigInt(), d.Exponent
 	if int64(exponent)+d.NumDigits() > maxIntegerDigits {
@@ -60,7 +60,7 @@ func apdContext(digits int32) *apd.Context {
 	return &apd.Context{Precision: uint32(max(digits, 1) + guard), MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
 }
 
-// Exp is e to the power of n.
+// Exp returns e to the power of n.
 func (n Numeric) Exp() (Numeric, error) {
 	switch n.special {
 	case notANumber, plusInfinity:
@@ -74,7 +74,7 @@ func (n Numeric) Exp() (Numeric, error) {
 	return n.exp(displayScale(minSignificant-int32(weight), n.scale), v)
 }
 
-// exp is e^n with a scale; v is about n.
+// exp returns e^n with the given scale. v is approximately n.
 func (n Numeric) exp(scale int32, v float64) (Numeric, error) {
 	switch {
 	case v > 3*maxResultScale && v*log10e > maxResultScale:
@@ -89,7 +89,7 @@ func (n Numeric) exp(scale int32, v float64) (Numeric, error) {
 	return fromDecimal(result, scale)
 }
 
-// Ln is the natural logarithm.
+// Ln returns the natural logarithm.
 func (n Numeric) Ln() (Numeric, error) {
 	if err := n.checkLog(); err != nil {
 		return Numeric{}, err
@@ -120,7 +120,7 @@ func (n Numeric) ln(scale int32) (Numeric, error) {
 	return fromDecimal(result, scale)
 }
 
-// lnWeight estimates the decimal weight of the logarithm, as PostgreSQL does (estimate_ln_dweight).
+// lnWeight estimates the decimal weight of the logarithm, like PostgreSQL's estimate_ln_dweight.
 func (n Numeric) lnWeight() int32 {
 	if n.Sign() <= 0 {
 		return 0
@@ -144,7 +144,8 @@ func (n Numeric) lnWeight() int32 {
 	return int32(math.Log10(math.Abs(estimate)))
 }
 
-// secondDigit is the base-10,000 digit after the first; ok is false when none is left but zeros.
+// secondDigit returns the second base-10,000 digit. ok is false if all digits after the first are
+// zero.
 func (n Numeric) secondDigit() (int64, bool) {
 	weight, first := n.leading()
 	lead := Numeric{unscaled: new(big.Int).Mul(big.NewInt(first), pow10(max(weight*baseDigits, 0))), scale: max(-weight*baseDigits, 0)}
@@ -159,13 +160,13 @@ func (n Numeric) secondDigit() (int64, bool) {
 	return digit, true
 }
 
-// Log is the logarithm of n to a base.
+// Log returns the logarithm of n to a base.
 func (n Numeric) Log(base Numeric) (Numeric, error) {
 	if n.IsNaN() || base.IsNaN() {
 		return NaN, nil
 	}
 	operands := []Numeric{base, n}
-	if (n.IsInf() || base.IsInf()) && n.Sign() < 0 { // then a negative one is told before a zero
+	if (n.IsInf() || base.IsInf()) && n.Sign() < 0 { // in this case PostgreSQL checks n first
 		operands = []Numeric{n, base}
 	}
 	for _, v := range operands {

@@ -4,7 +4,7 @@ import (
 	"math/big"
 )
 
-// rescale returns the unscaled value of n with a scale that is not smaller than its own.
+// rescale returns the unscaled value of n for a scale that is not smaller than its own.
 func (n Numeric) rescale(scale int32) *big.Int {
 	if scale == n.scale {
 		return n.int()
@@ -12,7 +12,8 @@ func (n Numeric) rescale(scale int32) *big.Int {
 	return new(big.Int).Mul(n.int(), pow10(scale-n.scale))
 }
 
-// Cmp orders numbers; infinities are at the ends and NaN, equal to itself, is greater than all.
+// Cmp compares numbers. Infinities are at the ends. NaN is greater than all other values and equal
+// to itself.
 func (n Numeric) Cmp(b Numeric) int {
 	if n.special != finite || b.special != finite {
 		return n.specialRank() - b.specialRank()
@@ -27,13 +28,13 @@ func (n Numeric) Cmp(b Numeric) int {
 	return n.rescale(scale).Cmp(b.rescale(scale))
 }
 
-// specialRank orders -infinity, numbers, infinity, NaN so that differences are -1, 0 or 1 where one
-// is special.
+// specialRank orders -infinity, finite numbers, infinity and NaN, so that a difference of ranks is
+// a comparison result if either number is special.
 func (n Numeric) specialRank() int {
 	return [...]int{finite: 0, notANumber: 2, plusInfinity: 1, minusInfinity: -1}[n.special]
 }
 
-// Neg is -n.
+// Neg returns -n.
 func (n Numeric) Neg() Numeric {
 	switch n.special {
 	case plusInfinity:
@@ -46,7 +47,7 @@ func (n Numeric) Neg() Numeric {
 	return Numeric{unscaled: new(big.Int).Neg(n.int()), scale: n.scale}
 }
 
-// Abs is n without its sign.
+// Abs returns the absolute value of n.
 func (n Numeric) Abs() Numeric {
 	if n.Sign() < 0 {
 		return n.Neg()
@@ -54,7 +55,7 @@ func (n Numeric) Abs() Numeric {
 	return n
 }
 
-// Add is n + b.
+// Add returns n + b.
 func (n Numeric) Add(b Numeric) (Numeric, error) {
 	if n.special != finite || b.special != finite {
 		switch {
@@ -69,7 +70,7 @@ func (n Numeric) Add(b Numeric) (Numeric, error) {
 	return Numeric{unscaled: new(big.Int).Add(n.rescale(scale), b.rescale(scale)), scale: scale}.check()
 }
 
-// Sub is n - b.
+// Sub returns n - b.
 func (n Numeric) Sub(b Numeric) (Numeric, error) { return n.Add(b.Neg()) }
 
 func signed(sign int) Numeric {
@@ -82,7 +83,7 @@ func signed(sign int) Numeric {
 	return NaN
 }
 
-// Mul is n * b.
+// Mul returns n * b.
 func (n Numeric) Mul(b Numeric) (Numeric, error) {
 	if n.special != finite || b.special != finite {
 		if n.IsNaN() || b.IsNaN() {
@@ -97,7 +98,7 @@ func (n Numeric) Mul(b Numeric) (Numeric, error) {
 	return product.check()
 }
 
-// specialQuotient is n / b where one of them is special.
+// specialQuotient returns n / b if either is special.
 func (n Numeric) specialQuotient(b Numeric) (Numeric, error) {
 	switch {
 	case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf():
@@ -110,7 +111,7 @@ func (n Numeric) specialQuotient(b Numeric) (Numeric, error) {
 	return Numeric{}, nil
 }
 
-// Div is n / b, with as many digits as PostgreSQL chooses: at least 16 that count.
+// Div returns n / b with PostgreSQL's scale, which provides at least 16 significant digits.
 func (n Numeric) Div(b Numeric) (Numeric, error) {
 	if n.special != finite || b.special != finite {
 		return n.specialQuotient(b)
@@ -121,7 +122,7 @@ func (n Numeric) Div(b Numeric) (Numeric, error) {
 	return n.quotient(b, n.divScale(b)).check()
 }
 
-// quotient is n / b rounded to a scale.
+// quotient returns n / b rounded to a scale.
 func (n Numeric) quotient(b Numeric, scale int32) Numeric {
 	shift := scale + b.scale - n.scale
 	num, den := n.int(), b.int()
@@ -133,7 +134,7 @@ func (n Numeric) quotient(b Numeric, scale int32) Numeric {
 	return Numeric{unscaled: divideRounded(num, den), scale: scale}
 }
 
-// divideRounded is num / den, half away from zero.
+// divideRounded returns num / den, rounded half away from zero.
 func divideRounded(num, den *big.Int) *big.Int {
 	q, r := new(big.Int).QuoRem(num, den, new(big.Int))
 	if r.Lsh(r, 1).CmpAbs(den) >= 0 {
@@ -146,14 +147,14 @@ func divideRounded(num, den *big.Int) *big.Int {
 	return q
 }
 
-// PostgreSQL's rules for scales are in terms of its digits, of base 10,000.
+// PostgreSQL defines scales in terms of its base-10,000 digits.
 const (
 	baseDigits      = 4
 	minSignificant  = 16
 	maxDisplayScale = 1000
 )
 
-// leading is the weight and the value of the first base-10,000 digit; 0, 0 for 0.
+// leading returns the weight and the value of the first base-10,000 digit, or 0, 0 for 0.
 func (n Numeric) leading() (weight int32, digit int64) {
 	count := n.digits()
 	if count == 0 {
@@ -189,7 +190,7 @@ func (n Numeric) divScale(b Numeric) int32 {
 	return displayScale(minSignificant-weight*baseDigits, n.scale, b.scale)
 }
 
-// displayScale is the greatest of the scales within what PostgreSQL shows.
+// displayScale returns the maximum of the scales, clamped to PostgreSQL's limits.
 func displayScale(scales ...int32) int32 {
 	scale := int32(0)
 	for _, s := range scales {
@@ -198,7 +199,7 @@ func displayScale(scales ...int32) int32 {
 	return min(scale, maxDisplayScale)
 }
 
-// QuoInt is the quotient cut to an integer: div(n, b).
+// QuoInt returns the quotient truncated to an integer: div(n, b).
 func (n Numeric) QuoInt(b Numeric) (Numeric, error) {
 	if n.special != finite || b.special != finite {
 		return n.specialQuotient(b)
@@ -210,7 +211,7 @@ func (n Numeric) QuoInt(b Numeric) (Numeric, error) {
 	return Numeric{unscaled: new(big.Int).Quo(n.rescale(scale), b.rescale(scale))}, nil
 }
 
-// Mod is what is left of n, with its sign, when b was taken away as often as fits.
+// Mod returns the remainder of n / b, with the sign of n.
 func (n Numeric) Mod(b Numeric) (Numeric, error) {
 	switch {
 	case n.IsNaN() || b.IsNaN():
@@ -226,10 +227,11 @@ func (n Numeric) Mod(b Numeric) (Numeric, error) {
 	return Numeric{unscaled: new(big.Int).Rem(n.rescale(scale), b.rescale(scale)), scale: scale}, nil
 }
 
-// Round rounds half away from zero to digits after the point, or before it when negative.
+// Round rounds half away from zero to digits after the decimal point, or before it if digits is
+// negative.
 func (n Numeric) Round(digits int) Numeric { return n.cut(digits, divideRounded) }
 
-// Trunc cuts off towards zero.
+// Trunc truncates toward zero to digits after the decimal point.
 func (n Numeric) Trunc(digits int) Numeric {
 	return n.cut(digits, func(num, den *big.Int) *big.Int { return new(big.Int).Quo(num, den) })
 }
@@ -254,7 +256,7 @@ func (n Numeric) cut(digits int, divide func(num, den *big.Int) *big.Int) Numeri
 	return Numeric{unscaled: result, scale: to}
 }
 
-// Floor is the greatest integer that is not greater than n.
+// Floor returns the greatest integer not greater than n.
 func (n Numeric) Floor() Numeric {
 	return n.cut(0, func(num, den *big.Int) *big.Int {
 		q, m := new(big.Int).QuoRem(num, den, new(big.Int))
@@ -265,10 +267,10 @@ func (n Numeric) Floor() Numeric {
 	})
 }
 
-// Ceil is the smallest integer that is not smaller than n.
+// Ceil returns the smallest integer not smaller than n.
 func (n Numeric) Ceil() Numeric { return n.Neg().Floor().Neg() }
 
-// MinScale is the fewest digits after the point that n can be written with.
+// MinScale returns the minimum number of digits after the decimal point that represents n exactly.
 func (n Numeric) MinScale() int {
 	digits := new(big.Int).Set(n.int())
 	scale := n.scale
@@ -282,11 +284,11 @@ func (n Numeric) MinScale() int {
 	return int(scale)
 }
 
-// TrimScale takes the zeros at the end off.
+// TrimScale removes trailing zeros.
 func (n Numeric) TrimScale() Numeric { return n.cut(n.MinScale(), divideRounded) }
 
-// IsInteger reports whether n is finite and without a fraction.
+// IsInteger reports whether n is finite and has no fraction.
 func (n Numeric) IsInteger() bool { return n.special == finite && n.MinScale() == 0 }
 
-// Special reports whether n is no number: NaN or an infinity.
+// Special reports whether n is NaN or an infinity.
 func Special(n Numeric) bool { return n.IsNaN() || n.IsInf() }

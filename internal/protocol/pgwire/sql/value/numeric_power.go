@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Power is n to the power of e.
+// Power returns n to the power of e.
 func (n Numeric) Power(e Numeric) (Numeric, error) {
 	if n.special != finite || e.special != finite {
 		return n.specialPower(e)
@@ -37,7 +37,7 @@ func errComplexPower() error {
 	return pgerror.New(invalidPower, "a negative number raised to a non-integer power yields a complex result")
 }
 
-// specialPower follows what POSIX says of pow().
+// specialPower follows the POSIX rules for pow().
 func (n Numeric) specialPower(e Numeric) (Numeric, error) {
 	one := NumericFromInt(1)
 	switch {
@@ -67,8 +67,8 @@ func (n Numeric) specialPower(e Numeric) (Numeric, error) {
 	return Infinity, nil
 }
 
-// powerInt raises n to an integer, rounded to a scale. More digits are kept on the way than the
-// result has.
+// powerInt raises n to an integer power, rounded to a scale. Intermediate results have more digits
+// than the result.
 func (n Numeric) powerInt(e int, scale int32) (Numeric, error) {
 	if n.Sign() == 0 {
 		if e == 0 {
@@ -91,7 +91,7 @@ func (n Numeric) powerInt(e int, scale int32) (Numeric, error) {
 	return result.numeric(e < 0, scale)
 }
 
-// log10 is about the decimal logarithm of n without its sign.
+// log10 approximates the decimal logarithm of the absolute value of n.
 func (n Numeric) log10() float64 {
 	const enough = 17 // digits of a float64
 	lead, exponent := new(big.Int).Abs(n.int()), -n.scale
@@ -102,7 +102,7 @@ func (n Numeric) log10() float64 {
 	return math.Log10(float64(lead.Int64())) + float64(exponent)
 }
 
-// significant is a decimal of which only the first digits are kept; its scale may be negative.
+// significant is a decimal of limited precision. Its scale may be negative.
 type significant struct {
 	unscaled *big.Int
 	scale    int32
@@ -150,7 +150,7 @@ func (s significant) numeric(invert bool, scale int32) (Numeric, error) {
 	return Numeric{unscaled: s.unscaled, scale: s.scale}.cut(int(scale), divideRounded).check()
 }
 
-// powerFraction is exp(e * ln(n)) for positive n.
+// powerFraction computes exp(e * ln(n)) for positive n.
 func (n Numeric) powerFraction(e Numeric) (Numeric, error) {
 	coarse := displayScale(8 - n.lnWeight())
 	rough, err := n.ln(coarse)
@@ -158,7 +158,7 @@ func (n Numeric) powerFraction(e Numeric) (Numeric, error) {
 		return Numeric{}, err
 	}
 	product, _ := rough.Mul(e)
-	product = product.Round(int(coarse)) // PostgreSQL does, and its result's scale depends on it
+	product = product.Round(int(coarse)) // as in PostgreSQL: the scale of the result depends on it
 	v, err := product.Float64()
 	if err != nil {
 		v = math.Inf(product.Sign())

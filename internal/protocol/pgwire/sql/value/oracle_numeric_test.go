@@ -35,7 +35,7 @@ func randomNumeric(r *rand.Rand) string {
 	return strings.TrimSpace(pick(r, "", "-") + fmt.Sprint(r.Uint64()>>r.IntN(64)) + pick(r, "", ".0", "."+fmt.Sprint(r.Uint64()>>r.IntN(64))))
 }
 
-// TestNumericLikePostgreSQL compares the arithmetic of numeric, with the scale of each result.
+// TestNumericLikePostgreSQL compares numeric arithmetic, including the scale of each result.
 func TestNumericLikePostgreSQL(t *testing.T) {
 	p, r := newPeer(t), seeded(t)
 	wrong := 0

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// peer is a real PostgreSQL that answers what a text means.
+// peer is a real PostgreSQL server that serves as the oracle.
 type peer struct {
 	t    *testing.T
 	conn *pgconn.PgConn
@@ -41,7 +41,7 @@ func (p *peer) exec(sql string) {
 	}
 }
 
-// ask runs sql with one parameter; error is SQLSTATE and message when it failed.
+// ask runs sql with one parameter. fails is the SQLSTATE and message of an error.
 func (p *peer) ask(sql string, param []byte, paramFormat, resultFormat int16) (answer []byte, null bool, fails string) {
 	r := p.conn.ExecParams(context.Background(), sql, [][]byte{param}, nil, []int16{paramFormat}, []int16{resultFormat}).Read()
 	if r.Err != nil {
@@ -56,7 +56,7 @@ func (p *peer) ask(sql string, param []byte, paramFormat, resultFormat int16) (a
 
 func sqlName(t *Type) string {
 	if t == BPChar {
-		return "bpchar" // "character" is one of a single character
+		return "bpchar" // "character" means character(1)
 	}
 	return t.String()
 }
@@ -84,14 +84,14 @@ func (p *peer) outcome(answer []byte, null bool, fails string) string {
 	return "= " + string(answer)
 }
 
-// compareText checks the meaning of one text, and both binary forms of its value.
+// compareText compares the parsed value of one text, and both binary formats of the value.
 func (p *peer) compareText(typ *Type, s string, damaged bool) bool {
 	p.t.Helper()
 	sql := "select $1::" + sqlName(typ)
 	want := p.outcome(p.ask(sql, []byte(s), 0, 0))
 	d, err := Parse(typ, s, &p.set)
 	if err != nil && damaged {
-		return true // which of several things is wrong is a matter of taste, and so is what may be overlooked
+		return true // which of several errors is reported, and what is tolerated, may differ
 	}
 	if got := outcome(typ, d, err, &p.set); got != want {
 		p.t.Errorf("%s %q (%s %s): %s, PostgreSQL %s", typ, s, p.set.DateStyle, p.set.IntervalStyle, got, want)
@@ -117,7 +117,7 @@ func (p *peer) compareText(typ *Type, s string, damaged bool) bool {
 	return true
 }
 
-// compareCast checks one cast.
+// compareCast compares one cast.
 func (p *peer) compareCast(from, to *Type, typmod int32, s string, damaged bool) bool {
 	p.t.Helper()
 	d, err := Parse(from, s, &p.set)
@@ -140,7 +140,8 @@ func (p *peer) compareCast(from, to *Type, typmod int32, s string, damaged bool)
 	return true
 }
 
-// times is how much of a random comparison is made: 1, or what VALUES says.
+// times returns n, the number of random comparisons, multiplied by the variable VALUES if it is
+// set.
 func times(t *testing.T, n int) int {
 	if more, err := strconv.Atoi(os.Getenv("VALUES")); err == nil {
 		return n * more
@@ -148,8 +149,8 @@ func times(t *testing.T, n int) int {
 	return n
 }
 
-// seeded makes the same values each time, so that a build fails for what was changed only; SEED and
-// `make compare` make others.
+// seeded returns a generator with a fixed seed, so that test failures depend only on changes. SEED
+// and `make compare` use other seeds.
 func seeded(t *testing.T) *rand.Rand {
 	seed := uint64(1)
 	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
@@ -159,7 +160,7 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// maxDifferences is after how many the search ends.
+// maxDifferences is the number of differences after which a comparison ends.
 const maxDifferences = 40
 
 func (p *peer) style(r *rand.Rand) {
@@ -174,13 +175,13 @@ func (p *peer) style(r *rand.Rand) {
 		map[bool]string{true: "escape", false: "hex"}[p.set.ByteaEscape]))
 }
 
-// TestTextsLikePostgreSQL asks the real one about the texts of the tables.
+// TestTextsLikePostgreSQL verifies the tables of texts against PostgreSQL.
 func TestTextsLikePostgreSQL(t *testing.T) {
 	p := newPeer(t)
 	p.exec("create schema mbus4; create type mbus4.qt_model as (id bigint, added timestamp, iid text, delayed_until timestamp, " +
 		"expires timestamp, received int[], headers hstore, properties hstore, data hstore)")
 	for _, c := range texts {
-		if c.t == Regclass || c.t == QTModel || c.t == Hstore { // the OIDs of the last two are others there
+		if c.t == Regclass || c.t == QTModel || c.t == Hstore { // the OIDs of the last two differ there
 			want := p.outcome(p.ask("select $1::"+sqlName(c.t), []byte(c.in), 0, 0))
 			d, err := Parse(c.t, c.in, &p.set)
 			if got := outcome(c.t, d, err, &p.set); got != want {
@@ -192,7 +193,7 @@ func TestTextsLikePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRandomTextsLikePostgreSQL compares random texts, right and wrong ones.
+// TestRandomTextsLikePostgreSQL compares random texts, valid and invalid.
 func TestRandomTextsLikePostgreSQL(t *testing.T) {
 	p, r := newPeer(t), seeded(t)
 	wrong := 0
@@ -209,7 +210,7 @@ func TestRandomTextsLikePostgreSQL(t *testing.T) {
 	}
 }
 
-// canCast reports whether there is a cast, listed, of arrays, or by text.
+// canCast reports whether there is a cast: a listed cast, a cast of arrays, or a cast by text.
 func canCast(from, to *Type) bool {
 	return from == to || from == Unknown || ListedCast(from, to) != CastNone || from.IsRow() && to.IsRow() ||
 		from.IsArray() && to.IsArray() && to != Int2Vector && to != OIDVector && canCast(from.Elem, to.Elem) ||

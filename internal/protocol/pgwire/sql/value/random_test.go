@@ -13,7 +13,7 @@ var castTargets = []*Type{
 	TimestampTZType, IntervalType, Bytea, UUID, JSON, JSONB, Int4.Array, Text.Array, NumericType.Array,
 }
 
-// randomTypmod is often none.
+// randomTypmod returns a random typmod, often none.
 func randomTypmod(r *rand.Rand, t *Type) int32 {
 	if r.IntN(2) == 0 {
 		return -1
@@ -44,8 +44,8 @@ func randomTypmod(r *rand.Rand, t *Type) int32 {
 	return typmod
 }
 
-// randomText returns a type and a text that is often, but not always, one of its values. A damaged
-// text is an unusual one.
+// randomText returns a type and a text that is usually a valid value of it. damaged reports whether
+// the text was modified.
 func randomText(r *rand.Rand) (t *Type, s string, damaged bool) {
 	t = castTargets[r.IntN(len(castTargets))]
 	s = textOf(r, t)

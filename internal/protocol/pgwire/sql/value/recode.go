@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// RecodeBinary returns the binary form b of a value of type t with convert done to the texts in it.
-// What is not a binary form of t stays as it is: reading it finds that.
+// RecodeBinary applies convert to the texts in the binary format b of a value of type t. If b is
+// malformed, the malformed part is returned unchanged, and parsing it reports the error.
 func RecodeBinary(t *Type, b []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
 	switch t {
 	case Text, Varchar, BPChar, Name, Unknown, JSON, XML, CString, Refcursor, NodeTree:
@@ -39,15 +39,15 @@ func RecodeBinary(t *Type, b []byte, convert func([]byte) ([]byte, error)) ([]by
 	return append(w.made, w.rest...), nil
 }
 
-// recoder copies a binary form that is made of others.
+// recoder copies a nested binary format.
 type recoder struct {
 	rest, made []byte
 	convert    func([]byte) ([]byte, error)
-	short      bool // rest ends in the middle of something
+	short      bool // rest is truncated
 	err        error
 }
 
-// number copies a number of four bytes.
+// number copies a four-byte number.
 func (r *recoder) number() uint32 {
 	const size = 4
 	if r.short || r.err != nil || len(r.rest) < size {
@@ -59,7 +59,7 @@ func (r *recoder) number() uint32 {
 	return n
 }
 
-// value copies a length and a value of that length; the length is then what the value has become.
+// value copies a length and a value of that length, and updates the length after the conversion.
 func (r *recoder) value(t *Type) {
 	n := r.number()
 	if r.short || r.err != nil || n == math.MaxUint32 {
@@ -104,8 +104,8 @@ func (r *recoder) array(elem *Type) {
 	}
 }
 
-// record copies the fields of a row. Only in rows without a type do their own words count for what
-// is in them: those come from the server.
+// record copies the fields of a row. The field types in the data are used only for rows of unknown
+// type, which come from the server.
 func (r *recoder) record(fields []Field) {
 	n := r.number()
 	for i := 0; uint32(i) < n && !r.short && r.err == nil; i++ {

@@ -7,12 +7,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 )
 
-// upper stands for a conversion that changes the length.
+// upper is a conversion that changes the length.
 func upper(b []byte) ([]byte, error) {
 	return append(bytes.ToUpper(b), '!'), nil
 }
 
-// TestRecodeBinary converts the texts in values of every shape and reads them again.
+// TestRecodeBinary converts the texts in values of every structure and parses the results.
 func TestRecodeBinary(t *testing.T) {
 	set := Defaults()
 	pairs := hstore.Map{{Key: "k", Value: "v"}, {Key: "n", Null: true}}
@@ -47,8 +47,7 @@ func TestRecodeBinary(t *testing.T) {
 	}
 }
 
-// FuzzRecodeBinary: whatever bytes come, nothing but a copy comes of a conversion that changes
-// nothing.
+// FuzzRecodeBinary: a conversion that changes nothing copies any input unchanged.
 func FuzzRecodeBinary(f *testing.F) {
 	types := []*Type{Text.Array, Hstore, QTModel, QTModel.Array, Int4.Array, OIDVector, JSONB, RecordT}
 	f.Add(0, []byte("\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01a"))

@@ -11,7 +11,7 @@ func malformedRecord(s, detail string) error {
 	return pgerror.New(pgerror.InvalidText, "malformed record literal: \"%s\"", s).WithDetail("%s", detail)
 }
 
-// parseRecord reads the text form of a composite type: (1,,"a b").
+// parseRecord parses the text format of a composite type: (1,,"a b").
 func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
 	body := strings.TrimLeft(s, spaces)
 	if !strings.HasPrefix(body, "(") {
@@ -51,7 +51,8 @@ func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
 	return record, nil
 }
 
-// recordField reads up to the comma or parenthesis that ends a field; parts of it may be quoted.
+// recordField parses up to the comma or parenthesis that ends a field. Parts of the field may be
+// quoted.
 func recordField(s string) (text, rest string, ok bool) {
 	var b strings.Builder
 	quoted := false
@@ -102,7 +103,8 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 	return append(dst, ')')
 }
 
-// fieldType is the type of field i of a row; if it is unknown, one that has values such as d.
+// fieldType returns the type of field i of a row. If it is unknown, it returns a type with values
+// such as d.
 func fieldType(t *Type, i int, d Datum) *Type {
 	if i < len(t.Fields) {
 		return t.Fields[i].Type

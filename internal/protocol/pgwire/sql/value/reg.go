@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// what the error says of an object that is not there.
+// missing has the SQLSTATE and the object kind for the error that an object does not exist.
 var missing = map[uint32]struct{ code, kind string }{
 	24:   {pgerror.UndefinedFunction, "function"},
 	2202: {pgerror.UndefinedFunction, "function"},
@@ -20,7 +20,7 @@ var missing = map[uint32]struct{ code, kind string }{
 	4191: {pgerror.UndefinedObject, "collation"},
 }
 
-// parseReg finds an object by its number or its name.
+// parseReg returns the OID of an object given by OID or name.
 func parseReg(t *Type, s string, set *Settings) (Datum, error) {
 	if s == "-" {
 		return int64(0), nil
@@ -45,7 +45,7 @@ func parseReg(t *Type, s string, set *Settings) (Datum, error) {
 	return nil, pgerror.New(m.code, "%s \"%s\" does not exist", m.kind, s)
 }
 
-// aliases are the names of types that are words of the grammar, not names in pg_type.
+// aliases are type names that are part of the grammar and not in pg_type.
 var aliases = map[string]*Type{
 	"int": Int4, "decimal": NumericType, "dec": NumericType, "float": Float8, "boolean": Bool, "integer": Int4, "smallint": Int2, "bigint": Int8,
 	"real": Float4, "double precision": Float8, "character varying": Varchar, "character": BPChar, "char": BPChar, `"char"`: Char,
@@ -53,7 +53,7 @@ var aliases = map[string]*Type{
 	"time with time zone": TimeTZ,
 }
 
-// typeNamed finds a built-in type by a name as people write it: int4, integer, text[],
+// typeNamed returns a built-in type by name, in any usual notation: int4, integer, text[],
 // pg_catalog.int4.
 func typeNamed(s string) *Type {
 	name := strings.Join(strings.Fields(s), " ")

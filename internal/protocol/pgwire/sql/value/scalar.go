@@ -14,8 +14,7 @@ import (
 
 const spaces = " \t\n\v\f\r"
 
-// parseBool takes any beginning of true, false, yes, no, on, off that means one of them, and 1 and
-// 0.
+// parseBool accepts true, false, yes, no, on, off, their unambiguous prefixes, and 1 and 0.
 func parseBool(s string) (Datum, error) {
 	word := strings.ToLower(strings.Trim(s, spaces))
 	switch {
@@ -41,7 +40,7 @@ func FitsInt(t *Type, i int64) bool {
 	return i == int64(uint32(i))
 }
 
-// parseInt reads a number; that it is too great counts for more than what follows its digits.
+// parseInt parses an integer. A range error takes precedence over garbage after the digits.
 func parseInt(t *Type, s string) (int64, error) {
 	text := strings.Trim(s, spaces)
 	digits := text
@@ -61,7 +60,7 @@ func parseInt(t *Type, s string) (int64, error) {
 	return i, nil
 }
 
-// parseOID reads an unsigned number; a negative one counts from the end.
+// parseOID parses an unsigned number. Negative numbers wrap around.
 func parseOID(t *Type, s string) (int64, error) {
 	text := strings.Trim(s, spaces)
 	if !allDigits(strings.TrimLeft(text, "+-")) || strings.LastIndexAny(text, "+-") > 0 {
@@ -82,7 +81,7 @@ func parseFloat(t *Type, s string) (float64, error) {
 	}
 	number := text
 	if hex := strings.ToLower(text); strings.HasPrefix(strings.TrimLeft(hex, "+-"), "0x") && !strings.Contains(hex, "p") {
-		number += "p0" // C reads it without, Go does not
+		number += "p0" // strtod does not require an exponent here, Go does
 	}
 	f, err := strconv.ParseFloat(number, bits)
 	switch {
@@ -101,8 +100,8 @@ func mantissa(s string) string {
 	return s
 }
 
-// appendFloat writes f as PostgreSQL does: the fewest digits that read back as f when
-// extra_float_digits is above 0, else 15 of them (6 for real) and that many more.
+// appendFloat appends f in PostgreSQL's format. If extra is above 0, it has the fewest digits that
+// read back as f, otherwise 15 + extra digits (6 + extra for real).
 func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -130,8 +129,8 @@ func appendFloat(dst []byte, f float64, bits, extra int) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
-// integersOnly is from where on a decimal of as many digits as a number has may be in the middle
-// between two numbers.
+// integersOnly returns the magnitude from which the shortest decimal may be exactly halfway between
+// two floats.
 func integersOnly(bits int) float64 {
 	if bits == 32 {
 		return 1 << 22
@@ -139,9 +138,9 @@ func integersOnly(bits int) float64 {
 	return 1 << 51
 }
 
-// isBetween reports whether a decimal is exactly in the middle between f and the number next to it.
-// It reads back as f when that is even, and Go takes it then; PostgreSQL takes only what is nearer
-// to f.
+// isBetween reports whether a decimal is exactly halfway between f and an adjacent float. It reads
+// back as f if f is even, and Go accepts it as the shortest form. PostgreSQL accepts only decimals
+// that are closer to f.
 func isBetween(text string, f float64, bits int) bool {
 	decimal, _, err := big.ParseFloat(text, 10, 2000, big.ToNearestEven)
 	if err != nil {
@@ -160,7 +159,7 @@ func isBetween(text string, f float64, bits int) bool {
 	return false
 }
 
-// insideDigits writes f with the fewest digits, more than those that are between two numbers.
+// insideDigits formats f with the fewest digits that are not exactly halfway between two floats.
 func insideDigits(f float64, bits, from int) []byte {
 	const most = 17
 	for digits := max(from-8, 1); digits < most; digits++ {
@@ -172,10 +171,10 @@ func insideDigits(f float64, bits, from int) []byte {
 	return strconv.AppendFloat(nil, f, 'e', most-1, bits)
 }
 
-// maxNameBytes is what a value of the type name keeps.
+// maxNameBytes is the maximum length of a value of type name.
 const maxNameBytes = 63
 
-// cutText cuts s to at most n bytes, at the end of a character.
+// cutText truncates s to at most n bytes, at a character boundary.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -186,7 +185,7 @@ func cutText(s string, n int) string {
 	return s[:n]
 }
 
-// parseChar keeps the first byte. \ooo is the byte of that number.
+// parseChar keeps the first byte. \ooo is the byte with that octal value.
 func parseChar(s string) string {
 	if len(s) == 4 && s[0] == '\\' && isOctal(s[1]) && s[1] <= '3' && isOctal(s[2]) && isOctal(s[3]) {
 		if c := (s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0'); c != 0 {
@@ -200,7 +199,7 @@ func parseChar(s string) string {
 	return s[:1]
 }
 
-// appendChar writes a byte; one that is no ASCII as \ooo.
+// appendChar appends a byte, as \ooo if it is not ASCII.
 func appendChar(dst []byte, s string) []byte {
 	if s != "" && s[0] >= utf8.RuneSelf {
 		return fmt.Appendf(dst, `\%03o`, s[0])
@@ -213,8 +212,8 @@ const (
 	uuidLength = 36
 )
 
-// parseUUID reads 32 hexadecimal digits, with hyphens after any group of four and braces around if
-// need be.
+// parseUUID parses 32 hexadecimal digits, with optional hyphens after groups of four and optional
+// braces.
 func parseUUID(s string) (Datum, error) {
 	text := s
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {

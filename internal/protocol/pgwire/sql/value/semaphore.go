@@ -1,6 +1,6 @@
 package value
 
-// The rows of the tables of semaphores.
+// Row types of the semaphore tables.
 var (
 	Semaphore = composite(OIDSemaphore, OIDSemaphoreArr, RelSemaphore, "markup", "semaphore", []Field{
 		{Name: "id", Type: Int8}, {Name: "key", Type: Text}, {Name: "active", Type: Int4}, {Name: "try_release", Type: Int4}, {Name: "ascending", Type: Bool}, {Name: "lease", Type: IntervalType},

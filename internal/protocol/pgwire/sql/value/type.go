@@ -1,31 +1,31 @@
 package value
 
-// Type is one SQL type. Types are compared by address; there is one for each.
+// Type is an SQL type. Types are compared by address; each exists once.
 type Type struct {
 	OID      uint32
 	Name     string // in pg_type: "int4"
-	SQLName  string // as format_type shows it: "integer"; empty: Name
+	SQLName  string // as shown by format_type: "integer"; empty: Name
 	Schema   string // pg_catalog, mbus4, public
-	Len      int16  // typlen: bytes in the binary form, -1 varying
+	Len      int16  // typlen: bytes of the binary format, -1 variable
 	Category byte   // typcategory
 	Prefer   bool   // typispreferred
 	Kind     byte   // typtype: b base, c composite, e enumeration, p pseudo, d domain
-	Elem     *Type  // of an array
-	Array    *Type  // the array of it; nil: there is none
+	Elem     *Type  // of an array type
+	Array    *Type  // the array type of this type; nil: none
 	Fields   []Field
-	Relation uint32   // of a composite type: the OID of the relation whose rows its values are
-	Labels   []string // of an enumeration, in their order
+	Relation uint32   // of a composite type: the OID of its relation
+	Labels   []string // of an enumeration, in order
 }
 
-// Field is one field of a composite type, or one column of a result.
+// Field is a field of a composite type or a column of a result.
 type Field struct {
 	Name string
 	Type *Type
-	Mod  int32 // 1 more than the typmod, so that 0 is none
+	Mod  int32 // typmod + 1, so that 0 means none
 }
 
-// The OIDs of the types that PostgreSQL makes with the extension and the schema; fixed, so that
-// clients may remember them.
+// OIDs of the types that PostgreSQL would create with the extension and the schema. They are fixed,
+// because clients may cache them.
 const (
 	OIDHstore      = 16400
 	OIDHstoreArray = 16405

@@ -2,7 +2,7 @@ package value
 
 import "maps"
 
-// All built-in types. An array type is the Array field of its element: Int4.Array.
+// The built-in types. An array type is the Array field of its element type: Int4.Array.
 var (
 	Bool     = base(16, 1000, "bool", "boolean", 1, 'B', true)
 	Bytea    = base(17, 1001, "bytea", "", -1, 'U', false)
@@ -58,8 +58,7 @@ var (
 	})
 )
 
-// The pseudo types: of expressions whose type is not known, of rows, and of the arguments of
-// functions that take anything.
+// Pseudo-types: of expressions of unknown type, of rows, and of arguments of any type.
 var (
 	Unknown = pseudo(705, 0, "unknown", -2, 'X')
 	RecordT = pseudo(2249, 2287, "record", -1, 'P')
@@ -79,21 +78,21 @@ var (
 	AnyCompatNonArr = pseudo(5079, 0, "anycompatiblenonarray", 4, 'P')
 )
 
-// byOID and byName have every built-in type, arrays too; nothing is added after the program's
-// start.
+// byOID and byName contain every built-in type, including array types. They do not change after
+// initialization.
 var (
 	byOID  = map[uint32]*Type{}
 	byName = map[string]*Type{}
 )
 
-// ByOID returns a built-in type, nil when there is none.
+// ByOID returns a built-in type, or nil if there is none.
 func ByOID(oid uint32) *Type { return byOID[oid] }
 
-// ByName returns a built-in type by its name in pg_type ("int4", "_int4"), nil when there is none.
-// Names are unique over the schemas.
+// ByName returns a built-in type by its name in pg_type ("int4", "_int4"), or nil if there is none.
+// Names are unique across schemas.
 func ByName(name string) *Type { return byName[name] }
 
-// All returns every built-in type, in no order.
+// All returns every built-in type, in no particular order.
 func All() []*Type {
 	all := make([]*Type, 0, len(byOID))
 	for t := range maps.Values(byOID) {
@@ -102,7 +101,7 @@ func All() []*Type {
 	return all
 }
 
-// ArrayOf returns the type of arrays of t, nil when there is none. That of rows without a name
+// ArrayOf returns the array type of t, or nil if there is none. The array type of anonymous rows
 // keeps their fields.
 func ArrayOf(t *Type) *Type {
 	if t.OID != oidRecord || t.Fields == nil {
@@ -113,15 +112,15 @@ func ArrayOf(t *Type) *Type {
 	return &array
 }
 
-// IsArray reports whether values are *Array.
+// IsArray reports whether values of t are *Array.
 func (t *Type) IsArray() bool { return t.Elem != nil }
 
-// IsRow reports whether values are Record.
+// IsRow reports whether values of t are Record.
 func (t *Type) IsRow() bool { return t.Kind == 'c' || t.OID == oidRecord }
 
 const oidRecord = 2249
 
-// String is the name as format_type shows it: "integer", "text[]", "mbus4.qt_model".
+// String returns the name that format_type shows: "integer", "text[]", "mbus4.qt_model".
 func (t *Type) String() string {
 	if t.SQLName != "" {
 		return t.SQLName
@@ -135,7 +134,7 @@ func register(t *Type) *Type {
 	return t
 }
 
-// withArray makes the array type of t.
+// withArray adds the array type of t.
 func withArray(t *Type, oid uint32) *Type {
 	if oid != 0 {
 		t.Array = register(&Type{

@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// Typmods are encoded as PostgreSQL does, since clients are told of them: a length or a precision
-// with its scale has this much added.
+// typmodHeader is the offset that PostgreSQL adds to a length, or to a precision with its scale.
+// Typmods have PostgreSQL's encoding, because clients receive them.
 const typmodHeader = 4
 
 const maxVarchar = 10485760
 
-// Typmod encodes the arguments of a type's name: numeric(p, s), varchar(n), timestamp(p), interval
-// fields(p). Those of interval are the mask of its fields, and the precision.
+// Typmod encodes the arguments of a type name: numeric(p, s), varchar(n), timestamp(p), interval
+// fields(p). The arguments of interval are the mask of its fields and the precision.
 func Typmod(t *Type, args []int32) (int32, error) {
 	switch t {
 	case NumericType:
@@ -64,7 +64,7 @@ func numericTypmod(args []int32) (int32, error) {
 
 const maxTimePrecision = 6
 
-// timePrecision reduces a precision that is too great, where PostgreSQL gives a warning.
+// timePrecision clamps a precision that is too large, for which PostgreSQL issues a warning.
 func timePrecision(t *Type, p int32) (int32, error) {
 	if p < 0 {
 		zone := ""
@@ -77,7 +77,7 @@ func timePrecision(t *Type, p int32) (int32, error) {
 	return min(p, maxTimePrecision), nil
 }
 
-// The fields of an interval's typmod, and what stands for all.
+// Fields in the typmod of an interval, and the values for all fields and no precision.
 const (
 	fieldMonth, fieldYear, fieldDay     = 1 << 1, 1 << 2, 1 << 3
 	fieldHour, fieldMinute, fieldSecond = 1 << 10, 1 << 11, 1 << 12
@@ -120,13 +120,13 @@ func splitIntervalTypmod(typmod int32) (fields, precision int32) {
 	return typmod >> 16 & fieldsAll, typmod & 0xffff
 }
 
-// numericParts are precision and scale of a numeric's typmod.
+// numericParts returns the precision and scale in the typmod of a numeric.
 func numericParts(typmod int32) (precision, scale int32) {
 	typmod -= typmodHeader
 	return typmod >> 16 & 0xffff, typmod&0x7ff ^ 1024 - 1024
 }
 
-// Format is format_type(t, typmod): "numeric(10,2)".
+// Format implements format_type(t, typmod): "numeric(10,2)".
 func Format(t *Type, typmod int32) string {
 	if t.IsArray() && t != Int2Vector && t != OIDVector {
 		return Format(t.Elem, typmod) + "[]"
@@ -153,7 +153,8 @@ func Format(t *Type, typmod int32) string {
 	return t.String()
 }
 
-// fit rounds to the scale, and refuses what has too many digits before the point.
+// fit rounds to the scale, and returns an error if there are too many digits before the decimal
+// point.
 func (n Numeric) fit(typmod int32) (Numeric, error) {
 	precision, scale := numericParts(typmod)
 	if n.IsNaN() {
@@ -174,7 +175,7 @@ func (n Numeric) fit(typmod int32) (Numeric, error) {
 	return n, overflow.WithDetail("A field with precision %d, scale %d must round to an absolute value less than %s.", precision, scale, bound)
 }
 
-// roundMicros rounds to a number of digits of a second, half away from zero.
+// roundMicros rounds to a number of fractional digits, half away from zero.
 func roundMicros(micros int64, digits int32) int64 {
 	if digits >= maxTimePrecision {
 		return micros
@@ -186,7 +187,7 @@ func roundMicros(micros int64, digits int32) int64 {
 	return -((-micros + unit/2) / unit * unit)
 }
 
-// fit keeps the fields that the typmod names, and rounds seconds.
+// fit keeps the fields in the typmod and rounds the seconds.
 func (i Interval) fit(typmod int32) (Interval, error) {
 	fields, precision := splitIntervalTypmod(typmod)
 	switch fields {

@@ -7,7 +7,7 @@ import (
 
 func appendInt(dst []byte, i int64) []byte { return strconv.AppendInt(dst, i, 10) }
 
-// parseVector reads the text form of int2vector and oidvector: numbers with blanks between them.
+// parseVector parses the text format of int2vector and oidvector: numbers separated by blanks.
 func parseVector(t *Type, s string, set *Settings) (Datum, error) {
 	words := strings.Fields(s)
 	elems := make([]Datum, len(words))
@@ -21,7 +21,7 @@ func parseVector(t *Type, s string, set *Settings) (Datum, error) {
 	return Vector(t.Elem, elems), nil
 }
 
-// Vector returns a value of int2vector or oidvector, whose elements are counted from 0.
+// Vector returns a value of int2vector or oidvector, whose lower bound is 0.
 func Vector(elem *Type, elems []Datum) *Array {
 	return &Array{Elem: elem, Dims: []Dim{{Len: int32(len(elems)), Lower: 0}}, Elems: elems}
 }

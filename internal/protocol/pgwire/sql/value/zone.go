@@ -5,12 +5,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // the zones are known wherever the program runs
+	_ "time/tzdata" // embeds the time zone database
 	"unicode"
 )
 
-// zoneAbbreviations are those that a date may end with, and how many minutes they are east of UTC:
-// PostgreSQL's default set.
+// zoneAbbreviations are PostgreSQL's default zone abbreviations with their offsets in minutes east
+// of UTC.
 const zoneAbbreviations = `acdt 630, acsst 630, acst 570, act -300, acwst 525, adt -180, aedt 660, aesst 660, aest 600, aft 270, akdt -480, 
 akst -540, almst 420, almt 360, amst 240, amt -240, anast 720, anat 720, arst -180, art -180, ast -240, awsst 540, 
 awst 480, azost 0, azot -60, azst 240, azt 240, bdst 120, bdt 360, bnt 480, bort 480, bot -240, bra -180, brst -120, 
@@ -38,16 +38,16 @@ var abbreviations = sync.OnceValue(func() map[string]int {
 	return all
 })
 
-// LookupAbbreviation finds a zone such as "msk" in lower case; seconds is how far it is east of
-// UTC.
+// LookupAbbreviation returns the offset of a zone abbreviation such as "msk", in lower case, in
+// seconds east of UTC.
 func LookupAbbreviation(name string) (seconds int, ok bool) {
 	minutes, ok := abbreviations()[name]
 	return minutes * 60, ok
 }
 
-// LookupZone finds a time zone by its name in any case (Europe/Moscow), or by a POSIX rule (UTC+3,
-// <+03>-3, CET-1CEST,M3.5.0,M10.5.0/3, where east is negative). Its String is the name as the
-// database of zones has it, or the rule in capitals. nil: there is none.
+// LookupZone returns a time zone by name in any case (Europe/Moscow), or by a POSIX rule (UTC+3,
+// <+03>-3, CET-1CEST,M3.5.0,M10.5.0/3, where east is negative). Its String is the name in the time
+// zone database, or the rule in upper case. It returns nil if there is none.
 func LookupZone(name string) *time.Location {
 	if zone := loadZone(name); zone != nil {
 		return zone
@@ -74,12 +74,12 @@ func loadZone(name string) *time.Location {
 	return zone
 }
 
-// oddZones are the names that neither capitals nor capitalised spell.
+// oddZones are the zone names with irregular capitalization.
 var oddZones = strings.Fields(`Africa/Dar_es_Salaam America/Argentina/ComodRivadavia America/Knox_IN America/Port-au-Prince
 America/Port_of_Spain Antarctica/DumontDUrville Antarctica/McMurdo Australia/ACT Australia/LHI Australia/NSW Brazil/DeNoronha
 Chile/EasterIsland Europe/Isle_of_Man GB-Eire Mexico/BajaNorte Mexico/BajaSur`)
 
-// spellings are how the database of zones may write a name that is given in any case.
+// spellings returns possible spellings in the time zone database of a name given in any case.
 func spellings(name string) []string {
 	all := []string{strings.ToUpper(name), capitalised(name)}
 	if area, place, ok := strings.Cut(all[0], "/"); ok {
@@ -93,7 +93,7 @@ func spellings(name string) []string {
 	return all
 }
 
-// capitalised has a capital at the start of each word: america/new_york becomes America/New_York.
+// capitalised capitalizes each word: america/new_york becomes America/New_York.
 func capitalised(name string) string {
 	start := true
 	return strings.Map(func(r rune) rune {
@@ -106,7 +106,7 @@ func capitalised(name string) string {
 	}, name)
 }
 
-// isFixed reports whether a zone has never changed its clocks.
+// isFixed reports whether the offset of a zone has never changed.
 func isFixed(zone *time.Location) bool {
 	_, first := time.Date(1900, 1, 1, 0, 0, 0, 0, zone).Zone()
 	for year := 1901; year < 2038; year++ {

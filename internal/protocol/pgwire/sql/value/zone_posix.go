@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// maxZoneSeconds is the first offset that a POSIX rule cannot have.
+// maxZoneSeconds is the exclusive upper limit of offsets in POSIX rules.
 const maxZoneSeconds = 7 * 24 * 3600
 
-// posixZone reads a POSIX rule: a label (letters, or <anything>) and an offset west of Greenwich;
-// then the label of summer time, if there is one, perhaps its offset, and when it begins and ends.
-// nil: it is none.
+// posixZone parses a POSIX rule: a label (letters, or <anything>) and an offset west of Greenwich,
+// optionally followed by the label of daylight saving time, its offset, and when it begins and
+// ends. It returns nil if the rule is invalid.
 func posixZone(rule string) *time.Location {
 	label, rest := posixLabel(rule)
 	offset := rest
@@ -21,7 +21,7 @@ func posixZone(rule string) *time.Location {
 	} else {
 		rest = ""
 	}
-	if offset == "" || strings.Contains(label, "/") { // Etc/GMT+3 is a name
+	if offset == "" || strings.Contains(label, "/") { // Etc/GMT+3 is a zone name
 		return nil
 	}
 	normal := "<" + label + ">" + offset
@@ -53,19 +53,19 @@ func posixLabel(rule string) (label, rest string) {
 	return rule, ""
 }
 
-// ruleFile is a file of the database of zones (RFC 8536) with no more in it than a rule for all
-// times. Package time reads rules in such files only. Where it cannot read the rule, it takes the
-// file's one zone, whose offset is none that a zone can have.
+// ruleFile returns a time zone file (RFC 8536) that contains only the rule. Package time parses
+// rules only in such files. If it cannot parse the rule, it uses the single zone of the file, whose
+// offset is invalid and therefore detectable.
 func ruleFile(rule string) []byte {
 	const label = "?\x00"
 	header := append([]byte("TZif2"), make([]byte, 15)...)
-	file := append(header, make([]byte, 6*4)...) // the counts of a first part that is empty
+	file := append(header, make([]byte, 6*4)...) // the counts of an empty first part
 	file = append(file, header...)
 	for _, count := range [...]uint32{0, 0, 0, 0, 1, uint32(len(label))} { // one zone
 		file = binary.BigEndian.AppendUint32(file, count)
 	}
 	file = binary.BigEndian.AppendUint32(file, math.MaxInt32)
-	file = append(file, 0, 0) // no summer time, its label is the first
+	file = append(file, 0, 0) // no daylight saving time; index of the label
 	file = append(file, label...)
 	return append(file, "\n"+rule+"\n"...)
 }

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// counter is count.
+// counter implements count.
 type counter struct{ n int64 }
 
 // Add implements Aggregator.
@@ -23,9 +23,9 @@ func (c *counter) Add(_ *expr.Env, a []value.Datum) error {
 // Result implements Aggregator.
 func (c *counter) Result(*expr.Env) (value.Datum, error) { return c.n, nil }
 
-// folding adds up by a function of two values; what is NULL is passed over.
+// folding combines values with a binary function. It ignores NULLs.
 type folding struct {
-	so   value.Datum // nil: nothing yet
+	so   value.Datum // the result so far; nil: no value yet
 	join func(a, b value.Datum) (value.Datum, error)
 }
 
@@ -48,7 +48,7 @@ func foldingOf(join func(a, b value.Datum) (value.Datum, error)) expr.Implementa
 	return expr.Implementation{Aggregate: func() expr.Aggregator { return &folding{join: join} }}
 }
 
-// extreme makes min and max.
+// extreme implements min and max.
 func extreme(greatest bool) expr.BindFunc {
 	return func(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 		t := args[0]
@@ -63,12 +63,12 @@ func extreme(greatest bool) expr.BindFunc {
 	}
 }
 
-// sum adds up numbers that are counted as numeric, whatever their type.
+// sum adds numbers of any type as numeric.
 type sum struct {
 	total   value.Numeric
 	n       int64
 	average bool
-	asInt   bool // the sum is a bigint
+	asInt   bool // the result is a bigint
 }
 
 // Add implements Aggregator.
@@ -81,7 +81,7 @@ func (s *sum) Add(_ *expr.Env, a []value.Datum) (err error) {
 	return err
 }
 
-// numeric is a number, which is not nil, as numeric.
+// numeric converts a non-NULL number to numeric.
 func numeric(d value.Datum) value.Numeric {
 	if n, ok := d.(int64); ok {
 		return value.NumericFromInt(n)
@@ -102,7 +102,7 @@ func (s *sum) Result(*expr.Env) (value.Datum, error) {
 	return s.total, nil
 }
 
-// intervalAverage is avg of intervals.
+// intervalAverage implements avg for intervals.
 type intervalAverage struct {
 	folding
 	n int64
@@ -128,8 +128,8 @@ func addIntervals(a, b value.Datum) (value.Datum, error) {
 	return value.Result(datetime.IntervalPlus(a.(value.Interval), b.(value.Interval)))
 }
 
-// floatSum adds up floats, for sum, avg and the deviations, by Youngs and Cramer's way as
-// PostgreSQL does.
+// floatSum accumulates floats for sum, avg and the deviations, with the Youngs-Cramer algorithm as
+// in PostgreSQL.
 type floatSum struct {
 	n, sx, sxx float64
 	single     bool // float4: the sum is rounded at each step
@@ -164,7 +164,8 @@ func (f *floatSum) Result(*expr.Env) (value.Datum, error) {
 	return f.result(f), nil
 }
 
-// deviation is variance and its like of numerics: n, the sum, and the sum of squares.
+// deviation implements variance and related aggregates for numerics. It accumulates n, the sum, and
+// the sum of squares.
 type deviation struct {
 	n          int64
 	sx, sxx    value.Numeric
@@ -226,7 +227,8 @@ func (s *deviation) Result(*expr.Env) (value.Datum, error) {
 	return value.Result(variance.Sqrt())
 }
 
-// arrayAgg is array_agg; of arrays it makes one of one more dimension.
+// arrayAgg implements array_agg. If nested, the inputs are arrays, and the result has one more
+// dimension.
 type arrayAgg struct {
 	elem   *value.Type
 	nested bool
@@ -251,7 +253,7 @@ func (g *arrayAgg) Result(*expr.Env) (value.Datum, error) {
 	return value.NewArray(g.elem, g.all), nil
 }
 
-// stringAgg is string_agg; each delimiter stands before its value.
+// stringAgg implements string_agg. Each delimiter precedes its value.
 type stringAgg struct {
 	so  []byte
 	any bool
@@ -325,7 +327,7 @@ func addAggregates(to expr.Table) {
 	}
 }
 
-// floatResults are the aggregates of floats.
+// floatResults maps the aggregates of floats to their final functions.
 var floatResults = func() map[string]func(f *floatSum) value.Datum {
 	variance := func(less float64, root bool) func(f *floatSum) value.Datum {
 		return func(f *floatSum) value.Datum {

@@ -11,7 +11,7 @@ import (
 
 type array = value.Array
 
-// dimension returns a dimension by its number from 1; ok is false when there is none.
+// dimension returns the dimension with the given number, from 1. ok is false if there is none.
 func dimension(a []value.Datum) (d value.Dim, ok bool) {
 	dims, n := a[0].(*array).Dims, a[1].(int64)
 	if n < 1 || n > int64(len(dims)) {
@@ -30,7 +30,7 @@ func ofDimension(f func(d value.Dim) int32) expr.CallFunc {
 	}
 }
 
-// element is what = finds equal among the elements of one type.
+// sameElement reports whether two elements of type t are equal or both NULL.
 func sameElement(t *value.Type, a, b value.Datum) (bool, error) {
 	if a == nil || b == nil {
 		return a == nil && b == nil, nil
@@ -39,7 +39,7 @@ func sameElement(t *value.Type, a, b value.Datum) (bool, error) {
 	return order == 0, err
 }
 
-// errNoOrder is for elements that cannot be compared.
+// arrayWithElement returns the array type and the element type of arguments given in either order.
 func arrayWithElement(args []*value.Type) (array, elem *value.Type) {
 	if args[0].IsArray() {
 		return args[0], args[0].Elem
@@ -47,7 +47,7 @@ func arrayWithElement(args []*value.Type) (array, elem *value.Type) {
 	return args[1], args[1].Elem
 }
 
-// extend puts an element before or after an array of at most one dimension.
+// extend implements adding an element before or after an array of at most one dimension.
 func extend(front bool) expr.BindFunc {
 	return func(args []*value.Type, returns *value.Type) (expr.Bound, error) {
 		elem := returns.Elem
@@ -118,7 +118,8 @@ func arrayCat(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return made, nil
 }
 
-// includes reports whether each element of b is in a. A NULL is in nothing.
+// includes reports whether a contains all elements of b or, if all is false, any of them. A NULL is
+// never contained.
 func includes(t *value.Type, a, b *array, all bool) (bool, error) {
 	for _, e := range b.Elems {
 		found := false
@@ -142,7 +143,7 @@ func includes(t *value.Type, a, b *array, all bool) (bool, error) {
 	return all, nil
 }
 
-// inclusion makes @>, <@ and &&.
+// inclusion implements @>, <@ and &&.
 func inclusion(swap, all bool) expr.BindFunc {
 	return func(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 		elem := args[0].Elem
@@ -160,7 +161,7 @@ func errMultidimensional(what string) error {
 	return pgerror.New(pgerror.FeatureNotSupported, "%s", what)
 }
 
-// arrayPosition finds an element, from a subscript on when one is given.
+// arrayPosition implements array_position, which finds an element, optionally from a subscript on.
 func arrayPosition(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	_, elem := arrayWithElement(args)
 	return expr.Bound{Call: func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -214,7 +215,7 @@ func arrayPositions(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// replaced makes array_remove, and array_replace of three arguments.
+// replaced implements array_remove and, with three arguments, array_replace.
 func replaced(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	_, elem := arrayWithElement(args)
 	return expr.Bound{Call: func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -265,7 +266,7 @@ func arrayDims(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return b.String(), nil
 }
 
-// trimArray takes the last n elements away.
+// trimArray removes the last n elements.
 func trimArray(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	in, n := a[0].(*array), a[1].(int64)
 	length := int64(0)

@@ -1,6 +1,6 @@
-// Package array has the array functions: dimensions, slices, search, changes, unnest, and
+// Package array implements the array functions: dimensions, slices, search, changes, unnest, and
 // conversion from and to text.
 //
-// It owns no state. An argument is never changed; the result is a new array, or shares elements,
+// It has no state. Arguments are never changed. A result is a new array that may share elements,
 // which are immutable.
 package array

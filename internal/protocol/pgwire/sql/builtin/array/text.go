@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// arrayToText joins the elements' texts; NULLs are left out unless a text for them is given.
+// arrayToText joins the texts of the elements. It omits NULLs unless a text for them is given.
 func arrayToText(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	elem := args[0].Elem
 	return expr.Bound{Call: func(env *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -37,7 +37,7 @@ func arrayToText(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// cutText is the parts of string_to_array; ok is false when the text is NULL.
+// cutText returns the parts for string_to_array. ok is false if the text is NULL.
 func cutText(a []value.Datum) (parts []value.Datum, ok bool, err error) {
 	if a[0] == nil {
 		return nil, false, nil
@@ -77,7 +77,7 @@ func textToArray(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return value.NewArray(value.Text, parts), nil
 }
 
-// each yields values, one in each row.
+// each yields values, one a row.
 func each(all []value.Datum) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
 		for _, d := range all {
@@ -115,7 +115,7 @@ func unnest(args []*value.Type, returns *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// fill is array_fill(value, lengths [, lower bounds]).
+// fill implements array_fill(value, lengths [, lower bounds]).
 func fill(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	elem := args[0]
 	return expr.Bound{Call: func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -157,14 +157,14 @@ func fill(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// maxElements is the most elements that an array is filled with, or a text is cut into.
+// maxElements is the maximum number of elements when an array is filled or a text is split.
 const maxElements = 10_000_000
 
 func tooManyElements() error {
 	return pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxElements)
 }
 
-// subscripts is generate_subscripts.
+// subscripts implements generate_subscripts.
 func subscripts(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
 		d, ok := dimension(a)

@@ -2,8 +2,7 @@ package datetime
 
 import "strings"
 
-// movingAbbreviations are abbreviations of zones that meant different times in different years:
-// they stand for the zone.
+// movingAbbreviations maps zone abbreviations whose offset has changed over time to their zones.
 var movingAbbreviations = func() map[string]string {
 	all := map[string]string{}
 	for _, entry := range strings.Split(strings.ReplaceAll(`art America/Argentina/Buenos_Aires, arst America/Argentina/Buenos_Aires, clt America/Santiago, gyt America/Guyana, pyt 

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// fieldValue is a field of a time: n / 10**scale. When exact is not set, it is n + part/whole, with
-// many digits.
+// fieldValue is a field of a time: n / 10**scale. If whole is set, it is n + part/whole, with many
+// digits.
 type fieldValue struct {
 	n     int64
 	scale int
@@ -35,7 +35,7 @@ func (f fieldValue) float() value.Datum {
 	return float64(f.n) / math.Pow10(f.scale)
 }
 
-// scaled is n / 10**scale, with exactly this many digits after its point.
+// scaled returns n / 10**scale, with exactly scale digits after the decimal point.
 func scaled(n int64, scale int) value.Numeric {
 	d := value.NumericFromInt(n)
 	if scale == 0 {
@@ -45,13 +45,13 @@ func scaled(n int64, scale int) value.Numeric {
 	return q
 }
 
-// powerOfTen is 10**n for n from -6 to 0.
+// powerOfTen returns 10**n for n from -6 to 0.
 func powerOfTen(n int) value.Numeric {
 	p, _ := value.ParseNumeric([]string{"1", "0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001"}[-n])
 	return p
 }
 
-// clockField is a field that a time of day has; ok is false when it has not.
+// clockField returns a field of a time of day. ok is false if there is no such field.
 func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 	inMinute := micros % MicrosPerMinute
 	switch unit {
@@ -69,14 +69,14 @@ func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 	return f, false
 }
 
-// ISOWeek returns the week of a day and the year that the week belongs to.
+// ISOWeek returns the ISO week of a day and the year that the week belongs to.
 func ISOWeek(d date) (year, week int) {
 	thursday := d + date(3-(d.Weekday()+6)%7)
 	year, _, _ = thursday.Civil()
 	return year, int(thursday-value.DateOf(year, 1, 1))/7 + 1
 }
 
-// beforeChrist turns a year counted with a year 0 into one counted without.
+// beforeChrist converts an astronomical year, with a year 0, to one without.
 func beforeChrist(year int) int64 {
 	if year <= 0 {
 		return int64(year) - 1
@@ -84,7 +84,7 @@ func beforeChrist(year int) int64 {
 	return int64(year)
 }
 
-// dateField is a field that a day has.
+// dateField returns a field of a date.
 func dateField(unit string, d date) (f fieldValue, ok bool) {
 	year, month, day := d.Civil()
 	n := int64(0)
@@ -132,10 +132,10 @@ func dateField(unit string, d date) (f fieldValue, ok bool) {
 	return fieldValue{n: n}, true
 }
 
-// epochMicros is 1970-01-01 on the scale of timestamps.
+// epochMicros is 1970-01-01 in timestamp units.
 const epochMicros = -10957 * microsPerDay
 
-// stampField is a field of a timestamp.
+// stampField returns a field of a timestamp.
 func stampField(unit string, t stamp) (fieldValue, bool) {
 	d, c := t.Split()
 	switch unit {
@@ -150,7 +150,7 @@ func stampField(unit string, t stamp) (fieldValue, bool) {
 	return dateField(unit, d)
 }
 
-// intervalField is a field of an interval; its parts have the interval's signs.
+// intervalField returns a field of an interval. Its sign is that of the interval's part.
 func intervalField(unit string, i interval) (fieldValue, bool) {
 	year, month := int64(i.Months/12), int64(i.Months%12)
 	if f, ok := clockField(unit, i.Micros); ok {
@@ -172,7 +172,7 @@ func intervalField(unit string, i interval) (fieldValue, bool) {
 		n = year / 100
 	case "millennium":
 		n = year / 1000
-	case "epoch": // a year has 365.25 days here; in quarters of a day, to stay whole
+	case "epoch": // a year has 365.25 days here; computed in quarter days to stay integral
 		quarters := 4*36525*year/100 + 4*DaysPerMonth*month + 4*int64(i.Days)
 		return fieldValue{n: quarters*(secondsPerDay/4)*MicrosPerSecond + i.Micros, scale: 6}, true
 	default:
@@ -181,8 +181,8 @@ func intervalField(unit string, i interval) (fieldValue, bool) {
 	return fieldValue{n: n}, true
 }
 
-// infiniteField is what a field of an infinite time is: NULL when it goes round, infinite when it
-// only grows.
+// infiniteField returns a field of an infinite time: infinite for a field that grows monotonically,
+// otherwise NULL.
 func infiniteField(unit string, negative bool) (d value.Datum, grows bool) {
 	switch unit {
 	case "year", "decade", "century", "millennium", "julian", "isoyear", "epoch":
@@ -194,10 +194,10 @@ func infiniteField(unit string, negative bool) (d value.Datum, grows bool) {
 	return nil, false
 }
 
-// fields gives the field of a unit, or whether the value is infinite.
+// fields returns a field, or reports that the value is infinite.
 type fields func(env *expr.Env, unit string, d value.Datum) (f fieldValue, ok, infinite, negative bool)
 
-// extractor makes extract and date_part of a type.
+// extractor implements extract and date_part for a type.
 func extractor(t *value.Type, get fields, asFloat bool) expr.CallFunc {
 	return func(env *expr.Env, a []value.Datum) (value.Datum, error) {
 		name := a[0].(string)

@@ -10,7 +10,7 @@ import (
 
 type interval = value.Interval
 
-// The units of time that everything is counted in.
+// Units of time.
 const (
 	MicrosPerSecond = int64(1_000_000)
 	MicrosPerMinute = 60 * MicrosPerSecond
@@ -26,7 +26,7 @@ func interval1(f func(i interval) (interval, error)) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return value.Result(f(a[0].(interval))) }
 }
 
-// IntervalPlus is a + b.
+// IntervalPlus returns a + b.
 func IntervalPlus(a, b interval) (interval, error) {
 	micros, ok := value.AddInt(a.Micros, b.Micros)
 	months, days := int64(a.Months)+int64(b.Months), int64(a.Days)+int64(b.Days)
@@ -49,11 +49,11 @@ func intervalNegate(i interval) (interval, error) {
 	return intervalMinus(interval{}, i)
 }
 
-// toMicros rounds a float of seconds or days to microseconds of it, as PostgreSQL's TSROUND.
+// toMicros rounds seconds or days to six decimal places, like PostgreSQL's TSROUND.
 func toMicros(f float64) float64 { return math.RoundToEven(f*1e6) / 1e6 }
 
-// intervalTimes multiplies by f. What is left of a month becomes days, what is left of a day
-// becomes time.
+// intervalTimes multiplies or divides with times. Fractions of a month become days, and fractions
+// of a day become time.
 func intervalTimes(i interval, times func(float64) float64) (interval, error) {
 	months, days := times(float64(i.Months)), times(float64(i.Days))
 	if !inInt32(months) || !inInt32(days) {
@@ -82,7 +82,7 @@ func intervalMul(i interval, f float64) (interval, error) {
 	return intervalTimes(i, func(x float64) float64 { return x * f })
 }
 
-// IntervalDiv is i / by; a division by zero is an error.
+// IntervalDiv returns i / f. A division by zero is an error.
 func IntervalDiv(i interval, f float64) (interval, error) {
 	if f == 0 {
 		return interval{}, value.ErrDivisionByZero()
@@ -108,7 +108,8 @@ func justifyDays(i interval) (interval, error) {
 	return i, nil
 }
 
-// carry moves whole units of a part to the larger ones, per of it each, so that both have one sign.
+// carry moves whole units from part to large, per units of part each, so that both have the same
+// sign.
 func carry(large, part, per int64) (int64, int64) {
 	large, part = large+part/per, part%per
 	switch {
@@ -138,7 +139,7 @@ func justifyInterval(i interval) (interval, error) {
 	return interval{Months: int32(months), Days: int32(days), Micros: micros}, nil
 }
 
-// makeInterval is make_interval(years, months, weeks, days, hours, mins, secs).
+// makeInterval implements make_interval(years, months, weeks, days, hours, mins, secs).
 func makeInterval(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	n := func(i int) int64 { return a[i].(int64) }
 	seconds := a[6].(float64)

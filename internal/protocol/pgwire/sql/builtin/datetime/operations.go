@@ -7,7 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// overlap is OVERLAPS: each pair is put into order, and a pair of one moment counts as that moment.
+// overlap implements OVERLAPS. It orders each pair; a pair with a single moment counts as that
+// moment.
 func overlap[T ~int64](env *expr.Env, a []value.Datum, add func(env *expr.Env, t T, i interval) (T, error)) (value.Datum, error) {
 	var ends [4]*T
 	for i := 0; i < 4; i += 2 {
@@ -32,7 +33,7 @@ func overlap[T ~int64](env *expr.Env, a []value.Datum, add func(env *expr.Env, t
 	return overlapping(ends[0], ends[1], ends[2], ends[3]), nil
 }
 
-// overlapping is PostgreSQL's overlaps_timestamp, with its ways of getting along with NULLs.
+// overlapping follows PostgreSQL's overlaps_timestamp, including its treatment of NULLs.
 func overlapping[T ~int64](start1, end1, start2, end2 *T) value.Datum {
 	order := func(start, end *T) (*T, *T, bool) {
 		switch {
@@ -83,7 +84,7 @@ func overlapClocks(env *expr.Env, a []value.Datum) (value.Datum, error) {
 	return overlap(env, a, func(_ *expr.Env, t clock, i interval) (clock, error) { return onClock(int64(t) + i.Micros), nil })
 }
 
-// stampMath and the like are what operators on times do with their two operands.
+// stampMath and similar functions adapt operators on times to CallFunc.
 func stampMath(f func(t stamp, i interval) (value.Datum, error)) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		if i, ok := a[0].(interval); ok {
@@ -120,7 +121,7 @@ func clockMath(sign int64) expr.CallFunc {
 	}
 }
 
-// dateAndTime is date + time.
+// dateAndTime implements date + time.
 func dateAndTime(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	d, c := a[0], a[1]
 	if t, ok := d.(clock); ok {
@@ -133,7 +134,7 @@ func dateAndTime(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return value.Result(value.TimestampOf(d.(date), c.(clock)))
 }
 
-// today is the day on which the transaction began.
+// today returns the start of the day on which the transaction began.
 func today(env *expr.Env) stamp {
 	d, _ := env.Now.Local(env.Settings.Zone).Split()
 	s, _ := value.TimestampOf(d, 0) // the clock is never out of range

@@ -20,7 +20,7 @@ type (
 func errStamp() error { return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range") }
 func errDate() error  { return pgerror.New(pgerror.DatetimeOverflow, "date out of range") }
 
-// between is the time from b to a: days of 24 hours and the rest.
+// between returns the time from b to a in days of 24 hours and the rest.
 func between(a, b stamp) (value.Datum, error) {
 	if a.IsInfinite() || b.IsInfinite() {
 		return nil, pgerror.New(pgerror.DatetimeOverflow, "cannot subtract infinite timestamps")
@@ -32,7 +32,7 @@ func between(a, b stamp) (value.Datum, error) {
 	return value.Result(justifyHours(interval{Micros: micros}))
 }
 
-// midnight is the beginning of a day.
+// midnight returns the start of a day.
 func midnight(d date) (stamp, error) {
 	s, err := value.TimestampOf(d, 0)
 	if err != nil {
@@ -49,7 +49,7 @@ func datePlusInterval(d date, i interval) (value.Datum, error) {
 	return value.Result(s.Add(i))
 }
 
-// datePlus moves a date by days.
+// datePlus adds days to a date.
 func datePlus(d date, days int64) (value.Datum, error) {
 	if d.IsInfinite() {
 		return d, nil
@@ -61,7 +61,7 @@ func datePlus(d date, days int64) (value.Datum, error) {
 	return date(sum), nil
 }
 
-// The range of dates: the first, and the one after the last.
+// The range of dates, as a half-open interval.
 const (
 	FirstDate  date = -2451545
 	EndOfDates date = 2147483494 - 2451545
@@ -75,7 +75,7 @@ func dateMinus(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return int64(l) - int64(r), nil
 }
 
-// onClock brings a time of day, counted on for ever, back into the day.
+// onClock wraps a number of microseconds into the range of a day.
 func onClock(micros int64) clock {
 	micros %= microsPerDay
 	if micros < 0 {
@@ -95,7 +95,7 @@ func zoneAdd(env *expr.Env, t instant, i interval) (value.Datum, error) {
 	return value.Result(t.Add(i, &env.Settings))
 }
 
-// MonthDays has the days of the months, of years with and without a 29th of February.
+// MonthDays returns the number of days in a month.
 func MonthDays(year, month int) int {
 	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
 	if month == 2 && (year%4 == 0 && year%100 != 0 || year%400 == 0) {
@@ -104,14 +104,14 @@ func MonthDays(year, month int) int {
 	return days
 }
 
-// Parts is a timestamp taken apart.
+// Parts are the fields of a timestamp.
 type Parts struct {
 	Year, Month, Day     int
 	Hour, Minute, Second int
 	Micros               int // of the second
 }
 
-// Split takes a timestamp apart; it must not be infinite.
+// Split returns the fields of a timestamp, which must be finite.
 func Split(t stamp) Parts {
 	d, c := t.Split()
 	var p Parts
@@ -127,15 +127,15 @@ func (p Parts) stamp() (stamp, error) {
 	return value.TimestampOf(value.DateOf(p.Year, p.Month, p.Day), p.Clock())
 }
 
-// Clock is the time of the day.
+// Clock returns the time of day.
 func (p Parts) Clock() clock {
 	return clock(int64(p.Hour)*MicrosPerHour + int64(p.Minute)*MicrosPerMinute + int64(p.Second)*MicrosPerSecond + int64(p.Micros))
 }
 
-// age is the time from b to a in years, months, days and hours as people count them.
+// age returns the time from b to a in calendar years, months and days, and hours.
 func age(a, b stamp) (value.Datum, error) {
 	if a == value.TimestampNegInfinity || b == value.TimestampNegInfinity {
-		return nil, errStamp() // infinity is far away, but counted from
+		return nil, errStamp() // -infinity is an error, but infinity is counted from
 	}
 	negative := a < b
 	if negative {
@@ -149,7 +149,7 @@ func age(a, b stamp) (value.Datum, error) {
 	if micros < 0 {
 		micros, day = micros+microsPerDay, day-1
 	}
-	for day < 0 { // the days of the month in which the earlier one lies
+	for day < 0 { // add the days of the earlier month
 		day += MonthDays(earlier.Year, earlier.Month)
 		month--
 	}
@@ -166,12 +166,12 @@ func age(a, b stamp) (value.Datum, error) {
 func makeDate(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	shown := a[0].(int64)
 	if shown < 0 {
-		shown++ // its errors show years as they are counted inside
+		shown++ // PostgreSQL's error shows the year as represented internally
 	}
 	return dayOf(a, shown)
 }
 
-// dayOf is the date of a year, a month and a day; shown is the year in the error.
+// dayOf returns the date of a year, a month and a day. shown is the year for the error.
 func dayOf(a []value.Datum, shown int64) (value.Datum, error) {
 	year, month, day := a[0].(int64), a[1].(int64), a[2].(int64)
 	given := year
@@ -210,7 +210,7 @@ func makeTime(hour, minute int64, second float64) (clock, error) {
 	return clock(micros), nil
 }
 
-// twoDigits is C's %02g.
+// twoDigits formats like C's %02g.
 func twoDigits(f float64) string {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return number.FloatDigits(f, 0)
@@ -230,7 +230,7 @@ func makeStamp(a []value.Datum) (stamp, error) {
 	return value.TimestampOf(d.(date), c)
 }
 
-// stampOfSeconds is to_timestamp(seconds since 1970).
+// stampOfSeconds implements to_timestamp(Unix seconds).
 func stampOfSeconds(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	seconds := a[0].(float64)
 	switch {
@@ -248,7 +248,8 @@ func stampOfSeconds(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return instant(micros), nil
 }
 
-// bin is date_bin: the start of the stride that t lies in, strides being counted from origin.
+// bin implements date_bin: it returns the start of the stride that contains t, counting strides
+// from origin.
 func bin(stride interval, t, origin stamp) (stamp, error) {
 	switch {
 	case t.IsInfinite():

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// unitNames are the units that extract and date_trunc know, by all their spellings. Only the first
-// ten letters count.
+// unitNames maps all spellings of units for extract and date_trunc to the units. Only the first ten
+// letters are significant.
 var unitNames = func() map[string]string {
 	spellings := map[string]string{
 		"microsecond": "microsecon us usec usecond useconds usecs", "millisecond": "millisecon ms msec msecond mseconds msecs",
@@ -29,10 +29,10 @@ var unitNames = func() map[string]string {
 	return names
 }()
 
-// maxUnit is how many letters of a unit's name count.
+// maxUnit is the number of significant letters in a unit name.
 const maxUnit = 10
 
-// unitOf finds a unit for a type.
+// unitOf returns the unit with the given name for a type.
 func unitOf(name string, t *value.Type) (string, error) {
 	short := pgtext.LowerASCII(name)
 	if len(short) > maxUnit {
@@ -49,8 +49,7 @@ func errUnit(name string, t *value.Type) *pgerror.Error {
 	return pgerror.New(pgerror.FeatureNotSupported, "unit \"%s\" not supported for type %s", pgtext.LowerASCII(name), t)
 }
 
-// errCut is for a unit that a time cannot be cut at; those that are no spans of time date_trunc
-// does not even know.
+// errCut returns the error for a unit that date_trunc cannot truncate to.
 func errCut(unit, name string, t *value.Type) error {
 	if strings.HasPrefix(unit, "timezone") {
 		return errUnit(name, t)
@@ -58,13 +57,13 @@ func errCut(unit, name string, t *value.Type) error {
 	return pgerror.New(pgerror.InvalidParameterValue, "unit \"%s\" not recognized for type %s", pgtext.LowerASCII(name), t)
 }
 
-// unitOrder is the units that date_trunc cuts at, from the smallest.
+// unitOrder orders the units that date_trunc supports, smallest first.
 var unitOrder = map[string]int{
 	"microsecond": 0, "millisecond": 1, "second": 2, "minute": 3, "hour": 4, "day": 5, "week": 6, "month": 7, "quarter": 8, "year": 9,
 	"decade": 10, "century": 11, "millennium": 12,
 }
 
-// yearsOf rounds a year (0 is 1 BC) down to the first of its decade, century or millennium.
+// yearsOf rounds a year (0 is 1 BC) down to the first year of its decade, century or millennium.
 func yearsOf(year int, unit string) int {
 	switch unit {
 	case "millennium":
@@ -86,7 +85,7 @@ func yearsOf(year int, unit string) int {
 	return year
 }
 
-// truncate is date_trunc of a timestamp.
+// truncate implements date_trunc for timestamps.
 func truncate(name string, t stamp, of *value.Type) (stamp, error) {
 	if t.IsInfinite() {
 		return t, nil
@@ -127,8 +126,8 @@ func truncate(name string, t stamp, of *value.Type) (stamp, error) {
 	return p.stamp()
 }
 
-// truncateInZone is date_trunc of an instant by the clocks of a zone. From days on, the offset is
-// that of the result.
+// truncateInZone implements date_trunc for timestamps with time zone, in local time of a zone. For
+// days and larger units, the result has its own UTC offset.
 func truncateInZone(name string, t instant, settings *value.Settings) (instant, error) {
 	if t.IsInfinite() {
 		return t, nil
@@ -144,7 +143,7 @@ func truncateInZone(name string, t instant, settings *value.Settings) (instant, 
 	return cut.In(settings.Zone), nil
 }
 
-// truncateInterval is date_trunc of an interval.
+// truncateInterval implements date_trunc for intervals.
 func truncateInterval(name string, i interval) (interval, error) {
 	unit, err := unitOf(name, value.IntervalType)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// zoneNamed finds a time zone by its name, its abbreviation or its offset.
+// zoneNamed returns a time zone by name, abbreviation or offset.
 func zoneNamed(name string) (*time.Location, error) {
 	if zone, ok := movingAbbreviations[pgtext.LowerASCII(name)]; ok {
 		name = zone
@@ -23,8 +23,8 @@ func zoneNamed(name string) (*time.Location, error) {
 	return nil, pgerror.New(pgerror.InvalidParameterValue, "time zone \"%s\" not recognized", name)
 }
 
-// zoneAt is zoneNamed for one time: an abbreviation that has moved means what it meant then, or
-// what it mostly means.
+// zoneAt is zoneNamed at a given time. An abbreviation whose offset has changed stands for its
+// zone, unless the zone did not use it at that time and the abbreviation has a usual offset.
 func zoneAt(name string, t value.Datum) (*time.Location, error) {
 	moving, ok := movingAbbreviations[pgtext.LowerASCII(name)]
 	if !ok {
@@ -45,7 +45,7 @@ func zoneAt(name string, t value.Datum) (*time.Location, error) {
 	return zone, nil
 }
 
-// intervalZone is a zone given by how far it is east of UTC.
+// intervalZone returns the zone at an offset east of UTC.
 func intervalZone(i interval, set *value.Settings) (*time.Location, error) {
 	if i.Months != 0 || i.Days != 0 {
 		return nil, pgerror.New(pgerror.InvalidParameterValue, "interval time zone \"%s\" must not include months or days",
@@ -54,9 +54,9 @@ func intervalZone(i interval, set *value.Settings) (*time.Location, error) {
 	return time.FixedZone("", int(i.Micros/MicrosPerSecond)), nil
 }
 
-// inZone is AT TIME ZONE.
+// inZone implements AT TIME ZONE.
 func inZone(env *expr.Env, zone, t value.Datum) (value.Datum, error) {
-	switch t := t.(type) { // an infinite time is not looked at with a zone, so a wrong one is not seen
+	switch t := t.(type) { // infinite times return first, without an error for an invalid zone
 	case instant:
 		if t.IsInfinite() {
 			return stamp(t), nil

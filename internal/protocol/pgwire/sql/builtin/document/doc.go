@@ -1,6 +1,6 @@
-// Package document has the functions of hstore and of JSON: access, changes, construction, and
-// their set-returning functions and aggregates.
+// Package document implements the functions of hstore and of JSON: access, changes, construction,
+// and their set-returning functions and aggregates.
 //
-// It owns the conversion of SQL values to JSON. Both kinds of values are in package value's form:
-// an hstore is sorted by its keys, JSON is text.
+// It defines the conversion of SQL values to JSON. Values have the representation of package value:
+// an hstore is sorted by key, JSON is text.
 package document

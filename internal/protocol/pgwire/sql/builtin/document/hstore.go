@@ -27,7 +27,7 @@ func hstore2(f func(a, b hmap) value.Datum) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return f(a[0].(hmap), a[1].(hmap)), nil }
 }
 
-// textsOf are the texts of an array of text; NULLs are passed over, as hstore does with keys.
+// textsOf returns the elements of a text array. It skips NULLs, as hstore does for keys.
 func textsOf(d value.Datum) []string {
 	var all []string
 	for _, e := range d.(*value.Array).Elems {
@@ -53,7 +53,7 @@ func hstoreValues(h hmap) []value.Datum {
 	return all
 }
 
-// hstoreSliceArray has the value of each key, in the keys' form.
+// hstoreSliceArray returns the values of the keys in an array of the same shape.
 func hstoreSliceArray(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	h, keys := a[0].(hmap), a[1].(*value.Array)
 	elems := make([]value.Datum, len(keys.Elems))
@@ -68,7 +68,7 @@ func hstoreSliceArray(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return &value.Array{Elem: value.Text, Dims: keys.Dims, Elems: elems}, nil
 }
 
-// hstoreFlat is key, value, key, value, ...
+// hstoreFlat returns key, value, key, value, ...
 func hstoreFlat(h hmap) []value.Datum {
 	var all []value.Datum
 	for _, p := range h {
@@ -97,7 +97,7 @@ func hstoreFromText(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return hstore.New([]hstore.Pair{newPair(a[0], a[1])}), nil
 }
 
-// hstoreFromArrays is hstore(keys, values).
+// hstoreFromArrays implements hstore(keys, values).
 func hstoreFromArrays(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if a[0] == nil {
 		return nil, nil
@@ -131,7 +131,7 @@ func hstoreFromArrays(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return hstore.New(pairs), nil
 }
 
-// hstoreFromRecord makes a pair of each field of a row.
+// hstoreFromRecord converts each field of a row to a pair.
 func hstoreFromRecord(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	t := args[0]
 	return expr.Bound{Call: func(env *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -150,7 +150,7 @@ func hstoreFromRecord(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// populateRecord puts the values of an hstore into the fields of a row.
+// populateRecord sets the fields of a row from an hstore.
 func populateRecord(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 	t := args[0]
 	if !t.IsRow() || len(t.Fields) == 0 {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// appendJSON appends a value as JSON, as to_json does.
+// appendJSON appends a value as JSON, in the format of to_json.
 func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte {
 	switch v := d.(type) {
 	case nil:
@@ -61,7 +61,7 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 	return hstore.AppendJSONString(dst, value.String(t, d, &env.Settings))
 }
 
-// isoTime is a date or time in the form of ISO 8601, whatever the session's DateStyle.
+// isoTime formats a date or time in ISO 8601, regardless of the session's DateStyle.
 func isoTime(t *value.Type, d value.Datum, env *expr.Env) string {
 	settings := env.Settings
 	settings.DateStyle = value.DateStyle{Format: "ISO", Order: "YMD"}
@@ -98,7 +98,7 @@ func appendJSONArray(dst []byte, elem *value.Type, dims []value.Dim, elems *[]va
 	return append(dst, ']')
 }
 
-// asJSON brings a JSON text into the form of the type that is asked for.
+// asJSON converts a JSON text to the type t, json or jsonb.
 func asJSON(t *value.Type, text []byte, env *expr.Env) (value.Datum, error) {
 	if t == value.JSON {
 		return string(text), nil
@@ -112,7 +112,7 @@ func toJSON(args []*value.Type, returns *value.Type) (expr.Bound, error) {
 	}}, nil
 }
 
-// buildJSON makes json_build_array and json_build_object.
+// buildJSON adds json_build_array or json_build_object.
 func buildJSON(to expr.Table, name string, t *value.Type, object bool) {
 	to.OverAny(name, 0, func(env *expr.Env, _ []value.Datum, types []*value.Type, all []value.Datum) (value.Datum, error) {
 		if !object {
@@ -148,7 +148,7 @@ func buildJSON(to expr.Table, name string, t *value.Type, object bool) {
 	})
 }
 
-// member finds the value of a key of an object.
+// member returns the value of a key of an object.
 func member(text, key string) (json.RawMessage, bool) {
 	var object map[string]json.RawMessage
 	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") || json.Unmarshal([]byte(text), &object) != nil {
@@ -158,7 +158,7 @@ func member(text, key string) (json.RawMessage, bool) {
 	return v, ok
 }
 
-// item finds an element of an array; from the end when n is negative.
+// item returns an element of an array, counted from the end if n is negative.
 func item(text string, n int64) (json.RawMessage, bool) {
 	all, ok := items(text)
 	if n < 0 {
@@ -177,7 +177,7 @@ func items(text string) (all []json.RawMessage, ok bool) {
 	return all, true
 }
 
-// step goes into an object or an array by one word of a path.
+// step follows one element of a path into an object or an array.
 func step(text, word string) (json.RawMessage, bool) {
 	if n, err := strconv.ParseInt(word, 10, 32); err == nil {
 		if v, ok := item(text, n); ok {
@@ -187,7 +187,7 @@ func step(text, word string) (json.RawMessage, bool) {
 	return member(text, word)
 }
 
-// shownJSON is what -> and ->> give for what they found.
+// shownJSON returns the result of -> and ->> for the value that they found.
 func shownJSON(found json.RawMessage, ok, asText bool) (value.Datum, error) {
 	if !ok {
 		return nil, nil
@@ -215,8 +215,7 @@ func field1(asText bool) expr.CallFunc {
 	}
 }
 
-// element1 is -> and ->> with a number. A jsonb that is no array and no object counts as an array
-// of itself.
+// element1 implements -> and ->> with a number. A jsonb scalar counts as an array of itself.
 func element1(asText bool, t *value.Type) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		text, n := a[0].(string), a[1].(int64)
@@ -283,7 +282,7 @@ func jsonElements(asText bool) expr.RowsFunc {
 	}
 }
 
-// jsonEach yields the members of an object; names alone when only keys are asked for.
+// jsonEach yields the members of an object, or only the keys if keys is set.
 func jsonEach(keys, asText bool) expr.RowsFunc {
 	return func(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 		return func(yield func([]value.Datum, error) bool) {
@@ -310,7 +309,7 @@ func jsonEach(keys, asText bool) expr.RowsFunc {
 	}
 }
 
-// jsonAgg is json_agg.
+// jsonAgg implements json_agg.
 type jsonAgg struct {
 	t, returns *value.Type
 	so         []byte

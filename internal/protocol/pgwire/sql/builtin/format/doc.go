@@ -1,6 +1,6 @@
-// Package format has the functions with a format template: to_char of numbers, timestamps and
-// intervals, and the reverse, to_number, to_date and to_timestamp.
+// Package format implements the functions with a format template: to_char for numbers, timestamps
+// and intervals, and the inverse functions to_number, to_date and to_timestamp.
 //
-// It owns the two template languages, for numbers and for times. A template is parsed at each call;
-// text that is no pattern is literal.
+// It defines the two template languages, for numbers and for times. A template is parsed at each
+// call. Text that is not a pattern is literal.
 package format

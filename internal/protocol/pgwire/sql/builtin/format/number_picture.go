@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
-// numberKeys are the patterns of to_char and to_number for numbers, longer ones first.
+// numberKeys are the patterns of number formats, longer ones first.
 var numberKeys = func() []string {
 	var keys []string
 	for _, k := range strings.Fields("EEEE FM MI PL PR RN SG SP TH B C D G L S V E") {
@@ -16,10 +16,10 @@ var numberKeys = func() []string {
 	return append(keys, ",", ".", "0", "9")
 }()
 
-// numberNode is a pattern, in capitals but for rn and th, or a text between patterns.
+// numberNode is a pattern, in upper case except for rn and th, or literal text.
 type numberNode struct{ key, text string }
 
-// numberFormat is a format and what it says of the whole: a port of NUMDesc of PostgreSQL.
+// numberFormat is a parsed format with its overall properties: a port of PostgreSQL's NUMDesc.
 type numberFormat struct {
 	nodes                        []numberNode
 	pre, post, multi             int // digits before and after the point, and after V
@@ -55,7 +55,7 @@ func parseNumberFormat(format string) (*numberFormat, error) {
 	return f, nil
 }
 
-// note takes down what a pattern says of the whole format.
+// note records what a pattern implies for the whole format.
 func (f *numberFormat) note(key string) error {
 	if f.exponent && key != "EEEE" {
 		return errNumberFormat(`"EEEE" must be the last pattern used`)
@@ -152,24 +152,24 @@ func (f *numberFormat) noteExponent() error {
 	return nil
 }
 
-// numberWriter writes the digits of a number into a format: a port of NUM_processor.
+// numberWriter formats the digits of a number: a port of PostgreSQL's NUM_processor.
 type numberWriter struct {
 	*numberFormat
 	out       strings.Builder
-	number    string // its digits and point
-	at        int    // in number
-	spaces    int    // places of the format before the first digit
+	number    string // its digits and decimal point
+	at        int    // index in number
+	spaces    int    // positions of the format before the first digit
 	negative  bool
 	signDone  bool
 	inNumber  bool
-	current   int // place in the format
+	current   int // position in the format
 	count     int
-	relevant  int // in number: the last digit that is shown with FM; -1 none
+	relevant  int // index in number of the last digit shown with FM; -1 none
 	zeroPlace int
 }
 
-// write writes a number, given without its sign, whose format has this many places more than it has
-// digits.
+// write formats a number, given without its sign. spaces is the number of positions by which the
+// format exceeds the digits.
 func (f *numberFormat) write(number string, negative bool, spaces int) string {
 	w := &numberWriter{numberFormat: f, number: number, negative: negative, spaces: spaces, relevant: -1, zeroPlace: max(f.zeroStart-1, 0)}
 	w.prepareSign()
@@ -203,8 +203,8 @@ func (w *numberWriter) prepareSign() {
 	}
 }
 
-// lastRelevant is the last digit after the point that is not 0, or the point; -1 when there is no
-// point.
+// lastRelevant returns the index of the last nonzero digit after the decimal point, or of the point
+// itself, or -1 if there is no point.
 func lastRelevant(number string) int {
 	point := strings.IndexByte(number, '.')
 	if point < 0 {
@@ -256,7 +256,7 @@ func (w *numberWriter) signByte() {
 	}
 }
 
-// bare tells that the digit at hand is the 0 before a point, which 9 shows as a blank.
+// bare reports whether the current digit is the 0 before the point, which 9 shows as a blank.
 func (w *numberWriter) bare() bool {
 	return !w.zero && w.at == 0 && w.number != "" && w.number[0] == '0' && w.post != 0
 }
@@ -322,7 +322,7 @@ func (w *numberWriter) realDigit(key string) {
 	w.at++
 }
 
-// endSign writes what comes after the last digit.
+// endSign writes what follows the last digit.
 func (w *numberWriter) endSign() {
 	end := w.count
 	if w.spaces > 0 {

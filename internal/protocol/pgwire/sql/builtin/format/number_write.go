@@ -12,12 +12,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// overflowed is what stands for a number that a format has no room for.
+// overflowed returns the text for a number that does not fit the format.
 func (f *numberFormat) overflowed() string {
 	return strings.Repeat("#", f.pre) + "." + strings.Repeat("#", f.post)
 }
 
-// fitted writes a number that has been rounded to the format's digits.
+// fitted formats a number that is already rounded to the format's digits.
 func (f *numberFormat) fitted(number string) (value.Datum, error) {
 	digits, negative := strings.CutPrefix(number, "-")
 	whole, _, _ := strings.Cut(digits, ".")
@@ -30,7 +30,7 @@ func (f *numberFormat) fitted(number string) (value.Datum, error) {
 	return f.write(digits, negative, f.pre-len(whole)), nil
 }
 
-// romanWidth is how wide Roman numerals are without FM.
+// romanWidth is the width of Roman numerals without FM.
 const romanWidth = 15
 
 func (f *numberFormat) romanNumeral(n int64) string {
@@ -80,7 +80,7 @@ func numericToChar(n value.Numeric, format string) (value.Datum, error) {
 	return f.fitted(n.Round(f.post).String())
 }
 
-// floatToChar shows no more digits than the type has.
+// floatToChar implements to_char for floats. It limits the digits to the precision of the type.
 func floatToChar(t *value.Type) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		v, format := a[0].(float64), a[1].(string)
@@ -112,8 +112,8 @@ func floatToChar(t *value.Type) expr.CallFunc {
 	}
 }
 
-// toNumber is to_number: the digits where the format has some; what the format has beside them is
-// passed over.
+// toNumber implements to_number. It takes the digits and the decimal point from the text, ignores
+// other characters, and rounds to the digits of the format.
 func toNumber(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	text, format := a[0].(string), a[1].(string)
 	f, err := parseNumberFormat(format)

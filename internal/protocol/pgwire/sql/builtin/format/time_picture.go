@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
-// timeKeys are the patterns of to_char and to_timestamp, longer ones before those that they begin
-// with. Those in capitals are also known in small letters.
+// timeKeys are the patterns of time formats. A pattern precedes its prefixes. Patterns in upper
+// case also exist in lower case.
 var timeKeys = func() []string {
 	upper := strings.Fields(`A.D. A.M. B.C. P.M. Y,YYY AD AM BC CC DAY DDD DD DY D FF1 FF2 FF3 FF4 FF5 FF6 FX HH24 HH12 HH IDDD ID IW IYYY IYY IY I J MI
 		MM MONTH MON MS OF PM Q RM SSSSS SSSS SS TZH TZM TZ US WW W YYYY YYY YY Y`)
@@ -19,15 +19,15 @@ var timeKeys = func() []string {
 	return keys
 }()
 
-// timeNode is a pattern of a format, or a text between patterns.
+// timeNode is a pattern of a format, or literal text.
 type timeNode struct {
-	key     string // as written; empty: text
+	key     string // as written; empty: literal text
 	text    string
 	fill    bool // FM: no padding
 	ordinal string
 }
 
-// parseTimeFormat takes a format apart.
+// parseTimeFormat parses a format.
 func parseTimeFormat(format string) []timeNode {
 	var nodes []timeNode
 	for format != "" {
@@ -69,7 +69,7 @@ func keyAt(format string, keys []string) string {
 	return ""
 }
 
-// literalText takes a quoted text, or one character, from a format.
+// literalText splits a quoted text, or one character, from a format.
 func literalText(format string) (text, rest string) {
 	if format[0] == '"' {
 		var b strings.Builder
@@ -89,7 +89,7 @@ func literalText(format string) (text, rest string) {
 	return format[:size], format[size:]
 }
 
-// ordinal is the ending of a number: st, nd, rd, th.
+// ordinal returns the ordinal suffix of a number: st, nd, rd, th.
 func ordinal(number string, capital bool) string {
 	ending := "th"
 	if n := len(number); n < 2 || number[n-2] != '1' {
@@ -114,7 +114,7 @@ var (
 	romans     = strings.Fields("I II III IV V VI VII VIII IX X XI XII")
 )
 
-// spelled gives a name the case of its pattern: MONTH, Month, month.
+// spelled returns a name in the case of its pattern: MONTH, Month, month.
 func spelled(name, key string) string {
 	switch {
 	case pgtext.IsLowerASCII(key[0]):

@@ -12,11 +12,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// timeReader reads a time by a format: a port of DCH_from_char for the patterns that are used.
+// timeReader parses a time by a format: a port of DCH_from_char for the supported patterns.
 type timeReader struct {
 	whole string
 	rest  string
-	extra int // blanks skipped that the format has not asked for
+	extra int // blanks skipped beyond those in the format
 	got   map[string]int
 }
 
@@ -57,7 +57,7 @@ func (r *timeReader) read(format string) error {
 	return nil
 }
 
-// text goes past what stands for itself in the format.
+// text skips the input for a literal text of the format.
 func (r *timeReader) text(text string) {
 	if len(text) == 1 && (isBlankText(text) || isSeparator(text)) {
 		r.extra--
@@ -77,7 +77,7 @@ func (r *timeReader) text(text string) {
 	}
 }
 
-// widths are how many digits a numeric field has.
+// widths are the maximum digits of numeric fields.
 var widths = map[string]int{
 	"YYYY": 4, "YYY": 3, "YY": 2, "Y": 1, "MM": 2, "DD": 2, "DDD": 3, "HH24": 2, "HH12": 2, "HH": 2, "MI": 2, "SS": 2, "MS": 3, "US": 6, "SSSS": 5,
 	"SSSSS": 5, "FF1": 1, "FF2": 2, "FF3": 3, "FF4": 4, "FF5": 5, "FF6": 6, "J": 7, "CC": 2, "Q": 1, "TZH": 2, "TZM": 2,
@@ -127,8 +127,8 @@ func shortened(all []string) []string {
 	return short
 }
 
-// word reads one of several words in any case; its place from 1 becomes the field, none when that
-// is empty.
+// word reads one of several words in any case. It stores the index, from 1, in the field, unless
+// field is empty.
 func (r *timeReader) word(n timeNode, field string, words []string) error {
 	for i, w := range words {
 		if len(r.rest) >= len(w) && pgtext.LowerASCII(r.rest[:len(w)]) == pgtext.LowerASCII(w) {
@@ -143,7 +143,8 @@ func (r *timeReader) word(n timeNode, field string, words []string) error {
 	return errTimeValue(text, n.key, "The given value did not match any of the allowed values for this field.")
 }
 
-// number reads a number: of exactly this many digits when a digit may follow, else as it comes.
+// number reads a number. It takes exactly width digits if a digit may follow, otherwise any number
+// of digits.
 func (r *timeReader) number(n timeNode, width int, next *timeNode) (int, error) {
 	for isBlankText(r.rest) {
 		r.rest = r.rest[1:]
@@ -216,7 +217,7 @@ func (r *timeReader) set(shown, key string, v, digits int) error {
 	return r.put(shown, key, v)
 }
 
-// nearYear completes a year of less than four digits to the one nearest to 2020.
+// nearYear completes a year of fewer than four digits to the year nearest to 2020.
 func nearYear(v int) int {
 	switch {
 	case v < 70:
@@ -240,7 +241,7 @@ func (r *timeReader) put(shown, field string, v int) error {
 	return nil
 }
 
-// dayAndTime puts what was read together.
+// dayAndTime combines the fields that were read.
 func (r *timeReader) dayAndTime() (value.Date, value.Time, error) {
 	wrong := func() error {
 		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", r.whole)

@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// shownTime is what to_char shows: a timestamp, or an interval taken apart the same way.
+// shownTime is the value that to_char formats: the parts of a timestamp or of an interval.
 type shownTime struct {
 	datetime.Parts
 	interval bool
-	date     value.Date // of a timestamp
+	date     value.Date // for a timestamp
 	yearDay  int
 	zone     string // abbreviation; empty: none
 	offset   int    // seconds east of UTC
@@ -39,11 +39,11 @@ func shownInterval(i value.Interval) *shownTime {
 	s.Hour, s.Minute = int(i.Micros/datetime.MicrosPerHour), int(i.Micros%datetime.MicrosPerHour/datetime.MicrosPerMinute)
 	s.Second, s.Micros = int(i.Micros%datetime.MicrosPerMinute/datetime.MicrosPerSecond), int(i.Micros%datetime.MicrosPerSecond)
 	s.yearDay = (s.Year*12+s.Month)*datetime.DaysPerMonth + s.Day
-	s.date = value.DateOf(s.Year, s.Month, s.Day) // of no meaning, but shown
+	s.date = value.DateOf(s.Year, s.Month, s.Day) // meaningless, but PostgreSQL shows it
 	return s
 }
 
-// format writes a time by a format.
+// format formats a time.
 func (s *shownTime) format(format string) (value.Datum, error) {
 	if format == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func (s *shownTime) format(format string) (value.Datum, error) {
 	return b.String(), nil
 }
 
-// number writes a number with a width that counts for no sign, and its ending.
+// number formats a number with its ordinal suffix. The width excludes the sign.
 func (n timeNode) number(width, v int) string {
 	if v < 0 {
 		width++
@@ -77,7 +77,7 @@ func (n timeNode) number(width, v int) string {
 	return text
 }
 
-// fixed writes a number with a width that its sign is part of.
+// fixed formats a number. The width includes the sign.
 func (n timeNode) fixed(width, v int) string {
 	if v < 0 {
 		width--
@@ -85,7 +85,7 @@ func (n timeNode) fixed(width, v int) string {
 	return n.number(width, v)
 }
 
-// name writes a name, filled up to a width.
+// name formats a name, padded to a width.
 func (n timeNode) name(width int, name string) string {
 	if n.fill {
 		width = 0
@@ -93,7 +93,7 @@ func (n timeNode) name(width int, name string) string {
 	return fmt.Sprintf("%-*s", width, name)
 }
 
-// shownYear is the year as it is written: there is no year 0.
+// shownYear returns the displayed year: there is no year 0.
 func (s *shownTime) shownYear(year int) int {
 	if s.interval || year > 0 {
 		return year
@@ -133,7 +133,7 @@ func (s *shownTime) shown(n timeNode) string {
 	return s.shownDay(n)
 }
 
-// half is one of two words, in the spelling of its pattern.
+// half returns one of two words, in the case of its pattern.
 func (s *shownTime) half(key string, second bool, first, other string) string {
 	word := first
 	if second {
@@ -148,7 +148,7 @@ func (s *shownTime) half(key string, second bool, first, other string) string {
 	return word
 }
 
-// fraction is the first digits of a second's fraction.
+// fraction formats the first digits of the fraction of a second.
 func (n timeNode) fraction(digits, micros int) string {
 	for range 6 - digits {
 		micros /= 10
@@ -232,8 +232,8 @@ func (s *shownTime) shownDay(n timeNode) string {
 	return s.shownYears(n)
 }
 
-// roman is the month in Roman numerals; an interval's months count back from the end of the year
-// when negative.
+// roman returns the month in Roman numerals. For a negative interval, months count back from the
+// end of the year.
 func (s *shownTime) roman(n timeNode) string {
 	if s.Month == 0 && s.Year == 0 {
 		return ""

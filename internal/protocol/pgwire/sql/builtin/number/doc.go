@@ -1,6 +1,6 @@
-// Package number has the arithmetic of SQL: integers, floats and numerics, their operators and
+// Package number implements SQL arithmetic: integers, floats and numerics, their operators and
 // mathematical functions.
 //
-// It owns no state; the values are those of package value. A result out of range is an error, as in
-// PostgreSQL, never wrapped around.
+// It has no state; the values are those of package value. As in PostgreSQL, a result out of range
+// is an error and never wraps around.
 package number

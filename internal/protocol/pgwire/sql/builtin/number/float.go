@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// floatResult rounds to the type and refuses what left its range: infinite of finite arguments, or
-// zero where it should not be.
+// floatResult rounds v to the type t. It returns an error for an overflow to infinity unless infOK
+// is set, and for an underflow to zero unless zeroOK is set.
 func floatResult(t *value.Type, v float64, infOK, zeroOK bool) (value.Datum, error) {
 	if t == value.Float4 {
 		v = float64(float32(v))
@@ -24,7 +24,7 @@ func floatResult(t *value.Type, v float64, infOK, zeroOK bool) (value.Datum, err
 	return v, nil
 }
 
-// arithmetic makes the four operations for the types of one pair of floats.
+// arithmetic adds the four basic operations for a pair of float types.
 func arithmetic(to expr.Table, name string, t *value.Type) {
 	op := func(f func(x, y float64) (value.Datum, error)) expr.CallFunc {
 		return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return f(a[0].(float64), a[1].(float64)) }
@@ -48,14 +48,14 @@ func arithmetic(to expr.Table, name string, t *value.Type) {
 	})
 }
 
-// float1 is a function of one float that can neither overflow nor fail.
+// float1 adapts a function of one float that can neither overflow nor fail.
 func float1(f func(float64) float64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return f(a[0].(float64)), nil }
 }
 
 func errInput() error { return pgerror.New(pgerror.NumericOutOfRange, "input is out of range") }
 
-// within is a function that is only defined from low to high.
+// within adapts a function that is defined only from low to high.
 func within(low, high float64, f func(float64) float64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x := a[0].(float64)
@@ -69,7 +69,7 @@ func within(low, high float64, f func(float64) float64) expr.CallFunc {
 	}
 }
 
-// finite is a function that is not defined for infinities.
+// finite adapts a function that is not defined for infinities.
 func finite(f func(float64) float64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x := a[0].(float64)
@@ -93,7 +93,7 @@ func floatLog(f func(float64) float64) expr.CallFunc {
 	}
 }
 
-// The SQLSTATEs of logarithms and powers that are not defined.
+// SQLSTATEs of undefined logarithms and powers.
 const (
 	logError   = "2201E"
 	powerError = "2201F"
@@ -118,7 +118,7 @@ func floatExp(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return floatResult(value.Float8, math.Exp(x), false, false)
 }
 
-// floatPower is dpow: as C's pow, but that errors are told.
+// floatPower implements dpow: C's pow with errors.
 func floatPower(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	x, y := a[0].(float64), a[1].(float64)
 	switch {
@@ -148,7 +148,7 @@ func floatSign(x float64) float64 {
 	case x < 0:
 		return -1
 	}
-	return 0 // of NaN too
+	return 0 // also for NaN
 }
 
 func degrees(x float64) float64 { return x / (math.Pi / 180) }
@@ -158,7 +158,7 @@ func float2(f func(x, y float64) float64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return f(a[0].(float64), a[1].(float64)), nil }
 }
 
-// FloatDigits is C's %.*f.
+// FloatDigits formats like C's %.*f.
 func FloatDigits(v float64, digits int) string {
 	switch {
 	case math.IsNaN(v):

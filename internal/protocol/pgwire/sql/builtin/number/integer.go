@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// intOp is an operation on integers that may leave 64 bits: ok is false then.
+// intOp is an operation on integers. ok is false if the result exceeds 64 bits.
 type intOp func(a, b int64) (result int64, ok bool)
 
 func checked(t *value.Type, op intOp) expr.CallFunc {
@@ -48,7 +48,7 @@ func modulo(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return x % y, nil
 }
 
-// unaryInt is an operation on one integer whose result is checked.
+// unaryInt adapts an operation on one integer and checks the result.
 func unaryInt(t *value.Type, op func(int64) int64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x := a[0].(int64)
@@ -73,7 +73,7 @@ func absInt(x int64) int64 {
 	return x
 }
 
-// gcd works on magnitudes, so that the least integer has one.
+// gcd computes with magnitudes, so that it works for the minimum integer.
 func gcd(a, b int64) uint64 {
 	x, y := uint64(absInt(a)), uint64(absInt(b))
 	for y != 0 {
@@ -107,8 +107,8 @@ func lcmOf(t *value.Type) expr.CallFunc {
 	}
 }
 
-// shift moves bits; only the lower bits of the distance count, as on the machines PostgreSQL runs
-// on.
+// shift shifts bits. Only the low bits of the distance count, as on the hardware that PostgreSQL
+// runs on.
 func shift(t *value.Type, left bool) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x, n := a[0].(int64), uint64(a[1].(int64))

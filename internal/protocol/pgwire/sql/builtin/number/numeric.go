@@ -34,7 +34,7 @@ func numericRound(op func(n number, digits int) number) expr.CallFunc {
 	}
 }
 
-// numericGCD is by Euclid; the scale of the result is the greater of the two.
+// numericGCD uses Euclid's algorithm. The scale of the result is the greater of the two scales.
 func numericGCD(a, b number) (number, error) {
 	if value.Special(a) || value.Special(b) {
 		return value.NaN, nil
@@ -77,7 +77,7 @@ func numericSign(n number) number {
 	return value.NumericFromInt(int64(n.Sign()))
 }
 
-// maxFactorial is the greatest number whose factorial a numeric can hold.
+// maxFactorial is the largest number whose factorial fits in a numeric.
 const maxFactorial = 32177
 
 func factorial(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -140,7 +140,7 @@ func widthBucketNumeric(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return n + 1, nil
 }
 
-// widthBucketError is the SQLSTATE of wrong arguments of width_bucket.
+// widthBucketError is the SQLSTATE of invalid arguments of width_bucket.
 const widthBucketError = "2201G"
 
 func bucketAfter(count int64) (value.Datum, error) {

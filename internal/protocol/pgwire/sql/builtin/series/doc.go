@@ -1,4 +1,4 @@
-// Package series has generate_series for integers, numerics and timestamps.
+// Package series implements generate_series for integers, numerics and timestamps.
 //
-// It owns no state. Rows are generated on demand, so a series may be larger than memory.
+// It has no state. Rows are generated on demand, so a series may be larger than memory.
 package series

@@ -12,7 +12,7 @@ func errStep() error {
 	return pgerror.New(pgerror.InvalidParameterValue, "step size cannot equal zero")
 }
 
-// failing is rows that are an error.
+// failing returns a row sequence that yields only an error.
 func failing(err error) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) { yield(nil, err) }
 }
@@ -74,7 +74,7 @@ func seriesName(name string) string {
 	return name
 }
 
-// timeSeries makes the series of timestamps and of instants.
+// timeSeries returns the series function for timestamps with or without time zone.
 func timeSeries[T ~int64](add func(env *expr.Env, t T, i value.Interval) (T, error)) expr.RowsFunc {
 	return func(env *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 		from, to, step := a[0].(T), a[1].(T), a[2].(value.Interval)

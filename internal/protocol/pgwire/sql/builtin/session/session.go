@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// sleep is pg_sleep: it ends with the statement.
+// sleep implements pg_sleep. It ends with the statement.
 func sleep(env *expr.Env, micros int64) (value.Datum, error) {
 	if micros <= 0 {
 		return "", nil
@@ -25,7 +25,7 @@ func sleep(env *expr.Env, micros int64) (value.Datum, error) {
 	}
 }
 
-// newUUID is gen_random_uuid.
+// newUUID implements gen_random_uuid.
 func newUUID(*expr.Env, []value.Datum) (value.Datum, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -52,7 +52,7 @@ func schemas(env *expr.Env, a []value.Datum) (value.Datum, error) {
 	return value.NewArray(value.Name, names), nil
 }
 
-// timeOfDay is timeofday(), the clock in the form that it always had.
+// timeOfDay implements timeofday(), which has a fixed format.
 func timeOfDay(env *expr.Env, _ []value.Datum) (value.Datum, error) {
 	return env.Clock().Time().In(env.Settings.Zone).Format("Mon Jan 02 15:04:05.000000 2006 MST"), nil
 }

@@ -40,7 +40,7 @@ func md5Of(b []byte) value.Datum {
 	return hex.EncodeToString(sum[:])
 }
 
-// base64Line is how many characters encode() puts into one line.
+// base64Line is the line length of encode() in characters.
 const base64Line = 76
 
 func encode(_ *expr.Env, a []value.Datum) (value.Datum, error) {

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// encodingNamed finds an encoding by its name; nil is UTF8. side is what the argument is called in
+// encodingNamed returns an encoding by name, nil for UTF8. side is the name of the argument in
 // errors: source or destination.
 func encodingNamed(side, name string) (*charset.Encoding, error) {
 	number := charset.Number(name)
@@ -79,7 +79,7 @@ func convert(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return b, nil
 }
 
-// encodedLength is how many characters bytes have in an encoding.
+// encodedLength returns the number of characters that bytes represent in an encoding.
 func encodedLength(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	b, name := a[0].([]byte), a[1].(string)
 	number := charset.Number(name)

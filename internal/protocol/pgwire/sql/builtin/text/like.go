@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// likeResult is how a match ended; stopped: the text ended first, so that no later start can match
-// either.
+// likeResult is the result of a match. stopped means that the text ended before the pattern, so
+// that no later start can match either.
 type likeResult byte
 
 const (
@@ -24,8 +24,8 @@ func errLikeEscape() error {
 	return pgerror.New("22025", "LIKE pattern must not end with escape character")
 }
 
-// like matches s against a LIKE pattern, as PostgreSQL's MatchText does, with the same errors at
-// the same time.
+// like matches s against a LIKE pattern. It follows PostgreSQL's MatchText, so that errors occur in
+// the same cases.
 func like(s, pattern string) (likeResult, error) {
 	for s != "" && pattern != "" {
 		switch pattern[0] {
@@ -55,7 +55,7 @@ func like(s, pattern string) (likeResult, error) {
 	return stopped, nil
 }
 
-// likeRest matches after a %.
+// likeRest matches the rest of a pattern after a %.
 func likeRest(s, pattern string) (likeResult, error) {
 	for pattern != "" && (pattern[0] == '%' || pattern[0] == '_') {
 		if pattern[0] == '_' {
@@ -113,7 +113,7 @@ func likenBytes(want bool) expr.CallFunc {
 	}
 }
 
-// likeEscape rewrites a pattern with an escape character of its own to one with the backslash.
+// likeEscape rewrites a pattern with a custom escape character to one with the backslash.
 func likeEscape(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	pattern, escape := a[0].(string), a[1].(string)
 	if escape == "" {

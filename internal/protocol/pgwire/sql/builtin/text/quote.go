@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// keywords are those that an identifier may not be without quotes.
+// keywords are the keywords that need quotes as identifiers.
 var keywords = func() map[string]bool {
 	words := map[string]bool{}
 	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast char character 
@@ -27,7 +27,7 @@ window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces
 	return words
 }()
 
-// QuoteIdent quotes an identifier where it needs it.
+// QuoteIdent quotes an identifier if necessary.
 func QuoteIdent(s string) string {
 	safe := s != "" && (pgtext.IsLowerASCII(s[0]) || s[0] == '_')
 	for i := 0; i < len(s); i++ {
@@ -39,7 +39,7 @@ func QuoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// QuoteLiteral quotes a text as a constant of SQL.
+// QuoteLiteral quotes a text as an SQL constant.
 func QuoteLiteral(s string) string {
 	quoted := `'` + strings.ReplaceAll(strings.ReplaceAll(s, `'`, `''`), `\`, `\\`) + `'`
 	if strings.Contains(s, `\`) {
@@ -48,19 +48,19 @@ func QuoteLiteral(s string) string {
 	return quoted
 }
 
-// formatArgs are the arguments of format() after the first, as they come.
+// formatArgs are the arguments of format() after the first, with the state of consuming them.
 type formatArgs struct {
 	env   *expr.Env
 	types []*value.Type
 	all   []value.Datum
-	next  int // of those without a number
+	next  int // the next argument for directives without a number
 }
 
 func errFormat(format string, args ...any) error {
 	return pgerror.New(pgerror.InvalidParameterValue, format, args...)
 }
 
-// take returns the argument number n, from 1; 0: the next one.
+// take returns argument n, counted from 1; 0 means the next one.
 func (f *formatArgs) take(n int) (value.Datum, *value.Type, error) {
 	if n > 0 {
 		f.next = n - 1
@@ -72,7 +72,7 @@ func (f *formatArgs) take(n int) (value.Datum, *value.Type, error) {
 	return f.all[f.next-1], f.types[f.next-1], nil
 }
 
-// directive is one % of a format.
+// directive is one % directive of a format.
 type directive struct {
 	arg      int // 0: the next one
 	left     bool
@@ -82,7 +82,7 @@ type directive struct {
 	verb     byte
 }
 
-// parseDirective reads what follows %.
+// parseDirective parses the text after a %.
 func parseDirective(s string) (d directive, rest string, err error) {
 	ended := errFormat("unterminated format() type specifier").(*pgerror.Error).
 		WithHint("For a single \"%%\" use \"%%%%\".")
@@ -126,7 +126,7 @@ func parseDirective(s string) (d directive, rest string, err error) {
 	return d, s[1:], nil
 }
 
-// maxNumber keeps a number in a format from overflowing.
+// maxNumber limits numbers in a format to prevent overflow.
 const maxNumber = 1 << 30
 
 func leadingNumber(s string) (n int, any bool, rest string) {
@@ -136,7 +136,7 @@ func leadingNumber(s string) (n int, any bool, rest string) {
 	return n, any, s
 }
 
-// formatText is format().
+// formatText implements format().
 func formatText(env *expr.Env, text string, types []*value.Type, all []value.Datum) (value.Datum, error) {
 	f := &formatArgs{env: env, types: types, all: all}
 	var b strings.Builder
@@ -219,7 +219,7 @@ func (f *formatArgs) shown(d directive) (string, error) {
 	return text, nil
 }
 
-// joined puts the texts of the values that are not NULL into one.
+// joined concatenates the texts of the non-NULL values.
 func joined(env *expr.Env, sep string, types []*value.Type, all []value.Datum) string {
 	var b []byte
 	first := true

@@ -23,7 +23,7 @@ func matches(flags string, want bool) expr.CallFunc {
 	}
 }
 
-// flagsOf returns the flags of a call, when they are given at i.
+// flagsOf returns the flags of a call from argument i, or "" if it is not given.
 func flagsOf(a []value.Datum, i int) string {
 	if len(a) > i {
 		return a[i].(string)
@@ -35,7 +35,8 @@ func errGlobal(name string) error {
 	return pgerror.New(pgerror.InvalidParameterValue, "%s() does not support the \"global\" option", name)
 }
 
-// regexpSubstr is substring(text from pattern): the first group, or all when there is none.
+// regexpSubstr implements substring(text from pattern). It returns the first group, or the whole
+// match if there are no groups.
 func regexpSubstr(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	p, _, err := regex.Compile(a[1].(string), "")
 	if err != nil {
@@ -56,7 +57,7 @@ func regexpSubstr(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return s[found[2*group]:found[2*group+1]], nil
 }
 
-// groupsOf are the groups of a match as an array; all of it when there are no groups.
+// groupsOf returns the groups of a match as an array, or the whole match if there are no groups.
 func groupsOf(s string, found []int) value.Datum {
 	start := 2
 	if len(found) == 2 {
@@ -112,8 +113,8 @@ func regexpMatches(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
 	}
 }
 
-// splitBy cuts s at the matches. As in PostgreSQL, an empty match at the start, at the end or right
-// after a match cuts nothing.
+// splitBy splits s at the matches. As in PostgreSQL, an empty match at the start, at the end or
+// right after a match does not split.
 func splitBy(s, expression, flags, name string) ([]string, error) {
 	p, global, err := regex.Compile(expression, flags)
 	if err != nil {
@@ -158,7 +159,7 @@ func regexpSplitRows(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, erro
 	}
 }
 
-// replaceMatches replaces the match number n (from 1; 0: all) that begins at from or later.
+// replaceMatches replaces match n (from 1; 0: all) of those that begin at offset from or later.
 func replaceMatches(p *regex.Pattern, s, with string, from, n int) (value.Datum, error) {
 	limit := n
 	if n == 0 {
@@ -182,7 +183,7 @@ func replaceMatches(p *regex.Pattern, s, with string, from, n int) (value.Datum,
 	return b.String(), nil
 }
 
-// expand writes a replacement: \1 is a group, \& the match, \\ a backslash.
+// expand writes a replacement text: \1 stands for a group, \& for the match, \\ for a backslash.
 func expand(b *strings.Builder, s, with string, m []int) {
 	for i := 0; i < len(with); i++ {
 		if with[i] != '\\' || i+1 == len(with) {
@@ -201,7 +202,7 @@ func expand(b *strings.Builder, s, with string, m []int) {
 			b.WriteByte('\\')
 		default:
 			b.WriteByte('\\')
-			i-- // the character after it stands for itself
+			i-- // the character after the backslash is literal
 		}
 	}
 }
@@ -223,7 +224,7 @@ func regexpReplace(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return replaceMatches(p, a[0].(string), a[2].(string), 0, n)
 }
 
-// regexpReplaceFrom is regexp_replace(text, pattern, replacement, start [, n [, flags]]).
+// regexpReplaceFrom implements regexp_replace(text, pattern, replacement, start [, n [, flags]]).
 func regexpReplaceFrom(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	s, start, n := a[0].(string), a[3].(int64), int64(1)
 	if len(a) > 4 {
@@ -245,8 +246,8 @@ func regexpReplaceFrom(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return replaceMatches(p, s, a[2].(string), startOffset(s, start), int(n))
 }
 
-// startOffset is where the character number start (from 1) begins, or would begin; beyond the end
-// there is nothing to be found.
+// startOffset returns the byte offset of character start (from 1). Beyond the end it returns an
+// offset at which nothing matches.
 func startOffset(s string, start int64) int {
 	if start > int64(utf8.RuneCountInString(s))+1 {
 		return len(s) + 1
@@ -295,7 +296,7 @@ func regexpCount(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return int64(len(all)), err
 }
 
-// regexpSubstrN is regexp_substr(text, pattern [, start [, n [, flags [, group]]]]).
+// regexpSubstrN implements regexp_substr(text, pattern [, start [, n [, flags [, group]]]]).
 func regexpSubstrN(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	s := a[0].(string)
 	given := [3]int64{1, 1, 0} // start, n, group

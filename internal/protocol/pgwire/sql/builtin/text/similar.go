@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// similarToEscape turns a pattern of SIMILAR TO into a regular expression. The escape is a
-// backslash unless one is given; an empty one: none.
+// similarToEscape converts a pattern of SIMILAR TO to a regular expression. The default escape
+// character is the backslash; an empty escape disables escaping.
 func similarToEscape(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if a[0] == nil {
 		return nil, nil

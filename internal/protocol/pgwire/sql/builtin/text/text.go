@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// MaxText is the longest text that a function makes, in bytes.
+// MaxText is the maximum length in bytes of a text that a function returns.
 const MaxText = 256 << 20
 
-// ErrTooLong is what a text longer than maxText gives.
+// ErrTooLong returns the error for a text longer than MaxText.
 func ErrTooLong() error {
 	return pgerror.New(pgerror.ProgramLimitExceeded, "requested length too large")
 }
@@ -30,8 +30,8 @@ func textInt(f func(string) int) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) { return int64(f(a[0].(string))), nil }
 }
 
-// span turns SQL's start (from 1) and length into a start (from 0) and an end that lie in no text's
-// front; end -1 is the text's own.
+// span converts SQL's start (from 1) and length to a start (from 0) and an end, clamped to 0. The
+// end -1 stands for the end of the text.
 func span(a []value.Datum) (from, to int64, err error) {
 	start := a[1].(int64)
 	if len(a) < 3 {
@@ -129,7 +129,7 @@ func pad(onLeft bool) expr.CallFunc {
 	}
 }
 
-// trim takes away characters of a set, a space when none is given, from the sides asked for.
+// trim removes the characters of a set, by default spaces, from the given sides.
 func trim(onLeft, onRight bool) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		s, set := a[0].(string), " "
@@ -173,7 +173,7 @@ func translate(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	}, a[0].(string)), nil
 }
 
-// position is where sub begins in s, in characters from 1; 0 when it is not there.
+// position returns the position of sub in s, in characters from 1, or 0 if s does not contain sub.
 func position(s, sub string) int {
 	i := strings.Index(s, sub)
 	if i < 0 {
@@ -226,10 +226,10 @@ func chr(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return string(rune(n)), nil
 }
 
-// withoutPadding is a char(n) without the spaces that fill it.
+// withoutPadding returns a char(n) value without its trailing spaces.
 func withoutPadding(s string) string { return strings.TrimRight(s, " ") }
 
-// asText is x::text, which for some types is not what is shown: true, not t.
+// asText implements x::text, which for some types differs from the display format: true, not t.
 func asText(t *value.Type, d value.Datum, env *expr.Env) (string, error) {
 	if t == value.Text || t == value.Unknown {
 		return d.(string), nil
