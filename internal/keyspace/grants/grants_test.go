@@ -63,8 +63,8 @@ func enable() *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthEnable: &pb.AuthEnableRequest{}}
 }
 
-// populated has root; alice, who reads and writes below a; bob, who reads b; and carol, who has no
-// role.
+// populated returns grants for root, alice (reads and writes below a), bob (reads b) and carol (no
+// role).
 func populated(t *testing.T, be backend.Backend) *Grants {
 	t.Helper()
 	g := New(be)

@@ -194,7 +194,7 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// gatherer answers StreamingOutputCall with gathered messages, and notes what was written meanwhile.
+// gatherer answers StreamingOutputCall with gathered messages, and notes concurrent writes.
 type gatherer struct {
 	service
 	writes *atomic.Int32
