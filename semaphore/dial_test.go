@@ -197,7 +197,7 @@ func TestConnectionsBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cut(true)
-	if _, err := there.Enqueue(t.Context(), "other", 2); err != nil { // asks first to give way
+	if _, err := there.Enqueue(t.Context(), "other", 2); err != nil { // the task first is asked to give way
 		t.Fatal(err)
 	}
 	if _, err := there.Release(t.Context(), "other"); err != nil {

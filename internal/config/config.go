@@ -74,7 +74,7 @@ type Config struct {
 	ClusterAdvertise string // that address as seen by other nodes; "": ClusterListen
 	ClusterJoin      string // token to join a cluster if the folder is empty; "": none
 	ClusterJoinFile  string // file with that token, which may appear later; "": none
-	ClusterFound     string // NodeName of the node that founds a cluster; "": none
+	ClusterFound     string // NodeName of the founder, if it has no data and no token file; "": none
 
 	LoadDefinitions string // file of definitions that is imported at the start; "": none
 

@@ -95,7 +95,7 @@ func (a *accounts) certified(client *agent) (*token, *standing, error) {
 		if st, err := a.standingOf(t, loopback); err == nil {
 			return t, st, nil
 		}
-		client.login.CompareAndSwap(t, nil) // replaced user or new password
+		client.login.CompareAndSwap(t, nil) // the user or its password has changed
 	}
 	generation := a.broker.AccessGeneration() + 1 // not zero
 	if client.refused.Load() == generation {

@@ -110,7 +110,7 @@ func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer) (err erro
 		// The header is older than the renewal: a client that sees the lease end at a later
 		// revision knows that this renewal came before.
 		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.keys.Header(), ID: r.ID}
-		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // they may have changed
+		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // permissions may change
 		if err != nil {
 			return err
 		}

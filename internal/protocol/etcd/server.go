@@ -99,7 +99,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	calls := inproc.New(s.interceptUnary, s.interceptStream)
 	s.services.register(calls)
 	s.web = newWebServer(s)
-	gateway := s.bodies(newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead)) // base64
+	gateway := s.bodies(newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead)) // base64 adds a third
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
 	s.closed = sync.OnceValue(func() error {

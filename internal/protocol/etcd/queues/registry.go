@@ -140,7 +140,7 @@ func (c *consumer) make(who Caller) error {
 				c.engine = engine
 			}
 			c.mu.Unlock()
-			err = engine.Queue.AwaitDurable() // then the ready messages are delivered
+			err = engine.Queue.AwaitDurable() // the ready messages are delivered then
 			if err == nil || errors.Is(err, failure.ErrQueueNotFound) {
 				return nil // Cancelled handles a deleted queue
 			}
