@@ -10,42 +10,42 @@ import (
 // name names a task.
 type name struct{ key, task string }
 
-// place is what is known of a task that is acquired here. Events are only hints: after each the
-// task is looked at, so that it does not matter whether one is lost, comes twice, or comes late.
+// place is the local state of a task that is acquired here. Events are only hints: after each event
+// the task's status is read, so lost, duplicate or late events do no harm.
 type place struct {
 	name  name
-	ready chan struct{} // closed when it is watched, or cannot be
-	stop  func()        // ends the watching; set before ready is closed
-	err   error         // why it cannot be watched; set before ready is closed
+	ready chan struct{} // closed when the task is watched or the watch has failed
+	stop  func()        // stops the watch; set before ready is closed
+	err   error         // why the watch has failed; set before ready is closed
 
-	// The rest is guarded by Manager.mu.
+	// The fields below are guarded by Manager.mu.
 	users   int // acquires that wait or hold; without any the place is dropped
 	holds   map[*hold]struct{}
 	hinted  bool
-	renew   bool      // its lease is to be renewed before it is looked at
-	gone    Kind      // what took it out of the line last
-	until   time.Time // its lease ends; zero: never
+	renew   bool      // the lease must be renewed before the next read
+	gone    Kind      // the last event that removed the task
+	until   time.Time // end of the lease; zero: never
 	renewAt time.Time
-	timer   *time.Timer // for the sooner of both; nil: none was needed yet
+	timer   *time.Timer // for the earlier of until and renewAt; nil: never needed
 }
 
-// hold is one acquire, from the moment at which the task is in line.
+// hold is one acquire, from the moment when the task is enqueued.
 type hold struct {
-	ctx    context.Context // what the caller gets
+	ctx    context.Context // returned to the caller
 	cancel context.CancelCauseFunc
-	after  uint64        // looks up to this one are not about it
+	after  uint64        // reads with this number or a lower one do not concern it
 	runs   chan struct{} // closed when the task runs
 	ran    bool          // runs is closed
-	unbind func() bool   // forgets that the end of the caller's context ends the hold
+	unbind func() bool   // unregisters the end of the caller's context
 }
 
 const (
 	releaseFor = 5 * time.Second  // maximum duration of a release in the background
-	lookFor    = 30 * time.Second // as any question: the broker's disk may be busy
+	lookFor    = 30 * time.Second // like any request: the broker's disk may be busy
 	watchFor   = 30 * time.Second
 )
 
-// acquire does Acquire.
+// acquire implements Acquire.
 func (m *Manager) acquire(ctx context.Context, n name, e Entry) (context.Context, error) {
 	p, err := m.join(ctx, n)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *Manager) acquire(ctx context.Context, n name, e Entry) (context.Context
 	return nil, context.Cause(h.ctx)
 }
 
-// giveUp takes a task out of the line, for ctx has ended, and returns why.
+// giveUp removes a task because ctx has ended, and returns the cause.
 func (m *Manager) giveUp(ctx context.Context, n name) error {
 	why := context.Cause(ctx)
 	if m.shared(n) {
@@ -106,7 +106,7 @@ func (m *Manager) shared(n name) bool {
 	return m.places[n] != nil
 }
 
-// join finds the place of a task, which is watched from then on, and counts one more user.
+// join returns the place of a task, which is watched from then on, and adds a user to it.
 func (m *Manager) join(ctx context.Context, n name) (*place, error) {
 	m.mu.Lock()
 	if err := m.ended(ctx); err != nil {
@@ -138,7 +138,7 @@ func (m *Manager) join(ctx context.Context, n name) (*place, error) {
 	return nil, err
 }
 
-// watch begins to watch a place.
+// watch starts the watch of a place.
 func (m *Manager) watch(p *place) {
 	ctx, cancel := context.WithTimeout(m.closed, watchFor)
 	defer cancel()
@@ -146,7 +146,7 @@ func (m *Manager) watch(p *place) {
 	m.mu.Lock()
 	p.stop, p.err = stop, err
 	if err != nil && m.places[p.name] == p {
-		delete(m.places, p.name) // the next one tries again
+		delete(m.places, p.name) // the next call tries again
 	}
 	dropped := m.places[p.name] != p
 	close(p.ready)
@@ -156,8 +156,8 @@ func (m *Manager) watch(p *place) {
 	}
 }
 
-// add makes h a hold of p until ctx ends; the broker has told the status s. It is false when the
-// manager has closed.
+// add makes h a hold of p until ctx ends. s is the status that the broker returned. It returns
+// false if the manager is closed.
 func (m *Manager) add(ctx context.Context, p *place, h *hold, s Status) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +174,7 @@ func (m *Manager) add(ctx context.Context, p *place, h *hold, s Status) bool {
 	return true
 }
 
-// run notes that the task runs. Manager.mu is held.
+// run records that the task runs. The caller holds Manager.mu.
 func (h *hold) run() {
 	if !h.ran {
 		h.ran = true
@@ -182,13 +182,13 @@ func (h *hold) run() {
 	}
 }
 
-// leave removes a user, with its hold if there is one.
+// leave removes a user, and its hold if there is one.
 func (m *Manager) leave(p *place, h *hold) {
 	m.mu.Lock()
 	if h != nil {
 		if _, ok := p.holds[h]; !ok {
 			m.mu.Unlock()
-			return // it has ended otherwise
+			return // the hold has already ended
 		}
 		delete(p.holds, h)
 	}
@@ -201,7 +201,8 @@ func (m *Manager) leave(p *place, h *hold) {
 	stop()
 }
 
-// drop counts a user less; the last one ends the place, with what it returns. mu is held.
+// drop removes a user. If it was the last one, the place is removed, and the caller must call stop.
+// The caller holds mu.
 func (m *Manager) drop(p *place) (stop func()) {
 	if p.users--; p.users > 0 {
 		return func() {}
@@ -213,12 +214,13 @@ func (m *Manager) drop(p *place) (stop func()) {
 		delete(m.places, p.name)
 	}
 	if p.stop == nil {
-		return func() {} // it is not watched, or watch will see that it was dropped
+		return func() {} // it is not watched, or watch will notice the removal
 	}
 	return p.stop
 }
 
-// empty ends all holds of a place, with what it returns. mu is held.
+// empty ends all holds of a place. The caller must call the returned functions after releasing mu,
+// which it holds.
 func (m *Manager) empty(p *place, why error) (over []func()) {
 	for h := range p.holds {
 		over = append(over, m.end(p, h, why))
@@ -226,7 +228,7 @@ func (m *Manager) empty(p *place, why error) (over []func()) {
 	return over
 }
 
-// end ends a hold, with what it returns. mu is held.
+// end ends a hold. The caller must call the returned function after releasing mu, which it holds.
 func (m *Manager) end(p *place, h *hold, why error) (over func()) {
 	delete(p.holds, h)
 	stop := m.drop(p)
@@ -237,7 +239,7 @@ func (m *Manager) end(p *place, h *hold, why error) (over func()) {
 	}
 }
 
-// forget ends the holds of tasks that are released here.
+// forget ends the holds of tasks that this manager releases.
 func (m *Manager) forget(key string, tasks []string) {
 	m.mu.Lock()
 	var over []func()

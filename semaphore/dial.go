@@ -13,16 +13,16 @@ import (
 	"fiveways.dev/fiveways/internal/respclient"
 )
 
-// callTimeout is how long an answer may take: it comes when what it tells is on disk, and a disk
-// may be busy.
+// callTimeout is how long an answer may take. The broker answers when the change is on disk, and
+// the disk may be busy.
 const callTimeout = 30 * time.Second
 
-// Dial makes a Manager for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
-// is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster are hosts joined
-// by commas: redis://n1:6380,n2:6380,n3:6380. Connections are made when they are needed, and made
-// again: that the broker cannot be reached is an error of what is asked then. What goroutines ask
-// at the same time leaves in one pipeline; what Acquire hears comes on one more connection, and
-// each Watch has one of its own.
+// Dial returns a Manager for a broker at redis://user:password@host:port, or rediss:// for TLS. The
+// path is a virtual host; no path and /0 mean the virtual host "/". The nodes of a cluster are
+// hosts separated by commas: redis://n1:6380,n2:6380,n3:6380. Connections are established when they
+// are needed, and established again after a failure: if the broker cannot be reached, the call that
+// needs it returns an error. Concurrent requests share one pipeline. The events for Acquire come on
+// one more connection, and each Watch has a connection of its own.
 func Dial(address string) (*Manager, error) {
 	o, err := respclient.Options(address)
 	if err != nil {
@@ -43,7 +43,7 @@ type client struct {
 	pipe    respclient.Pipeline
 	tasks   *stream // watches of tasks
 
-	closed context.Context // ends when Close begins
+	closed context.Context // canceled when Close begins
 	close  context.CancelFunc
 }
 
@@ -60,7 +60,7 @@ func (c *client) Close() error {
 	return err
 }
 
-// do asks one thing, in a pipeline with what others ask.
+// do executes one command, in a pipeline with concurrent ones.
 func (c *client) do(ctx context.Context, args ...any) (*redis.Cmd, error) {
 	cmd := redis.NewCmd(ctx, args...)
 	if err := c.pipe.Do(ctx, cmd); err != nil {
@@ -72,7 +72,7 @@ func (c *client) do(ctx context.Context, args ...any) (*redis.Cmd, error) {
 	return cmd, nil
 }
 
-// refusals are the errors of this package as the broker words them: what its answer begins with.
+// refusals maps the prefixes of the broker's error replies to the errors of this package.
 var refusals = []struct {
 	begins string
 	means  error
@@ -86,7 +86,7 @@ var refusals = []struct {
 	{"ERR invalid ", ErrInvalid},
 }
 
-// failed gives an error its meaning.
+// failed converts an error to the one that the caller gets.
 func (c *client) failed(err error) error {
 	if c.closed.Err() != nil {
 		return ErrClosed
@@ -147,7 +147,7 @@ func (c *client) Delete(ctx context.Context, key string, ifEmpty bool) (deleted 
 	return c.yes(ctx, args...)
 }
 
-// yes asks something that is answered with 1 or 0.
+// yes executes a command that is answered with 1 or 0.
 func (c *client) yes(ctx context.Context, args ...any) (bool, error) {
 	cmd, err := c.do(ctx, args...)
 	if err != nil {
@@ -172,7 +172,7 @@ func infoOf(f respclient.Fields) Info {
 	}
 }
 
-// page is an answer of two: where the next page begins, and a list.
+// page parses an answer of two elements: where the next page begins, and a list.
 func page(command string, v any) (next any, list []any, err error) {
 	two, ok := v.([]any)
 	if !ok || len(two) != 2 {
@@ -203,7 +203,7 @@ func (c *client) List(ctx context.Context, pattern, after string) (infos []Info,
 
 func (c *client) Enqueue(ctx context.Context, key string, entries []Entry) ([]Status, error) {
 	var cmds []*redis.Cmd
-	for rest := entries; len(rest) > 0; { // a command has one lease
+	for rest := entries; len(rest) > 0; { // a command has one lease for all its tasks
 		n := 1
 		for n < len(rest) && rest[n].Lease == rest[0].Lease {
 			n++
@@ -228,7 +228,7 @@ func (c *client) Enqueue(ctx context.Context, key string, entries []Entry) ([]St
 }
 
 func enqueueArgs(key string, entries []Entry) []any {
-	// A lease of nothing is said too: without it a task of that name would be taken for the option.
+	// LEASE is sent even if it is 0: otherwise a task of that name would be taken for the option.
 	args := []any{"SEM.ENQUEUE", key, "LEASE", respclient.Milliseconds(entries[0].Lease)}
 	for _, e := range entries {
 		args = append(args, e.Task, e.Priority)
@@ -276,7 +276,7 @@ func (c *client) Look(ctx context.Context, key string, tasks []string) ([]Task, 
 	return all, nil
 }
 
-// taskOf reads what is told of a task; nothing is one that does not stand in line.
+// taskOf parses the state of a task. A missing task has the zero value.
 func taskOf(v any) Task {
 	if v == nil {
 		return Task{}

@@ -69,7 +69,7 @@ func TestEmbeddedConformance(t *testing.T) {
 	semaphoretest.Conformance(t, semaphoretest.Suite{Open: func(*testing.T) *semaphore.Manager { return b.Semaphores() }})
 }
 
-// proxy passes connections on to an address, and cuts them on demand.
+// proxy forwards connections to an address, and cuts them on demand.
 type proxy struct {
 	ln net.Listener
 	to string
@@ -139,7 +139,7 @@ func (p *proxy) pass(in net.Conn) {
 	delete(p.conns, out)
 }
 
-// cut closes all connections; deaf says whether there will be new ones.
+// cut closes all connections. If deaf is set, new ones are refused.
 func (p *proxy) cut(deaf bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +149,7 @@ func (p *proxy) cut(deaf bool) {
 	}
 }
 
-// acquired is what came of an acquire.
+// acquired is the result of an acquire.
 type acquired struct {
 	held context.Context
 	err  error
@@ -178,8 +178,7 @@ func stands(t *testing.T, s *semaphore.Semaphore, task string, want semaphore.St
 	}
 }
 
-// TestConnectionsBreak: what happens while there is no connection is found out when there is one
-// again.
+// TestConnectionsBreak checks that changes during a broken connection are detected on the next one.
 func TestConnectionsBreak(t *testing.T) {
 	b := serve(t, fiveways.Options{})
 	direct := b.Semaphores()
@@ -198,7 +197,7 @@ func TestConnectionsBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cut(true)
-	if _, err := there.Enqueue(t.Context(), "other", 2); err != nil { // first is asked to give way
+	if _, err := there.Enqueue(t.Context(), "other", 2); err != nil { // the task first is asked to give way
 		t.Fatal(err)
 	}
 	if _, err := there.Release(t.Context(), "other"); err != nil {
@@ -226,7 +225,7 @@ func TestConnectionsBreak(t *testing.T) {
 	}
 }
 
-// TestBrokerComesBack: an acquire waits through a restart of the broker.
+// TestBrokerComesBack checks that an acquire waits through a restart of the broker.
 func TestBrokerComesBack(t *testing.T) {
 	o := fiveways.Options{Data: t.TempDir()}
 	b := serve(t, o)
@@ -261,7 +260,7 @@ func TestBrokerComesBack(t *testing.T) {
 	}
 }
 
-// TestRefusals: what the broker refuses is no answer to anything.
+// TestRefusals checks that error replies of the broker are returned as errors.
 func TestRefusals(t *testing.T) {
 	address := serve(t, fiveways.Options{}).RedisURL()
 	wrong := dial(t, strings.Replace(address, "guest:guest", "guest:wrong", 1))
@@ -313,7 +312,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	status, _ := crowd.Enqueue(ctx, "task-2", 7) // more urgent
+	status, _ := crowd.Enqueue(ctx, "task-2", 7) // higher priority
 	fmt.Println("task-2:", status)
 	<-held.Done()
 	fmt.Println(context.Cause(held))
@@ -326,8 +325,8 @@ func Example() {
 	// task-2: ACQUIRED
 }
 
-// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question
-// after it is up again is answered.
+// TestBrokerIsBack checks that the first request after the broker is back succeeds, however many
+// failed before.
 func TestBrokerIsBack(t *testing.T) {
 	o := fiveways.Options{Data: t.TempDir()}
 	b := serve(t, o)
@@ -336,7 +335,7 @@ func TestBrokerIsBack(t *testing.T) {
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 30 * runtime.GOMAXPROCS(0) { // go-redis has places for ten connections a processor
+	for range 30 * runtime.GOMAXPROCS(0) { // go-redis has ten connections per processor
 		if _, err := s.Status(t.Context(), "task"); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Fatalf("there is nobody, and the answer is %v", err)
 		}

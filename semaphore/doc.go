@@ -1,6 +1,6 @@
-// Package semaphore lets programs take part in the task semaphores of a Fiveways broker: of the
-// tasks that are enqueued at a semaphore, the N highest-priority ones run. The broker decides which
-// as soon as something changes, and its decisions are durable.
+// Package semaphore lets programs use the task semaphores of a Fiveways broker: of the tasks that
+// are enqueued at a semaphore, the N highest-priority ones run. The broker decides which ones as
+// soon as something changes, and its decisions are durable.
 //
 //	semaphores, err := semaphore.Dial("redis://guest:guest@127.0.0.1:6380")
 //	if err != nil { … }
@@ -17,7 +17,7 @@
 // A program that does not need to wait uses Enqueue, Release and Status, and follows events with
 // Watch.
 //
-// A Manager is all semaphores of a virtual host: of a broker over the network (Dial), of one in the
-// same process (fiveways.Broker.Semaphores), or of any other Backend (New). Managers and Semaphores
-// may be used by any number of goroutines.
+// A Manager gives access to all semaphores of a virtual host: of a broker over the network (Dial),
+// of a broker in the same process (fiveways.Broker.Semaphores), or of any other Backend (New). Any
+// number of goroutines may use Managers and Semaphores at once.
 package semaphore

@@ -7,7 +7,7 @@ import (
 
 var folder string
 
-// exampleFolder is a folder for the data of an example.
+// exampleFolder returns a folder for the data of an example.
 func exampleFolder() string { return folder }
 
 func TestMain(m *testing.M) {

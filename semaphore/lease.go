@@ -2,11 +2,12 @@ package semaphore
 
 import "time"
 
-// renewPart: a lease is renewed when this part of it has passed, so that there is time for more
-// tries.
+// renewPart: a lease is renewed after one third of its duration, so that there is time for further
+// attempts.
 const renewPart = 3
 
-// lease notes that the lease of the task ends this long after asked; 0 is never. mu is held.
+// lease records that the lease of the task ends the duration left after asked; 0 means never. The
+// caller holds mu.
 func (p *place) lease(m *Manager, asked time.Time, left time.Duration) {
 	if left <= 0 || p.users == 0 {
 		p.until, p.renewAt = time.Time{}, time.Time{}
@@ -22,7 +23,7 @@ func (p *place) lease(m *Manager, asked time.Time, left time.Duration) {
 	p.sleep(m)
 }
 
-// sleep has due called when something is to be done. mu is held.
+// sleep schedules the next call of due. The caller holds mu.
 func (p *place) sleep(m *Manager) {
 	next := p.until
 	if !p.renewAt.IsZero() && p.renewAt.Before(next) {
@@ -35,7 +36,7 @@ func (p *place) sleep(m *Manager) {
 	p.timer.Reset(time.Until(next))
 }
 
-// due renews the lease of a task, or ends its holds if the broker could not be reached.
+// due renews the lease of a task, or ends its holds if the broker could not be reached in time.
 func (m *Manager) due(p *place) {
 	var over []func()
 	m.mu.Lock()
@@ -46,7 +47,7 @@ func (m *Manager) due(p *place) {
 		over = m.empty(p, ErrExpired)
 	default:
 		if !now.Before(p.renewAt) {
-			p.renew, p.renewAt = true, time.Time{} // the look tells the next
+			p.renew, p.renewAt = true, time.Time{} // the read sets the next time
 			m.ask(p)
 		}
 		p.sleep(m)

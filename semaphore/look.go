@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	mostLooked = 1000                  // tasks of one question
-	lookAgain  = 50 * time.Millisecond // after a look that failed, at first; twice as long each time
-	lookSlow   = 2 * time.Second       // at most
+	mostLooked = 1000                  // tasks per request
+	lookAgain  = 50 * time.Millisecond // first delay after a failed read; doubled each time
+	lookSlow   = 2 * time.Second       // maximum delay
 )
 
-// hint has a place looked at because of an event. It does not block.
+// hint schedules a read of a place because of an event. It does not block.
 func (m *Manager) hint(p *place, k Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -26,7 +26,7 @@ func (m *Manager) hint(p *place, k Kind) {
 	m.ask(p)
 }
 
-// ask has a place looked at. mu is held.
+// ask schedules a read of a place. The caller holds mu.
 func (m *Manager) ask(p *place) {
 	if p.hinted || p.users == 0 || m.closed.Err() != nil {
 		return
@@ -40,12 +40,12 @@ func (m *Manager) ask(p *place) {
 }
 
 const (
-	sooner  = 8 // this many looks and more fit into what is left of a lease
+	sooner  = 8 // at least this many attempts fit into the rest of a lease
 	soonest = 10 * time.Millisecond
 )
 
-// before shortens a pause where little is left of a lease that is to be renewed: a broker that
-// comes back just in time shall be asked in time.
+// before shortens a delay if a lease that must be renewed ends soon: a broker that comes back just
+// in time must be reached in time.
 func (m *Manager) before(pause time.Duration) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,7 +57,7 @@ func (m *Manager) before(pause time.Duration) time.Duration {
 	return pause
 }
 
-// lookAll looks at places until there are no hints.
+// lookAll reads places until there are no hints.
 func (m *Manager) lookAll() {
 	for pause := lookAgain; ; {
 		batch := m.take()
@@ -84,13 +84,13 @@ func (m *Manager) lookAll() {
 	}
 }
 
-// batch is the places of one look, by semaphore.
+// batch holds the places of one read, by semaphore.
 type batch struct {
 	number uint64
 	byKey  map[string][]*place
 }
 
-// take takes the hints; nil ends the looking.
+// take takes the hints. It returns nil if there are none, which ends lookAll.
 func (m *Manager) take() *batch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,8 +110,8 @@ func (m *Manager) take() *batch {
 	return b
 }
 
-// lookAt renews what is to be renewed, looks at places of one semaphore, and tells their holds;
-// false when the broker could not be asked.
+// lookAt renews leases that are due, reads places of one semaphore, and notifies their holds. It
+// returns false if the broker could not be reached.
 func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 	ctx, cancel := context.WithTimeout(m.closed, lookFor)
 	defer cancel()
@@ -123,7 +123,7 @@ func (m *Manager) lookAt(key string, places []*place, number uint64) bool {
 		switch {
 		case errors.Is(err, ErrNotFound):
 			over = append(over, m.told(p, Task{}, ErrDeleted, number)...)
-		case errors.Is(err, ErrDenied), errors.Is(err, ErrClosed): // the user has lost its rights, or the broker in this process stops
+		case errors.Is(err, ErrDenied), errors.Is(err, ErrClosed): // permissions lost, or the broker stops
 			over = append(over, m.empty(p, err)...)
 		case err != nil:
 			m.ask(p)
@@ -166,7 +166,7 @@ func (m *Manager) renewAndLook(ctx context.Context, key string, places []*place)
 	return tasks, nil
 }
 
-// look asks where tasks stand.
+// look returns the state of tasks.
 func (m *Manager) look(ctx context.Context, key string, tasks []string) ([]Task, error) {
 	all, err := m.backend.Look(ctx, key, tasks)
 	if err == nil && len(all) != len(tasks) {
@@ -175,8 +175,8 @@ func (m *Manager) look(ctx context.Context, key string, tasks []string) ([]Task,
 	return all, err
 }
 
-// told tells the holds of a place where the task stands, or why it does not; what it returns ends
-// some. mu is held.
+// told notifies the holds of a place of the task's state. why is the reason if the task no longer
+// exists. The caller must call the returned functions after releasing mu, which it holds.
 func (m *Manager) told(p *place, t Task, why error, number uint64) (over []func()) {
 	for h := range p.holds {
 		switch {
@@ -186,14 +186,14 @@ func (m *Manager) told(p *place, t Task, why error, number uint64) (over []func(
 			if t.Status == TryRelease {
 				over = append(over, func() { h.cancel(ErrTryRelease) })
 			}
-		case t.Status == None, h.ran: // it ran, and waits: another client has released and enqueued it
+		case t.Status == None, h.ran: // ran before: released and enqueued again
 			over = append(over, m.end(p, h, why))
 		}
 	}
 	return over
 }
 
-// why is why the task is not there. Manager.mu is held.
+// why returns the reason why the task no longer exists. The caller holds Manager.mu.
 func (p *place) why() error {
 	switch p.gone {
 	case EventExpired:

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Manager is the semaphores of a virtual host.
+// Manager gives access to the semaphores of a virtual host.
 type Manager struct {
 	backend Backend
-	closed  context.Context // ends when Close begins
+	closed  context.Context // canceled when Close begins
 	close   context.CancelFunc
 
-	mu      sync.Mutex      // held for no call of the backend
+	mu      sync.Mutex      // not held during calls of the backend
 	places  map[name]*place // guarded by mu
-	hints   []*place        // guarded by mu: to be looked at
-	looking bool            // guarded by mu: a goroutine looks
-	looks   uint64          // guarded by mu: looks that have begun
-	busy    sync.WaitGroup  // goroutines; grows with mu held, while closed is not
+	hints   []*place        // guarded by mu: places to be read
+	looking bool            // guarded by mu: lookAll is running
+	looks   uint64          // guarded by mu: number of reads started
+	busy    sync.WaitGroup  // goroutines; incremented with mu held, unless closed has ended
 }
 
-// New returns the manager of a backend, which it closes with itself.
+// New returns a manager for a backend. Closing the manager closes the backend.
 func New(b Backend) *Manager {
 	m := &Manager{backend: b, places: map[name]*place{}}
 	m.closed, m.close = context.WithCancel(context.Background())
 	return m
 }
 
-// Close ends what waits, with ErrClosed, and the contexts of tasks that run. The tasks keep their
-// places, until their leases end or they are released.
+// Close ends waiting calls with ErrClosed, and the contexts of running tasks. The tasks stay
+// enqueued or running until their leases end or they are released.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	if m.closed.Err() != nil {
@@ -52,10 +52,10 @@ func (m *Manager) Close() error {
 	return err
 }
 
-// Semaphore is a handle on a semaphore, whether it is there or not.
+// Semaphore returns a handle for a semaphore, which need not exist.
 func (m *Manager) Semaphore(key string) *Semaphore { return &Semaphore{m, key} }
 
-// GetOrCreate makes a semaphore when there is none of this key; one that is there keeps its
+// GetOrCreate creates a semaphore if the key does not exist. An existing semaphore keeps its
 // settings.
 func (m *Manager) GetOrCreate(ctx context.Context, key string, s Settings) (*Semaphore, error) {
 	if err := s.validate(); err != nil {
@@ -67,8 +67,8 @@ func (m *Manager) GetOrCreate(ctx context.Context, key string, s Settings) (*Sem
 	return m.Semaphore(key), nil
 }
 
-// Update changes settings, which takes effect at once: tasks are acquired, asked to give way, or
-// not asked any more. Errors: ErrNotFound, ErrOrder.
+// Update changes settings, with immediate effect: tasks start, are asked to give way, or are no
+// longer asked. Errors: ErrNotFound, ErrOrder.
 func (m *Manager) Update(ctx context.Context, key string, s Settings) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -76,7 +76,8 @@ func (m *Manager) Update(ctx context.Context, key string, s Settings) error {
 	return m.backend.Update(ctx, key, s)
 }
 
-// Delete removes a semaphore; its tasks get the event Deleted. That there is none is no error.
+// Delete removes a semaphore. Its tasks get the event Deleted. If it does not exist, that is no
+// error.
 func (m *Manager) Delete(ctx context.Context, key string) (deleted bool, err error) {
 	return m.backend.Delete(ctx, key, false)
 }
@@ -86,8 +87,8 @@ func (m *Manager) DeleteIfEmpty(ctx context.Context, key string) (deleted bool, 
 	return m.backend.Delete(ctx, key, true)
 }
 
-// List describes the semaphores whose keys match a pattern of Redis, "" being all, in the order of
-// their keys. An error ends it.
+// List returns the semaphores whose keys match a Redis glob pattern ("" matches all), in key order.
+// An error ends the sequence.
 func (m *Manager) List(ctx context.Context, pattern string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		for after := ""; ; {
@@ -108,17 +109,17 @@ func (m *Manager) List(ctx context.Context, pattern string) iter.Seq2[Info, erro
 	}
 }
 
-// Acquire is that of the semaphore of this key.
+// Acquire calls Semaphore.Acquire for the semaphore with this key.
 func (m *Manager) Acquire(ctx context.Context, key, task string, priority float64) (context.Context, error) {
 	return m.Semaphore(key).Acquire(ctx, task, priority)
 }
 
-// watchRoom is how many events wait for a watcher that is slow.
+// watchRoom is how many events are buffered for a slow receiver.
 const watchRoom = 1024
 
-// Watch sends what happens from its return on, until ctx ends or the manager closes: then the
-// channel is closed. A receiver that is too slow misses events, and so do all receivers while the
-// broker cannot be reached; an EventMissed marks the gap then.
+// Watch returns a channel with all later events. It is closed when ctx ends or the manager closes.
+// A receiver that is too slow misses events, and so do all receivers while the broker cannot be
+// reached. An EventMissed marks the gap.
 func (m *Manager) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
 	if err := m.ended(ctx); err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (m *Manager) Watch(ctx context.Context, o WatchOptions) (<-chan Event, erro
 	return out, nil
 }
 
-// ended is why nothing can be done any more.
+// ended returns the reason why no call is possible, or nil.
 func (m *Manager) ended(ctx context.Context) error {
 	if m.closed.Err() != nil {
 		return ErrClosed
@@ -151,15 +152,15 @@ func (m *Manager) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// watcher keeps events for a receiver.
+// watcher buffers events for a receiver.
 type watcher struct {
-	wake chan struct{} // something waits; one place
+	wake chan struct{} // capacity 1: events are buffered
 
 	mu     sync.Mutex
 	events []Event
 }
 
-// tell keeps an event, or that there was one.
+// tell buffers an event, or an EventMissed if the buffer is full.
 func (w *watcher) tell(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +177,7 @@ func (w *watcher) tell(e Event) {
 	}
 }
 
-// forward hands the events on until ctx ends or the manager closes.
+// forward sends the buffered events until ctx ends or the manager closes.
 func (w *watcher) forward(ctx, closed context.Context, out chan<- Event) {
 	for {
 		w.mu.Lock()
@@ -205,7 +206,7 @@ func (w *watcher) forward(ctx, closed context.Context, out chan<- Event) {
 	}
 }
 
-// validate names the first setting that makes no sense.
+// validate returns an error for the first invalid setting.
 func (s Settings) validate() error {
 	switch {
 	case s.Active != nil && *s.Active < 0:

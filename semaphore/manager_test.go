@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/semaphore/semaphoretest"
 )
 
-// flaky is a backend that cannot be reached at times, and may lose what it should tell.
+// flaky is a backend that is temporarily unreachable and may lose events.
 type flaky struct {
 	*semaphoretest.Memory
 
@@ -95,8 +95,8 @@ func (f *flaky) Follow(ctx context.Context, key, task string, fn func(semaphore.
 	}, err
 }
 
-// inBubble runs a test with a semaphore in a bubble; when it ends everything of the manager has to
-// be over.
+// inBubble runs a test with a semaphore in a synctest bubble. At the end all goroutines of the
+// manager must have ended.
 func inBubble(t *testing.T, s semaphore.Settings, test func(t *testing.T, f *flaky, s *semaphore.Semaphore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func inBubble(t *testing.T, s semaphore.Settings, test func(t *testing.T, f *fla
 	})
 }
 
-// must is a context that has to have come.
+// must returns a context that Acquire must have returned without an error.
 func must(t *testing.T, held context.Context, err error) context.Context {
 	t.Helper()
 	if err != nil {
@@ -132,7 +132,8 @@ func goesOn(t *testing.T, held context.Context) {
 	}
 }
 
-// TestLeaseIsRenewed: for as long as it is held, also when it was asked to give way, and no longer.
+// TestLeaseIsRenewed checks that a lease is renewed while the task is held, also after it was asked
+// to give way, and no longer.
 func TestLeaseIsRenewed(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), Lease: new(time.Minute)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -161,8 +162,8 @@ func TestLeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// TestLeaseOfTheUnreachable: a holder that cannot renew for longer than the lease learns that its
-// task is lost, and not earlier.
+// TestLeaseOfTheUnreachable checks that a holder that cannot renew its lease is told when the lease
+// ends, and not earlier.
 func TestLeaseOfTheUnreachable(t *testing.T) {
 	inBubble(t, semaphore.Settings{Lease: new(time.Minute)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "a", 1)
@@ -182,7 +183,7 @@ func TestLeaseOfTheUnreachable(t *testing.T) {
 	})
 }
 
-// TestNothingIsMissed: what is not told is seen when it is said that something was missed.
+// TestNothingIsMissed checks that after an EventMissed the changes are detected.
 func TestNothingIsMissed(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), TryRelease: new(1)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "a", 1)
@@ -202,7 +203,7 @@ func TestNothingIsMissed(t *testing.T) {
 	})
 }
 
-// TestLooksAreSeldom: a broker that does not answer is asked less and less often.
+// TestLooksAreSeldom checks that a broker that does not answer is retried with increasing delays.
 func TestLooksAreSeldom(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(0)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		f.set(true, false)
@@ -221,8 +222,7 @@ func TestLooksAreSeldom(t *testing.T) {
 	})
 }
 
-// TestReplaced: a task that was released and put in line again by others is not the one that was
-// held.
+// TestReplaced checks that a task that other clients released and enqueued again ends the hold.
 func TestReplaced(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), TryRelease: new(0)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "a", 1)
@@ -243,7 +243,8 @@ func TestReplaced(t *testing.T) {
 	})
 }
 
-// TestSlowReceiver: a receiver that does not read misses events, is told so, and holds up no other.
+// TestSlowReceiver checks that a receiver that does not read misses events, gets an EventMissed,
+// and delays no other receiver.
 func TestSlowReceiver(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1 << 20)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		events, err := s.Watch(t.Context(), semaphore.WatchOptions{})
@@ -266,7 +267,7 @@ func TestSlowReceiver(t *testing.T) {
 		if got == 0 || got >= n {
 			t.Errorf("%d events before one that was missed", got)
 		}
-		for more := true; more; { // there may be others behind it
+		for more := true; more; { // more events may follow
 			synctest.Wait()
 			select {
 			case <-events:
@@ -286,15 +287,15 @@ func TestSlowReceiver(t *testing.T) {
 // pass lets the time of the bubble pass.
 func pass(d time.Duration) { <-time.After(d) }
 
-// TestRenewedJustInTime: a broker that is back shortly before the lease is over is asked to renew
-// it.
+// TestRenewedJustInTime checks that a lease is renewed if the broker is back shortly before its
+// end.
 func TestRenewedJustInTime(t *testing.T) {
 	inBubble(t, semaphore.Settings{Active: new(1), Lease: new(6 * time.Second)}, func(t *testing.T, f *flaky, s *semaphore.Semaphore) {
 		held, err := s.Acquire(t.Context(), "holds", 1)
 		must(t, held, err)
 		synctest.Wait()
 		f.set(true, false)
-		pass(5300 * time.Millisecond) // after failures the looks are seconds apart
+		pass(5300 * time.Millisecond) // after failures the reads are seconds apart
 		f.set(false, false)
 		pass(time.Minute)
 		goesOn(t, held)

@@ -10,24 +10,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/glob"
 )
 
-// Semaphore is one semaphore of a Manager. It is a handle: nothing is asked before a method is
-// called, and every method can tell ErrNotFound.
+// Semaphore is one semaphore of a Manager. It is a handle: it contacts the broker only when a
+// method is called, and every method may return ErrNotFound.
 type Semaphore struct {
 	m   *Manager
 	key string
 }
 
-// Key is the name of the semaphore.
+// Key returns the name of the semaphore.
 func (s *Semaphore) Key() string { return s.key }
 
-// Info describes the semaphore.
+// Info returns the state of the semaphore.
 func (s *Semaphore) Info(ctx context.Context) (Info, error) { return s.m.backend.Info(ctx, s.key) }
 
-// Update changes settings, as Manager.Update does.
+// Update changes settings. See Manager.Update.
 func (s *Semaphore) Update(ctx context.Context, c Settings) error { return s.m.Update(ctx, s.key, c) }
 
-// Enqueue puts a task in line, and reports whether it may run at once. When it is there already it
-// keeps its place among tasks of the same priority, and gets this one.
+// Enqueue enqueues a task and returns its status, which shows whether it may run at once. An
+// existing task gets the new priority, and keeps its position among tasks of equal priority.
 func (s *Semaphore) Enqueue(ctx context.Context, task string, priority float64) (Status, error) {
 	statuses, err := s.EnqueueAll(ctx, Entry{Task: task, Priority: priority})
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Semaphore) Enqueue(ctx context.Context, task string, priority float64) 
 	return statuses[0], nil
 }
 
-// MaxTasks is how many tasks one call may be about.
+// MaxTasks is the maximum number of tasks in one call.
 const MaxTasks = 100_000
 
 func few(n int) error {
@@ -46,8 +46,8 @@ func few(n int) error {
 	return nil
 }
 
-// EnqueueAll puts tasks in line, MaxTasks at most, all of them before anything is decided, with one
-// wait for the disk.
+// EnqueueAll enqueues at most MaxTasks tasks. The broker adds all of them before it decides which
+// ones run, with one wait for the disk.
 func (s *Semaphore) EnqueueAll(ctx context.Context, entries ...Entry) ([]Status, error) {
 	if err := few(len(entries)); err != nil {
 		return nil, err
@@ -67,9 +67,9 @@ func (s *Semaphore) EnqueueAll(ctx context.Context, entries ...Entry) ([]Status,
 	return statuses, err
 }
 
-// Release takes tasks out, whether they run or wait, and their places go to the next at once;
-// released is how many there were. Contexts that Acquire gave for them end, and their leases are
-// not renewed any more, also when there is an error.
+// Release removes running or waiting tasks, and the next tasks start at once. released is how many
+// of them existed. The contexts that Acquire returned for them end, and their leases are no longer
+// renewed, even if Release returns an error.
 func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int, err error) {
 	if len(tasks) == 0 {
 		return 0, nil
@@ -81,8 +81,8 @@ func (s *Semaphore) Release(ctx context.Context, tasks ...string) (released int,
 	return s.m.backend.Release(ctx, s.key, tasks)
 }
 
-// Renew begins the leases of tasks that run anew, and tells of each whether it does. What Acquire
-// gave is renewed without that.
+// Renew renews the leases of running tasks, and reports for each task whether it runs. Tasks that
+// were started with Acquire are renewed automatically.
 func (s *Semaphore) Renew(ctx context.Context, tasks ...string) ([]bool, error) {
 	if len(tasks) == 0 {
 		return nil, nil
@@ -93,7 +93,7 @@ func (s *Semaphore) Renew(ctx context.Context, tasks ...string) ([]bool, error) 
 	return s.m.backend.Renew(ctx, s.key, tasks)
 }
 
-// Status tells where a task stands; the status is None when it does not stand in line.
+// Status returns the state of a task. The status is None if the task does not exist.
 func (s *Semaphore) Status(ctx context.Context, task string) (Task, error) {
 	tasks, err := s.StatusAll(ctx, task)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Semaphore) Status(ctx context.Context, task string) (Task, error) {
 	return tasks[0], nil
 }
 
-// StatusAll tells where tasks stand.
+// StatusAll returns the state of tasks.
 func (s *Semaphore) StatusAll(ctx context.Context, tasks ...string) ([]Task, error) {
 	if len(tasks) == 0 {
 		return nil, nil
@@ -113,9 +113,9 @@ func (s *Semaphore) StatusAll(ctx context.Context, tasks ...string) ([]Task, err
 	return s.m.look(ctx, s.key, tasks)
 }
 
-// Tasks lists tasks in their order; with statuses, only those that have one of them. An error ends
-// it. Each page is one look, and tasks that change their position between two may come twice or
-// not.
+// Tasks lists tasks in order; with statuses, only tasks with one of them. An error ends the
+// sequence. Each page is read separately: tasks that change their position in between may be
+// returned twice or not at all.
 func (s *Semaphore) Tasks(ctx context.Context, only ...Status) iter.Seq2[Task, error] {
 	return func(yield func(Task, error) bool) {
 		for from := 1; from > 0; {
@@ -134,21 +134,22 @@ func (s *Semaphore) Tasks(ctx context.Context, only ...Status) iter.Seq2[Task, e
 	}
 }
 
-// Watch tells what happens to the semaphore, or to one task of it, as Manager.Watch does.
+// Watch reports events of the semaphore, or of one of its tasks. See Manager.Watch.
 func (s *Semaphore) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
 	o.Pattern = glob.Literal(s.key)
 	return s.m.Watch(ctx, o)
 }
 
-// Acquire enqueues a task and waits until it runs. The context it returns is ctx until the task is
-// asked to give way (its cause is ErrTryRelease then, and the task keeps running until Release), is
-// removed (ErrReleased, ErrExpired, ErrDeleted), or the manager closes (ErrClosed). If the request
-// to give way is withdrawn, that comes too late for the context. Until ctx ends, the lease of the
-// task is renewed in time, even after it was asked to give way.
+// Acquire enqueues a task and waits until it runs. The context it returns is derived from ctx. It
+// also ends when the task is asked to give way (its cause is then ErrTryRelease, and the task keeps
+// running until Release), when the task is removed (ErrReleased, ErrExpired, ErrDeleted), or when
+// the manager closes (ErrClosed). If the request to give way is withdrawn, the context has already
+// ended. Until ctx ends, the lease of the task is renewed in time, even after it was asked to give
+// way.
 //
-// Call Release in the end, in any case. If ctx ends during the wait, Acquire removes the task and
-// returns ctx's cause; if another client removed it, one of the errors above. A task is for one
-// Acquire at a time. Acquire waits for a broker that is temporarily unreachable.
+// Always call Release at the end. If ctx ends during the wait, Acquire removes the task and returns
+// ctx's cause. If another client removed the task, it returns one of the errors above. Only one
+// Acquire at a time may use a task. Acquire waits for a broker that is temporarily unreachable.
 func (s *Semaphore) Acquire(ctx context.Context, task string, priority float64) (context.Context, error) {
 	return s.AcquireEntry(ctx, Entry{Task: task, Priority: priority})
 }

@@ -9,31 +9,32 @@ import (
 	"fiveways.dev/fiveways/internal/respclient"
 )
 
-// stream is the watches of one connection, which is made when there is one to begin and made again
-// when it breaks. After that every watch is told EventMissed, once it is there again.
+// stream holds the watches of one connection, which is established for the first watch and
+// re-established when it breaks. After that every watch gets EventMissed, once it is confirmed
+// again.
 type stream struct {
 	connect func(ctx context.Context) (*respclient.Conn, error)
-	closed  context.Context // ends it
+	closed  context.Context // ends the stream
 
 	mu      sync.Mutex
 	entries map[watchName]*entry // guarded by mu
-	out     [][]string           // guarded by mu: requests to be sent
-	wake    chan struct{}        // out has grown; one place
-	asked   []*entry             // guarded by mu: what the next answers are about, nil for what needs none
-	online  bool                 // guarded by mu: out is sent
-	running bool                 // guarded by mu: run is at it
-	busy    sync.WaitGroup       // goroutines; grows with mu held, while closed has not ended
+	out     [][]string           // guarded by mu: requests to send
+	wake    chan struct{}        // capacity 1: out has grown
+	asked   []*entry             // guarded by mu: entries of the next answers; nil if not needed
+	online  bool                 // guarded by mu: out is being sent
+	running bool                 // guarded by mu: run is running
+	busy    sync.WaitGroup       // goroutines; incremented with mu held, unless closed has ended
 }
 
-// watchName names a watch of a connection: it has one of a name. A connection watches tasks, or one
-// pattern: an event is one watch's.
+// watchName identifies a watch of a connection. A connection watches either tasks or a single
+// pattern, so each event belongs to one watch.
 type watchName struct{ pattern, task string }
 
 // entry is one watch, shared by its subscribers.
 type entry struct {
 	name  watchName
-	all   bool          // also what is no transition
-	ready chan struct{} // closed when the broker has answered, or cannot be reached
+	all   bool          // also events that are not transitions
+	ready chan struct{} // closed when the broker has answered or cannot be reached
 	err   error         // set before ready is closed
 	told  bool          // guarded by stream.mu: ready is closed
 	users []*user       // guarded by stream.mu
@@ -42,7 +43,7 @@ type entry struct {
 type user struct{ fn func(Event) }
 
 const (
-	beat       = 20 * time.Second // a connection on which nothing comes for longer than two of them is dead
+	beat       = 20 * time.Second // a connection without input for two beats is dead
 	againFirst = 50 * time.Millisecond
 	againLast  = 2 * time.Second
 )
@@ -51,7 +52,7 @@ func newStream(closed context.Context, connect func(context.Context) (*respclien
 	return &stream{connect: connect, closed: closed, entries: map[watchName]*entry{}, wake: make(chan struct{}, 1)}
 }
 
-// watch begins a watch and returns when the broker has confirmed it.
+// watch starts a watch and returns when the broker has confirmed it.
 func (s *stream) watch(ctx context.Context, n watchName, all bool, fn func(Event)) (stop func(), err error) {
 	u := &user{fn}
 	s.mu.Lock()
@@ -86,7 +87,7 @@ func (s *stream) watch(ctx context.Context, n watchName, all bool, fn func(Event
 	return func() { s.end(e, u) }, nil
 }
 
-// end takes a user of a watch away; the last one ends it.
+// end removes a user of a watch. The last one ends the watch.
 func (s *stream) end(e *entry, u *user) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +112,7 @@ func (e *entry) request(command string) []string {
 	return words
 }
 
-// ask sends a request about an entry. mu is held.
+// ask queues a request for an entry. The caller holds mu.
 func (s *stream) ask(e *entry, words []string) {
 	s.asked = append(s.asked, e)
 	s.out = append(s.out, words)
@@ -121,8 +122,8 @@ func (s *stream) ask(e *entry, words []string) {
 	}
 }
 
-// run keeps the connection until the stream is closed, or it is broken and has no watchers any
-// more.
+// run maintains the connection until the stream is closed, or until the connection breaks and there
+// are no watches.
 func (s *stream) run() {
 	for pause := againFirst; ; pause = min(2*pause, againLast) {
 		conn, err := s.connect(s.closed)
@@ -140,8 +141,8 @@ func (s *stream) run() {
 	}
 }
 
-// goOn reports whether another connection is needed. Subscribers that wait for their first one get
-// the error.
+// goOn reports whether another connection is needed. If connecting has failed, subscribers that
+// still wait for their first answer get the error.
 func (s *stream) goOn(failed error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +159,9 @@ func (s *stream) goOn(failed error) bool {
 	return s.running
 }
 
-// answer ends the wait for an entry, and with an error the entry. An entry without waiters is
-// rejected for a time at most: it is requested again on the next connection. mu is held.
+// answer ends the wait for an entry; with an error it also removes the entry. An entry without
+// waiters stays even if it is refused: it is requested again on the next connection. The caller
+// holds mu.
 func (s *stream) answer(e *entry, err error) {
 	if e.told {
 		return
@@ -193,7 +195,7 @@ func (s *stream) serve(conn *respclient.Conn) {
 	writer.Wait()
 }
 
-// write sends requests, and a PING now and then.
+// write sends requests, and a PING at each beat.
 func (s *stream) write(conn *respclient.Conn, over chan struct{}) {
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
@@ -203,7 +205,7 @@ func (s *stream) write(conn *respclient.Conn, over chan struct{}) {
 		s.out = nil
 		s.mu.Unlock()
 		if len(out) > 0 && conn.Send(out...) != nil {
-			conn.Close() // read ends
+			conn.Close() // this ends read
 			return
 		}
 		select {
@@ -218,10 +220,10 @@ func (s *stream) write(conn *respclient.Conn, over chan struct{}) {
 	}
 }
 
-// read hands on what comes.
+// read handles everything that the broker sends.
 func (s *stream) read(conn *respclient.Conn) {
 	for {
-		conn.SetReadDeadline(time.Now().Add(2 * beat)) //nolint:errcheck // reading tells
+		conn.SetReadDeadline(time.Now().Add(2 * beat)) //nolint:errcheck // Receive fails
 		got, err := conn.Receive()
 		if err != nil {
 			return
@@ -235,7 +237,7 @@ func (s *stream) read(conn *respclient.Conn) {
 	}
 }
 
-// answered is the answer to the first of what was asked.
+// answered handles the answer to the oldest outstanding request.
 func (s *stream) answered(refused respclient.Refusal) {
 	s.mu.Lock()
 	if len(s.asked) == 0 {
@@ -249,7 +251,7 @@ func (s *stream) answered(refused respclient.Refusal) {
 		return
 	}
 	var again []*user
-	if e.told { // it was there before the connection broke
+	if e.told { // it was confirmed on an earlier connection
 		again = slices.Clone(e.users)
 	}
 	var err error

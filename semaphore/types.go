@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Errors. They come wrapped; match them with errors.Is. Every other error means that the broker
-// could not be asked or refused: nothing is known of what was to be done. All that changes
-// something may be asked again.
+// Errors. They are returned wrapped; match them with errors.Is. Any other error means that the
+// broker could not be reached, or refused the call for another reason: the outcome of the call is
+// unknown. All calls that make changes may be repeated.
 var (
 	ErrNotFound = errors.New("semaphore: no such semaphore")
 	ErrNotEmpty = errors.New("semaphore: it has tasks")
@@ -18,96 +18,96 @@ var (
 	ErrClosed   = errors.New("semaphore: closed")
 )
 
-// Why a task does not run any more: what Acquire returns when that happens while it waits, and the
-// cause of the end of its context afterwards.
+// Reasons why a task no longer runs. Acquire returns them if the task is removed while it waits.
+// Afterwards they are the cause of its context.
 var (
-	ErrTryRelease = errors.New("semaphore: the task is asked to give way") // it has its place until it is released
+	ErrTryRelease = errors.New("semaphore: the task is asked to give way") // it runs until it is released
 	ErrReleased   = errors.New("semaphore: the task was released")         // by any client; also if the reason is unknown
-	ErrExpired    = errors.New("semaphore: the lease of the task ended")   // or that of its owner, or the broker could not be asked in time to renew it
+	ErrExpired    = errors.New("semaphore: the lease of the task ended")   // or its owner ended, or it could not be renewed in time
 	ErrDeleted    = errors.New("semaphore: the semaphore was deleted")
 )
 
-// Settings of a semaphore. What is nil has its default when the semaphore is made, and stays as it
-// is when it is updated.
+// Settings of a semaphore. A nil field means the default when the semaphore is created, and no
+// change when it is updated.
 type Settings struct {
-	Active     *int           // how many tasks may run; 1000
-	TryRelease *int           // how many of the running, counted from the last, may be asked to give way; 900
-	Ascending  *bool          // the smaller number is the more urgent; false. Changes only while there are no tasks
-	Lease      *time.Duration // after which a task that runs and is not renewed loses its place; 0 is never. Whole milliseconds
+	Active     *int           // how many tasks may run; default 1000
+	TryRelease *int           // how many of the last running tasks may be asked to give way; default 900
+	Ascending  *bool          // lower priorities run first; default false. Fixed while there are tasks
+	Lease      *time.Duration // removes running tasks that are not renewed; 0: never. Whole milliseconds
 }
 
-// Info is a semaphore as it is.
+// Info is the state of a semaphore.
 type Info struct {
 	Key        string
 	Active     int
 	TryRelease int
 	Ascending  bool
 	Lease      time.Duration
-	Waiting    int // tasks that wait
-	Acquired   int // tasks that run and are not asked to give way
-	Asked      int // tasks that run and are asked to give way
+	Waiting    int // waiting tasks
+	Acquired   int // running tasks that are not asked to give way
+	Asked      int // running tasks that are asked to give way
 }
 
-// Status is what a task may do.
+// Status is the status of a task.
 type Status string
 
 // The statuses of a task.
 const (
-	None       Status = ""            // it does not stand in line
-	Wait       Status = "WAIT"        // it waits
-	Acquired   Status = "ACQUIRED"    // it runs
-	TryRelease Status = "TRY_RELEASE" // it runs, and is asked to give way
+	None       Status = ""            // the task does not exist
+	Wait       Status = "WAIT"        // the task waits
+	Acquired   Status = "ACQUIRED"    // the task runs
+	TryRelease Status = "TRY_RELEASE" // the task runs and is asked to give way
 )
 
-// Runs reports whether a task with this status has a place.
+// Runs reports whether a task with this status runs.
 func (s Status) Runs() bool { return s == Acquired || s == TryRelease }
 
-// Entry is a task that gets in line.
+// Entry is a task to enqueue.
 type Entry struct {
 	Task     string        // 1 to 255 bytes, unique in its semaphore
-	Priority float64       // a larger number is more urgent, unless the semaphore's order is ascending; finite
-	Lease    time.Duration // its own; 0 is that of the semaphore
+	Priority float64       // finite; higher ones run first, unless the order is ascending
+	Lease    time.Duration // its own; 0: the semaphore's default
 }
 
-// Task is a task and where it stands. Of one that does not stand in line only the name is set.
+// Task is the state of a task. If the task does not exist, only the name is set.
 type Task struct {
 	Task     string
 	Status   Status
 	Priority float64
-	Position int           // among all tasks of the semaphore in their order, from 1
-	Enqueued time.Time     // when it came first, by the broker's clock
-	Lease    time.Duration // its own; 0 is that of the semaphore
-	Left     time.Duration // until it loses its place unless it is renewed; 0 is never
+	Position int           // among all tasks of the semaphore in order, from 1
+	Enqueued time.Time     // when it was first enqueued, by the broker's clock
+	Lease    time.Duration // its own; 0: the semaphore's default
+	Left     time.Duration // remaining time of the lease; 0: it does not end
 }
 
-// Kind is what happened.
+// Kind is the kind of an event.
 type Kind string
 
-// What happens. The first five are what the broker also publishes to the exchange semaphore.events.
+// Kinds of events. The broker also publishes the first five to the exchange semaphore.events.
 const (
 	EventAcquired   Kind = "Acquired"   // the task runs
-	EventTryRelease Kind = "TryRelease" // it is asked to give way
-	EventRetained   Kind = "Retained"   // it is not asked any more
-	EventExpired    Kind = "Expired"    // its lease or its owner ended: it has lost its place
-	EventDeleted    Kind = "Deleted"    // the semaphore was deleted, and the task with it
-	EventEnqueued   Kind = "Enqueued"   // it got in line, or its priority or lease changed; only with WatchOptions.All
-	EventReleased   Kind = "Released"   // it was released; only with WatchOptions.All
-	EventMissed     Kind = "Missed"     // of no task: something may have happened that is not told. Look at statuses again
+	EventTryRelease Kind = "TryRelease" // the task is asked to give way
+	EventRetained   Kind = "Retained"   // the task is no longer asked to give way
+	EventExpired    Kind = "Expired"    // its lease or its owner ended, and it was removed
+	EventDeleted    Kind = "Deleted"    // the semaphore was deleted with the task
+	EventEnqueued   Kind = "Enqueued"   // the task is new or was changed; only with WatchOptions.All
+	EventReleased   Kind = "Released"   // the task was released; only with WatchOptions.All
+	EventMissed     Kind = "Missed"     // of no task: events may be lost; read the statuses again
 )
 
-// Event is something that happened, durably.
+// Event is a durable event.
 type Event struct {
 	Kind     Kind
 	Key      string // of the semaphore
 	Task     string
-	Status   Status // after it
+	Status   Status // after the event
 	Priority float64
-	Seq      uint64 // number of the transition in its semaphore, which is in the message on semaphore.events too; 0 of Enqueued, Released and Missed
+	Seq      uint64 // number of the transition in its semaphore; 0 for Enqueued, Released and Missed
 }
 
-// WatchOptions say what is to be told.
+// WatchOptions select the events of a watch.
 type WatchOptions struct {
-	Pattern string // of keys of semaphores, as in Redis: * ? [a-z] and \ before what means itself
-	Task    string // only of this one; "" is all
-	All     bool   // also what is no transition: Enqueued and Released
+	Pattern string // glob pattern of semaphore keys, as in Redis: * ? [a-z], and \ as escape
+	Task    string // only events of this task; "": all
+	All     bool   // also events that are not transitions: Enqueued and Released
 }

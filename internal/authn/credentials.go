@@ -7,21 +7,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/access"
 )
 
-// Credentials is how a user can prove who it is where passwords are not sent in clear text.
+// Credentials describes how a user can authenticate if the password is not sent in clear text.
 type Credentials struct {
-	// Trusted: nothing is to be proved. This is the default user of a new data folder, coming from
-	// this machine: it can come from nowhere else, and everybody knows its password.
+	// Trusted: no authentication is needed. This is the default user of a new data folder,
+	// connecting from this machine: it cannot connect from elsewhere, and its password is well
+	// known.
 	Trusted bool
-	// HashOnly: there is only a hash to compare a password with. A client that may not be asked for
-	// the password is offered Scram.
+	// HashOnly: passwords can only be compared with a hash. A client that cannot be asked for the
+	// password is offered Scram.
 	HashOnly bool
-	// Scram is what a proof by SCRAM-SHA-256 is checked against. For users that are not there, may
-	// not come from where they do, or have a hash only, it is one that no proof fits, and that
-	// cannot be told from others.
+	// Scram is the verifier for SCRAM-SHA-256. For users that do not exist, may not connect from
+	// their address, or have only a hash, it is a verifier that accepts no proof and cannot be
+	// distinguished from others.
 	Scram access.Scram
 }
 
-// Credentials tells how a login by this name is to be checked; loopback tells that it comes from
+// Credentials returns how a login with this name must be checked. loopback means that it comes from
 // this machine.
 func (c *Checker) Credentials(name string, loopback bool) Credentials {
 	l, only := c.users.Login(name)
@@ -37,8 +38,8 @@ func (c *Checker) Credentials(name string, loopback bool) Credentials {
 	return Credentials{Scram: c.nobodys(name)}
 }
 
-// nobodys is the verifier of a user that there is not: the same at each attempt, as others' are,
-// and of no password.
+// nobodys returns a verifier for a missing user: the same at each attempt, like a real one, but
+// matching no password.
 func (c *Checker) nobodys(name string) access.Scram {
 	derive := func(what string) []byte {
 		h := hmac.New(sha256.New, c.key[:])

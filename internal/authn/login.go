@@ -18,27 +18,27 @@ const (
 	saltBytes = 16
 )
 
-// Checker checks logins. A slow hash is computed once for a user: afterwards a keyed mark of hash
-// and password says that this password was right. The key lives as long as the process, and the
-// mark as long as the hash.
+// Checker checks logins. A slow hash is computed once per user: afterwards a keyed hash (the mark)
+// of the password hash and the password shows that the password was correct. The key lives as long
+// as the process, and the mark as long as the password hash.
 type Checker struct {
 	users *catalog.State
 	key   [markBytes]byte
-	slots chan struct{} // bounds how many slow hashes are computed at a time
-	slow  atomic.Int64  // how many were computed
+	slots chan struct{} // limits concurrent slow hashes
+	slow  atomic.Int64  // number of slow hashes computed
 }
 
-// NewChecker checks the logins of the users of a broker.
+// NewChecker returns a checker for the users of a broker.
 func NewChecker(users *catalog.State) *Checker {
 	c := &Checker{users: users, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	rand.Read(c.key[:]) //nolint:errcheck // never fails
 	return c
 }
 
-// SlowHashes is how many hashes that take time on purpose were computed.
+// SlowHashes returns how many slow hashes were computed.
 func (c *Checker) SlowHashes() int64 { return c.slow.Load() }
 
-// slowly runs fn when its turn has come.
+// slowly runs fn when a slot is free.
 func (c *Checker) slowly(fn func()) {
 	c.slots <- struct{}{}
 	c.slow.Add(1)
@@ -55,7 +55,7 @@ func (c *Checker) mark(hash, password string) (m [markBytes]byte) {
 	return m
 }
 
-// verify reports whether the password is right; l is nil for a user that is not there. Every no
+// verify reports whether the password is correct. l is nil for a missing user. Every rejection
 // takes as long as the slow hash, so that the time does not reveal which users exist.
 func (c *Checker) verify(l *catalog.Login, password string) bool {
 	if l == nil || l.Hash == "" || password == "" {
@@ -83,7 +83,7 @@ func (c *Checker) waste(password string) {
 	c.slowly(func() { access.NewSecret(password, make([]byte, saltBytes)) })
 }
 
-// Secret is the password of a user as it is to be kept. Errors: ErrInvalidPassword.
+// Secret returns the password of a user in the form that is stored. Errors: ErrInvalidPassword.
 func (c *Checker) Secret(spec *catalog.UserSpec) (s access.Secret, err error) {
 	if spec.Password != "" {
 		salt := make([]byte, saltBytes)
@@ -104,8 +104,8 @@ func (c *Checker) Secret(spec *catalog.UserSpec) (s access.Secret, err error) {
 	return s, nil
 }
 
-// Authenticate checks a login; loopback tells that it comes from this machine. All failures take
-// the same time, and their detail is for the log only. Errors: ErrAccessRefused.
+// Authenticate checks a login. loopback means that it comes from this machine. All failures take
+// the same time, and their detail is only for the log. Errors: ErrAccessRefused.
 func (c *Checker) Authenticate(name, password string, loopback bool) error {
 	l, only := c.users.Login(name)
 	why := ""
@@ -126,9 +126,9 @@ func (c *Checker) Authenticate(name, password string, loopback bool) error {
 	return refused(name, why)
 }
 
-// Admit reports whether a user may log in who was recognised elsewhere, such as by a certificate;
-// loopback tells that the login comes from this machine. Errors: ErrAccessRefused, with a detail
-// for the log only.
+// Admit checks that a user may log in who was authenticated by other means, such as a certificate.
+// loopback means that the login comes from this machine. Errors: ErrAccessRefused, with a detail
+// only for the log.
 func (c *Checker) Admit(name string, loopback bool) error {
 	switch l, only := c.users.Login(name); {
 	case l == nil:

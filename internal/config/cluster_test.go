@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// TestCluster: what a node of a cluster cannot do, or cannot do without, is told with its setting.
+// TestCluster checks that unsupported or missing settings of a cluster node are reported with their
+// keys.
 func TestCluster(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Config)
-		says   string // "": it is valid
+		says   string // "": valid
 	}{
 		"alone":               {func(*Config) {}, ""},
 		"a node":              {func(c *Config) { c.ClusterListen = "10.0.0.1:5680" }, ""},

@@ -13,34 +13,34 @@ const Off = "off"
 
 // The values of Config.Sync: what a confirm waits for.
 const (
-	SyncAlways = "always" // fsync before every confirm, shared by all that wait
+	SyncAlways = "always" // fsync before every confirm, shared by all waiting confirms
 	SyncBatch  = "batch"  // fsync within BatchDelay; confirms wait for it
-	SyncOS     = "os"     // confirm after write(); survives the process, and the machine when it is older than a second or so
+	SyncOS     = "os"     // confirm after write(); safe from a machine crash after about a second
 )
 
-// The values of Config.ConsumerTimeoutAction: what a client gets when it is too slow.
+// The values of Config.ConsumerTimeoutAction: what happens to a consumer that is too slow.
 const (
-	ConsumerTimeoutCancel = "cancel" // basic.cancel, where it takes that; its channel stays open
+	ConsumerTimeoutCancel = "cancel" // basic.cancel, if supported; the channel stays open
 	ConsumerTimeoutClose  = "close"  // its channel is closed
 )
 
 // The values of Config.EtcdPutGuarantee: when a put to a queue is answered.
 const (
 	EtcdGuaranteeNone  = "none"  // at once
-	EtcdGuaranteeLocal = "local" // when the message is as safe as Config.Sync says
-	// EtcdGuaranteeQuorum: when a majority of the nodes of a cluster has it, as EtcdGuaranteeLocal
-	// there.
+	EtcdGuaranteeLocal = "local" // when the message is as durable as Config.Sync requires
+	// EtcdGuaranteeQuorum: when a majority of the nodes of a cluster has the message, each as with
+	// EtcdGuaranteeLocal.
 	EtcdGuaranteeQuorum = "quorum"
 )
 
-// The values of Config.TLSClientAuth: whether clients show certificates.
+// The values of Config.TLSClientAuth: whether clients present certificates.
 const (
-	TLSClientsOff      = "off"      // none is asked for
-	TLSClientsOptional = "optional" // one that is shown must be good
+	TLSClientsOff      = "off"      // no certificate is requested
+	TLSClientsOptional = "optional" // a certificate is optional, but must be valid
 	TLSClientsRequired = "required" // a TLS client without a certificate is rejected
 )
 
-// The values of Config.TLSCertUser: what names the user in a client's certificate. They are
+// The values of Config.TLSCertUser: which part of a client's certificate names the user. They are
 // RabbitMQ's.
 const (
 	CertCommonName        = "common_name"
@@ -48,7 +48,7 @@ const (
 	CertAlternativeName   = "subject_alternative_name"
 )
 
-// The values of Config.TLSPlain: which clients may connect without TLS to a port that takes it.
+// The values of Config.TLSPlain: which clients may connect without TLS to a port that accepts it.
 const (
 	PlainAlways   = "always"
 	PlainLoopback = "loopback" // clients on this machine
@@ -61,72 +61,72 @@ var ErrInvalid = errors.New("invalid configuration")
 
 // Config is the configuration of one node. Default returns a valid one; the zero value is not.
 type Config struct {
-	Data     string // folder of log, checkpoints and lock file; created when missing
+	Data     string // folder of the log, checkpoints and lock file; created if missing
 	NodeName string // shown to clients and in logs
 
-	AMQP, SQL, Redis, Etcd, HTTP, Metrics string // listen addresses "host:port" (port 0 = any free one), joined by commas; or Off
+	AMQP, SQL, Redis, Etcd, HTTP, Metrics string // "host:port" (port 0: any), several with commas; or Off
 
-	// MetricsOptional: a node whose address of Metrics is taken starts without them. It is no
+	// MetricsOptional: the node starts without metrics if their address is in use. It is not a
 	// setting: Load sets it when the address is the default.
 	MetricsOptional bool
 
-	ClusterListen    string // address "host:port" for the other nodes of a cluster; or Off: the node is alone
-	ClusterAdvertise string // that address as the others reach it; "": ClusterListen
-	ClusterJoin      string // token with which a node whose folder is empty joins a cluster; "": none
-	ClusterJoinFile  string // file with that token, which may come later; "": none
-	ClusterFound     string // NodeName of the node that founds a cluster when its folder is empty and ClusterJoinFile is not there; "": none
+	ClusterListen    string // "host:port" for the other nodes of a cluster; or Off: a single node
+	ClusterAdvertise string // that address as seen by other nodes; "": ClusterListen
+	ClusterJoin      string // token to join a cluster if the folder is empty; "": none
+	ClusterJoinFile  string // file with that token, which may appear later; "": none
+	ClusterFound     string // NodeName of the founder, if it has no data and no token file; "": none
 
-	LoadDefinitions string // file of definitions that is taken in at the start; "": none
+	LoadDefinitions string // file of definitions that is imported at the start; "": none
 
-	DefaultUser     string // administrator that replaces guest in a folder with unchanged users; "": guest stays
-	DefaultPassFile string // file with its password; "": DefaultPass has it
+	DefaultUser     string // administrator that replaces an unchanged guest; "": guest stays
+	DefaultPassFile string // file with its password; "": use DefaultPass
 	DefaultPass     string // its password, from EnvDefaultPass
 
-	TLSCert, TLSKey string // PEM files of the certificate, with those between it and its authority, and of its key; "": no TLS
-	TLSClientCA     string // PEM file of the authorities of clients' certificates; "": none
+	TLSCert, TLSKey string // PEM files of the certificate chain and the key; "": no TLS
+	TLSClientCA     string // PEM file of the CAs of client certificates; "": none
 	TLSClientAuth   string // TLSClientsOff, TLSClientsOptional or TLSClientsRequired
-	TLSCertUser     string // what names the user in a client's certificate: CertCommonName, CertDistinguishedName or CertAlternativeName
+	TLSCertUser     string // part of a client's certificate that names the user: Cert…
 	TLSMinVersion   string // "1.2" or "1.3"
-	TLSPlain        string // which clients may connect without TLS where there is a certificate: PlainAlways, PlainLoopback or PlainNever
+	TLSPlain        string // PlainAlways, PlainLoopback or PlainNever; used if there is a certificate
 
-	AuditLog string // file of the audit log, or Off: it goes where other logs go only
+	AuditLog string // file of the audit log, or Off: only in the other log
 
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 
 	Sync       string        // SyncAlways, SyncBatch or SyncOS
-	BatchDelay time.Duration // longest wait of a confirm for company under SyncBatch
+	BatchDelay time.Duration // longest delay of a confirm that shares an fsync under SyncBatch
 
-	MemoryLimit   int64 // bytes of message bodies kept in memory; beyond it they live on disk only
-	DiskFreeLimit int64 // bytes free on the data folder's disk below which publishers are blocked
-	Shards        int   // engine loops; 0 = chosen from the number of CPUs
+	MemoryLimit   int64 // bytes of message bodies kept in memory; beyond it they are only on disk
+	DiskFreeLimit int64 // free bytes on the data disk below which publishers are blocked
+	Shards        int   // number of engine loops; 0 = chosen from the number of CPUs
 
-	AMQPProduct      string        // name of the broker that AMQP clients are told
-	RabbitMQVersion  string        // version of RabbitMQ that clients are told, "X.Y.Z"
+	AMQPProduct      string        // product name reported to AMQP clients
+	RabbitMQVersion  string        // RabbitMQ version reported to clients, "X.Y.Z"
 	Heartbeat        time.Duration // proposed to AMQP clients, whole seconds; 0 = none
-	FrameMax         int           // bytes, largest AMQP frame proposed to clients
+	FrameMax         int           // largest AMQP frame proposed to clients, in bytes
 	ChannelMax       int           // channels per AMQP connection
 	ChannelConsumers int           // consumers per channel; 0 = no limit
-	MaxMessageSize   int64         // bytes of one message body
-	MaxConnections   int           // client connections of the node that have logged in; 0 = no limit but the system's
+	MaxMessageSize   int64         // largest message body, in bytes
+	MaxConnections   int           // logged-in client connections of the node; 0 = no limit
 
-	ConsumerTimeout       time.Duration // a delivery unsettled for this long goes back to its queue; 0 = never
+	ConsumerTimeout       time.Duration // after which an unsettled delivery is requeued; 0 = never
 	ConsumerTimeoutAction string        // what happens to its consumer: ConsumerTimeoutCancel or ConsumerTimeoutClose
 
-	SQLIdleTransactionTimeout time.Duration // a SQL session idle in a transaction for this long ends; 0 = never
+	SQLIdleTransactionTimeout time.Duration // closes SQL sessions idle in a transaction; 0 = never
 
 	EtcdPutGuarantee   string        // what a put to a queue waits for: EtcdGuaranteeNone, EtcdGuaranteeLocal or EtcdGuaranteeQuorum
-	EtcdConsumerLimit  int           // messages that one consumer holds unacknowledged
-	EtcdConsumerIdle   time.Duration // a consumer without watch and lease goes after so long without a request
-	EtcdQuota          int64         // bytes of ordinary keys, beyond which puts are refused; 0 = no limit
+	EtcdConsumerLimit  int           // unacknowledged messages of one consumer
+	EtcdConsumerIdle   time.Duration // removes idle consumers without watch and lease
+	EtcdQuota          int64         // bytes of ordinary keys; beyond it puts fail; 0 = no limit
 	EtcdMaxRequestSize int64         // bytes of one request
 	EtcdMaxTxnOps      int           // operations of one transaction
-	EtcdMaxStreams     int           // calls and streams that one connection may have open
+	EtcdMaxStreams     int           // open calls and streams of one connection
 
-	EtcdWatchProgressInterval time.Duration // a watch that asked for progress hears of it after so long without an event
+	EtcdWatchProgressInterval time.Duration // silence before a progress notification
 
 	StatsInterval time.Duration // between samples of the counters, for rates and metrics
-	OTLPEndpoint  string        // URL of a collector of OpenTelemetry that is sent spans; or Off
+	OTLPEndpoint  string        // URL of an OpenTelemetry collector for spans; or Off
 
 	DrainTimeout time.Duration // how long a stop waits for outstanding confirms
 }
@@ -163,7 +163,7 @@ func Default() Config {
 		MaxMessageSize: 128 << 20,
 		DrainTimeout:   10 * time.Second,
 
-		RabbitMQVersion: "3.10.8", // which everything is compared with
+		RabbitMQVersion: "3.10.8", // the version that all tests compare with
 
 		EtcdPutGuarantee:   EtcdGuaranteeLocal,
 		EtcdConsumerLimit:  256,
@@ -180,8 +180,8 @@ func Default() Config {
 	}
 }
 
-// Validate reports every setting that is out of its range, each by its key, and every pair of
-// settings that contradict each other.
+// Validate returns an error for every setting that is out of range, with its key, and for every
+// pair of contradictory settings.
 func (c Config) Validate() error {
 	var errs []error
 	for _, o := range options {
@@ -197,9 +197,9 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkAddresses finds addresses that are given twice.
+// checkAddresses returns an error for each address that is used twice.
 func (c Config) checkAddresses() (errs []error) {
-	users := map[string]string{} // listen address -> first key that has it
+	users := map[string]string{} // listen address -> first key with this address
 	for _, key := range ListenKeys() {
 		for _, addr := range c.Listen(key) {
 			if hasPortZero(addr) {
@@ -215,7 +215,8 @@ func (c Config) checkAddresses() (errs []error) {
 	return errs
 }
 
-// checkDefaultUser finds a first user without a password, and a password without a user.
+// checkDefaultUser returns an error for a default user without a password, and for a password
+// without a user.
 func (c Config) checkDefaultUser() (errs []error) {
 	switch given := c.DefaultPass != "" || c.DefaultPassFile != ""; {
 	case c.DefaultPass != "" && c.DefaultPassFile != "":
@@ -228,7 +229,7 @@ func (c Config) checkDefaultUser() (errs []error) {
 	return errs
 }
 
-// checkTLS finds settings of TLS that need others.
+// checkTLS returns an error for each TLS setting that lacks another one.
 func (c Config) checkTLS() (errs []error) {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		errs = append(errs, invalid("tls_cert", errors.New("a certificate needs its key; set both tls_cert and tls_key, or neither")))
@@ -246,7 +247,7 @@ func (c Config) checkTLS() (errs []error) {
 	return errs
 }
 
-// checkCluster finds what a node of a cluster cannot do, or cannot do without.
+// checkCluster returns an error for each setting that a cluster node does not support, or lacks.
 func (c Config) checkCluster() (errs []error) {
 	if c.ClusterListen == Off {
 		if c.EtcdPutGuarantee == EtcdGuaranteeQuorum {
@@ -272,19 +273,19 @@ func (c Config) checkCluster() (errs []error) {
 	return errs
 }
 
-// IsReachable reports whether other machines may connect to an address, as it is written.
+// IsReachable reports whether other machines may connect to an address, judging by its form.
 func IsReachable(addr string) bool {
 	host, port, err := net.SplitHostPort(addr)
 	return err == nil && isHostPort(addr) && port != "0" && host != "" && !net.ParseIP(host).IsUnspecified()
 }
 
-// AdvertisedAddress is where the other nodes of a cluster reach this one.
+// AdvertisedAddress returns the address at which the other nodes of a cluster reach this one.
 func (c Config) AdvertisedAddress() string { return cmp.Or(c.ClusterAdvertise, c.ClusterListen) }
 
-// ListenKeys names the protocols that have a listen address, in the order they are shown.
+// ListenKeys returns the keys of the protocols with a listen address, in display order.
 func ListenKeys() []string { return []string{"amqp", "sql", "redis", "etcd", "http", "metrics"} }
 
-// Listen returns the listen addresses of one of ListenKeys; none: it is off.
+// Listen returns the listen addresses for one of ListenKeys, or none if it is off.
 func (c Config) Listen(key string) []string {
 	o, _ := lookup(key)
 	return addresses(o.Value(&c).String())

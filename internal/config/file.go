@@ -9,8 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// file applies the TOML file at path. It is a flat list of keys, so the parser's expressions are
-// read one by one: that gives the line of every key, which decoding into a struct would lose.
+// file applies the TOML file at path. The file is a flat list of keys, so the parser's expressions
+// are read one by one: this gives the line of every key, which decoding into a struct would lose.
 func (l *loader) file(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -19,7 +19,7 @@ func (l *loader) file(path string) {
 	}
 	var p unstable.Parser
 	p.Reset(text)
-	seen := map[string]string{} // key -> where it stood first
+	seen := map[string]string{} // key -> its first position
 	for p.NextExpression() {
 		e := p.Expression()
 		key, where := place(&p, e, path)
@@ -49,7 +49,7 @@ func (l *loader) file(path string) {
 	}
 }
 
-// place gives the dotted key of an expression and its "file:line".
+// place returns the dotted key of an expression and its position "file:line".
 func place(p *unstable.Parser, e *unstable.Node, path string) (key, where string) {
 	var parts []string
 	line := 0

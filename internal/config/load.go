@@ -10,29 +10,29 @@ const (
 	envPrefix = "FIVEWAYS_"
 	// EnvFile is the variable that names the TOML file, as --config does.
 	EnvFile = envPrefix + "CONFIG"
-	// EnvPassword is the variable with the password for commands that log in to a broker. It is no
-	// setting.
+	// EnvPassword is the variable with the password for commands that log in to a broker. It is not
+	// a setting.
 	EnvPassword = envPrefix + "PASSWORD"
-	// EnvSourcePassword is the same for the broker that a command takes messages from.
+	// EnvSourcePassword is the variable with the password for the source broker of a command.
 	EnvSourcePassword = envPrefix + "SOURCE_PASSWORD"
-	// EnvDefaultPass is the variable with the password of default_user. It is no setting, because
-	// settings are shown and can be flags, which every user of the machine can read.
+	// EnvDefaultPass is the variable with the password of default_user. It is not a setting,
+	// because settings are displayed and can be flags, which every user of the machine can read.
 	EnvDefaultPass = envPrefix + "DEFAULT_PASS"
 )
 
-// Sources are the layers over the defaults, weakest first. Empty ones are skipped.
+// Sources are the layers above the defaults, lowest precedence first. Empty ones are skipped.
 type Sources struct {
-	File  string            // path of the TOML file; when empty, EnvFile in Env is asked
-	Env   []string          // as os.Environ gives it
-	Flags map[string]string // by key, only those the user gave
+	File  string            // path of the TOML file; if empty, EnvFile in Env is used
+	Env   []string          // in the form of os.Environ
+	Flags map[string]string // by key; only those that the user has set
 }
 
-// Origins tells for every key where its value came from, in words: "default", "fiveways.toml:12",
+// Origins maps every key to the origin of its value: "default", "fiveways.toml:12",
 // "FIVEWAYS_AMQP", "--amqp".
 type Origins map[string]string
 
-// Load builds the configuration from s. The error names every key that is wrong, where it stands
-// and what it may be; it wraps ErrInvalid.
+// Load builds the configuration from s. The error names every invalid key, its position and its
+// allowed values; it wraps ErrInvalid.
 func Load(s Sources) (Config, Origins, error) {
 	l := loader{config: Default(), origins: Origins{}}
 	for _, o := range options {
@@ -66,7 +66,7 @@ type loader struct {
 	errs    []error
 }
 
-// set gives one option its value; origin is where the user wrote it.
+// set sets one option. origin is where the user has set it.
 func (l *loader) set(key, value, origin string) {
 	o, ok := lookup(key)
 	if !ok {

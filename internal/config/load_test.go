@@ -58,7 +58,7 @@ func TestErrorsNameKeyAndPlace(t *testing.T) {
 		file  string
 		env   string
 		flags map[string]string
-		want  []string // all of them in the message
+		want  []string // all must be in the message
 	}{
 		"unknown key near":    {file: "data = \"d\"\nmemory_limt = 5\n", want: []string{"f.toml:2", "memory_limt", "did you mean memory_limit?"}},
 		"unknown key far":     {file: "frobnicate = 5\n", want: []string{"f.toml:1", "frobnicate", "fiveways config"}},
@@ -101,7 +101,7 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// The example file must load, name every key, and show the defaults, or it lies to its reader.
+// The example file must load, contain every key, and show the defaults.
 func TestExampleFile(t *testing.T) {
 	c, from, err := Load(Sources{File: "../../docs/fiveways.toml"})
 	if err != nil {
@@ -138,7 +138,7 @@ func TestDefaultUser(t *testing.T) {
 	const user, pass = "FIVEWAYS_DEFAULT_USER=alice", EnvDefaultPass + "=secret"
 	for name, c := range map[string]struct {
 		s    Sources
-		want string // in the error; "": none
+		want string // in the error; "": no error
 	}{
 		"both":             {Sources{Env: []string{user, pass}}, ""},
 		"with a file":      {Sources{Env: []string{user, "FIVEWAYS_DEFAULT_PASS_FILE=/run/secrets/p"}}, ""},

@@ -1,7 +1,7 @@
 package config
 
-// Nearest returns the known name that takes the fewest single-letter edits to reach from name, or
-// "" when even that is more than a third of it.
+// Nearest returns the known name with the smallest edit distance from name, or "" if even that is
+// more than a third of its length.
 func Nearest(name string, known []string) string {
 	best, bestEdits := "", len(name)/3+1
 	for _, k := range known {
@@ -12,7 +12,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// edits is the Levenshtein distance of a and b in bytes.
+// edits returns the Levenshtein distance of a and b in bytes.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

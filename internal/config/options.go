@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Option is one setting: its key and how it is read and written in a Config.
+// Option is one setting: its key, and access to its value in a Config.
 type Option struct {
 	Key   string // as in the TOML file
-	Help  string // one line; the code that shows it appends the default
+	Help  string // one line; the default is appended when it is shown
 	value func(*Config) Value
 }
 
-// Value reads and writes one setting of a Config as text. Set refuses what is out of range and says
-// what is allowed. The methods are those a command-line flag needs.
+// Value reads and writes one setting of a Config as text. Set rejects a value that is out of range,
+// with an error that describes the allowed values. The methods are those of a command-line flag.
 type Value interface {
 	Set(string) error
 	String() string
 	Type() string
 }
 
-// Value binds the option to its field of c.
+// Value returns the option's value in c.
 func (o Option) Value(c *Config) Value { return o.value(c) }
 
-// Flag is the option's command-line flag without the dashes.
+// Flag returns the option's command-line flag without the dashes.
 func (o Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
 
-// Env is the option's environment variable.
+// Env returns the option's environment variable.
 func (o Option) Env() string { return envPrefix + strings.ToUpper(o.Key) }
 
-// Options lists every setting in the order in which it is documented. The slice is the caller's.
+// Options returns all settings in the order of the documentation. The caller may modify the slice.
 func Options() []Option { return append([]Option(nil), options...) }
 
 const maxSize = math.MaxInt64

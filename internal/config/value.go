@@ -28,8 +28,8 @@ func (v *text) Set(s string) error {
 	return nil
 }
 
-// version is three numbers. Clients split it at its dots and compare the numbers, so nothing may
-// follow them.
+// version is a version of three numbers. Clients split it at the dots and compare the numbers, so
+// nothing may follow them.
 type version struct{ p *string }
 
 var versionForm = regexp.MustCompile(`^\d{1,9}\.\d{1,9}\.\d{1,9}$`)
@@ -59,7 +59,7 @@ func (v *choice) Set(s string) error {
 	return nil
 }
 
-// path is the name of a file, or nothing.
+// path is the name of a file, or empty.
 type path struct{ p *string }
 
 func (v *path) String() string { return *v.p }
@@ -72,7 +72,7 @@ func (v *path) Set(s string) error {
 	return nil
 }
 
-// endpoint is the URL of a service that is called, or Off.
+// endpoint is the URL of an external service, or Off.
 type endpoint struct{ p *string }
 
 func (v *endpoint) String() string { return *v.p }
@@ -88,7 +88,7 @@ func (v *endpoint) Set(s string) error {
 	return nil
 }
 
-// address is one "host:port" with a numeric port, or several with commas between them, or Off.
+// address is one "host:port" with a numeric port, or several separated by commas, or Off.
 type address struct{ p *string }
 
 func (v *address) String() string { return *v.p }
@@ -131,7 +131,7 @@ func (v *single) Set(s string) error {
 	return nil
 }
 
-// addresses takes the value of an address apart.
+// addresses splits a list of addresses.
 func addresses(s string) (list []string) {
 	if s == Off {
 		return nil
@@ -142,7 +142,7 @@ func addresses(s string) (list []string) {
 	return list
 }
 
-// hasPortZero reports whether the system chooses the port, so that equal addresses do not collide.
+// hasPortZero reports whether the system chooses the port, so that equal addresses do not conflict.
 func hasPortZero(addr string) bool {
 	_, port, err := net.SplitHostPort(addr)
 	n, perr := strconv.ParseUint(port, 10, 16)
@@ -165,7 +165,7 @@ func (v *integer) Set(s string) error {
 	return nil
 }
 
-// duration is a Go duration that is a whole number of unit.
+// duration is a Go duration that is a multiple of unit.
 type duration struct {
 	p        *time.Duration
 	min, max time.Duration
@@ -214,8 +214,8 @@ var sizeUnits = []struct {
 
 var errSize = errors.New("config: not a size in bytes")
 
-// ParseSize reads a whole number of bytes with an optional unit: B, kB, MB, GB, TB (powers of 1000)
-// or KiB, MiB, GiB, TiB (of 1024).
+// ParseSize parses a whole number of bytes with an optional unit: B, kB, MB, GB, TB (powers of
+// 1000) or KiB, MiB, GiB, TiB (powers of 1024).
 func ParseSize(s string) (int64, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(s, u.suffix)
@@ -231,8 +231,8 @@ func ParseSize(s string) (int64, error) {
 	return 0, errSize
 }
 
-// FormatSize writes n bytes in the largest binary unit that divides them, so that ParseSize gives n
-// back exactly.
+// FormatSize formats n bytes with the largest binary unit that divides n, so that ParseSize returns
+// exactly n.
 func FormatSize(n int64) string {
 	for _, u := range sizeUnits[:4] {
 		if n >= u.bytes && n%u.bytes == 0 {

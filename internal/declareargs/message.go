@@ -11,20 +11,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// NotBeforeName is the header with the time before which a message is not delivered.
+// NotBeforeName is the header with the earliest delivery time of a message.
 const NotBeforeName = "not-before"
 
-// LatestTime is the last time that a message may wait for, unix ms.
+// LatestTime is the latest allowed delivery time, in unix ms.
 const LatestTime = math.MaxInt64 / 4
 
-// Expiration reads the expiration property, a number of ms in text; reason is RabbitMQ's phrase for
-// what is wrong with it.
+// Expiration parses the expiration property, a number of ms as text. reason is RabbitMQ's error
+// text, or "".
 func Expiration(text []byte) (ms int64, reason string) {
 	s := string(text)
 	digits := len(s) - len(strings.TrimLeft(strings.TrimLeft(s, "+-"), "0123456789"))
 	n, err := strconv.ParseInt(s[:digits], 10, 64)
 	number := strconv.FormatInt(n, 10)
-	if errors.Is(err, strconv.ErrRange) { // n is then the number that comes next to it
+	if errors.Is(err, strconv.ErrRange) { // n is then the closest number in range
 		number, err = strings.TrimLeft(s, "+"), nil
 	}
 	switch {
@@ -40,8 +40,8 @@ func Expiration(text []byte) (ms int64, reason string) {
 	return n, ""
 }
 
-// NotBefore reads the header with the time before which a message is not delivered, in unix ms: a
-// timestamp is seconds, an integer milliseconds, text is RFC 3339. reason is what is wrong with it.
+// NotBefore parses the header with the earliest delivery time and returns it in unix ms: a
+// timestamp is in seconds, an integer in milliseconds, text is RFC 3339. reason describes an error.
 func NotBefore(headers []byte) (ms int64, reason string) {
 	v, ok := message.HeaderLookup(headers, NotBeforeName)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Declare completes the declaration of a queue by what its arguments mean.
+// Declare sets the fields of a queue declaration that its arguments determine.
 func Declare(spec *catalog.QueueSpec) (refused *Refusal) {
 	spec.Compared = Compared(spec.Args)
 	if spec.Policy, refused = Queue(spec.Args); refused == nil && spec.Policy.Stream {
@@ -16,8 +16,8 @@ func Declare(spec *catalog.QueueSpec) (refused *Refusal) {
 	return refused
 }
 
-// Queue reads the arguments of a queue. Those that mean nothing here are kept and ignored, as
-// RabbitMQ does.
+// Queue parses the arguments of a queue. Arguments without a meaning here are kept and ignored, as
+// in RabbitMQ.
 func Queue(args message.Table) (catalog.QueuePolicy, *Refusal) {
 	kind, typed := args.Get("x-queue-type")
 	if kind == StreamType {
@@ -45,10 +45,10 @@ func Queue(args message.Table) (catalog.QueuePolicy, *Refusal) {
 	return p, refuse(args, ofStreams, rabbitKind)
 }
 
-// quorumDeliveryLimit is the delivery limit of a quorum queue that names none.
+// quorumDeliveryLimit is the default delivery limit of a quorum queue.
 const quorumDeliveryLimit = 20
 
-// quorumDefaults gives a queue what RabbitMQ's quorum queues have unasked.
+// quorumDefaults sets the defaults of RabbitMQ's quorum queues.
 func quorumDefaults(args message.Table, p *catalog.QueuePolicy) {
 	p.CountDeliveries, p.ActiveByRank = true, true
 	if _, ok := args.Get("x-delivery-limit"); !ok {
@@ -56,8 +56,8 @@ func quorumDefaults(args message.Table, p *catalog.QueuePolicy) {
 	}
 }
 
-// Compared names the arguments that a second declaration of a queue must repeat: those that mean
-// something, and the type unless it is the usual one.
+// Compared returns the names of the arguments that must be equal in a second declaration of a
+// queue: those with a meaning, and the type unless it is the default.
 func Compared(args message.Table) []string {
 	kind, typed := args.Get("x-queue-type")
 	known := queueArgs
@@ -74,8 +74,8 @@ func Compared(args message.Table) []string {
 	return names
 }
 
-// Exchange reads the arguments of an exchange: the one that takes what no binding matched ("" is
-// none), and what it remembers of messages.
+// Exchange parses the arguments of an exchange: the alternate exchange ("" is none), and the
+// deduplication settings.
 func Exchange(args message.Table) (alternate string, buffer catalog.QueuePolicy, refused *Refusal) {
 	buffer = catalog.DefaultQueuePolicy()
 	if alternate, refused = exchangeName(args, "alternate-exchange"); refused == nil {
@@ -84,7 +84,7 @@ func Exchange(args message.Table) (alternate string, buffer catalog.QueuePolicy,
 	return alternate, buffer, refused
 }
 
-// exchangeName reads an argument that names an exchange, "" when it is not there.
+// exchangeName returns an argument that names an exchange, or "" if it is missing.
 func exchangeName(args message.Table, arg string) (string, *Refusal) {
 	v, ok := args.Get(arg)
 	if !ok {
@@ -97,7 +97,7 @@ func exchangeName(args message.Table, arg string) (string, *Refusal) {
 	return name, nil
 }
 
-// check reads those of the known arguments that are there.
+// check parses the known arguments that are present.
 func check(known []arg, args message.Table, p *catalog.QueuePolicy) *Refusal {
 	for _, a := range known {
 		if v, ok := args.Get(a.name); ok {

@@ -13,7 +13,7 @@ func TestQueueRefuses(t *testing.T) {
 	for _, c := range []struct {
 		arg  string
 		v    any
-		want string // behind "invalid arg … : "
+		want string // text after "invalid arg … : "
 	}{
 		{"x-message-ttl", int32(-1), "{value_negative,-1}"},
 		{"x-message-ttl", "60", `"expected integer, got longstr"`},
@@ -77,7 +77,7 @@ func TestQueueReads(t *testing.T) {
 	want := catalog.DefaultQueuePolicy()
 	want.MessageTTL, want.Expires, want.MaxLength, want.MaxLengthBytes, want.MaxPriority = 0, 5000, 10, 100, 9
 	want.Overflow, want.DeadLetter, want.HasDeadLetterKey, want.DeadLetterKey = catalog.RejectPublishDLX, true, true, "dead"
-	want.DeliveryLimit, want.CountDeliveries, want.ActiveByRank = 20, true, true // of a quorum queue
+	want.DeliveryLimit, want.CountDeliveries, want.ActiveByRank = 20, true, true // quorum defaults
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -6,26 +6,26 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Refusal says why an argument is refused.
+// Refusal describes why an argument is rejected.
 type Refusal struct {
 	Arg    string
 	Reason string // in RabbitMQ's notation
 	form   form
 }
 
-// form is the sentence that RabbitMQ makes of a refusal.
+// form selects RabbitMQ's sentence for a refusal.
 type form uint8
 
 const (
-	invalid       form = iota // Reason says what is wrong with the value
+	invalid       form = iota // Reason describes the invalid value
 	wrongType                 // Reason is the type of a value that should be a name
-	unsupported               // Reason is a type of queue that is not there
-	notOfType                 // Reason is a type of queue that does not have this argument
-	wrongProperty             // Arg is a property that a queue of its type cannot have
-	tooLarge                  // the value is above what is possible
+	unsupported               // Reason is an unsupported queue type
+	notOfType                 // Reason is a queue type that does not support this argument
+	wrongProperty             // Arg is a property that a queue of this type cannot have
+	tooLarge                  // the value exceeds the maximum
 )
 
-// Text words the refusal as RabbitMQ does, for a resource as its errors name it: "queue 'q' in
+// Text formats the refusal as RabbitMQ does. resource is formatted as in its errors: "queue 'q' in
 // vhost '/'".
 func (r *Refusal) Text(resource string) string {
 	switch r.form {
@@ -43,11 +43,11 @@ func (r *Refusal) Text(resource string) string {
 	return fmt.Sprintf("invalid arg '%s' for %s: %s", r.Arg, resource, r.Reason)
 }
 
-// Invalid refuses the value of an argument for a reason in RabbitMQ's notation.
+// Invalid returns the refusal of a value with a reason in RabbitMQ's notation.
 func Invalid(arg, reason string) *Refusal { return &Refusal{Arg: arg, Reason: reason} }
 
-// UnacceptableType is the reason for refusing a value of a type that the argument cannot have.
+// UnacceptableType returns the reason for a value of an unsupported type.
 func UnacceptableType(v any) string { return "{unacceptable_type," + message.TypeName(v) + "}" }
 
-// NotAnInteger is the reason for refusing what should be a number.
+// NotAnInteger returns the reason for a value that is not a number.
 func NotAnInteger(v any) string { return `"expected integer, got ` + message.TypeName(v) + `"` }

@@ -12,14 +12,14 @@ import (
 // StreamType is the x-queue-type of a stream.
 const StreamType = "stream"
 
-// What RabbitMQ calls its types of queues.
+// RabbitMQ's names of its queue types.
 const (
 	classicKind = "rabbit_classic_queue"
 	quorumKind  = "rabbit_quorum_queue"
 	streamKind  = "rabbit_stream_queue"
 )
 
-// streamArgs are the arguments of a stream, in the order in which they are checked.
+// streamArgs are the arguments of a stream, in the order of the checks.
 var streamArgs = []arg{
 	{"x-max-length-bytes", func(v any, _ message.Table, p *catalog.QueuePolicy) string { return count(v, &p.MaxLengthBytes) }},
 	{"x-max-age", maxAge},
@@ -33,7 +33,7 @@ var streamArgs = []arg{
 	{"x-sync", syncChoice},
 }
 
-// notOfStreams are the arguments that other queues have and streams do not.
+// notOfStreams are arguments of other queues that streams do not support.
 var notOfStreams = []string{
 	"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-dead-letter-strategy",
 	"x-max-length", "x-max-in-memory-length", "x-max-in-memory-bytes", "x-max-priority", "x-overflow", "x-queue-mode",
@@ -42,8 +42,8 @@ var notOfStreams = []string{
 	"x-message-deduplication", "x-deduplication-header", "x-cache-size", "x-cache-ttl",
 }
 
-// An argument that only streams have asks for something that no other queue does, so it is refused
-// and not ignored, as in RabbitMQ.
+// Arguments that only streams support ask for something that no other queue does, so they are
+// rejected and not ignored, as in RabbitMQ.
 var (
 	ofStreams          = []string{"x-max-age", segmentArg, "x-stream-filter-size-bytes", "x-initial-cluster-size"}
 	ofStreamsConsumers = []string{"x-stream-offset", "x-stream-filter", "x-stream-match-unfiltered"}
@@ -54,7 +54,7 @@ const (
 	maxSegment = 3_000_000_000 // bytes
 )
 
-// streamQueue reads the arguments of a stream.
+// streamQueue parses the arguments of a stream.
 func streamQueue(args message.Table) (catalog.QueuePolicy, *Refusal) {
 	p := catalog.DefaultQueuePolicy()
 	p.Stream = true
@@ -74,7 +74,7 @@ func streamQueue(args message.Table) (catalog.QueuePolicy, *Refusal) {
 	return p, nil
 }
 
-// streamProperties refuses a stream that would not stay.
+// streamProperties rejects a stream that is not permanent.
 func streamProperties(spec *catalog.QueueSpec) *Refusal {
 	property := ""
 	switch {
@@ -91,8 +91,8 @@ func streamProperties(spec *catalog.QueueSpec) *Refusal {
 	return &Refusal{Arg: property, form: wrongProperty}
 }
 
-// Consumer refuses arguments of a consumer that its queue, which is a stream or not, does not know
-// because it is of the wrong type.
+// Consumer rejects consumer arguments that the type of the queue does not support. ofStream reports
+// whether the queue is a stream.
 func Consumer(args message.Table, ofStream bool) *Refusal {
 	if ofStream {
 		return refuse(args, []string{"x-priority", "x-cancel-on-ha-failover"}, streamKind)
@@ -100,7 +100,7 @@ func Consumer(args message.Table, ofStream bool) *Refusal {
 	return refuse(args, ofStreamsConsumers, classicKind)
 }
 
-// refuse refuses those of names that are among args, for a queue that is called kind in RabbitMQ.
+// refuse rejects the given names in args, for a queue of RabbitMQ's type kind.
 func refuse(args message.Table, names []string, kind string) *Refusal {
 	for _, name := range names {
 		if _, ok := args.Get(name); ok {
@@ -113,8 +113,8 @@ func refuse(args message.Table, names []string, kind string) *Refusal {
 // ageUnits are the units of ages in ms. A month has 30 days, a year 365.
 var ageUnits = map[string]int64{"s": 1000, "m": 60_000, "h": 3_600_000, "D": 86_400_000, "M": 30 * 86_400_000, "Y": 365 * 86_400_000}
 
-// Age reads a duration as RabbitMQ writes it, such as 7D, in ms; false when it is none. It is
-// bounded so that sums with times stay in range.
+// Age parses a duration in RabbitMQ's notation, such as 7D, and returns it in ms. ok is false if it
+// is invalid. It is bounded so that sums with times stay in range.
 func Age(s string) (ms int64, ok bool) {
 	number := strings.TrimRight(s, "YMDhms")
 	unit, known := ageUnits[s[len(number):]]
@@ -139,7 +139,7 @@ func maxAge(v any, _ message.Table, p *catalog.QueuePolicy) string {
 	return ""
 }
 
-// ignoredCount checks a number that means nothing here.
+// ignoredCount checks a number that has no meaning here.
 func ignoredCount(v any, _ message.Table, _ *catalog.QueuePolicy) string {
 	var n int64
 	return count(v, &n)

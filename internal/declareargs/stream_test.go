@@ -26,8 +26,8 @@ func TestStreamReads(t *testing.T) {
 	}
 }
 
-// The refusals that RabbitMQ words itself are in test/oracle/testdata/streams.txt; these are of our
-// own arguments.
+// The refusals with RabbitMQ's texts are in test/oracle/testdata/streams.txt. These are of our own
+// arguments.
 func TestStreamRefuses(t *testing.T) {
 	for _, name := range []string{"x-group-header", "x-consume-after", "x-message-deduplication", "x-delayed-retry-type"} {
 		_, refused := Queue(message.Table{{Name: "x-queue-type", Value: "stream"}, {Name: name, Value: "a"}})

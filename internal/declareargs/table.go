@@ -9,24 +9,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// maxTimer bounds times in ms, so that their sums stay in range: 140,000 years.
+// maxTimer limits times in ms so that their sums stay in range: 140,000 years.
 const maxTimer = 1 << 52
 
-// MaxExpiry is RabbitMQ's bound of a TTL or expiry in ms: ten years.
+// MaxExpiry is RabbitMQ's limit of a TTL or expiry in ms: ten years.
 const MaxExpiry = 315_360_000_000
 
-// argCheck reads one argument into the policy. What it returns is the reason
-// for refusing it, in RabbitMQ's notation, "" when it is well.
+// argCheck parses one argument into the policy. It returns the reason for rejecting it, in
+// RabbitMQ's notation, or "" if it is valid.
 type argCheck func(v any, args message.Table, p *catalog.QueuePolicy) (reason string)
 
-// arg is an argument that means something here.
+// arg is an argument with a meaning here.
 type arg struct {
 	name  string
 	check argCheck
 }
 
-// queueArgs are the arguments of queue.declare that mean something here, in the
-// order in which they are checked.
+// queueArgs are the arguments of queue.declare with a meaning here, in the order of the checks.
 var queueArgs = []arg{
 	{"x-expires", func(v any, _ message.Table, p *catalog.QueuePolicy) string {
 		reason := expiry(v, &p.Expires)
@@ -84,7 +83,7 @@ var queueArgs = []arg{
 	{"x-sync", syncChoice},
 }
 
-// dedupArgs are the arguments of de-duplication, for queues and exchanges.
+// dedupArgs are the arguments of deduplication, for queues and exchanges.
 var dedupArgs = [...]arg{
 	{"x-message-deduplication", func(v any, _ message.Table, p *catalog.QueuePolicy) string { return Bool(v, &p.Deduplicate) }},
 	{"x-deduplication-header", func(v any, _ message.Table, p *catalog.QueuePolicy) string { return nonEmpty(v, &p.DedupHeader) }},

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// count reads a number that is not negative.
+// count parses a non-negative number.
 func count(v any, to *int64) string {
 	n, ok := message.Int(v)
 	switch {
@@ -20,7 +20,7 @@ func count(v any, to *int64) string {
 	return ""
 }
 
-// Timer reads a time in ms, bounded so that sums of times stay in range.
+// Timer parses a time in ms, bounded so that sums of times stay in range.
 func Timer(v any, to *int64) string {
 	if reason := count(v, to); reason != "" {
 		return reason
@@ -29,7 +29,7 @@ func Timer(v any, to *int64) string {
 	return ""
 }
 
-// expiry reads a time in ms after which something is gone.
+// expiry parses a TTL in ms.
 func expiry(v any, to *int64) string {
 	reason := Timer(v, to)
 	if reason == "" && *to > MaxExpiry {
@@ -48,7 +48,7 @@ func text(v any, to *string) string {
 	return ""
 }
 
-// positiveTimer reads a time in ms that is not zero.
+// positiveTimer parses a positive time in ms.
 func positiveTimer(v any, to *int64) string {
 	reason := Timer(v, to)
 	if reason == "" && *to == 0 {
@@ -57,7 +57,8 @@ func positiveTimer(v any, to *int64) string {
 	return reason
 }
 
-// Bool reads a choice. Like Timer it returns the reason for refusing the value, "" when it is well.
+// Bool parses a boolean. Like Timer it returns the reason for rejecting the value, or "" if it is
+// valid.
 func Bool(v any, to *bool) string {
 	on, ok := v.(bool)
 	if !ok {
@@ -67,7 +68,7 @@ func Bool(v any, to *bool) string {
 	return ""
 }
 
-// nonEmpty reads a name.
+// nonEmpty parses a non-empty name.
 func nonEmpty(v any, to *string) string {
 	reason := text(v, to)
 	if reason == "" && *to == "" {
@@ -85,7 +86,7 @@ func deliveryLimit(v any, _ message.Table, p *catalog.QueuePolicy) string {
 	return count(v, &p.DeliveryLimit)
 }
 
-// word reads an argument that is one of some words, each of which stands for a value.
+// word returns a check for an argument that is one of some words, each of which represents a value.
 func word[T any](refusal string, words map[string]T, of func(*catalog.QueuePolicy) *T) func(any, message.Table, *catalog.QueuePolicy) string {
 	return func(v any, _ message.Table, p *catalog.QueuePolicy) string {
 		s, ok := v.(string)
@@ -101,7 +102,7 @@ func word[T any](refusal string, words map[string]T, of func(*catalog.QueuePolic
 	}
 }
 
-// Arguments that are words.
+// Arguments whose values are words.
 var (
 	deadLetterStrategy = word("invalid_dlx_strategy", map[string]bool{"at-most-once": false, "at-least-once": true},
 		func(p *catalog.QueuePolicy) *bool { return &p.AtLeastOnce })

@@ -18,7 +18,7 @@ import (
 // hashOfP is a cheap hash of the password "p" for tests, made by RabbitMQ's rule.
 const hashOfP = "AQIDBJdEbMXW6f+VE3iMWG11UIgf0WmDaykMvsT/nerMRhNV"
 
-// defined is all that this file is about, for comparing.
+// defined holds all definitions that this file tests, for comparison.
 type defined struct {
 	Users       []catalog.User
 	VHosts      []catalog.VHostInfo
@@ -30,10 +30,10 @@ func definitionsOf(b *node) defined {
 	return defined{b.Users(), b.VHosts(), b.Permissions("", ""), b.TopicPermissions("", "")}
 }
 
-// put1 is for methods that also report whether something was made.
+// put1 adapts methods that also report whether something was created.
 func put1(_ bool, err error) error { return err }
 
-// firstExchanges is how many exchanges every virtual host has from the beginning.
+// firstExchanges is the number of predeclared exchanges of a virtual host.
 const firstExchanges = 7
 
 func TestFreshFolderHasGuest(t *testing.T) {
@@ -52,8 +52,8 @@ func TestFreshFolderHasGuest(t *testing.T) {
 	must(t, b.Authenticate("guest", "guest", true))
 }
 
-// TestDefaultsThatAreDeletedStayAway deletes what every fresh folder has, and part of it comes back
-// as something else.
+// TestDefaultsThatAreDeletedStayAway deletes the default definitions, and recreates a part of them
+// differently.
 func TestDefaultsThatAreDeletedStayAway(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openNode(t, mem)
@@ -83,15 +83,15 @@ func TestDefaultsThatAreDeletedStayAway(t *testing.T) {
 	}
 }
 
-// TestAccessSurvivesAnything makes random changes and compares what the broker says with a naive
-// twin, over crashes, clean stops and checkpoints.
+// TestAccessSurvivesAnything makes random changes and compares the broker with a naive model,
+// across crashes, clean stops and checkpoints.
 func TestAccessSurvivesAnything(t *testing.T) {
 	for seed := range uint64(10) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runAccessTwin(t, seed, 400) })
 	}
 }
 
-// naiveAccess is the twin: lists that are searched.
+// naiveAccess is the model: lists that are searched linearly.
 type naiveAccess struct{ defined }
 
 func (n *naiveAccess) user(name string) *catalog.User {
@@ -124,7 +124,7 @@ func (n *naiveAccess) deleteVHost(name string) {
 	n.Topics = slices.DeleteFunc(n.Topics, func(p catalog.TopicPermission) bool { return p.VHost == name })
 }
 
-// sameSet compares two lists whatever their order.
+// sameSet compares two lists regardless of order.
 func sameSet[T any](a, b []T) bool {
 	text := func(list []T) (out []string) {
 		for _, x := range list {
@@ -250,7 +250,7 @@ func runAccessTwin(t *testing.T, seed uint64, steps int) {
 	mustClose(t, b)
 }
 
-// TestCheckpointWithoutUsers is what versions wrote that knew only guest.
+// TestCheckpointWithoutUsers reads a checkpoint of versions that knew only guest.
 func TestCheckpointWithoutUsers(t *testing.T) {
 	b := openNode(t, vfs.NewMem())
 	defer mustClose(t, b)

@@ -36,5 +36,5 @@ func readFacts(r io.Reader, fn func([]byte) error) error {
 	}
 }
 
-// maxFactBytes bounds what a damaged length can make us allocate.
+// maxFactBytes limits the allocation for a damaged length.
 const maxFactBytes = 1 << 30

@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestCredentials: how each kind of user proves who it is, before and after a restart.
+// TestCredentials checks how each kind of user authenticates, before and after a restart.
 func TestCredentials(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openNode(t, mem)
 	must(t, put1(b.PutUser(catalog.UserSpec{Name: "u", Password: "old"})))
 	must(t, b.SetPassword("u", "secret"))
-	must(t, b.SetUserTags("u", []string{"x"})) // and the verifier stays
+	must(t, b.SetUserTags("u", []string{"x"})) // the verifier stays
 	must(t, put1(b.PutUser(catalog.UserSpec{Name: "imported", Hash: hashOfP})))
 	must(t, put1(b.PutUser(catalog.UserSpec{Name: "bare"})))
 	must(t, put1(b.PutUser(catalog.UserSpec{Name: "near", Password: "secret"})))
@@ -32,7 +32,7 @@ func TestCredentials(t *testing.T) {
 			if access.NewScram("secret", keys.Salt) == c.Scram {
 				return "scram"
 			}
-			if c.HashOnly { // with the verifier of nobody, so that it looks like any other
+			if c.HashOnly { // with the verifier of a missing user, so that it looks like any other
 				return "hash"
 			}
 			return "nobody"

@@ -4,14 +4,15 @@
 // # What it owns
 //
 // The Journal owns the lock under which definitions change, and the numbers of the entries in their
-// log. Admin has the operations of administrators: users, virtual hosts, permissions, limits,
-// parameters and sequences of numbers. Changes of exchanges, queues and bindings also need shards,
-// so they are made by the engine: it takes the lock, makes a catalog.Edit, and records it here.
+// log. Admin implements the operations of administrators: users, virtual hosts, permissions,
+// limits, parameters and sequences of numbers. Changes of exchanges, queues and bindings also
+// involve shards, so the engine makes them: it takes the lock, makes a catalog.Edit, and records it
+// here.
 //
 // # A change
 //
 // Lock; decide; apply the change to the state; Record its facts; Unlock; Await. So the facts are in
-// the log in the order of the changes, and no goroutine waits for the disk with the lock held.
+// the log in the order of the changes, and no goroutine waits for the disk while it holds the lock.
 //
 // # Invariants
 //

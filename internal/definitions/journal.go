@@ -11,15 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Shard is the number that the definitions have in the log.
+// Shard is the number of the definitions in the log.
 const Shard = 0
 
-// Log is what a Journal appends to.
+// Log is the log to which a Journal appends.
 type Log interface {
 	Append(group []store.Entry, done func(error))
 }
 
-// Journal is the definitions with their log.
+// Journal holds the definitions with their log.
 type Journal struct {
 	State *catalog.State
 
@@ -27,45 +27,44 @@ type Journal struct {
 	wait store.Wait
 
 	mu    sync.Mutex
-	index uint64 // guarded by mu: of the last entry appended
-	total int64  // guarded by mu: bytes in the log, with what it held at the start
+	index uint64 // guarded by mu: index of the last appended entry
+	total int64  // guarded by mu: bytes in the log, including those present at the start
 	since int64  // guarded by mu: bytes appended since the last checkpoint
 
-	removed atomic.Uint64 // index of the last entry that removes something that messages reach
+	removed atomic.Uint64 // index of the last entry that removes a queue, an exchange or a binding
 
 	promise struct {
 		sync.Mutex
 		cond    *sync.Cond
-		durable atomic.Uint64 // changed with the lock
+		durable atomic.Uint64 // changed with the lock held
 		err     error
 	}
 }
 
-// NewJournal keeps a state in a log, whose writes are as safe as wait asks.
+// NewJournal returns a journal of a state in a log. wait is the durability of its writes.
 func NewJournal(state *catalog.State, log Log, wait store.Wait) *Journal {
 	j := &Journal{State: state, log: log, wait: wait}
 	j.promise.cond = sync.NewCond(&j.promise)
 	return j
 }
 
-// Lock begins a change; no other one begins until Unlock.
+// Lock begins a change. No other change begins until Unlock.
 func (j *Journal) Lock() { j.mu.Lock() }
 
 // Unlock ends a change.
 func (j *Journal) Unlock() { j.mu.Unlock() }
 
-// Settle returns when the change that is being made is made. The caller holds no lock.
+// Settle waits until the current change is made. The caller holds no lock.
 func (j *Journal) Settle() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 }
 
-// Last is the index of the last entry. The caller has the lock.
+// Last returns the index of the last entry. The caller holds the lock.
 func (j *Journal) Last() uint64 { return j.index }
 
-// Record appends facts of a change as one entry, which after a crash is there as a whole or not at
-// all, and returns its index for Await: that of the last one when there are no facts. The caller
-// has the lock.
+// Record appends the facts of a change as one atomic entry, and returns its index for Await.
+// Without facts it returns the index of the last entry. The caller holds the lock.
 func (j *Journal) Record(facts []byte) uint64 {
 	if len(facts) == 0 {
 		return j.index
@@ -91,7 +90,7 @@ func (j *Journal) count(n int) {
 	j.since += int64(n)
 }
 
-// Await returns when entry index is durable; 0 is none. Errors: ErrLogFailed.
+// Await returns when the entry with the index is durable; 0 means none. Errors: ErrLogFailed.
 func (j *Journal) Await(index uint64) error {
 	p := &j.promise
 	p.Lock()
@@ -105,12 +104,12 @@ func (j *Journal) Await(index uint64) error {
 	return failure.LogFailed("definition", p.err)
 }
 
-// Removes notes that an entry, the last one, removes a queue, an exchange or a binding. The caller
-// has the lock, and nothing shows the removal yet.
+// Removes notes that the last entry removes a queue, an exchange or a binding. The caller holds the
+// lock, and the removal is not visible yet.
 func (j *Journal) Removes(index uint64) { j.removed.Store(index) }
 
-// AwaitRemovals returns when all removals that can be seen by now are durable: what is not there
-// does not come back. It costs two loads while none is on its way to the log. The caller holds no
+// AwaitRemovals returns when all removals that are visible now are durable: what is missing does
+// not come back. It costs two atomic loads while no removal is being logged. The caller holds no
 // lock. Errors: ErrLogFailed.
 func (j *Journal) AwaitRemovals() error {
 	index := j.removed.Load()
@@ -120,7 +119,7 @@ func (j *Journal) AwaitRemovals() error {
 	return j.Await(index)
 }
 
-// AwaitLast returns when all that was recorded by now is durable. The caller holds no lock. Errors:
+// AwaitLast returns when everything recorded so far is durable. The caller holds no lock. Errors:
 // ErrLogFailed.
 func (j *Journal) AwaitLast() error {
 	j.mu.Lock()
@@ -129,16 +128,16 @@ func (j *Journal) AwaitLast() error {
 	return j.Await(index)
 }
 
-// Logged is how many bytes were logged, with what the log held at the start, and how many since the
-// last checkpoint.
+// Logged returns the number of logged bytes, including those present at the start, and the number
+// since the last checkpoint.
 func (j *Journal) Logged() (total, since int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.total, j.since
 }
 
-// Sum calls fn with a hash, equal for equal durable definitions, and the last entry, before there
-// is another one, unless that is but.
+// Sum calls fn with a hash, which is equal for equal durable definitions, and the index of the last
+// entry, which cannot change meanwhile. It does nothing if that index is but.
 func (j *Journal) Sum(but uint64, fn func(sum, last uint64)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -147,10 +146,10 @@ func (j *Journal) Sum(but uint64, fn func(sum, last uint64)) {
 	}
 }
 
-// Recover rebuilds the definitions: the checkpoint, then the log past it. Errors: those of the
+// Recover restores the definitions from the checkpoint and the log after it. Errors: those of the
 // store, shardstate.ErrUnsupported, shardstate.ErrMalformed.
 func (j *Journal) Recover(st *store.Store) error {
-	j.total = st.Stats().Bytes // it is unknown how much of it is older than which checkpoint
+	j.total = st.Stats().Bytes // it is unknown which part is older than which checkpoint
 	r, after, err := st.Checkpoint(Shard)
 	if err != nil {
 		return err
@@ -165,8 +164,8 @@ func (j *Journal) Recover(st *store.Store) error {
 	return st.Replay(Shard, after, j.apply)
 }
 
-// Apply makes the changes of an entry that another node has recorded. One that was applied changes
-// nothing. Errors: those of Recover.
+// Apply applies an entry that another node has recorded. An entry that is already applied has no
+// effect. Errors: those of Recover.
 func (j *Journal) Apply(index uint64, entry []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -176,7 +175,7 @@ func (j *Journal) Apply(index uint64, entry []byte) error {
 	return store.EachFact(entry, func(_ uint32, fact []byte) error { return j.apply(index, 0, fact) })
 }
 
-// apply makes the change of a fact that is durable.
+// apply applies a durable fact.
 func (j *Journal) apply(index uint64, _ uint32, fact []byte) error {
 	j.count(len(fact))
 	j.applied(max(j.index, index))
@@ -188,10 +187,10 @@ func (j *Journal) applied(index uint64) {
 	j.promise.durable.Store(index)
 }
 
-// Lead has the journal append to a log from now on.
+// Lead sets the log to which the journal appends.
 func (j *Journal) Lead(log Log) { j.log = log }
 
-// Checkpoint writes the definitions as they are.
+// Checkpoint writes the current definitions.
 func (j *Journal) Checkpoint(st *store.Store) error {
 	j.mu.Lock()
 	index := j.index

@@ -13,13 +13,13 @@ var (
 )
 
 // SetVHostLimit sets a limit of a virtual host: catalog.LimitConnections, catalog.LimitQueues,
-// catalog.LimitPublishRate or LimitPublishBytes. What is beyond it already stays. Errors:
+// catalog.LimitPublishRate or LimitPublishBytes. What already exceeds it stays. Errors:
 // ErrVHostNotFound, ErrInvalidLimit, ErrLogFailed.
 func (a *Admin) SetVHostLimit(vhost, limit string, n int64) error {
 	return a.limitVHost(vhost, limit, n, false)
 }
 
-// ClearVHostLimit takes a limit away. Errors: ErrVHostNotFound, ErrInvalidLimit, ErrLogFailed.
+// ClearVHostLimit removes a limit. Errors: ErrVHostNotFound, ErrInvalidLimit, ErrLogFailed.
 func (a *Admin) ClearVHostLimit(vhost, limit string) error {
 	return a.limitVHost(vhost, limit, 0, true)
 }
@@ -40,13 +40,13 @@ func (a *Admin) limitVHost(vhost, limit string, n int64, remove bool) error {
 }
 
 // SetUserLimit sets a limit of a user: catalog.LimitConnections, catalog.LimitChannels,
-// catalog.LimitPublishRate or LimitPublishBytes. What is beyond it already stays. Errors:
+// catalog.LimitPublishRate or LimitPublishBytes. What already exceeds it stays. Errors:
 // ErrUserNotFound, ErrInvalidLimit, ErrLogFailed.
 func (a *Admin) SetUserLimit(name, limit string, n int64) error {
 	return a.limitUser(name, limit, n, false)
 }
 
-// ClearUserLimit takes a limit away. Errors: ErrUserNotFound, ErrInvalidLimit, ErrLogFailed.
+// ClearUserLimit removes a limit. Errors: ErrUserNotFound, ErrInvalidLimit, ErrLogFailed.
 func (a *Admin) ClearUserLimit(name, limit string) error { return a.limitUser(name, limit, 0, true) }
 
 func (a *Admin) limitUser(name, limit string, n int64, remove bool) error {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// slowRuns tells how many slow hashes fn computes.
+// slowRuns returns how many slow hashes fn computes.
 func slowRuns(b *node, fn func()) int64 {
 	before := b.SlowHashes()
 	fn()
@@ -31,11 +31,11 @@ func TestLogin(t *testing.T) {
 	for _, c := range []struct {
 		user, password string
 		loopback       bool
-		why            string // "": welcome
-		slow           int64  // hashes: no must cost what any no costs
+		why            string // "": accepted
+		slow           int64  // slow hashes: every rejection costs the same
 	}{
 		{"slow", "secret", false, "", 1},
-		{"slow", "secret", false, "", 0}, // remembered
+		{"slow", "secret", false, "", 0}, // cached
 		{"slow", "secret ", false, "the password is wrong", 1},
 		{"slow", "secret", true, "", 0},
 		{"imported", "p", false, "", 0},
@@ -70,7 +70,7 @@ func TestLogin(t *testing.T) {
 	must(t, b.Authenticate("guest", "guest", false))
 }
 
-// TestNewPasswordEndsTheOld changes a password that is remembered as right.
+// TestNewPasswordEndsTheOld changes a password that is cached as correct.
 func TestNewPasswordEndsTheOld(t *testing.T) {
 	b := openNode(t, vfs.NewMem())
 	defer mustClose(t, b)
@@ -97,7 +97,7 @@ func TestNewPasswordEndsTheOld(t *testing.T) {
 	}
 }
 
-// TestLoginStorm has many log in at once, which must not cost a slow hash each.
+// TestLoginStorm checks that many concurrent logins do not cost a slow hash each.
 func TestLoginStorm(t *testing.T) {
 	b := openNode(t, vfs.NewMem())
 	defer mustClose(t, b)

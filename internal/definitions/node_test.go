@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// node is definitions on a data folder, with nothing that they mean anything to.
+// node holds definitions on a data folder, without an engine.
 type node struct {
 	*Admin
 	*authn.Checker
@@ -68,7 +68,7 @@ func (n *node) Hash() (sum uint64, err error) {
 
 func (n *node) checkpoint() error { return n.journal.Checkpoint(n.store) }
 
-// Close ends the node as a broker does: with a checkpoint.
+// Close ends the node like a broker: with a checkpoint.
 func (n *node) Close() error {
 	if err := n.checkpoint(); err != nil {
 		n.store.Close()
@@ -77,7 +77,7 @@ func (n *node) Close() error {
 	return n.store.Close()
 }
 
-// mustClose closes a node, and compares what a replay makes of its log with what was there.
+// mustClose closes a node, and compares the result of a replay of its log with its state.
 func mustClose(t *testing.T, n *node) {
 	t.Helper()
 	n.journal.Lock() // a sequence reserves in the background

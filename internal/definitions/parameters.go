@@ -6,19 +6,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// Parameters are the parameters of a component in a virtual host, by name; none in a virtual host
-// that is not there. Values are to be read only.
+// Parameters returns the parameters of a component in a virtual host, by name. It returns none if
+// the virtual host does not exist. The values are read-only.
 func (a *Admin) Parameters(vhost, component string) []catalog.Parameter {
 	return a.state.Parameters(vhost, component)
 }
 
-// Parameter is one parameter; ok is false when there is none of that name.
+// Parameter returns a parameter. ok is false if it does not exist.
 func (a *Admin) Parameter(vhost, component, name string) (p catalog.Parameter, ok bool) {
 	return a.state.Parameter(vhost, component, name)
 }
 
-// SetParameter gives a parameter its value, a JSON text, and returns when that is durable. Errors:
-// ErrVHostNotFound, ErrInvalidName, ErrInvalidParameter, ErrLogFailed.
+// SetParameter sets the value of a parameter, a JSON text, and returns when that is durable.
+// Errors: ErrVHostNotFound, ErrInvalidName, ErrInvalidParameter, ErrLogFailed.
 func (a *Admin) SetParameter(p catalog.Parameter) error {
 	f, err := p.Fact()
 	if err != nil {
@@ -27,8 +27,8 @@ func (a *Admin) SetParameter(p catalog.Parameter) error {
 	return a.changeParameter(f)
 }
 
-// DeleteParameter deletes a parameter, which need not be there, and returns when that is durable.
-// Errors: ErrVHostNotFound, ErrLogFailed.
+// DeleteParameter deletes a parameter, if it exists, and returns when that is durable. Errors:
+// ErrVHostNotFound, ErrLogFailed.
 func (a *Admin) DeleteParameter(vhost, component, parameter string) error {
 	return a.changeParameter(catalog.NoParameter(vhost, component, parameter))
 }

@@ -18,8 +18,8 @@ func parameterList(b *node, vhost, component string) (list []string) {
 	return list
 }
 
-// Parameters are definitions: a restart and a checkpoint keep them, their virtual host takes them
-// along.
+// Parameters are definitions: they survive a restart and a checkpoint, and are deleted with their
+// virtual host.
 func TestParameters(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openNode(t, fs)
@@ -101,7 +101,7 @@ func TestParameterErrors(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A follower of a component is told of each change of it, and of deleted virtual hosts, and of
+// A watcher of a component is notified of each change of it, of deleted virtual hosts, and of
 // nothing else.
 func TestOnParameters(t *testing.T) {
 	b := openNode(t, vfs.NewMem())

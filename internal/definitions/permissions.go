@@ -6,15 +6,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Permissions are the permissions of a user in a virtual host, in order of user and virtual host;
-// "" stands for all.
+// Permissions returns the permissions of a user in a virtual host, in order of user and virtual
+// host; "" means all.
 func (a *Admin) Permissions(user, vhost string) []catalog.Permission {
 	return a.state.Permissions(user, vhost)
 }
 
-// SetPermission says what a user may do in a virtual host; what it said before is forgotten. It
-// returns when that is durable; sessions notice at their next operation, and consumers that run go
-// on. Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidPattern, ErrLogFailed.
+// SetPermission sets the permissions of a user in a virtual host, and replaces earlier ones. It
+// returns when that is durable. Sessions notice at their next operation; running consumers
+// continue. Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidPattern, ErrLogFailed.
 func (a *Admin) SetPermission(p catalog.Permission) (created bool, err error) {
 	for _, source := range []string{p.Configure, p.Write, p.Read} {
 		if _, err := access.Compile(source); err != nil {
@@ -31,22 +31,23 @@ func (a *Admin) SetPermission(p catalog.Permission) (created bool, err error) {
 	return created, err
 }
 
-// DeletePermission takes a user's permission in a virtual host away; it is no error that there was
-// none. Errors: ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
+// DeletePermission removes a user's permission in a virtual host, if there is one. Errors:
+// ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
 func (a *Admin) DeletePermission(user, vhost string) error {
 	return a.changeAccess(func() (*catalog.AccessFact, error) {
 		return &catalog.AccessFact{Delete: true, Permission: &catalog.PermissionFact{User: user, VHost: vhost}}, a.state.Knows(user, vhost)
 	})
 }
 
-// TopicPermissions are the topic permissions of a user in a virtual host, in order of user, virtual
-// host and exchange; "" stands for all.
+// TopicPermissions returns the topic permissions of a user in a virtual host, in order of user,
+// virtual host and exchange; "" means all.
 func (a *Admin) TopicPermissions(user, vhost string) []catalog.TopicPermission {
 	return a.state.TopicPermissions(user, vhost)
 }
 
-// SetTopicPermission says with which routing keys a user may use an exchange, which need not exist.
-// Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidName, ErrInvalidPattern, ErrLogFailed.
+// SetTopicPermission sets the routing keys that a user may use with an exchange, which need not
+// exist. Errors: ErrUserNotFound, ErrVHostNotFound, ErrInvalidName, ErrInvalidPattern,
+// ErrLogFailed.
 func (a *Admin) SetTopicPermission(p catalog.TopicPermission) (created bool, err error) {
 	if err := catalog.CheckLength("exchange", p.Exchange); err != nil {
 		return false, err
@@ -66,9 +67,9 @@ func (a *Admin) SetTopicPermission(p catalog.TopicPermission) (created bool, err
 	return created, err
 }
 
-// DeleteTopicPermission takes a topic permission away, after which the exchange is unrestricted for
-// the user; "" as the exchange stands for all. It is no error that there was none. Errors:
-// ErrUserNotFound, ErrVHostNotFound, ErrLogFailed.
+// DeleteTopicPermission removes a topic permission, if there is one. After that the exchange is
+// unrestricted for the user. The exchange "" means all. Errors: ErrUserNotFound, ErrVHostNotFound,
+// ErrLogFailed.
 func (a *Admin) DeleteTopicPermission(user, vhost, exchange string) error {
 	return a.changeAccess(func() (*catalog.AccessFact, error) {
 		return &catalog.AccessFact{Delete: true, Topic: (&catalog.TopicPermission{User: user, VHost: vhost, Exchange: exchange}).Fact()}, a.state.Knows(user, vhost)

@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// sequences give numbers, each once for ever. What may be given is reserved in the log of the
-// definitions a block at a time, and the next block before this one is used up, so that mostly
-// no caller waits for the disk. What a block had left at a stop or a crash is never given.
+// sequences hands out numbers, each only once. Numbers are reserved in the log of the definitions
+// in blocks. The next block is reserved before the current one is used up, so that callers rarely
+// wait for the disk. Numbers of a block that are left at a stop or a crash are never used.
 type sequences struct {
 	journal *Journal
 
@@ -16,7 +16,7 @@ type sequences struct {
 	byName map[string]*sequence
 }
 
-// sequence is one row of numbers.
+// sequence is one sequence of numbers.
 //
 // Invariant: next <= durable <= asked; the last two differ while a reservation is under way.
 type sequence struct {
@@ -24,11 +24,11 @@ type sequence struct {
 
 	mu      sync.Mutex
 	cond    *sync.Cond
-	next    int64 // the first that was not given
-	durable int64 // those below it are reserved
-	asked   int64 // and will be, when the reservation under way is durable
-	block   int64 // how many the next reservation is for; 0 before the first of this run
-	err     error // there are no more reservations
+	next    int64 // the first unused number
+	durable int64 // numbers below it are reserved
+	asked   int64 // numbers below it will be reserved when the pending reservation is durable
+	block   int64 // size of reservations; 0 before the first of this run
+	err     error // no further reservations are possible
 }
 
 // Blocks grow when a caller has to wait for one.
@@ -37,7 +37,7 @@ const (
 	longestBlock  = 1 << 20
 )
 
-// next is Admin.Sequence.
+// next implements Admin.Sequence.
 func (qs *sequences) next(name string, n int) (first int64, err error) {
 	if err := catalog.CheckLength("sequence", name); err != nil {
 		return 0, err
@@ -64,7 +64,7 @@ func (qs *sequences) next(name string, n int) (first int64, err error) {
 	return first, nil
 }
 
-// get finds a sequence or begins it.
+// get returns a sequence, and loads it at the first call.
 func (qs *sequences) get(name string) *sequence {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -78,14 +78,15 @@ func (qs *sequences) get(name string) *sequence {
 	return q
 }
 
-// reserved is the first number of a sequence that was never reserved.
+// reserved returns the first number of a sequence that was never reserved.
 func (qs *sequences) reserved(name string) int64 {
 	qs.journal.Lock()
 	defer qs.journal.Unlock()
 	return max(qs.journal.State.Reserved(name), 1)
 }
 
-// reserve asks for the next block and least numbers more, in the background. q.mu is held.
+// reserve reserves the next block and at least least further numbers, in the background. The caller
+// holds q.mu.
 func (qs *sequences) reserve(q *sequence, least int64) {
 	q.asked = q.durable + q.block + least
 	upTo := q.asked

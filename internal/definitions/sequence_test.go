@@ -9,8 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Many at once get numbers that nobody else gets, over many blocks, and a second run goes on behind
-// them.
+// Concurrent callers get unique numbers, over many blocks, and a second run continues after them.
 func TestSequenceGivesEachNumberOnce(t *testing.T) {
 	fs := vfs.NewMem()
 	var all []int64
@@ -52,7 +51,7 @@ func TestSequenceGivesEachNumberOnce(t *testing.T) {
 	}
 }
 
-// In one run the numbers have no holes.
+// Within one run the numbers have no gaps.
 func TestSequenceIsDense(t *testing.T) {
 	b := openNode(t, vfs.NewMem())
 	for want := int64(1); want < 5*sequenceBlock; want += 7 {
@@ -63,7 +62,7 @@ func TestSequenceIsDense(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A power cut at any operation: what was given is not given again.
+// After a power failure at any operation no number is given again.
 func TestSequenceAfterACrash(t *testing.T) {
 	for k := 1; ; k++ {
 		mem := vfs.NewMem()

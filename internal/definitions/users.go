@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Users are all users, by name.
+// Users returns all users, by name.
 func (a *Admin) Users() []catalog.User { return a.state.Users() }
 
-// User is one user. Errors: ErrUserNotFound.
+// User returns a user. Errors: ErrUserNotFound.
 func (a *Admin) User(name string) (catalog.User, error) { return a.state.User(name) }
 
-// PutUser makes a user, or gives one a new password and new tags, unless the spec says not to; what
-// it may do and its limits stay. It returns when that is durable. Errors: ErrInvalidName,
+// PutUser creates a user, or sets the password and tags of an existing one unless the spec forbids
+// it. Permissions and limits stay. It returns when that is durable. Errors: ErrInvalidName,
 // ErrInvalidPassword, ErrLogFailed.
 func (a *Admin) PutUser(spec catalog.UserSpec) (created bool, err error) {
 	if err := catalog.CheckName("user", spec.Name); err != nil {
@@ -38,7 +38,7 @@ func (a *Admin) PutUser(spec catalog.UserSpec) (created bool, err error) {
 	return created, err
 }
 
-// SetPassword gives a user a new password. Errors: ErrUserNotFound, ErrInvalidPassword,
+// SetPassword sets the password of a user. Errors: ErrUserNotFound, ErrInvalidPassword,
 // ErrLogFailed.
 func (a *Admin) SetPassword(name, password string) error {
 	if password == "" {
@@ -54,12 +54,12 @@ func (a *Admin) SetPassword(name, password string) error {
 	return a.editUser(name, func(f *catalog.UserFact) { f.Secret = secret })
 }
 
-// SetUserTags gives a user other tags. Errors: ErrUserNotFound, ErrLogFailed.
+// SetUserTags sets the tags of a user. Errors: ErrUserNotFound, ErrLogFailed.
 func (a *Admin) SetUserTags(name string, tags []string) error {
 	return a.editUser(name, func(f *catalog.UserFact) { f.Tags = catalog.CleanTags(tags) })
 }
 
-// AddUserTag gives a user one more tag; it may have it already. Errors: ErrUserNotFound,
+// AddUserTag adds a tag to a user, which may have it already. Errors: ErrUserNotFound,
 // ErrInvalidName, ErrLogFailed.
 func (a *Admin) AddUserTag(name, tag string) error {
 	if len(catalog.CleanTags([]string{tag})) == 0 {
@@ -68,15 +68,14 @@ func (a *Admin) AddUserTag(name, tag string) error {
 	return a.editUser(name, func(f *catalog.UserFact) { f.Tags = catalog.CleanTags(append(slices.Clone(f.Tags), tag)) })
 }
 
-// RemoveUserTag takes a tag from a user, who need not have it. Errors: ErrUserNotFound,
-// ErrLogFailed.
+// RemoveUserTag removes a tag from a user, if it is there. Errors: ErrUserNotFound, ErrLogFailed.
 func (a *Admin) RemoveUserTag(name, tag string) error {
 	return a.editUser(name, func(f *catalog.UserFact) {
 		f.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(have string) bool { return slices.Contains(catalog.CleanTags([]string{tag}), have) })
 	})
 }
 
-// SetLoopbackOnly says whether a user may log in from this machine only. Errors: ErrUserNotFound,
+// SetLoopbackOnly sets whether a user may log in only from this machine. Errors: ErrUserNotFound,
 // ErrLogFailed.
 func (a *Admin) SetLoopbackOnly(name string, only bool) error {
 	return a.editUser(name, func(f *catalog.UserFact) { f.LoopbackOnly = only })

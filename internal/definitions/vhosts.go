@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// VHosts are all virtual hosts, by name.
+// VHosts returns all virtual hosts, by name.
 func (a *Admin) VHosts() (all []catalog.VHostInfo) {
 	for _, v := range a.state.VHosts() {
 		all = append(all, a.info(v))
@@ -16,7 +16,7 @@ func (a *Admin) VHosts() (all []catalog.VHostInfo) {
 	return all
 }
 
-// VHost is one virtual host. Errors: ErrVHostNotFound.
+// VHost returns a virtual host. Errors: ErrVHostNotFound.
 func (a *Admin) VHost(name string) (catalog.VHostInfo, error) {
 	v, ok := a.state.VHost(name)
 	if !ok {
@@ -31,15 +31,15 @@ func (a *Admin) info(v *catalog.VHost) catalog.VHostInfo {
 	return info
 }
 
-// HasVHost reports whether a virtual host is there.
+// HasVHost reports whether a virtual host exists.
 func (a *Admin) HasVHost(id catalog.VHostID) bool {
 	v, ok := a.state.VHost(id.Name)
 	return ok && v.Made == id.Made
 }
 
-// PutVHost makes a virtual host with the predeclared exchanges, or changes what is noted about one.
-// It returns when that is durable. Nobody has a permission in a new one. Errors: ErrInvalidName,
-// ErrLogFailed.
+// PutVHost creates a virtual host with the predeclared exchanges, or changes the metadata of an
+// existing one. It returns when that is durable. Nobody has permissions in a new one. Errors:
+// ErrInvalidName, ErrLogFailed.
 func (a *Admin) PutVHost(spec catalog.VHostSpec) (created bool, err error) {
 	if err := catalog.CheckName("vhost", spec.Name); err != nil {
 		return false, err
@@ -61,8 +61,8 @@ func (a *Admin) PutVHost(spec catalog.VHostSpec) (created bool, err error) {
 }
 
 // DeleteVHost deletes a virtual host with its exchanges, bindings, permissions and queues, with all
-// their messages, and ends the sessions on it. It is one fact: after a crash all of it is there or
-// nothing. Errors: ErrVHostNotFound, ErrLogFailed.
+// their messages, and ends its sessions. It is a single fact, so it is atomic. Errors:
+// ErrVHostNotFound, ErrLogFailed.
 func (a *Admin) DeleteVHost(name string) error {
 	var v *catalog.VHost
 	var queues []*catalog.Queue
@@ -83,5 +83,5 @@ func (a *Admin) DeleteVHost(name string) error {
 	if err != nil {
 		return err
 	}
-	return a.engine.DropQueues(queues) // not before the fact is durable: a checkpoint without the messages could be there first
+	return a.engine.DropQueues(queues) // not before: a checkpoint could lack the messages
 }

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// watchers are told of changes.
+// watchers holds the callbacks for changes.
 type watchers struct {
 	mu         sync.Mutex
 	parameters map[string][]func() // by component
@@ -14,8 +14,9 @@ type watchers struct {
 	vhosts     []func(catalog.VHostID)
 }
 
-// OnParameters has fn called after each change of parameters of a component, which a deletion of
-// their virtual host is, too. It runs on the goroutine that made the change, and must not block.
+// OnParameters registers fn, which is called after each change of parameters of a component,
+// including the deletion of their virtual host. It runs on the goroutine that made the change, and
+// must not block.
 func (a *Admin) OnParameters(component string, fn func()) {
 	w := &a.watchers
 	w.mu.Lock()
@@ -27,16 +28,16 @@ func (a *Admin) OnParameters(component string, fn func()) {
 	a.OnVHostDeleted(func(catalog.VHostID) { fn() })
 }
 
-// OnUserDeleted has f called for every user that is deleted, for what outlives the sessions of the
-// user. f must not block.
+// OnUserDeleted registers f, which is called for every deleted user, for what outlives the sessions
+// of the user. f must not block.
 func (a *Admin) OnUserDeleted(f func(user string)) {
 	a.watchers.mu.Lock()
 	defer a.watchers.mu.Unlock()
 	a.watchers.users = append(a.watchers.users, f)
 }
 
-// OnVHostDeleted has f told of every virtual host that was deleted, for what the engine does not
-// know to be in it. f must not block.
+// OnVHostDeleted registers f, which is called for every deleted virtual host, for objects in it
+// that the engine does not know. f must not block.
 func (a *Admin) OnVHostDeleted(f func(catalog.VHostID)) {
 	a.watchers.mu.Lock()
 	defer a.watchers.mu.Unlock()

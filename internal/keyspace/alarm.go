@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// tell hands a result to its waiter. If it is the first that says there is no space, the alarm is
-// raised before.
+// tell passes a result to its waiter. If it is the first result without space, the alarm is raised
+// before.
 func (s *Store) tell(w *waiter, x *Result) {
 	switch {
 	case w == nil:
@@ -27,7 +27,7 @@ func (s *Store) tell(w *waiter, x *Result) {
 	}
 }
 
-// room refuses a request that does not fit into the quota, and raises the alarm.
+// room refuses a request that exceeds the quota, and raises the alarm.
 func (s *Store) room(request any) error {
 	if s.quota.Available(request) {
 		return nil
@@ -43,14 +43,14 @@ func (s *Store) raiseNoSpace() {
 	}
 }
 
-// spawn runs f beside the caller; Close waits for it.
+// spawn runs f on a goroutine. Close waits for it.
 func (s *Store) spawn(f func()) {
 	s.done.Go(func() {
 		f()
 	})
 }
 
-// Alarms returns the alarms that are raised.
+// Alarms returns the raised alarms.
 func (s *Store) Alarms() []*pb.AlarmMember { return s.alarmsOf(pb.AlarmType_NONE) }
 
 func (s *Store) alarmsOf(kind pb.AlarmType) []*pb.AlarmMember {
@@ -59,7 +59,7 @@ func (s *Store) alarmsOf(kind pb.AlarmType) []*pb.AlarmMember {
 	return s.alarms.Get(kind)
 }
 
-// Alarm lists, raises or ends alarms.
+// Alarm lists, raises or clears alarms.
 func (s *Store) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
 	if r.Action == pb.AlarmRequest_GET {
 		return &pb.AlarmResponse{Header: s.Header(), Alarms: s.alarmsOf(r.Alarm)}, nil

@@ -14,15 +14,15 @@ import (
 // slowApply is how long a change may take before etcd's code warns.
 const slowApply = 100 * time.Millisecond
 
-// ErrEntry means that an entry of the log is not a change this version knows. Nothing behind it is
-// applied.
+// ErrEntry means that an entry of the log is not a change that this version knows. No later entry
+// is applied.
 var ErrEntry = errors.New("keyspace: an entry of the log cannot be read")
 
-// Apply makes the change of a durable entry and tells its waiter. Entries come in log order, from
-// one goroutine. After an entry that cannot be read nothing is applied; Start reports that.
+// Apply applies the change of a durable entry and notifies its waiter. Entries come in log order,
+// from one goroutine. After an unreadable entry nothing is applied; Start reports that.
 func (s *Store) Apply(index uint64, entry []byte) {
 	if err := s.failure.Load(); err != nil {
-		s.waiters.failAll(*err) // the waiters that came meanwhile
+		s.waiters.failAll(*err) // waiters that were added since
 		return
 	}
 	r := new(pb.InternalRaftRequest)
@@ -43,8 +43,8 @@ func (s *Store) Apply(index uint64, entry []byte) {
 	s.tell(waiter, result)
 }
 
-// do runs a request through etcd's appliers. silent: the answer is not used, so it need not be
-// complete.
+// do executes a request with etcd's appliers. silent means that the answer is not used, so it may
+// be incomplete.
 func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
@@ -68,7 +68,7 @@ func (s *Store) fail(err error) {
 	s.waiters.failAll(err)
 }
 
-// Err returns why the store does not apply entries any more; nil while it does.
+// Err returns why the store no longer applies entries, or nil while it does.
 func (s *Store) Err() error {
 	if err := s.failure.Load(); err != nil {
 		return *err
@@ -76,7 +76,7 @@ func (s *Store) Err() error {
 	return nil
 }
 
-// known tells that r is a change that do knows.
+// known reports whether do knows the change.
 func known(r *pb.InternalRaftRequest) bool {
 	for _, set := range []bool{
 		r.Put != nil, r.DeleteRange != nil, r.Txn != nil, r.Compaction != nil,

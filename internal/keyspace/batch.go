@@ -6,15 +6,15 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// Batch gathers changes that are proposed together. It is for one goroutine, which has other work
-// than to wait for them.
+// Batch collects changes that are proposed together. It is for a single goroutine, which does other
+// work instead of waiting.
 type Batch struct {
 	s       *Store
 	entries [][]byte
 	changes []gathered
 }
 
-// gathered is a change that holds the gate until it is told.
+// gathered is a change that holds the gate until its result is delivered.
 type gathered struct {
 	id   uint64
 	done func(*Result, error)
@@ -23,10 +23,10 @@ type gathered struct {
 // NewBatch returns an empty batch.
 func (s *Store) NewBatch() *Batch { return &Batch{s: s} }
 
-// Add gathers a change of a user; false: it is for the methods of Store, because it would have to
-// wait or be refused. done gets what Propose returns, on the goroutine that applies; it must
-// neither block nor propose. Nothing of r is kept. Until Flush, which must follow, no Exclusive can
-// begin.
+// Add adds a change of a user. It returns false if the change would have to wait or be refused:
+// then the caller must use the methods of Store. done is called with the results of Propose, on the
+// goroutine that applies; it must neither block nor propose. r is not kept. Flush must follow;
+// until then no Exclusive can begin.
 func (b *Batch) Add(who grants.Info, r *pb.InternalRaftRequest, done func(*Result, error)) bool {
 	s := b.s
 	if more := grows(r); more != nil && !s.quota.Available(more) || !s.gate.TryRLock() {
@@ -43,8 +43,8 @@ func (b *Batch) Add(who grants.Info, r *pb.InternalRaftRequest, done func(*Resul
 	return true
 }
 
-// Flush proposes what was gathered. With inline it does the work on the caller's goroutine, disk
-// included, when no other change is on its way: answers come before it returns then.
+// Flush proposes the collected changes. With inline it does the work on the caller's goroutine,
+// including disk writes, if no other change is in flight: then done is called before Flush returns.
 func (b *Batch) Flush(inline bool) {
 	if len(b.changes) == 0 {
 		return

@@ -14,8 +14,8 @@ func putOf(key []byte, value string) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{Put: &pb.PutRequest{Key: key, Value: []byte(value)}}
 }
 
-// Puts of a batch are told in their order, and are there then. What is gathered keeps nothing of
-// the request.
+// The results of the puts of a batch arrive in order, and the puts are then visible. Nothing of the
+// requests is kept.
 func TestBatch(t *testing.T) {
 	s, _ := open(t, Options{})
 	b := s.NewBatch()
@@ -37,7 +37,7 @@ func TestBatch(t *testing.T) {
 		t.Error("told before Flush")
 	}
 	b.Flush(true)
-	b.Flush(true) // of nothing
+	b.Flush(true) // empty
 	if len(told) != 3 || told[0] != 2 || told[2] != 4 {
 		t.Errorf("told revisions %v", told)
 	}
@@ -48,8 +48,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// What would have to wait, or is refused, is not taken: while an Exclusive runs, beyond the quota,
-// and when it is too large.
+// Add refuses changes that would have to wait or would be refused: while an Exclusive runs, beyond
+// the quota, and if they are too large.
 func TestBatchTakesNot(t *testing.T) {
 	s, _ := open(t, Options{QuotaBytes: 1 << 20, MaxRequestBytes: 1000})
 	b := s.NewBatch()
@@ -71,7 +71,7 @@ func TestBatchTakesNot(t *testing.T) {
 	b.Flush(false)
 }
 
-// No Exclusive can begin while puts are gathered and not told.
+// No Exclusive can begin while puts are collected and not answered.
 func TestBatchHoldsTheGate(t *testing.T) {
 	s, _ := open(t, Options{})
 	b := s.NewBatch()

@@ -23,7 +23,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// loadKeys puts n keys of 16 bytes with values of 100, a hundred in each transaction.
+// loadKeys puts n keys of 16 bytes with values of 100 bytes, a hundred per transaction.
 func loadKeys(tb testing.TB, s *Store, n int) {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -44,7 +44,7 @@ func loadKeys(tb testing.TB, s *Store, n int) {
 	}
 }
 
-// discardLog applies and keeps nothing.
+// discardLog applies entries and keeps nothing.
 type discardLog struct {
 	store *Store
 	index uint64
@@ -77,8 +77,8 @@ func residentMiB(tb testing.TB) float64 {
 	return kb / 1024
 }
 
-// BenchmarkMillionKeys loads a million keys, and measures memory as the process has it, ranges, a
-// dump, and a start from it. Run it with -benchtime 1x.
+// BenchmarkMillionKeys loads a million keys, and measures the memory of the process, ranges, a
+// dump, and a start from the dump. Run it with -benchtime 1x.
 func BenchmarkMillionKeys(b *testing.B) {
 	const n = 1_000_000
 	for b.Loop() {
@@ -108,7 +108,7 @@ func BenchmarkMillionKeys(b *testing.B) {
 	}
 }
 
-// BenchmarkReplay applies puts as a start does, a hundred in each entry.
+// BenchmarkReplay applies puts as during a start, a hundred per entry.
 func BenchmarkReplay(b *testing.B) {
 	s, log := New(Options{}), &fakeLog{}
 	log.store = s
@@ -170,7 +170,7 @@ func measureDump(b *testing.B, s *Store) *os.File {
 	return dump
 }
 
-// BenchmarkPut is the store's own share of a put, without the log.
+// BenchmarkPut measures the store's own share of a put, without the log.
 func BenchmarkPut(b *testing.B) {
 	s := New(Options{QuotaBytes: -1})
 	defer s.Close()
@@ -188,8 +188,8 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkDurablePuts is puts of many callers at once, each durable on the disk of the folder for
-// temporary files; syncs/put tells how they share.
+// BenchmarkDurablePuts measures puts of many concurrent callers, each durable on the disk of the
+// folder for temporary files; syncs/put shows how well they share syncs.
 func BenchmarkDurablePuts(b *testing.B) {
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {

@@ -47,10 +47,10 @@ func openNode(fs vfs.FS, o Options) (*node, error) {
 	return n, nil
 }
 
-// close fails also when a replay of the log makes other keys of it.
+// close also fails if a replay of the log leads to other keys.
 func (n *node) close() error {
 	n.Stop()
-	live, _, err := n.HashKV(context.Background(), 0) // Hash tells also how far a compaction has deleted what is compacted
+	live, _, err := n.HashKV(context.Background(), 0) // Hash depends on compaction, too
 	if err = errors.Join(err, n.b.Close(), n.Store.Close()); err != nil || n.fs == nil || n.b.Stats().LogState.Health != store.Healthy {
 		return err
 	}
@@ -66,8 +66,8 @@ func (n *node) close() error {
 	return errors.Join(err, again.Close())
 }
 
-// A hundred changes at once through the broker's log: every one gets its own answer, the last
-// revision is their number, and a start finds them.
+// A hundred concurrent changes through the broker's log: each gets its own answer, the last
+// revision is their number, and a restart finds them.
 func TestConcurrentChanges(t *testing.T) {
 	fs := vfs.NewMem()
 	n, err := openNode(fs, Options{})
@@ -119,8 +119,8 @@ func TestConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestCrashAtEveryOperation makes each operation on the disk in turn the last one. What a start
-// finds then is the state after one of the changes, and not before one that was answered.
+// TestCrashAtEveryOperation makes each disk operation in turn the last one. After the restart the
+// state is the one after one of the changes, and not before one that was answered.
 func TestCrashAtEveryOperation(t *testing.T) {
 	script, states := crashScript(t)
 	for k := 1; ; k++ {
@@ -155,7 +155,8 @@ func TestCrashAtEveryOperation(t *testing.T) {
 	}
 }
 
-// crashScript is random changes, and the hash of the keys before each of them and after the last.
+// crashScript returns random changes, and the hashes of the keys before each of them and after the
+// last.
 func crashScript(t *testing.T) (script []*pb.InternalRaftRequest, states []mvcc.KeyValueHash) {
 	s, _ := open(t, Options{})
 	o := &ops{rng: rand.New(rand.NewPCG(5, 5))}
@@ -181,7 +182,7 @@ func isOneOf(h mvcc.KeyValueHash, all []mvcc.KeyValueHash) bool {
 	return false
 }
 
-// An entry that cannot be read ends the start, with words, and no checkpoint counts it as held.
+// An unreadable entry makes the start fail with an error, and no checkpoint covers it.
 func TestUnreadableEntry(t *testing.T) {
 	for name, entry := range map[string][]byte{"no message": {0xff}, "nothing asked": {}, "from another version": {0xfa, 0xff, 0x01, 0x00}} {
 		s := New(Options{})

@@ -8,12 +8,12 @@ import (
 	"go.etcd.io/etcd/server/v3/lease"
 )
 
-// Freeze returns the state after the last Apply: about how many bytes it takes, and what writes it.
-// write runs beside later changes, once at most, and is given up by the next Freeze if it did not
-// begin. docs/format/keyspace.md has the bytes.
+// Freeze returns the state after the last Apply: its approximate size in bytes, and a function that
+// writes it. write may be called once, concurrently with later changes. The next Freeze discards it
+// if it was not called. docs/format/keyspace.md describes the format.
 func (s *Store) Freeze() (size int64, write func(io.Writer) error) {
 	if err := s.Err(); err != nil {
-		return 0, func(io.Writer) error { return err } // what comes after the entry that was not applied must not count as held
+		return 0, func(io.Writer) error { return err } // must not cover unapplied entries
 	}
 	if s.frozen != nil {
 		s.frozen.Release()
@@ -23,7 +23,7 @@ func (s *Store) Freeze() (size int64, write func(io.Writer) error) {
 	return f.Size(), f.Write
 }
 
-// Restore puts the state that a Freeze wrote. It comes before any Apply.
+// Restore restores the state that a Freeze wrote. It must be called before Apply.
 func (s *Store) Restore(r io.Reader) error {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
@@ -31,7 +31,7 @@ func (s *Store) Restore(r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("keyspace: read the checkpoint: %w", err)
 	}
-	// Leases first: the store attaches its keys to them.
+	// Leases first: restoring the store attaches its keys to them.
 	s.le.Recover(s.b, func() lease.TxnDelete { return s.kv.Write(traceutil.TODO()) })
 	if err := s.kv.Restore(s.b); err != nil {
 		return fmt.Errorf("keyspace: read the checkpoint: %w", err)

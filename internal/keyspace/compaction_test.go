@@ -9,9 +9,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// Dumps that are taken while a compaction is at work, at its begin, amid its batches and after it:
-// a store made of any of them and the entries behind it has the same keys at once, and the same
-// buckets to the byte when its own compaction has come as far.
+// Dumps are taken while a compaction runs: at its beginning, between its batches and after it. A
+// store restored from any of them and the later entries has the same keys at once, and
+// byte-identical buckets when its own compaction has progressed as far.
 func TestDumpsAmidCompaction(t *testing.T) {
 	s, log := open(t, Options{})
 	ctx := context.Background()
@@ -64,8 +64,8 @@ func TestDumpsAmidCompaction(t *testing.T) {
 	}
 }
 
-// compactAll waits for compactions before, and makes one: of a revision that is compacted already
-// it is refused, when that is done.
+// compactAll waits for earlier compactions, and starts one: a compaction of an already compacted
+// revision is refused when that is done.
 func compactAll(t *testing.T, s *Store) {
 	t.Helper()
 	x, err := s.Propose(context.Background(), &pb.InternalRaftRequest{Compaction: &pb.CompactionRequest{Revision: 3950}})

@@ -8,20 +8,21 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 )
 
-// ErrNotRecorded means that the change of an Exclusive was kept out of the log: nothing happened to
-// the keys.
+// ErrNotRecorded means that the change of an Exclusive did not get into the log: the keys are
+// unchanged.
 var ErrNotRecorded = errors.New("keyspace: the change was not recorded")
 
 // Exclusive makes a change together with something outside of the store. look runs while no other
-// change is on its way and none can begin: what it reads stays true until the change is applied. It
-// returns the change, nil for none. A change that roles, alarms or the quota would refuse is
-// refused then, with etcd's error and before anything is recorded. record makes the entry durable,
-// with whatever else belongs to it, through the same log; nil when there is no change. The result
-// is that of the change. Neither may propose anything to the store.
+// change is in flight and none can begin: what it reads remains valid until the change is applied.
+// It returns the change, or nil for none. A change that roles, alarms or the quota would refuse is
+// refused at this point, with etcd's error and before anything is recorded. record makes the entry
+// durable through the same log, together with whatever else belongs to it; without a change the
+// entry is nil. Exclusive returns the result of the change. Neither function may propose anything
+// to the store.
 //
-// Errors of look and record are returned as they are; after one of record only the log knows
+// Errors of look and record are returned unchanged. After an error of record only the log knows
 // whether the change is applied. record returns nil when the change is applied, as the broker's
-// Record and DoAll do; when it is not, as with a Note that was kept out, the error is
+// Record and DoAll do. If it returns nil although the change did not get into the log, the error is
 // ErrNotRecorded.
 func (s *Store) Exclusive(ctx context.Context, look func() (*pb.InternalRaftRequest, error), record func(entry []byte) error) (*Result, error) {
 	x, err := s.exclusive(ctx, look, record)
@@ -65,9 +66,9 @@ func (s *Store) exclusive(ctx context.Context, look func() (*pb.InternalRaftRequ
 	}
 }
 
-// refusal is why a change would be refused as a whole when it is applied: by the roles, an alarm or
-// the quota. Then it is too late for what is done together with it. The caller sees to it that
-// nothing is proposed in between.
+// refusal returns the error with which a change would be refused as a whole when it is applied: by
+// the roles, an alarm or the quota. That would be too late for what is done together with it. The
+// caller ensures that nothing is proposed in between.
 func (s *Store) refusal(ctx context.Context, r *pb.InternalRaftRequest) error {
 	r.Header = requestHeader(ctx)
 	if err := s.grants.Allow(r, s.le); err != nil {
@@ -86,7 +87,7 @@ func (s *Store) refusal(ctx context.Context, r *pb.InternalRaftRequest) error {
 	return nil
 }
 
-// grows returns the request that may take room; nil when it is none of those the quota is for.
+// grows returns the request if it may need space, or nil if the quota does not apply to it.
 func grows(r *pb.InternalRaftRequest) any {
 	switch {
 	case r.Put != nil:

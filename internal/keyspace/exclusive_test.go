@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Eight goroutines increment one key by read and conditional write, beside others that put: no
-// increment is lost.
+// Eight goroutines increment one key by read and conditional write, while others put: no increment
+// is lost.
 func TestExclusiveCounts(t *testing.T) {
 	s, log := open(t, Options{})
 	ctx := context.Background()
@@ -50,7 +50,7 @@ func TestExclusiveCounts(t *testing.T) {
 	}
 }
 
-// What goes wrong in an Exclusive leaves the store as it was, and free for others.
+// A failed Exclusive leaves the store unchanged, and unlocked.
 func TestExclusiveFails(t *testing.T) {
 	s, _ := open(t, Options{})
 	ctx := context.Background()
@@ -85,8 +85,9 @@ func TestExclusiveFails(t *testing.T) {
 	}
 }
 
-// What would be refused when it is applied is refused before it is recorded with something else:
-// over the quota, and then, with the alarm, all that may take room; deletes go through.
+// A change that would be refused when it is applied is refused before it is recorded with something
+// else: beyond the quota, and then, with the alarm, everything that may need space. Deletes still
+// work.
 func TestExclusiveRefusedBefore(t *testing.T) {
 	s, log := open(t, Options{QuotaBytes: 1})
 	ctx := context.Background()
@@ -125,7 +126,7 @@ func TestExclusiveRefusedBefore(t *testing.T) {
 	}
 }
 
-// Roles are looked at before, too.
+// Permissions are checked before, too.
 func TestExclusiveOfNobody(t *testing.T) {
 	s, log := open(t, Options{})
 	ctx := context.Background()
@@ -151,7 +152,7 @@ func TestExclusiveOfNobody(t *testing.T) {
 	}
 }
 
-// The change of an Exclusive goes into the broker's log as a note of DoAll, and has its answer when
+// The change of an Exclusive goes into the broker's log as a note of DoAll, and is answered when
 // that returns.
 func TestExclusiveWithNote(t *testing.T) {
 	n, err := openNode(vfs.NewMem(), Options{})

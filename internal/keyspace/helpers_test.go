@@ -9,7 +9,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// fakeLog applies what is recorded at once, in order, and keeps it.
+// fakeLog applies recorded entries at once, in order, and keeps them.
 type fakeLog struct {
 	mu      sync.Mutex
 	store   *Store
@@ -32,7 +32,7 @@ func (l *fakeLog) RecordAll(entries [][]byte, _ bool, done func(int, uint64, err
 	}
 }
 
-// replay gives a new store all entries behind the first from.
+// replay applies all entries after the first from to a new store.
 func (l *fakeLog) replay(t *testing.T, s *Store, from int) {
 	t.Helper()
 	for i, entry := range l.entries[from:] {
@@ -43,7 +43,7 @@ func (l *fakeLog) replay(t *testing.T, s *Store, from int) {
 	}
 }
 
-// open returns a store that takes changes, and its log.
+// open returns a store that accepts changes, and its log.
 func open(t *testing.T, o Options) (*Store, *fakeLog) {
 	t.Helper()
 	s := New(o)

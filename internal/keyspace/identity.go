@@ -12,11 +12,11 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
-// memberKey is where the id of this member lies in the bucket of the cluster: eight bytes, the
-// highest first.
+// memberKey is the key of the ID of this member in the cluster bucket. The value has eight bytes,
+// big-endian.
 var memberKey = []byte("member")
 
-// readIdentity takes the member's id from the buckets.
+// readIdentity reads the member's ID from the buckets.
 func (s *Store) readIdentity() error {
 	tx := s.b.BatchTx()
 	tx.LockOutsideApply()
@@ -38,7 +38,7 @@ func (s *Store) identify(id uint64) {
 	s.cluster.SetID(types.ID(id), types.ID(clusterOf(id)))
 }
 
-// applyIdentity keeps the member's id. The first one stays: a node keeps its id when it is renamed
+// applyIdentity stores the member's ID. The first one stays: a node keeps its ID when it is renamed
 // or its folder is moved.
 func (s *Store) applyIdentity(r *membershippb.ClusterMemberAttrSetRequest) {
 	if s.member.Load() != 0 || r.Member_ID == 0 {
@@ -51,7 +51,7 @@ func (s *Store) applyIdentity(r *membershippb.ClusterMemberAttrSetRequest) {
 	s.identify(r.Member_ID)
 }
 
-// proposeIdentity gives a new store its id.
+// proposeIdentity proposes the ID of a new store.
 func (s *Store) proposeIdentity() error {
 	if s.member.Load() != 0 {
 		return nil
@@ -64,7 +64,7 @@ func (s *Store) proposeIdentity() error {
 	return err
 }
 
-// clusterOf derives the id of the cluster from that of its first member.
+// clusterOf derives the ID of the cluster from that of its first member.
 func clusterOf(member uint64) uint64 {
 	if member == 0 {
 		return 0

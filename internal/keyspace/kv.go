@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// proposed records a change and returns its answer.
+// proposed proposes a change and returns its answer.
 func proposed[T proto.Message](s *Store, ctx context.Context, r *pb.InternalRaftRequest) (answer T, err error) {
 	x, err := s.Propose(ctx, r)
 	if err == nil {
@@ -45,12 +45,12 @@ func (s *Store) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, err
 	return proposed[*pb.PutResponse](s, ctx, &pb.InternalRaftRequest{Put: r})
 }
 
-// DeleteRange removes keys.
+// DeleteRange deletes keys.
 func (s *Store) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	return proposed[*pb.DeleteRangeResponse](s, ctx, &pb.InternalRaftRequest{DeleteRange: r})
 }
 
-// Txn does a transaction. One that only reads needs no log.
+// Txn executes a transaction. A read-only one does not use the log.
 func (s *Store) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	if txn.IsTxnReadonly(r) {
 		return s.readTxn(ctx, r)
@@ -74,8 +74,8 @@ func (s *Store) readTxn(ctx context.Context, r *pb.TxnRequest) (answer *pb.TxnRe
 	return answer, nil
 }
 
-// Compact drops what lies before a revision. With Physical it returns when the memory is given
-// back.
+// Compact discards the history before a revision. With Physical it returns when the memory is
+// freed.
 func (s *Store) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.CompactionResponse, error) {
 	x, err := s.Propose(ctx, &pb.InternalRaftRequest{Compaction: r})
 	if err != nil {

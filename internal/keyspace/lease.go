@@ -13,27 +13,27 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// revokesAtOnce is how many expired leases are revoked at one time, as in etcd.
+// revokesAtOnce is how many expired leases are revoked concurrently, as in etcd.
 const revokesAtOnce = 16
 
-// LeaseGrant makes a lease; with ID 0 it gets one.
+// LeaseGrant grants a lease. If the ID is 0, the store chooses one.
 func (s *Store) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
 	if err := s.room(r); err != nil {
 		return nil, err
 	}
 	for r.ID == int64(lease.NoLease) {
-		r.ID = rand.Int64() // #nosec G404 -- a name, as in etcd; whose lease it is, is checked
+		r.ID = rand.Int64() // #nosec G404 -- an ID, as in etcd; permissions are checked
 	}
 	return proposed[*pb.LeaseGrantResponse](s, ctx, &pb.InternalRaftRequest{LeaseGrant: r})
 }
 
-// LeaseRevoke ends a lease and deletes its keys.
+// LeaseRevoke revokes a lease and deletes its keys.
 func (s *Store) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
 	return proposed[*pb.LeaseRevokeResponse](s, ctx, &pb.InternalRaftRequest{LeaseRevoke: r})
 }
 
-// LeaseRenew gives a lease its full time again, in seconds, which it returns. It is not recorded:
-// after a start every lease has its full time.
+// LeaseRenew restarts a lease and returns its TTL in seconds. It is not recorded: after a start
+// every lease has its full TTL.
 func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error { return s.grants.MayEndLease(who, id, s.le) },
@@ -44,7 +44,7 @@ func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, er
 	return ttl, err
 }
 
-// LeaseTimeToLive tells how much time a lease has left, and its keys when they are asked for.
+// LeaseTimeToLive returns the remaining time of a lease, and its keys on request.
 func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (answer *pb.LeaseTimeToLiveResponse, err error) {
 	err = s.permitted(ctx,
 		func(who *grants.Info) error {
@@ -74,7 +74,7 @@ func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveRes
 	return answer, nil
 }
 
-// LeaseLeases lists all leases, the one that ends first at the head.
+// LeaseLeases lists all leases, the one that ends first at the beginning.
 func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answer *pb.LeaseLeasesResponse, err error) {
 	all := s.le.Leases()
 	err = s.permitted(ctx,
@@ -89,8 +89,8 @@ func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answ
 	return answer, err
 }
 
-// revokeExpired records the end of leases whose time is over. The lessor finds them and bounds how
-// many in a second.
+// revokeExpired records the revocation of expired leases. The lessor finds them and limits their
+// number per second.
 func (s *Store) revokeExpired() {
 	defer s.done.Done()
 	for {

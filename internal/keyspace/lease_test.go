@@ -33,8 +33,8 @@ func putLeased(t *testing.T, s *Store, key string, id int64) {
 	}
 }
 
-// An expired lease ends by a recorded revoke: its keys are deleted, the waiter is told, and the log
-// alone gives the same state without any clock. A renewed lease stays.
+// An expired lease ends by a recorded revocation: its keys are deleted, the followers are notified,
+// and the log alone leads to the same state without any clock. A renewed lease stays.
 func TestLeaseEndsByRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := New(Options{}), &fakeLog{}
@@ -80,7 +80,7 @@ func TestLeaseEndsByRecord(t *testing.T) {
 	})
 }
 
-// Leases have their full time after a start, and end after it.
+// Leases have their full TTL after a start, and end after it.
 func TestLeasesAfterStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := New(Options{}), &fakeLog{}
@@ -96,7 +96,7 @@ func TestLeasesAfterStart(t *testing.T) {
 		again := New(Options{})
 		defer again.Close()
 		log.replay(t, again, 0)
-		time.Sleep(time.Hour) // a replay takes as long as it takes
+		time.Sleep(time.Hour) // the duration of a replay does not count
 		log.store = again
 		if err := again.Start(log); err != nil {
 			t.Fatal(err)

@@ -13,31 +13,32 @@ func (s *Store) Hash(context.Context) (hash uint32, revision int64, err error) {
 	return s.kv.HashStorage().Hash()
 }
 
-// HashKV returns etcd's hash of all keys up to a revision, and the current revision; 0 means that
-// one.
+// HashKV returns etcd's hash of all keys up to a revision, and the current revision; 0 means the
+// current one.
 func (s *Store) HashKV(_ context.Context, upTo int64) (hash mvcc.KeyValueHash, revision int64, err error) {
 	return s.kv.HashStorage().HashByRev(upTo)
 }
 
-// Hashed is a store that has a hash as a state machine: that of the keys and their revisions.
-// Store.Hash also depends on how far a compaction has deleted what is compacted.
+// Hashed is a store with a hash as a state machine, over the keys and their revisions. Store.Hash
+// also depends on the progress of compaction.
 type Hashed struct{ *Store }
 
-// Sum is a hash, equal for equal keys; ok is false when they have none.
+// Sum returns a hash, which is equal for equal keys. ok is false if hashing has failed.
 func (h Hashed) Sum() (sum uint64, ok bool) {
 	kv, _, err := h.HashKV(context.Background(), 0)
 	return uint64(kv.Hash)<<32 ^ uint64(kv.Revision)<<1 ^ uint64(kv.CompactRevision), err == nil
 }
 
-// Snapshot returns the buckets of now as a database file of etcd, and its length. Close it.
+// Snapshot returns the current buckets as a database file of etcd, and its length. The caller must
+// close it.
 func (s *Store) Snapshot(context.Context) (size int64, file io.ReadCloser, err error) {
 	return s.b.OpenSnapshot()
 }
 
-// Defragment gives back the memory of all that is deleted.
+// Defragment frees the memory of everything that is deleted.
 func (s *Store) Defragment() error { return s.b.Defrag() }
 
-// Status tells how large the store is and how far it is. The caller puts the server's version.
+// Status returns the size and the position of the store. The caller sets the server's version.
 func (s *Store) Status() *pb.StatusResponse {
 	answer := &pb.StatusResponse{
 		Header:           s.Header(),

@@ -6,24 +6,23 @@ import (
 	"go.uber.org/zap"
 )
 
-// Options says how a Store works. The zero value is good for tests.
+// Options configures a Store. The zero value is suitable for tests.
 type Options struct {
-	// Logger is where etcd's code writes; nil for nowhere.
+	// Logger receives the log of etcd's code; nil discards it.
 	Logger *zap.Logger
-	// Folder is where Snapshot puts temporary files; "" for the system's.
+	// Folder is where Snapshot creates temporary files; "" means the system's folder.
 	Folder string
-	// Name is the member's name. Its id, and that of the cluster, come from Name and Place, once;
-	// then they stay as they are recorded.
+	// Name is the member's name. Its ID, and that of the cluster, are derived from Name and Place
+	// once, and then recorded.
 	Name string
-	// Place tells nodes of one name apart: the data folder.
+	// Place distinguishes nodes of the same name: the data folder.
 	Place string
 	// QuotaBytes is how many bytes the keys may take before puts are refused and the alarm is
-	// raised; 0 for 2 GiB, negative for no limit.
+	// raised; 0 means 2 GiB, a negative value no limit.
 	QuotaBytes int64
-	// MaxRequestBytes is how large a change may be; 0 for 1.5 MiB as in etcd.
+	// MaxRequestBytes is the maximum size of a change; 0 means 1.5 MiB, as in etcd.
 	MaxRequestBytes int
-	// MinLeaseTTL in seconds is the shortest time a lease gets; 0 for 2 s, what etcd has with its
-	// default settings.
+	// MinLeaseTTL is the shortest TTL of a lease in seconds; 0 means 2 s, etcd's default.
 	MinLeaseTTL int64
 }
 

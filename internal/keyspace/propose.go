@@ -11,26 +11,26 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Log is where changes are recorded: a Recorder of the broker.
+// Log records changes. A Recorder of the broker implements it.
 type Log interface {
 	// Record returns the entry's index when it is durable and applied.
 	Record(entry []byte) (index uint64, err error)
-	// RecordAll records entries as one group and does not wait. It calls done for each of them,
-	// with its place in entries, when it is durable and applied, or with what went wrong; done must
-	// not block. With inline the caller may do the work itself, disk included, where nothing else
-	// is on its way.
+	// RecordAll records entries as one group and does not wait. For each entry it calls done with
+	// its index in entries when it is durable and applied, or with an error; done must not block.
+	// With inline the caller may do the work itself, including disk writes, if nothing else is in
+	// flight.
 	RecordAll(entries [][]byte, inline bool, done func(i int, index uint64, err error))
 }
 
-// Result is what a change came to: its answer, or etcd's error for it.
+// Result is the result of a change: its answer, or etcd's error.
 type Result = apply.Result
 
-// ErrNotStarted means that the store does not take changes yet.
+// ErrNotStarted means that the store does not accept changes yet.
 var ErrNotStarted = errors.New("keyspace: not started")
 
-// Start lets the store take changes, and leases run: each has its full time from now on. Call it
-// when the log was replayed. It fails when an entry could not be read, or when the identity of a
-// new store cannot be recorded.
+// Start makes the store accept changes, and starts the leases with their full TTL. It must be
+// called after the log was replayed. It fails if an entry could not be read, or if the identity of
+// a new store cannot be recorded.
 func (s *Store) Start(log Log) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -46,9 +46,9 @@ func (s *Store) Start(log Log) error {
 	return nil
 }
 
-// Propose records a change and returns when it is durable and applied. The error says that it was
-// not recorded, or that the log failed and the outcome is unknown; etcd's error for the change
-// itself is in the result. A change once begun is not abandoned when ctx ends.
+// Propose records a change and returns when it is durable and applied. The error means that it was
+// not recorded, or that the log failed and the outcome is unknown. etcd's error for the change
+// itself is in the result. A change that has begun is not abandoned when ctx ends.
 func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Store) Propose(ctx context.Context, r *pb.InternalRaftRequest) (*Result
 	return failed(<-answer)
 }
 
-// failed turns a result that stands for a failure of the store into one.
+// failed converts a result that represents a failure of the store to an error.
 func failed(x *Result) (*Result, error) {
 	var f storeFailure
 	if errors.As(x.Err, &f) {
@@ -77,7 +77,7 @@ func failed(x *Result) (*Result, error) {
 	return x, nil
 }
 
-// entry encodes a change and registers its waiter under the id.
+// entry encodes a change and registers its waiter under the returned ID.
 func (s *Store) entry(h *pb.RequestHeader, r *pb.InternalRaftRequest, w waiter) (entry []byte, id uint64, err error) {
 	if err := s.Err(); err != nil {
 		return nil, 0, err

@@ -11,8 +11,9 @@ import (
 	etcderrors "go.etcd.io/etcd/server/v3/etcdserver/errors"
 )
 
-// When the quota is used up puts are refused and the alarm is raised, once, recorded; deletes,
-// reads and compaction go on. After compaction and the end of the alarm there is room again.
+// When the quota is used up, puts are refused, and the alarm is raised and recorded once. Deletes,
+// reads and compaction still work. After a compaction and the end of the alarm there is space
+// again.
 func TestQuota(t *testing.T) {
 	s, log := open(t, Options{QuotaBytes: 64 << 10})
 	ctx := context.Background()
@@ -62,7 +63,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// second is the error of a call.
+// second returns the error of a call.
 func second[T any](_ T, err error) error { return err }
 
 // A change that is too large is refused before the log.
@@ -75,7 +76,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Defragment and compaction give memory back; what is there stays.
+// Defragmentation and compaction free memory. Live data stays.
 func TestMemoryComesBack(t *testing.T) {
 	s, _ := open(t, Options{})
 	for i := range 300 {

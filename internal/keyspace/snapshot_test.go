@@ -23,7 +23,7 @@ import (
 	"fiveways.dev/fiveways/test/etcdd"
 )
 
-// snapshotFile saves a snapshot as `etcdctl snapshot save` does: the database, then its check sum.
+// snapshotFile saves a snapshot as `etcdctl snapshot save` does: the database, then its checksum.
 func snapshotFile(t *testing.T, s *Store) string {
 	t.Helper()
 	size, from, err := s.Snapshot(context.Background())
@@ -105,7 +105,7 @@ func sameDatabase(t *testing.T, s *Store, path string) {
 	}
 }
 
-// etcdctl of a real etcd takes a snapshot for one: status reads it, restore makes a data folder of
+// etcdctl of a real etcd accepts a snapshot: status reads it, restore creates a data folder from
 // it, and an etcd that is started there has the same keys, history and leases.
 func TestSnapshotForEtcdctl(t *testing.T) {
 	if os.Getenv("CI") == "true" {
@@ -124,7 +124,7 @@ func TestSnapshotForEtcdctl(t *testing.T) {
 		cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Skipf("%v: %v: %s", args, err, out) // newer ones have moved this to etcdutl
+			t.Skipf("%v: %v: %s", args, err, out) // newer versions have moved this to etcdutl
 		}
 		return out
 	}
@@ -161,7 +161,7 @@ func TestSnapshotForEtcdctl(t *testing.T) {
 	}
 }
 
-// What a killed process left of a snapshot goes at the next start, and nothing else does.
+// Sweep removes the snapshot files of a killed process, and nothing else.
 func TestSweep(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"keyspace-snapshot-123.db", "other.db"} {

@@ -23,8 +23,7 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// Store is the ordinary keys, their leases, alarms and roles. New makes one, Start lets it take
-// changes, Close ends it.
+// Store holds the ordinary keys, their leases, alarms and roles.
 type Store struct {
 	o      Options
 	lg     *zap.Logger
@@ -35,22 +34,22 @@ type Store struct {
 
 	quota   etcdstorage.Quota
 	cluster *membership.RaftCluster
-	member  atomic.Uint64 // id of the member that has made the store; 0 before there is one
-	serving atomic.Uint64 // that of the member that answers, when it is one of several; else 0
-	term    atomic.Uint64 // in which that leads
-	applied atomic.Uint64 // index of the last entry that was applied
+	member  atomic.Uint64 // ID of the member that created the store; 0: not set yet
+	serving atomic.Uint64 // ID of the member that answers, in a cluster of several; else 0
+	term    atomic.Uint64 // the term in which that member leads
+	applied atomic.Uint64 // index of the last applied entry
 
-	// applyMu is held while a request goes through etcd's appliers.
+	// applyMu is held while etcd's appliers execute a request.
 	applyMu sync.Mutex
 	applier apply.UberApplier
 	alarms  *v3alarm.AlarmStore
-	failure atomic.Pointer[error] // why entries are not applied any more
+	failure atomic.Pointer[error] // why entries are no longer applied
 	leases  followers
 
 	log     Log
-	gate    sync.RWMutex // read: a change is on its way; written: Exclusive
+	gate    sync.RWMutex // read-locked while a change is in flight; write-locked by Exclusive
 	waiters waiters
-	frozen  *backend.Frozen // what the last Freeze holds; the broker's
+	frozen  *backend.Frozen // result of the last Freeze; used by the broker
 
 	stop     chan struct{}
 	stopping sync.Once
@@ -68,12 +67,12 @@ func New(o Options) *Store {
 	s.grants = grants.New(s.b)
 	s.quota = etcdstorage.NewBackendQuota(s.lg, o.QuotaBytes, s.b, "keyspace")
 	if err := s.ready(); err != nil {
-		panic(err) // of an empty backend; nothing of it can be wrong
+		panic(err) // an empty backend cannot have errors
 	}
 	return s
 }
 
-// ready makes what stands on the buckets as they are now.
+// ready creates everything that depends on the current buckets.
 func (s *Store) ready() error {
 	var err error
 	if s.alarms, err = v3alarm.NewAlarmStore(s.lg, schema.NewAlarmBackend(s.lg, s.b)); err != nil {
@@ -83,7 +82,7 @@ func (s *Store) ready() error {
 		return err
 	}
 	s.applier = apply.NewUberApplier(apply.ApplierOptions{
-		Logger:                       zap.NewNop(), // it would write whole requests, with users' keys, when they are slow or refused
+		Logger:                       zap.NewNop(), // it would log requests with users' keys
 		KV:                           s.kv,
 		AlarmStore:                   s.alarms,
 		AuthStore:                    everybody{},
@@ -98,24 +97,24 @@ func (s *Store) ready() error {
 	return nil
 }
 
-// Close ends all goroutines of the store; no method may be called after it but those that read.
+// Close ends all goroutines of the store. After it only methods that read may be called.
 func (s *Store) Close() error {
 	s.Stop()
 	s.le.Stop()
 	return s.kv.Close()
 }
 
-// Stop ends what the store does by itself: no lease is revoked any more. Call it before the broker
-// closes, and Close after.
+// Stop ends the background work of the store: no further lease is revoked. It must be called before
+// the broker closes, and Close after that.
 func (s *Store) Stop() {
 	s.stopping.Do(func() { close(s.stop) })
 	s.done.Wait()
 }
 
-// KV returns the multi-version store: for reads and watches. Only Apply may write to it.
+// KV returns the multi-version store for reads and watches. Only Apply may write to it.
 func (s *Store) KV() mvcc.WatchableKV { return s.kv }
 
-// Lessor returns the leases: for reads. Only Apply may change them, but for renewals.
+// Lessor returns the leases for reads. Only Apply may change them, except for renewals.
 func (s *Store) Lessor() lease.Lessor { return s.le }
 
 // Backend returns the buckets.
@@ -124,53 +123,53 @@ func (s *Store) Backend() etcdbackend.Backend { return s.b }
 // Grants returns the roles and their users, read-only: only Apply may change them.
 func (s *Store) Grants() *grants.Grants { return s.grants }
 
-// Quota returns how many bytes the keys may take; 0 for no limit.
+// Quota returns how many bytes the keys may take; 0 means no limit.
 func (s *Store) Quota() int64 { return max(s.o.QuotaBytes, 0) }
 
-// indexBytes is what etcd's index takes on the heap for one revision of a key, about: the most is
-// for a key with one.
+// indexBytes is the approximate memory of etcd's index for one revision of a key on the heap. The
+// largest share is for a key with a single revision.
 const indexBytes = 256
 
-// IndexBytes returns about how much of Go's heap the index of the keys takes. The keys themselves
-// are elsewhere.
+// IndexBytes returns the approximate size of the index of the keys on Go's heap. The keys
+// themselves are outside of the heap.
 func (s *Store) IndexBytes() int64 { return int64(s.b.Records()) * indexBytes }
 
-// Logger returns where etcd's code writes.
+// Logger returns the logger of etcd's code.
 func (s *Store) Logger() *zap.Logger { return s.lg }
 
-// Index returns the index in the log of the last entry that was applied.
+// Index returns the log index of the last applied entry.
 func (s *Store) Index() uint64 { return s.applied.Load() }
 
-// ServeAs has answers name a member of a cluster of several, and the term in which it leads. The id
-// of the cluster stays. It comes before the first answer.
+// ServeAs sets the member of a larger cluster that answers report, and the term in which it leads.
+// The ID of the cluster does not change. It must be called before the first answer.
 func (s *Store) ServeAs(member, term uint64) {
 	s.serving.Store(member)
 	s.term.Store(term)
 }
 
-// MemberID returns the id of this member, 0 before Start gave it one.
+// MemberID returns the ID of this member, or 0 before Start has set it.
 func (s *Store) MemberID() uint64 { return cmp.Or(s.serving.Load(), s.member.Load()) }
 
-// ClusterID returns the id of the cluster, which comes from that of its first member.
+// ClusterID returns the ID of the cluster, which is derived from that of its first member.
 func (s *Store) ClusterID() uint64 { return clusterOf(s.member.Load()) }
 
-// Term returns the number of the election that this member has won: 1, of one, unless ServeAs said
-// another.
+// Term returns the term in which this member leads: 1, unless ServeAs has set another.
 func (s *Store) Term() uint64 { return cmp.Or(s.term.Load(), 1) }
 
-// Header returns a header with all that is the same in every answer, and the current revision.
+// Header returns a header with the fields that are the same in every answer, and the current
+// revision.
 func (s *Store) Header() *pb.ResponseHeader {
 	h := &pb.ResponseHeader{Revision: s.kv.Rev()}
 	s.Fill(h)
 	return h
 }
 
-// Fill writes into a header what is the same in every answer; its revision stays.
+// Fill sets the fields of a header that are the same in every answer. It keeps the revision.
 func (s *Store) Fill(h *pb.ResponseHeader) {
 	h.ClusterId, h.MemberId, h.RaftTerm = s.ClusterID(), s.MemberID(), s.Term()
 }
 
-// status tells etcd's appliers what Raft would.
+// status provides to etcd's appliers what Raft would.
 type status struct{ s *Store }
 
 func (t status) MemberID() types.ID     { return types.ID(t.s.MemberID()) }
@@ -179,7 +178,7 @@ func (t status) CommittedIndex() uint64 { return t.s.Index() }
 func (t status) AppliedIndex() uint64   { return t.s.Index() }
 func (t status) Term() uint64           { return t.s.Term() }
 
-// version tells etcd's lessor which version the cluster has.
+// version provides the version of the cluster to etcd's lessor.
 type version struct{}
 
 func (version) Version() *semver.Version { return &semver.Version{Major: 3, Minor: 5} }

@@ -25,7 +25,7 @@ func TestPutAndRange(t *testing.T) {
 	}
 }
 
-// An entry that etcd refuses is a result: it neither stops the store nor counts a revision.
+// The refusal of an entry by etcd is a result: it neither stops the store nor uses a revision.
 func TestRefusalsAreResults(t *testing.T) {
 	s, _ := open(t, Options{})
 	ctx := context.Background()

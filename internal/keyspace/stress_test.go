@@ -14,9 +14,9 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// Readers of old revisions, watchers, dumps and defragmentation beside writers and compactions: no
-// reader misses what it may see. (etcd's code ends the process when a record is gone that the index
-// names.)
+// Readers of old revisions, watchers, dumps and defragmentation run concurrently with writers and
+// compactions: no reader misses what it may see. (etcd's code crashes if a record is missing that
+// the index refers to.)
 func TestReadersBesideCompaction(t *testing.T) {
 	s, _ := open(t, Options{Folder: t.TempDir()})
 	ctx := context.Background()

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// reference is etcd's own state machine on etcd's own backend, a file of bbolt.
+// reference is etcd's own state machine on etcd's own backend, a bbolt file.
 type reference struct {
 	kv      mvcc.WatchableKV
 	applier apply.UberApplier
@@ -57,10 +57,10 @@ func (r *reference) do(x *pb.InternalRaftRequest) *Result {
 	return r.applier.Apply(&apply.InternalRaftRequestWrapper{InternalRaftRequest: proto.Clone(x).(*pb.InternalRaftRequest)}, membership.ApplyBoth)
 }
 
-// ops makes random requests on few keys, so that they meet.
+// ops makes random requests on few keys, so that they conflict.
 type ops struct {
 	rng       *rand.Rand
-	rev       int64 // the newest known
+	rev       int64 // the latest known revision
 	compacted int64
 	leases    []int64
 }
@@ -137,7 +137,7 @@ func (o *ops) txn() *pb.TxnRequest {
 	return t
 }
 
-// change makes a random change; at times one that is refused.
+// change returns a random change, which is sometimes invalid.
 func (o *ops) change() *pb.InternalRaftRequest {
 	switch o.rng.IntN(24) {
 	case 0, 1, 2:
@@ -158,7 +158,7 @@ func (o *ops) change() *pb.InternalRaftRequest {
 	}
 }
 
-// same compares two results as their callers see them.
+// same compares two results as seen by their callers.
 func same(a, b *Result) bool {
 	if (a.Err == nil) != (b.Err == nil) || a.Err != nil && a.Err.Error() != b.Err.Error() {
 		return false
@@ -191,9 +191,9 @@ func hashKV(t *testing.T, kv mvcc.KV) mvcc.KeyValueHash {
 	return h
 }
 
-// The same random requests to the store and to etcd's own on its own backend: the same answers,
-// errors and hashes. A store made of a dump and the entries behind it, and one made of all entries,
-// are the same too, compactions that ran meanwhile or not.
+// The same random requests to the store and to etcd's own state machine give the same answers,
+// errors and hashes. So do a store restored from a dump and the later entries, and one restored
+// from all entries, with or without compactions in the meantime.
 func TestTwinOfEtcd(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { twinRun(t, seed, 1500) })
@@ -253,7 +253,7 @@ func compareRead(t *testing.T, s *Store, ref *reference, r *pb.RangeRequest) {
 	}
 }
 
-// restored makes a store of a dump, or of nothing, and the entries behind it.
+// restored restores a store from a dump, or from nothing, and the later entries.
 func restored(t *testing.T, dump *bytes.Buffer, log *fakeLog, from int) *Store {
 	t.Helper()
 	s := New(Options{})

@@ -11,19 +11,19 @@ import (
 
 type whoKey struct{}
 
-// WithWho returns a context in which requests are made by a user. Without it they are the server's
-// own, which may do everything.
+// WithWho returns a context for requests of a user. Without it requests are the server's own, which
+// may do everything.
 func WithWho(ctx context.Context, who grants.Info) context.Context {
 	return context.WithValue(ctx, whoKey{}, &who)
 }
 
-// whoOf returns the user of a request; nil for the server itself.
+// whoOf returns the user of a request, or nil for the server itself.
 func whoOf(ctx context.Context) *grants.Info {
 	who, _ := ctx.Value(whoKey{}).(*grants.Info)
 	return who
 }
 
-// requestHeader says in an entry whose it is; nil for the server itself.
+// requestHeader returns the header that records the user in an entry, or nil for the server itself.
 func requestHeader(ctx context.Context) *pb.RequestHeader {
 	who := whoOf(ctx)
 	if who == nil {
@@ -32,8 +32,8 @@ func requestHeader(ctx context.Context) *pb.RequestHeader {
 	return &pb.RequestHeader{Username: who.Username, AuthRevision: who.Revision}
 }
 
-// permitted runs a read for the user of ctx: it checks before, and the roles must not have changed
-// when it is over.
+// permitted executes a read for the user of ctx. It checks the permission before, and fails if the
+// roles have changed during the read.
 func (s *Store) permitted(ctx context.Context, check func(*grants.Info) error, read func() error) error {
 	who := whoOf(ctx)
 	if who == nil || !s.grants.Enabled() {
@@ -51,8 +51,8 @@ func (s *Store) permitted(ctx context.Context, check func(*grants.Info) error, r
 	return nil
 }
 
-// everybody is the store of roles that etcd's appliers see: everything is allowed. Package grants
-// has checked the permission before.
+// everybody is the store of roles for etcd's appliers: it allows everything. Package grants has
+// checked the permission before.
 type everybody struct{ auth.AuthStore }
 
 func (everybody) IsPutPermitted(*auth.AuthInfo, []byte) error                 { return nil }

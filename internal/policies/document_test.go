@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// page describes every setting.
+// page documents every setting.
 const page = "../../docs/management/policies.md"
 
-// row is a line of the tables of settings: `name`, values, what it does or why it does nothing, and
-// what an operator policy has of it.
+// row matches a line of the tables of settings: `name`, values, its effect or why it has none, and
+// its use in operator policies.
 var row = regexp.MustCompile("^\\| `([a-z-]+)` \\|.*\\| *(smaller|operator|) \\|$")
 
-// The tables of the page have each setting once, with what operators may say; those without effect
-// are in the second one.
+// The tables of the page contain each setting once, with its use in operator policies. Settings
+// without effect are in the second table.
 func TestSettingsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -44,7 +44,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 				continue
 			}
 			documented[name] = true
-			if idle := k.rule == nil && name != "alternate-exchange"; idle != table.idle { // exchanges are ruled without a rule for queues
+			if idle := k.rule == nil && name != "alternate-exchange"; idle != table.idle { // it is for exchanges
 				t.Errorf("%s has an effect: %v, but is in the other table", name, !idle)
 			}
 			if got := operatorHas(k); got != m[2] {
@@ -59,7 +59,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-// operatorHas is what the page says of a setting in operator policies.
+// operatorHas returns what the page says about a setting in operator policies.
 func operatorHas(k *key) string {
 	switch {
 	case k.merge == nil:

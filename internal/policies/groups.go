@@ -38,7 +38,7 @@ func mirrors(names []string, settings map[string]any) string {
 var mirrorSettings = []struct {
 	name          string
 	valid         func(any) bool
-	wanted, after string // around the value
+	wanted, after string // texts before and after the value
 }{
 	{"ha-sync-mode", word("manual", "automatic"), `must be "manual" or "automatic", got `, ""},
 	{"ha-sync-batch-size", positive, "takes an integer greater than 0, ", " given"},

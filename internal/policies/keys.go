@@ -4,17 +4,17 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// key is a setting that a policy may have.
+// key is a setting of policies.
 type key struct {
 	group   group
-	valid   func(v any) bool // nil: the group looks at it
-	refusal string           // what is said behind a value that is not valid
+	valid   func(v any) bool // nil: the group checks it
+	refusal string           // error text after an invalid value
 	merge   func(policy, operator any) any
-	hinders target // a policy that has it does not count for these, which have no such thing
-	rule    ruling // nil: it is kept and shown, and has no effect here
+	hinders target // a policy with this key does not apply to these targets, which lack the feature
+	rule    ruling // nil: stored and shown, but without effect here
 }
 
-// group is what checks settings one after the other.
+// group is a set of settings that are checked together. Groups are checked one after the other.
 type group uint8
 
 const (
@@ -25,44 +25,44 @@ const (
 	numGroups
 )
 
-// together check what the settings of a group say together.
+// together checks the combination of the settings of a group.
 var together = [numGroups]func(names []string, settings map[string]any) string{ofFederation: oneUpstream, ofMirrors: mirrors}
 
-// setting is a key that has nothing to do with others.
+// setting returns a key that is independent of others.
 func setting(valid func(any) bool, refusal string, rule ruling) *key {
 	return &key{valid: valid, refusal: "is not a valid " + refusal, rule: rule}
 }
 
-// bound is a number that an operator policy may have, too: the smaller one counts.
+// bound returns a number that operator policies may have, too: the smaller one applies.
 func bound(valid func(any) bool, refusal string, rule ruling) *key {
 	k := setting(valid, refusal, rule)
 	k.merge = smaller
 	return k
 }
 
-// not hinders policies that have the key.
+// not sets the targets to which policies with this key do not apply.
 func (k *key) not(t target) *key {
 	k.hinders = t
 	return k
 }
 
-// in puts the key into a group.
+// in sets the group of the key.
 func (k *key) in(g group) *key {
 	k.group = g
 	return k
 }
 
-// operable lets operator policies have the key; what they say counts.
+// operable allows the key in operator policies, whose value then applies.
 func (k *key) operable() *key {
 	k.merge = func(_, operator any) any { return operator }
 	return k
 }
 
-// onlyStreams keeps a policy from all queues but streams.
+// onlyStreams excludes all queues but streams.
 const onlyStreams = classicQueues | quorumQueues
 
-// keys are all settings: those of RabbitMQ 3.10, with their texts; those that later versions added,
-// for their files of definitions; and our own.
+// keys holds all settings: those of RabbitMQ 3.10 with their texts, those of later versions for
+// their definition files, and our own.
 var keys = map[string]*key{
 	"message-ttl":             bound(natural, "message TTL", number(func(r *catalog.Ruling) *int64 { return &r.MessageTTL }, maxTimer)).not(streams),
 	"expires":                 bound(positive, "queue expiry", number(func(r *catalog.Ruling) *int64 { return &r.Expires }, maxTimer)).not(streams),
@@ -109,7 +109,7 @@ var keys = map[string]*key{
 	"max-publish-bytes-rate": bound(positive, "publish rate in bytes", number(func(r *catalog.Ruling) *int64 { return &r.Bytes }, maxNumber)),
 }
 
-// Values of settings that choose, by RabbitMQ's words.
+// Values of settings with a choice, by RabbitMQ's names.
 var (
 	overflows = map[string]catalog.Overflow{
 		"drop-head": catalog.DropHead, "reject-publish": catalog.RejectPublish, "reject-publish-dlx": catalog.RejectPublishDLX,
@@ -121,7 +121,7 @@ var (
 	}
 )
 
-// choice is a setting that is one of some words.
+// choice returns a setting with a fixed set of words.
 func choice[T any](refusal string, values map[string]T, field func(*catalog.Ruling) *T) *key {
 	valid := func(v any) bool {
 		word, ok := v.(string)

@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
-// Components of the parameters that are policies, as RabbitMQ calls them.
+// Components of the parameters that are policies, as named by RabbitMQ.
 const (
 	Component         = "policy"
 	OperatorComponent = "operator_policy"
 )
 
-// Value is a policy as its parameter has it.
+// Value is the parameter value of a policy.
 type Value struct {
 	Pattern    string          `json:"pattern"`
 	Definition json.RawMessage `json:"definition"`
@@ -23,17 +23,17 @@ type Value struct {
 	ApplyTo    string          `json:"apply-to"`
 }
 
-// policy is one that is ready to be chosen.
+// policy is a parsed policy.
 type policy struct {
 	name       string
 	pattern    *pattern.Pattern
 	to         target
-	priority   float64 // RabbitMQ takes any number
+	priority   float64 // RabbitMQ accepts any number
 	definition map[string]any
-	hinders    target // what settings keep the policy from
+	hinders    target // targets to which its settings do not apply
 }
 
-// target is what a policy is for.
+// target is a set of things to which a policy applies.
 type target uint8
 
 const (
@@ -45,19 +45,19 @@ const (
 	all    = queues | exchanges
 )
 
-// targets are the words of apply-to. Those for types of queues came with RabbitMQ 3.12.
+// targets maps the values of apply-to. Those for types of queues were added in RabbitMQ 3.12.
 var targets = map[string]target{
 	"all": all, "queues": queues, "exchanges": exchanges, "classic_queues": classicQueues, "quorum_queues": quorumQueues, "streams": streams,
 }
 
-// Check refuses the value of a policy, or of an operator policy, in RabbitMQ's words: each text is
-// one thing that is wrong.
+// Check validates the value of a policy, or of an operator policy. It returns one text per error,
+// worded like RabbitMQ.
 func Check(name string, operator bool, value json.RawMessage) (wrong []string) {
 	_, wrong = parse(name, operator, value)
 	return wrong
 }
 
-// parse reads a policy; wrong says what is wrong with it, in RabbitMQ's order.
+// parse parses a policy. wrong lists its errors, in RabbitMQ's order.
 func parse(name string, operator bool, value json.RawMessage) (p *policy, wrong []string) {
 	decoded, err := decode(value)
 	fields, ok := decoded.(map[string]any)
@@ -124,8 +124,7 @@ func (p *policy) readPriority(v any) (refusal string) {
 	return ""
 }
 
-// readDefinition checks the settings of one group after the other, as RabbitMQ does, and tells of
-// the first that is wrong.
+// readDefinition checks the settings group by group, as RabbitMQ does, and returns the first error.
 func (p *policy) readDefinition(operator bool, v any) string {
 	settings, ok := v.(map[string]any)
 	if !ok {
@@ -157,7 +156,7 @@ func (p *policy) readDefinition(operator bool, v any) string {
 	return ""
 }
 
-// checkGroup looks at each setting of a group, and at what they say together.
+// checkGroup checks each setting of a group, and their combination.
 func checkGroup(g group, names []string, settings map[string]any) string {
 	for _, name := range names {
 		if k := keys[name]; k.valid != nil && !k.valid(settings[name]) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// value is that of a policy with a definition, and with other members in the place of its own.
+// value returns a policy with a definition, and with other members in place of the defaults.
 func value(definition string, members ...string) json.RawMessage {
 	fields := map[string]json.RawMessage{"pattern": json.RawMessage(`"^q"`), "definition": json.RawMessage(definition), "priority": json.RawMessage("0")}
 	for _, m := range members {
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Each setting with values that it takes, and one that it refuses with the words behind it.
+// Each setting has accepted values, and a rejected one with the error text after it.
 func TestSettings(t *testing.T) {
 	for name, c := range map[string]struct{ good, bad, refusal string }{
 		"message-ttl":                   {`0 315360000001`, `-1`, "-1 is not a valid message TTL"},
@@ -131,7 +131,7 @@ func TestMirrorsAndUpstreams(t *testing.T) {
 	}
 }
 
-// Operators bound numbers, and little else.
+// Operator policies limit numbers, and little else.
 func TestOperatorSettings(t *testing.T) {
 	var may []string
 	for name := range keys {

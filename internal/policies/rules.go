@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/declareargs"
 )
 
-// Engine is the catalog.Policies of RabbitMQ's policies.
+// Engine implements catalog.Policies with RabbitMQ's policies.
 type Engine struct{}
 
 // Component implements catalog.Policies.
@@ -37,21 +37,21 @@ func (Engine) Compile(parameters []catalog.Parameter) catalog.Rules {
 	return r
 }
 
-// precedes orders policies: the first that matches counts.
+// precedes orders policies: the first match applies.
 func precedes(a, b *policy) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.name, b.name))
 }
 
-// rules are the policies of one virtual host.
+// rules holds the policies of one virtual host.
 type rules struct {
 	policies, operators []*policy
 	merged              sync.Map // pair → *effective
 }
 
-// pair is what counts for a queue; each may be nil.
+// pair holds the policies that apply to a queue; each may be nil.
 type pair struct{ policy, operator *policy }
 
-// effective is what a pair says together.
+// effective is the combination of a pair.
 type effective struct {
 	catalog.Applied
 	settings map[string]any
@@ -73,11 +73,11 @@ func (r *rules) Queue(name string, args message.Table, declared catalog.QueuePol
 	return ruling
 }
 
-// overQuorum are the settings of a policy that win over a quorum queue's own arguments. All of them
-// win over those of a stream.
+// overQuorum holds the settings of a policy that take precedence over a quorum queue's own
+// arguments. For a stream all of them do.
 var overQuorum = map[string]bool{"overflow": true, "expires": true}
 
-// kindOf is the type of a queue with these arguments.
+// kindOf returns the type of a queue with these arguments.
 func kindOf(args message.Table) target {
 	switch kind, _ := args.Get("x-queue-type"); kind {
 	case "quorum":
@@ -98,7 +98,7 @@ func (r *rules) Exchange(name string) (alternate string, applied catalog.Applied
 	return alternate, catalog.Applied{Policy: p.name}
 }
 
-// chosen is the first policy that counts for a thing of that name, nil when none does.
+// chosen returns the first policy that applies to a name of this kind, or nil.
 func chosen(policies []*policy, name string, kind target) *policy {
 	for _, p := range policies {
 		if p.to&kind != 0 && p.hinders&kind == 0 && p.pattern.Match(name) {
@@ -135,7 +135,7 @@ func merge(p pair) *effective {
 	if len(e.settings) > 0 {
 		definition, err := json.Marshal(e.settings)
 		if err != nil {
-			panic("policies: a definition cannot be encoded: " + err.Error()) // it was decoded: cannot happen
+			panic("policies: a definition cannot be encoded: " + err.Error()) // it was decoded before
 		}
 		e.Definition = string(definition)
 	}

@@ -11,7 +11,7 @@ import (
 
 var declaredNothing = catalog.DefaultQueuePolicy()
 
-// compiled are the rules of policies of a component, which are called a, b, c and so on.
+// compiled returns the rules of policies of a component, which are named a, b, c and so on.
 func compiled(component string, values ...string) catalog.Rules {
 	return Engine{}.Compile(parameters(component, values...))
 }
@@ -30,7 +30,7 @@ func policyOf(pattern, definition string, priority float64, to string) string {
 func TestWhichPolicyCounts(t *testing.T) {
 	r := compiled(Component,
 		policyOf("^q", `{"max-length":1}`, 0, "all"),
-		policyOf("^q", `{"max-length":2}`, 0, "queues"), // b: the name comes later
+		policyOf("^q", `{"max-length":2}`, 0, "queues"), // b: comes later by name
 		policyOf("^q1", `{"max-length":3}`, 1.5, "queues"),
 		policyOf("^q12", `{"max-length":4}`, 1, "queues"),
 		policyOf("^x", `{"max-length":5}`, 0, "exchanges"),
@@ -67,7 +67,7 @@ func TestWhichPolicyCounts(t *testing.T) {
 	}
 }
 
-// For a stream everything in a policy wins over its own arguments.
+// For a stream every setting of a policy takes precedence over its own arguments.
 func TestRulingOfAStream(t *testing.T) {
 	args := message.Table{{Name: "x-queue-type", Value: "stream"}, {Name: "x-max-age", Value: "1h"}, {Name: "x-max-length-bytes", Value: int64(5)}}
 	declared := declaredNothing
@@ -79,7 +79,7 @@ func TestRulingOfAStream(t *testing.T) {
 	}
 }
 
-// What is left of a declaration, a policy and an operator policy.
+// Combinations of a declaration, a policy and an operator policy.
 func TestRuling(t *testing.T) {
 	type change = func(*catalog.Ruling)
 	for name, c := range map[string]struct {
@@ -150,7 +150,7 @@ func TestEffectiveDefinition(t *testing.T) {
 		"1":  {OperatorPolicy: "a", Definition: `{"expires":1000000,"max-length":3,"message-ttl":50}`},
 		"":   {},
 	} {
-		for range 2 { // the second time as it was remembered
+		for range 2 { // the second time from the cache
 			if got := r.Queue(name, nil, declaredNothing).Applied; got != want {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}

@@ -5,11 +5,11 @@ import (
 	"fiveways.dev/fiveways/internal/declareargs"
 )
 
-// ruling makes a valid setting count for a queue. declared tells that the queue's own arguments say
-// something about it.
+// ruling applies a valid setting to a queue. declared reports whether the queue's own arguments
+// contain it.
 type ruling func(r *catalog.Ruling, v any, declared bool)
 
-// number is a setting of which the smaller one counts, where the queue declares one, too.
+// number returns the ruling for a number. If the queue declares one, too, the smaller one applies.
 func number(field func(*catalog.Ruling) *int64, most int64) ruling {
 	return func(r *catalog.Ruling, v any, declared bool) {
 		n, to := integer(v, most), field(r)
@@ -20,7 +20,7 @@ func number(field func(*catalog.Ruling) *int64, most int64) ruling {
 	}
 }
 
-// exact is a time in ms that a queue's own argument hides.
+// exact returns the ruling for a time in ms. A queue's own argument takes precedence.
 func exact(field func(*catalog.Ruling) *int64) ruling {
 	return func(r *catalog.Ruling, v any, declared bool) {
 		if !declared {
@@ -41,5 +41,5 @@ func deadLetterKey(r *catalog.Ruling, v any, declared bool) {
 	}
 }
 
-// maxAge counts whatever a stream declares.
+// maxAge applies even if the stream declares its own.
 func maxAge(r *catalog.Ruling, v any, _ bool) { r.MaxAge, _ = declareargs.Age(v.(string)) }

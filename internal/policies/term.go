@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// term writes a value of JSON as RabbitMQ's refusals show it, in the notation of Erlang.
+// term formats a JSON value as in RabbitMQ's error texts, in Erlang notation.
 func term(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -22,10 +22,10 @@ func term(v any) string {
 	case json.Number:
 		return v.String()
 	}
-	return fmt.Sprint(v) // a truth
+	return fmt.Sprint(v) // a boolean
 }
 
-// Term is a value of JSON as RabbitMQ's refusals show it, in the notation of Erlang.
+// Term formats a JSON value as in RabbitMQ's error texts, in Erlang notation.
 func Term(value json.RawMessage) string {
 	v, err := decode(value)
 	if err != nil {
@@ -41,7 +41,7 @@ func binary(s string) string {
 	return fmt.Sprintf("<<%q>>", s)
 }
 
-// terms are settings with their values.
+// terms formats settings with their values.
 func terms(keys []string, values map[string]any) string {
 	return "[" + joined(keys, func(key string) string { return "{" + binary(key) + "," + term(values[key]) + "}" }) + "]"
 }
@@ -54,7 +54,7 @@ func joined[T any](many []T, show func(T) string) string {
 	return strings.Join(shown, ",")
 }
 
-// decode reads a value of JSON with its numbers as they are written.
+// decode decodes a JSON value and keeps numbers as written.
 func decode(value json.RawMessage) (v any, err error) {
 	d := json.NewDecoder(strings.NewReader(string(value)))
 	d.UseNumber()

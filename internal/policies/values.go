@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/declareargs"
 )
 
-// Bounds of what numbers mean here; RabbitMQ's have none.
+// Bounds of numbers here; RabbitMQ has none.
 const (
 	maxNumber = math.MaxInt64
 	maxTimer  = 1 << 52 // ms; sums of such times stay in range
 )
 
-// whole is a number of JSON without fraction and exponent.
+// whole returns a JSON number without fraction and exponent.
 func whole(v any) (*big.Int, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -25,7 +25,7 @@ func whole(v any) (*big.Int, bool) {
 	return new(big.Int).SetString(n.String(), 10)
 }
 
-// integer is a valid number, at most as large as asked.
+// integer returns a valid number, limited to most.
 func integer(v any, most int64) int64 {
 	n, _ := whole(v)
 	if !n.IsInt64() {
@@ -46,7 +46,7 @@ func positive(v any) bool {
 
 func oneOrTwo(v any) bool { return v == json.Number("1") || v == json.Number("2") }
 
-// segment is a size of a stream's segments, at most 3 GB.
+// segment reports whether v is a valid segment size of a stream, at most 3 GB.
 func segment(v any) bool { return natural(v) && integer(v, maxNumber) <= 3_000_000_000 }
 
 func age(v any) bool {
@@ -60,7 +60,7 @@ func text(v any) bool {
 	return ok
 }
 
-// name is a text that can be the name of an exchange or a routing key.
+// name reports whether v can be the name of an exchange or a routing key.
 func name(v any) bool {
 	s, ok := v.(string)
 	return ok && len(s) <= message.MaxShortStr
@@ -73,7 +73,7 @@ func word(words ...string) func(any) bool {
 	}
 }
 
-// smaller is the smaller one of two valid numbers.
+// smaller returns the smaller of two valid numbers.
 func smaller(policy, operator any) any {
 	p, _ := whole(policy)
 	o, _ := whole(operator)

@@ -34,7 +34,7 @@ var (
 	ErrDeleted   = errors.New("the semaphore was deleted")
 	ErrNotEmpty  = errors.New("the semaphore has tasks")
 	ErrOrder     = errors.New("the order cannot change while there are tasks")
-	ErrInvalid   = errors.New("invalid value") // Error.Arg names it: active, try_release, lease, priority, key, task
+	ErrInvalid   = errors.New("invalid value") // Error.Arg is active, try_release, lease, priority, key, task
 	ErrTooMany   = errors.New("no memory for more tasks")
 	ErrDiskFull  = errors.New("no space on the disk for more tasks")
 	ErrNotActive = errors.New("the task does not run")
@@ -105,12 +105,12 @@ type Update struct {
 	Created bool // it was created
 }
 
-// Delete deletes a semaphore; each of its tasks gets the event Deleted. Needs configure. Errors:
+// Delete deletes a semaphore. Each of its tasks gets the event Deleted. Needs configure. Errors:
 // ErrNotEmpty.
 type Delete struct {
 	Of
 	IfEmpty bool
-	Missing bool // out: the semaphore did not exist, which is no error
+	Missing bool // result: the semaphore did not exist, which is no error
 }
 
 // Entry is a task to enqueue.
@@ -126,8 +126,8 @@ type Entry struct {
 type Enqueue struct {
 	Of
 	Entries []Entry
-	States  []State // after the transitions that followed at once
-	Added   int     // how many are new
+	States  []State // the states after the immediate transitions
+	Added   int     // number of new tasks
 }
 
 // Release removes tasks from the semaphore, running or waiting. Missing tasks are no error. Needs
@@ -165,7 +165,7 @@ type Page struct {
 	Limit  int                // maximum number of tasks; 0: 100
 	Only   []semaphore.Status // empty: all
 	States []State
-	Next   int // From of the next page, 0: this was the last
+	Next   int // From of the next page; 0: this was the last page
 }
 
 // Scan lists tasks in no particular order and tolerates concurrent changes: a task that exists
@@ -190,31 +190,31 @@ type Expect struct {
 	Holds func(i Info, there bool, s State) bool
 }
 
-// Event is a durable change as a watcher sees it.
+// Event is a durable change as reported to a watcher.
 type Event struct {
 	VHost, Key string
-	Event      semaphore.Event // 0: the task was enqueued, got another priority or was released; or the event concerns the semaphore itself
-	Task       semaphore.Task  // after the event; of a removed task its last state
+	Event      semaphore.Event // 0: no transition (enqueued, changed, released, or of the semaphore)
+	Task       semaphore.Task  // after the event; for a removed task its last state
 	Was        semaphore.Task  // before the event; without ID: it did not exist
-	Info       *Info           // set if the event concerns the semaphore itself and no task: it was created, changed or (Gone) deleted
-	Gone       bool            // it does not exist any more
+	Info       *Info           // set if the semaphore was created, changed or (Gone) deleted
+	Gone       bool            // the task or semaphore no longer exists
 	Seq        uint64          // number of the transition in the semaphore, in log order; 0 when Event is 0
 	Time       int64           // unix ms
 
 	of *sem
 }
 
-// WatchOptions say which events a watcher gets.
+// WatchOptions select the events that a watcher gets.
 type WatchOptions struct {
-	Key    string // "": all that the user may read
-	Prefix bool   // all whose key begins with Key
-	Task   string // "": all
-	All    bool   // also events that are no transition (Event 0)
+	Key    string // "": all semaphores that the user may read
+	Prefix bool   // all semaphores whose key begins with Key
+	Task   string // "": all tasks
+	All    bool   // also events that are not transitions (Event 0)
 }
 
-// Group is what is committed atomically with the changes.
+// Group is committed atomically with the changes.
 type Group struct {
-	Commands []broker.Command // run before the changes as by Session.DoAll; a condition among them that does not hold rejects the changes
+	Commands []broker.Command // run before the changes; a failed condition rejects the changes
 	Tx       *broker.Tx       // or a transaction to commit
-	Must     bool             // a change that fails rejects the whole group
+	Must     bool             // a failed change rejects the whole group
 }

@@ -63,7 +63,7 @@ func (c *Create) do(r *round) error {
 	return nil
 }
 
-// mayCreate reports whether another semaphore can be created. Errors: catalog.ErrVHostNotFound (the
+// mayCreate checks that another semaphore can be created. Errors: failure.ErrVHostNotFound (the
 // session outlived its virtual host), those of room.
 func (r *round) mayCreate() error {
 	if vhost := r.vhost(); !r.m.b.HasVHost(vhost) {
@@ -151,8 +151,7 @@ func (s *sem) lacks(entries []Entry) bool {
 	})
 }
 
-// enqueue adds a task or changes its settings. Enqueueing again counts as a sign of life: the lease
-// restarts.
+// enqueue adds a task or changes its settings. Enqueueing a task again renews its lease.
 func (r *round) enqueue(s *sem, e *Entry) (added bool) {
 	was, there := s.state.Get(e.Task)
 	task := was
@@ -198,7 +197,7 @@ func (c *Renew) do(r *round) error {
 }
 
 // renew restarts the lease of a running task. It is not logged: after a start every lease has its
-// full time.
+// full duration again.
 func (r *round) renew(s *sem, id string) bool {
 	t, ok := s.state.Get(id)
 	if !ok || t.Status == semaphore.Wait {
@@ -225,8 +224,8 @@ func (c *Expect) do(r *round) error {
 	return nil
 }
 
-// room reports whether there is memory for n more bytes and space on the disk. Changes that free
-// memory do not ask it. Errors: ErrTooMany, ErrDiskFull.
+// room checks that there is memory for n more bytes and space on the disk. Changes that free memory
+// do not call it. Errors: ErrTooMany, ErrDiskFull.
 func (r *round) room(n int64) error {
 	if a := r.m.b.Alarm(); a != nil && a.Reason == broker.LowOnDisk {
 		return &failure.Error{Err: ErrDiskFull, Kind: "semaphore"}

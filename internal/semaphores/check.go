@@ -30,7 +30,7 @@ func noTask(s *broker.Session, task string) error {
 	return &failure.Error{Err: ErrNoTask, Kind: "task", Name: task, VHost: s.VHost(), User: s.User}
 }
 
-// shorten returns a name as error texts show it.
+// shorten shortens a name for error texts.
 func shorten(name string) string {
 	name = strings.ToValidUTF8(name, "?")
 	if utf8.RuneCountInString(name) > 80 {
@@ -58,7 +58,7 @@ func CheckTask(task string) error {
 	return nil
 }
 
-// wrong returns what is wrong with a name, "" if nothing is.
+// wrong returns what is wrong with a name, or "" if it is valid.
 func wrong(name string, most int) string {
 	switch {
 	case name == "":
@@ -73,7 +73,7 @@ func wrong(name string, most int) string {
 	return ""
 }
 
-// checkTasks validates the tasks of a change. Errors: ErrInvalid, catalog.ErrTooLarge.
+// checkTasks validates the tasks of a change. Errors: ErrInvalid, failure.ErrTooLarge.
 func checkTasks(key string, tasks []string) error {
 	if err := checkCount(key, len(tasks)); err != nil {
 		return err

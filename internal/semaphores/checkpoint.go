@@ -11,8 +11,8 @@ import (
 const checkpointStep = 4096
 
 // Freeze implements statemachine.Machine. It blocks nothing: the checkpoint is written in steps
-// between batches of the log, and later changes are behind it in the log and replayed onto it.
-// Everything a step sees is durable.
+// between batches of the log. Later changes follow the checkpoint in the log and are replayed onto
+// it. Everything a step sees is durable.
 func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,8 +23,8 @@ func (m *Manager) Freeze() (size int64, write func(io.Writer) error) {
 // checkpoint is a checkpoint being written.
 type checkpoint struct {
 	m    *Manager
-	all  []*sem // that existed at the beginning and are not written yet
-	from uint32 // where the scan of the first one's tasks continues; 0: not begun
+	all  []*sem // existed at the beginning and are not written yet
+	from uint32 // where the scan of the first semaphore's tasks continues; 0: not begun
 	b    []byte
 }
 

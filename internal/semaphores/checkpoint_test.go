@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// again rebuilds a manager from a checkpoint and the log behind it.
+// again rebuilds a manager from a checkpoint and the log after it.
 func (n *node) again(image []byte, log [][]byte) *Manager {
 	n.Helper()
 	m := New(Options{})
@@ -26,8 +26,8 @@ func (n *node) again(image []byte, log [][]byte) *Manager {
 	return m
 }
 
-// A checkpoint may see tasks that were added after the order changed, of a semaphore whose header
-// it wrote before.
+// A checkpoint may contain tasks that were added after the order changed, in a semaphore whose
+// header was written before.
 func TestCheckpointWhileTheOrderChanges(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.step = 7
@@ -57,8 +57,8 @@ func TestCheckpointWhileTheOrderChanges(t *testing.T) {
 	n.close()
 }
 
-// A checkpoint may begin while a log batch is in flight. That batch is behind it in the log and may
-// have created semaphores that it sees.
+// A checkpoint may begin while a log batch is in flight. That batch follows it in the log, and may
+// have created semaphores that the checkpoint contains.
 func TestCheckpointBesideAGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)
@@ -66,7 +66,7 @@ func TestCheckpointBesideAGroup(t *testing.T) {
 	var write func(io.Writer) error
 	n.spy.heard = func(entry []byte) {
 		if log = append(log, bytes.Clone(entry)); write == nil {
-			_, write = n.m.Freeze() // the entry's changes were made, and the log has the entry behind the checkpoint
+			_, write = n.m.Freeze() // the entry follows the checkpoint in the log
 		}
 	}
 	n.must(n.m.Do(n.s, &Create{Of: Of{Key: "new"}}, &Enqueue{Of: Of{Key: "new"}, Entries: []Entry{{Task: "a", Owner: 4}}}))
@@ -113,7 +113,7 @@ func TestReplayOfADeletion(t *testing.T) {
 	n.close()
 }
 
-// A batch that is rolled back while a checkpoint is written loses nothing from the checkpoint.
+// Rolling back a batch while a checkpoint is written does not affect the checkpoint.
 func TestCheckpointBesideAGroupKeptOut(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.step = 2

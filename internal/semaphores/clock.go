@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// clock starts rounds that no caller asked for: a lease ended, or a batch had no room for all
+// clock starts rounds that no caller requested: a lease has ended, or a batch had no room for all
 // transitions.
 type clock struct {
-	wake     chan struct{} // 1 slot
+	wake     chan struct{} // capacity 1
 	quit     chan struct{}
 	stopped  chan struct{}
 	started  bool // guarded by Manager.mu
@@ -26,7 +26,7 @@ func (c *clock) ring() {
 	}
 }
 
-// setClock makes the clock wake for the first end of a lease. m.mu is held.
+// setClock sets the clock to the first end of a lease. The caller holds m.mu.
 func (m *Manager) setClock() {
 	if first := m.table.ends.first(); first < m.alarm {
 		m.alarm = first
@@ -45,7 +45,7 @@ func (m *Manager) run() {
 			return
 		}
 		if due {
-			m.execute(&request{work: func(*round) {}}) // each round does what is due
+			m.execute(&request{work: func(*round) {}}) // each round does everything that is due
 			continue
 		}
 		timer.Reset(wait)
@@ -58,7 +58,7 @@ func (m *Manager) run() {
 	}
 }
 
-// next returns how long the clock may sleep. failed: the manager does nothing any more.
+// next returns how long the clock may sleep. failed reports that the manager has stopped.
 func (m *Manager) next() (wait time.Duration, due, failed bool) {
 	select {
 	case <-m.clock.quit:
@@ -73,8 +73,8 @@ func (m *Manager) next() (wait time.Duration, due, failed bool) {
 	return wait, len(m.table.due) > 0 || first != noEnd && wait <= 0, m.failed != nil
 }
 
-// Stop ends the manager's own activity: no transitions follow earlier changes any more. Call it
-// before the broker closes.
+// Stop ends the manager's own activity: no further transitions follow earlier changes. It must be
+// called before the broker closes.
 func (m *Manager) Stop() {
 	m.clock.stopping.Do(func() { close(m.clock.quit) })
 	m.mu.Lock()
@@ -85,16 +85,17 @@ func (m *Manager) Stop() {
 	}
 }
 
-// Stopped is closed when Stop begins. Goroutines that wait for a transition give up then.
+// Stopped returns a channel that is closed when Stop begins. Goroutines that wait for a transition
+// then give up.
 func (m *Manager) Stopped() <-chan struct{} { return m.clock.quit }
 
-// begin restarts the leases of running tasks, and applies the rule where a crash may have come
-// between batches of the log. m.mu is held.
+// begin restarts the leases of running tasks, and applies the rule where a crash may have
+// interrupted a change between batches of the log. The caller holds m.mu.
 func (m *Manager) begin() {
 	now := m.o.Now().UnixMilli()
 	for _, s := range m.table.sorted() {
 		if !m.b.HasVHost(s.vhost) {
-			m.table.later(s) // it was deleted, and the broker ended before all its tasks were removed
+			m.table.later(s) // deleted, but not all tasks were removed
 		}
 		m.table.settle(s)
 		m.table.begin(s, now)
@@ -105,7 +106,7 @@ func (m *Manager) begin() {
 	}
 }
 
-// begin restarts leases.
+// begin restarts the leases of running tasks.
 func (t *table) begin(s *sem, now int64) {
 	type end struct {
 		task   string
@@ -137,7 +138,8 @@ func (m *Manager) EndOwner(owner int64) error {
 	return nil
 }
 
-// endOwner ends as many tasks as the batch takes; more: some are left.
+// endOwner removes as many tasks of an owner as the batch can take. more reports whether some are
+// left.
 func (r *round) endOwner(owner int64) (more bool) {
 	for s := range r.m.table.owners[owner] { // a semaphore leaves the map with its last task
 		for _, id := range s.state.Owned(owner) {

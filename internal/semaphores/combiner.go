@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// combiner queues requests. One caller leads: it executes all waiting requests in one round, then
-// passes the lead to the first request that came meanwhile. So one batch of the log is in flight at
-// a time, and requests that come while it is share the next one.
+// combiner queues requests. One caller leads: it executes the waiting requests in one round, then
+// passes the lead to the first request that has arrived in the meantime. So only one batch of the
+// log is in flight at a time, and requests that arrive during it share the next one.
 type combiner struct {
 	mu      sync.Mutex
 	waiting []*request
@@ -20,20 +20,20 @@ type request struct {
 	s       *broker.Session
 	group   Group
 	changes []Change
-	// together: the rule is applied once, after all changes. Otherwise it is applied after each of
-	// them, as if each had come alone.
+	// together: the rule is applied once, after all changes. Otherwise it is applied after each
+	// change, as if each had come separately.
 	together bool
-	still    func() // instead: runs while no batch is in flight
+	still    func() // if set, runs instead while no batch is in flight
 	work     func(*round)
 	err      error
-	lead     chan bool // 1 slot; true: lead, false: the request is done
+	lead     chan bool // capacity 1; true: lead, false: the request is done
 }
 
 // alone reports whether the request needs a round of its own.
 func (q *request) alone() bool { return q.still != nil || !q.group.empty() }
 
-// large reports whether the request may fill a batch of the log by itself. It then begins a round:
-// if the batch is too large for the log, no other request fails with it.
+// large reports whether the request may fill a batch of the log by itself. Such a request begins a
+// round: if the batch is too large for the log, no other request fails with it.
 func (q *request) large() bool {
 	const each = MaxTaskBytes + 50 // maximum bytes of a fact
 	n := 0
@@ -51,7 +51,7 @@ func (q *request) large() bool {
 // maxRequests is the maximum number of requests in one round.
 const maxRequests = 1024
 
-// join queues a request. lead: the caller must lead.
+// join queues a request. lead reports whether the caller must lead.
 func (c *combiner) join(q *request) (lead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *combiner) take() []*request {
 	return batch
 }
 
-// requeue puts the requests that did not fit back to the front of the queue.
+// requeue returns the requests that did not fit to the front of the queue.
 func (c *combiner) requeue(rest []*request) {
 	if len(rest) == 0 {
 		return
@@ -101,7 +101,7 @@ func (c *combiner) passLead() {
 	c.waiting[0].lead <- true
 }
 
-// execute runs a request to its end.
+// execute runs a request and returns when it is done.
 func (m *Manager) execute(q *request) error {
 	q.lead = make(chan bool, 1)
 	if m.combiner.join(q) || <-q.lead {

@@ -33,7 +33,7 @@ func startOn(t *testing.T, fs vfs.FS) (*node, error) {
 	return n, nil
 }
 
-// end stops it, which fails on a failed file system.
+// end stops the node, which fails on a failed file system.
 func (n *node) end() error {
 	n.m.Stop()
 	n.s.Close()
@@ -67,7 +67,7 @@ func crashSteps() (steps []func(*node) error) {
 	}
 	for i := range 36 {
 		key, g := Of{Key: keys[rng.IntN(2)]}, groups[rng.IntN(len(groups))]
-		task := func() string { return strings.Repeat(fmt.Sprint("t", rng.IntN(5)), 20) } // long, so that a torn page can split what belongs together
+		task := func() string { return strings.Repeat(fmt.Sprint("t", rng.IntN(5)), 20) } // long: a torn page may split it
 		switch n := rng.IntN(10); {
 		case i == 20:
 			do(alone, &Delete{Of: key})
@@ -112,8 +112,8 @@ func (n *node) makeQueues() error {
 	return err
 }
 
-// state is everything observable: the semaphores, the messages of their events, and the messages
-// committed with them.
+// state returns everything observable: the semaphores, the messages of their events, and the
+// messages committed with them.
 func (n *node) state() string {
 	n.Helper()
 	var b strings.Builder
@@ -157,8 +157,8 @@ func (n *node) ready(q string) (all []string) {
 	return all
 }
 
-// liveOn runs the steps until one fails, which is the crash, and returns how many were answered.
-// after is called after each.
+// liveOn runs the steps until one fails, which is the crash, and returns how many were answered. It
+// calls after after each step.
 func liveOn(t *testing.T, fs vfs.FS, steps []func(*node) error, after func(*node)) (answered int) {
 	n, err := startOn(t, fs)
 	if err != nil {
@@ -183,13 +183,13 @@ func liveOn(t *testing.T, fs vfs.FS, steps []func(*node) error, after func(*node
 			answered++
 		}
 	}
-	n.end() // fails after the crash; the goroutines must end all the same
+	n.end() // fails after the crash, but the goroutines must end
 	return answered
 }
 
-// TestCrashAtEveryOperation makes each disk operation in turn the last one. After the restart there
-// is what was answered, or what was in flight as well, and each transition has the one message that
-// it had without a crash, in the same order.
+// TestCrashAtEveryOperation makes each disk operation in turn the last one. After the restart the
+// state contains what was answered, and possibly what was in flight. Each transition has the same
+// single message as without a crash, in the same order.
 func TestCrashAtEveryOperation(t *testing.T) {
 	var states []string
 	liveOn(t, vfs.NewMem(), crashSteps(), func(n *node) { states = append(states, n.state()) })

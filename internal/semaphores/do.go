@@ -18,11 +18,11 @@ func (g *Group) awaitRoom(s *broker.Session) error {
 	return s.ReserveAll(g.Commands...).Await()
 }
 
-// Do makes changes in order, and returns when they are durable; the Err of each says whether it
-// succeeded. The transitions that follow are decided at once and are durable with the changes as
-// far as one batch of the log takes them; the rest follows by itself. The caller must not hold a
-// lock that a sink or a confirmer takes. Errors, after which the outcome of every change is
-// unknown: catalog.ErrLogFailed, catalog.ErrClosed.
+// Do makes changes in order, and returns when they are durable. The Err of each change reports
+// whether it succeeded. The transitions that follow are decided at once, and are durable together
+// with the changes as far as they fit into one batch of the log; the rest follows automatically.
+// The caller must not hold a lock that a sink or a confirmer takes. After an error the outcome of
+// every change is unknown. Errors: failure.ErrLogFailed, failure.ErrClosed.
 func (m *Manager) Do(s *broker.Session, changes ...Change) error {
 	for {
 		n := together(changes)
@@ -35,10 +35,10 @@ func (m *Manager) Do(s *broker.Session, changes ...Change) error {
 
 // DoWith makes changes atomically with the rest of the group. The rule of each semaphore is applied
 // once, after all changes: a task that is released and enqueued again competes with the waiting
-// ones, and no other task starts in between. Looks are the exception: the rule is applied before a
-// look, so that it shows the result of the changes before it. Errors, after which nothing happened:
-// those of the group's required commands, of its transaction, with Must that of the first change
-// that failed; catalog.ErrTooLarge.
+// ones, and no other task starts in between. Reads are the exception: the rule is applied before a
+// read, so that it shows the result of the changes before it. After an error nothing has happened.
+// Errors: those of the group's required commands and of its transaction; with Must, that of the
+// first change that failed; failure.ErrTooLarge.
 func (m *Manager) DoWith(s *broker.Session, g Group, changes ...Change) error {
 	return m.do(s, g, true, changes)
 }
@@ -63,7 +63,7 @@ func (m *Manager) do(s *broker.Session, g Group, together bool, changes []Change
 		looks = looks && ok
 	}
 	s.Flush()
-	if err := g.awaitRoom(s); err != nil { // wait here, outside the round, so that no other request waits
+	if err := g.awaitRoom(s); err != nil { // outside the round: no other request waits
 		return err
 	}
 	switch {
@@ -77,7 +77,7 @@ func (m *Manager) do(s *broker.Session, g Group, together bool, changes []Change
 	return m.execute(&request{s: s, group: g, changes: todo, together: together})
 }
 
-// prepare does the part of a change that needs no round.
+// prepare does the part of a change that needs no round: permissions, validation, and the exchange.
 func (m *Manager) prepare(s *broker.Session, c Change) error {
 	key := c.of().Key
 	if err := s.May(c.needs(), "semaphore", key); err != nil {
@@ -107,7 +107,7 @@ func makes(c Change) bool {
 }
 
 // declare declares the exchange of the events before the first semaphore of a virtual host is
-// created. An existing exchange is left as it is.
+// created. An existing exchange is left unchanged.
 func (m *Manager) declare(s *broker.Session) error {
 	vhost := s.VHostID()
 	m.mu.Lock()
@@ -127,7 +127,7 @@ func (m *Manager) declare(s *broker.Session) error {
 	return op.DeclareExchange(catalog.ExchangeSpec{Name: Exchange, Type: "topic", Durable: true})
 }
 
-// counters count since the start.
+// counters holds counts since the start.
 type counters struct {
 	groups, changes atomic.Int64
 	transitions     [6]atomic.Int64 // by semaphore.Event
@@ -145,14 +145,14 @@ func (c *counters) count(r *round) {
 type Stats struct {
 	Semaphores  int
 	Tasks       int
-	Waiting     int              // of Tasks
-	Bytes       int64            // as Manager.Bytes
+	Waiting     int              // included in Tasks
+	Bytes       int64            // estimated memory, as returned by Manager.Bytes
 	Groups      int64            // log batches since the start
-	Changes     int64            // single steps in them
+	Changes     int64            // single steps in these batches
 	Transitions map[string]int64 // since the start, by event name
 }
 
-// Bytes is the estimated memory of semaphores and tasks.
+// Bytes returns the estimated memory of semaphores and tasks.
 func (m *Manager) Bytes() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

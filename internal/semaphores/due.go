@@ -23,7 +23,8 @@ func (r *round) decide(changes []Change) {
 	}
 }
 
-// settle applies the rule until nothing changes any more, or the batch is full: goOn does the rest.
+// settle applies the rule until nothing changes, or until the batch is full. In that case goOn does
+// the rest.
 func (r *round) settle(s *sem) {
 	if s.deleted {
 		r.m.table.later(s)
@@ -41,7 +42,7 @@ func (r *round) settle(s *sem) {
 	}
 }
 
-// goOn does what earlier batches had no room for, as far as this one has.
+// goOn continues what did not fit into earlier batches, as far as it fits into this one.
 func (r *round) goOn() {
 	t := &r.m.table
 	due := t.due

@@ -37,11 +37,11 @@ func TestRaiseInSteps(t *testing.T) {
 		n := open(t, vfs.NewMem())
 		n.listen()
 		n.fill("k", many)
-		n.m.Stop() // the rest must not follow by itself
+		n.m.Stop() // the rest must not follow automatically
 		active := many - 10
 		n.do(&Update{Of: Of{Key: "k"}, Settings: Settings{Active: &active}})
 		n.same("acquired at once", n.info("k").Acquired, roundTransitions)
-		n.enqueue("k", "x 1e9") // another change of the same semaphore, and a round with room for more
+		n.enqueue("k", "x 1e9") // another change, in a round with room for more
 		n = n.crash()
 		synctest.Wait()
 		i := n.info("k")
@@ -60,7 +60,7 @@ func TestRaiseInSteps(t *testing.T) {
 	})
 }
 
-// What the batches have no room for follows by itself, for each semaphore and whatever else is in
+// What does not fit into a batch follows automatically, for each semaphore and whatever else is in
 // the first batch.
 func TestTheRestFollows(t *testing.T) {
 	for name, group := range map[string]func(*node) Group{
@@ -87,7 +87,8 @@ func TestTheRestFollows(t *testing.T) {
 	}
 }
 
-// A task of a deleted semaphore gets Deleted even if its owner ends before the task is removed.
+// A task of a deleted semaphore gets the event Deleted even if its owner ends before the task is
+// removed.
 func TestOwnerOfDeletedEnds(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.m.Stop()
@@ -130,7 +131,7 @@ func TestDeleteInSteps(t *testing.T) {
 	})
 }
 
-// An owner with more tasks than a batch takes.
+// An owner may have more tasks than fit into one batch.
 func TestOwnerInSteps(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

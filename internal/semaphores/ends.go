@@ -6,10 +6,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/heap"
 )
 
-// noEnd is later than any end of a lease, in unix ms.
+// noEnd is later than the end of any lease, in unix ms.
 const noEnd = math.MaxInt64
 
-// ends are the semaphores with leases that end, ordered by the first end.
+// ends is a heap of the semaphores whose leases end, ordered by the earliest end.
 type ends struct{ heap.Heap[*sem, byEnd] }
 
 type byEnd struct{}
@@ -19,7 +19,7 @@ var _ heap.Order[*sem] = byEnd{}
 func (byEnd) Before(a, b *sem) bool   { return a.end < b.end }
 func (byEnd) Moved(s *sem, index int) { s.heap = index }
 
-// first is the earliest end of all, unix ms.
+// first returns the earliest end of all leases, in unix ms.
 func (e ends) first() int64 {
 	if len(e.Heap) == 0 {
 		return noEnd

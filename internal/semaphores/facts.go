@@ -41,7 +41,7 @@ var errFormat = errors.New("semaphores: malformed entry")
 // facts is an entry being built.
 type facts struct {
 	b  []byte
-	at *sem // the semaphore of the next facts
+	at *sem // the semaphore that the next facts concern
 }
 
 // about begins a fact about a semaphore.
@@ -57,7 +57,7 @@ func (f *facts) about(s *sem, kind byte) {
 }
 
 func (f *facts) create(s *sem) {
-	f.at = s // the fact itself says so
+	f.at = s // the fact itself sets the semaphore
 	f.about(s, factCreate)
 	f.b = appendIdentity(f.b, s)
 	f.b = appendConfig(f.b, s.state.Config())
@@ -141,10 +141,10 @@ type header struct {
 	nextSeq uint64
 }
 
-// reader reads facts.
+// reader decodes facts.
 type reader struct{ codec.Reader }
 
-// failure returns the first failure: the reader's own, or that the bytes are malformed.
+// failure returns the first error: of the reader, or that the bytes are malformed.
 func (r *reader) failure() error {
 	switch err := r.Err(); err {
 	case codec.ErrTruncated, codec.ErrVarint:
@@ -154,7 +154,7 @@ func (r *reader) failure() error {
 	}
 }
 
-// most reads a number and fails if it is above limit.
+// most reads a number and fails if it exceeds limit.
 func (r *reader) most(limit uint64) uint64 {
 	v := r.Uvarint()
 	if v > limit {

@@ -43,8 +43,8 @@ func samples(t testing.TB) (entries [][]byte, image []byte) {
 	return entries, image
 }
 
-// The bytes of docs/format/semaphores.md. They are on disk: this test must still pass with a newer
-// format.
+// TestFormat checks the bytes of docs/format/semaphores.md. They are on disk: this test must still
+// pass with a newer format.
 func TestFormat(t *testing.T) {
 	s := &sem{id: 5, vhost: catalog.VHostID{Name: "/", Made: 2}, key: "k", created: 300}
 	s.state = semaphore.New(semaphore.Config{Active: 2, TryRelease: 1, Ascending: true, Lease: 200})
@@ -74,7 +74,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Newer versions are rejected as such, and damage as damage.
+// Newer versions are rejected as unsupported, and damage as damage.
 func TestUnreadable(t *testing.T) {
 	var f facts
 	f.create(&sem{id: 7, vhost: catalog.VHostID{Name: "/"}, key: "behind", state: semaphore.New(semaphore.Config{})})
@@ -87,7 +87,7 @@ func TestUnreadable(t *testing.T) {
 	} {
 		m := New(Options{})
 		m.Apply(1, []byte(entry))
-		m.Apply(2, f.b) // nothing is applied after what could not be read
+		m.Apply(2, f.b) // nothing is applied after an unreadable entry
 		if len(m.table.byID) > 0 {
 			t.Errorf("%q: what is behind it was done", entry)
 		}
@@ -136,8 +136,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// skipChecked skips a fuzz test in builds with the tag invariants: these panic at two tasks with
-// one number, which no real log has and decoding does not look for.
+// skipChecked skips a fuzz test in builds with the tag invariants. They panic at two tasks with the
+// same number, which no real log contains and decoding does not check.
 func skipChecked(f *testing.F) {
 	if invariants.Enabled {
 		f.Skip("the invariants do not hold for arbitrary logs")
@@ -151,7 +151,7 @@ func sound(t *testing.T, m *Manager) {
 		seen := map[uint64]bool{}
 		for task := range s.state.From(1) {
 			if seen[task.Seq] {
-				return // no real log has two tasks with one number; their order is undefined
+				return // no real log has two tasks with the same number; their order is undefined
 			}
 			seen[task.Seq] = true
 		}

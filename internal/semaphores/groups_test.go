@@ -161,7 +161,7 @@ func TestLargeRequestBeginsARound(t *testing.T) {
 	n.close()
 }
 
-// While the disk is short of space nothing is added; existing tasks can be changed and released.
+// While the disk is low on space nothing is added. Existing tasks can be changed and released.
 func TestDiskShort(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

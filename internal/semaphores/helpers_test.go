@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// node is a broker with semaphores, and a session that may do everything.
+// node is a broker with semaphores, and a session with all permissions.
 type node struct {
 	*testing.T
 	fs *vfs.Mem
@@ -25,10 +25,10 @@ type node struct {
 	spy *spy
 }
 
-// spy sees what goes into the log.
+// spy records what goes into the log.
 type spy struct {
 	*Manager
-	heard func(entry []byte) // nil: it ignores entries
+	heard func(entry []byte) // nil: ignores entries
 }
 
 func (s *spy) Apply(index uint64, entry []byte) {
@@ -70,11 +70,11 @@ func (n *node) must(err error) {
 	}
 }
 
-// crash ends it as a power failure would, and restarts it from what may be left.
+// crash simulates a power failure and restarts the node from what is left on disk.
 func (n *node) crash(change ...func(*broker.Options, *Options)) *node {
 	n.Helper()
 	left := n.fs.CrashClone(rand.New(rand.NewPCG(1, 1)))
-	n.close() // for its goroutines; its files are not used any more
+	n.close() // for its goroutines; its files are no longer used
 	return open(n.T, left, change...)
 }
 
@@ -94,7 +94,7 @@ func (n *node) close() {
 	}
 }
 
-// do makes one change that must succeed.
+// do makes one change, which must succeed.
 func (n *node) do(c Change) {
 	n.Helper()
 	n.must(n.m.Do(n.s, c))
@@ -185,7 +185,7 @@ func (n *node) fails(err, want error) {
 	}
 }
 
-// hashOf is the hash of semaphores that rest.
+// hashOf returns the hash of idle semaphores.
 func hashOf(m *Manager) uint64 {
 	sum, _ := m.Sum()
 	return sum

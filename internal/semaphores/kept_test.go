@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A look shows nothing that may still be lost: it waits for the batch in flight, and looks again if
+// A read returns nothing that may still be lost: it waits for the batch in flight, and repeats if
 // that was rolled back.
 func TestLookWaits(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestLookWaits(t *testing.T) {
 	}
 }
 
-// Of a rejected request nothing is in the batch it would have shared: no fact, no event, no
+// A rejected request leaves nothing in the batch that it would have shared: no fact, no event, no
 // transition.
 func TestKeptOutOfASharedGroup(t *testing.T) {
 	n := open(t, vfs.NewMem())
@@ -76,7 +76,7 @@ func TestKeptOutOfASharedGroup(t *testing.T) {
 	n.close()
 }
 
-// With Must one change that fails rejects all, whatever its position and its error.
+// With Must a failed change rejects all, whatever its position and its error.
 func TestMust(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("mine", 1, 0)
@@ -100,8 +100,8 @@ func TestMust(t *testing.T) {
 	n.close()
 }
 
-// When the disk fails nothing is changed or shown any more; only the next start tells whether the
-// batch in flight is there.
+// When the disk fails, nothing is changed or returned any more. Only the next start shows whether
+// the batch in flight survived.
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())

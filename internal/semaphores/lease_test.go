@@ -40,7 +40,7 @@ func TestLeases(t *testing.T) {
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		n.enqueue("k", "long 2.5") // a sign of life; from now on it has the lease of the semaphore
+		n.enqueue("k", "long 2.5") // renewed, now with the semaphore's lease
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		n.shows("k", "long:ACQUIRED", "b:WAIT", "c:WAIT")
@@ -53,7 +53,7 @@ func TestLeases(t *testing.T) {
 		n.close()
 		time.Sleep(time.Hour)
 		n = open(t, n.fs)
-		time.Sleep(9 * time.Second) // the lease has its full time again
+		time.Sleep(9 * time.Second) // the lease has its full duration again
 		synctest.Wait()
 		n.shows("k", "b:ACQUIRED", "c:WAIT")
 		time.Sleep(time.Second)
@@ -87,7 +87,7 @@ func TestLeaseIsChanged(t *testing.T) {
 	})
 }
 
-// Each sign of life of a task restarts its lease with the length that it has then, even if shorter.
+// Each renewal of a task restarts its lease with its current duration, even if shorter.
 func TestSignsOfLife(t *testing.T) {
 	for name, live := range map[string]func(*node){
 		"renew":            func(n *node) { n.renew("k", "a") },
@@ -118,7 +118,7 @@ func TestOwners(t *testing.T) {
 	n.create("two", 9, 0)
 	n.do(&Enqueue{Of: Of{Key: "one"}, Entries: []Entry{{Task: "a", Owner: 7, Priority: 2}, {Task: "b", Owner: 7}, {Task: "c", Owner: 8}, {Task: "d", Owner: 7}}})
 	n.do(&Enqueue{Of: Of{Key: "two"}, Entries: []Entry{{Task: "a", Owner: 7}}})
-	n.enqueue("one", "d 0") // it has no owner any more
+	n.enqueue("one", "d 0") // it no longer has an owner
 	n.same("owned", len(n.m.Owned(7, 0)), 3)
 	n.same("owned, bounded", len(n.m.Owned(7, 2)), 2)
 	want := hashOf(n.m)

@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// List describes the semaphores of the session's virtual host that it may read and whose key
-// contains a text, in key order, after a key, at most limit. next is the last key, "" when there
-// are no more.
+// List returns the semaphores of the session's virtual host that it may read and whose key contains
+// the given text. It returns them in key order, beginning after the key after, at most limit. next
+// is the last key, or "" if there are no more.
 func (m *Manager) List(s *broker.Session, contains, after string, limit int) (all []Info, next string) {
 	limit = pageLimit(limit)
 	m.seen(func() {
@@ -45,7 +45,7 @@ func (m *Manager) ByID(s *broker.Session, id uint64) (i Info, ok bool) {
 	return i, ok
 }
 
-// Owners returns the owners of all current tasks, in no order.
+// Owners returns the owners of all current tasks, in no particular order.
 func (m *Manager) Owners() (all []int64) {
 	m.seen(func() {
 		all = make([]int64, 0, len(m.table.owners))
@@ -59,7 +59,8 @@ func (m *Manager) Owners() (all []int64) {
 // Ref names a task.
 type Ref struct{ VHost, Key, Task string }
 
-// Owned returns the tasks of an owner in all virtual hosts, at most limit (0: all), in no order.
+// Owned returns the tasks of an owner in all virtual hosts, at most limit (0: all), in no
+// particular order.
 func (m *Manager) Owned(owner int64, limit int) (all []Ref) {
 	m.seen(func() {
 		all = nil

@@ -23,14 +23,14 @@ func (r *round) log(what string, s *sem) {
 	}
 }
 
-// writeLog writes the recorded lines.
+// writeLog writes the recorded log lines.
 func (r *round) writeLog() {
 	for _, l := range r.lines {
 		r.m.log.Debug(l.what, "vhost", l.s.vhost.Name, "semaphore", l.s.key, "user", l.user)
 	}
 }
 
-// fail records that the manager can change nothing any more. m.mu is held.
+// fail records that the manager can no longer make changes. The caller holds m.mu.
 func (m *Manager) fail(err error) {
 	if m.failed != nil {
 		return
@@ -42,7 +42,7 @@ func (m *Manager) fail(err error) {
 	close(m.dead)
 }
 
-// ready reports whether the manager takes changes.
+// ready returns nil if the manager accepts changes.
 func (m *Manager) ready() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// The page size of one look, by default and at most.
+// The default and maximum page size of one read.
 const (
 	pageDefault = 100
 	pageMost    = 10_000
 )
 
-// looking is a read-only change. It can run without a round.
+// looking is a read-only change, which can run without a round.
 type looking interface {
 	Change
 	look(t *table, s *broker.Session) error
@@ -97,7 +97,7 @@ func pageLimit(n int) int {
 	return min(n, pageMost)
 }
 
-// look runs changes that are all looks, without a round. What they show is durable when it returns.
+// look runs changes that are all reads, without a round. Their results are durable when it returns.
 func (m *Manager) look(s *broker.Session, changes []Change) error {
 	return m.seen(func() {
 		for _, c := range changes {
@@ -106,7 +106,7 @@ func (m *Manager) look(s *broker.Session, changes []Change) error {
 	})
 }
 
-// seen runs fn on the table, and again if what it saw was rolled back.
+// seen runs fn on the table, and runs it again if the state that it read was rolled back.
 func (m *Manager) seen(fn func()) error {
 	for {
 		m.mu.Lock()

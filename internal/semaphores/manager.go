@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// Options configure a Manager. The zero value of a field is its default.
+// Options configures a Manager. The zero value of a field is its default.
 type Options struct {
-	MaxBytes int64 // memory for tasks; new ones are rejected beyond; 0: no limit
+	MaxBytes int64 // memory for tasks, beyond which new ones are rejected; 0: no limit
 	Logger   *slog.Logger
-	Now      func() time.Time // time.Now
+	Now      func() time.Time // default: time.Now
 }
 
 // Manager holds all semaphores of a broker. It is a state machine of the broker's log; any
@@ -30,21 +30,21 @@ type Manager struct {
 	watchers watchers // get the events
 	counters counters
 
-	// These belong to the combiner's leader.
-	n       uint64          // number of the round
-	r       round           // the current round, and its buffers for the next one
+	// The fields below belong to the combiner's leader.
+	n       uint64          // number of the current round
+	r       round           // the current round, and buffers for the next one
 	session *broker.Session // publishes the events of rounds; nil before the first
 
 	// mu is held while the state is changed or read, but not while a batch is written to the log.
-	// Order: mu, then watchers.mu. Nothing in the broker that blocks is called under it.
+	// Lock order: mu, watchers.mu. No blocking function of the broker is called while it is held.
 	mu     sync.Mutex
 	b      *broker.Broker // nil until Start
 	table  table
-	flight *flight       // changes that are not durable yet; nil: none
-	failed error         // why nothing can be changed any more
-	dead   chan struct{} // closed with failed
-	broken error         // what was wrong with an entry or a checkpoint
-	alarm  int64         // unix ms the clock is set for
+	flight *flight       // changes that are not durable yet; nil if there are none
+	failed error         // why no further changes can be made
+	dead   chan struct{} // closed when failed is set
+	broken error         // error in a log entry or a checkpoint
+	alarm  int64         // time the clock is set for, in unix ms
 
 	clock clock
 }
@@ -62,8 +62,8 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Start makes the manager take changes, through b, which has recovered, and restarts all leases.
-// Errors: what was wrong with the log.
+// Start makes the manager accept changes through b, which must have recovered, and restarts all
+// leases. It returns the error that the log had, if any.
 func (m *Manager) Start(b *broker.Broker) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +78,7 @@ func (m *Manager) Start(b *broker.Broker) error {
 	return nil
 }
 
-// Err is what was wrong with the log, and what Start would return; nil: nothing.
+// Err returns the error that the log had, which Start would return, or nil.
 func (m *Manager) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *Manager) Err() error {
 }
 
 // Apply implements statemachine.Machine. The changes of an entry that this process wrote are
-// already made: it only tells the watchers.
+// already made: then Apply only notifies the watchers.
 func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.mu.Lock()
 	f := m.flight
@@ -99,8 +99,8 @@ func (m *Manager) Apply(_ uint64, entry []byte) {
 	m.watchers.tell(f.events)
 }
 
-// Sum is a hash, equal for equal semaphores; ok is false while changes are made that the log does
-// not have yet.
+// Sum returns a hash, which is equal for equal semaphores. ok is false while changes are made that
+// are not in the log yet.
 func (m *Manager) Sum() (sum uint64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,7 +42,7 @@ func TestLife(t *testing.T) {
 	n.close()
 }
 
-// The log says at debug level which user created, changed and deleted a semaphore, once that is
+// The log records at debug level which user created, changed and deleted a semaphore, once that is
 // durable.
 func TestLog(t *testing.T) {
 	var out bytes.Buffer

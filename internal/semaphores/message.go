@@ -37,7 +37,7 @@ func body(e *Event, name, status string) []byte {
 		Seq      uint64  `json:"seq"`
 	}{e.Key, e.Task.ID, name, status, e.Task.Priority, e.Seq})
 	if err != nil {
-		panic(err) // strings and finite numbers: cannot happen
+		panic(err) // cannot happen with strings and finite numbers
 	}
 	return b
 }

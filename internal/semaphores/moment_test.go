@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// An atomic request applies the rule once; the same changes made one by one apply it after each.
+// An atomic request applies the rule once. The same changes made one by one apply it after each.
 func TestRuleIsAskedOncePerMoment(t *testing.T) {
 	releaseAndEnqueue := func(task string) []Change {
 		return []Change{&Release{Of: Of{Key: "k"}, Tasks: []string{"a"}}, &Enqueue{Of: Of{Key: "k"}, Entries: entries(task)}}
@@ -51,8 +51,8 @@ func TestRuleIsAskedOncePerMoment(t *testing.T) {
 	}
 }
 
-// The changes of an atomic request return the result of all of them, and a request that fails
-// leaves nothing for the rule to do.
+// The changes of an atomic request return the combined result, and a failed request leaves nothing
+// for the rule to do.
 func TestAnswersOfOneMoment(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

@@ -16,11 +16,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// model is the expected behaviour of the manager: the rule applied after each change, without log,
+// model is the expected behavior of the manager: the rule applied after each change, without log,
 // batches and steps.
 type model struct {
 	states map[string]*semaphore.State
-	seqs   map[string]uint64 // of events, of the semaphore that has the key now
+	seqs   map[string]uint64 // of events, for the semaphore that currently has the key
 	events []string
 }
 
@@ -97,15 +97,15 @@ func (m *model) delete(key string) {
 	delete(m.states, key)
 }
 
-// twins is the manager and its model.
+// twins is the manager with its model.
 type twins struct {
 	*node
 	model
 	rand *rand.Rand
 }
 
-// TestRandom makes random changes, rollbacks and restarts, and compares statuses after each and all
-// events at the end. SEMAPHORE_SEED and SEMAPHORE_STEPS ask for another or a longer run.
+// TestRandom makes random changes, rollbacks and restarts, and compares the statuses after each and
+// all events at the end. SEMAPHORE_SEED and SEMAPHORE_STEPS select another or a longer run.
 func TestRandom(t *testing.T) {
 	seeds, steps := []uint64{1, 2, 3}, 600
 	if s, err := strconv.ParseUint(os.Getenv("SEMAPHORE_SEED"), 10, 64); err == nil {

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// recordAlone makes the round durable, with its events. It is exempt from publisher flow control:
-// there is one such batch at a time, and a release is what frees memory elsewhere.
+// recordAlone makes the round durable with its events. It is exempt from publisher flow control:
+// there is one such batch at a time, and a release frees memory elsewhere.
 func (r *round) recordAlone() error {
 	if s := r.session(); s != nil {
 		return s.DoAll(append([]broker.Command{r.entry()}, commands(r.publishes())...)...)
@@ -19,8 +19,8 @@ func (r *round) recordAlone() error {
 	return err
 }
 
-// session publishes the events of rounds. It is nil if there is no virtual host for it: then
-// nothing receives events either.
+// session returns the session that publishes the events of rounds. It is nil if its virtual host
+// does not exist: then nothing receives events either.
 func (r *round) session() *broker.Session {
 	for i := 0; r.m.session == nil && i < len(r.touched); i++ {
 		r.m.session, _ = r.m.b.Operate(r.touched[i].vhost.Name)
@@ -29,7 +29,7 @@ func (r *round) session() *broker.Session {
 }
 
 // recordWith makes the round durable together with the rest of the request's group. kept reports
-// whether it is in the log.
+// whether the round is in the log.
 func (r *round) recordWith(q *request) (err error, kept bool) {
 	if q.group.Tx != nil {
 		return r.commit(q.group.Tx)
@@ -87,7 +87,7 @@ func commands(publishes []*broker.ServerPublish) []broker.Command {
 	return all
 }
 
-// fatal reports whether the broker takes no writes any more.
+// fatal reports whether the broker accepts no further writes.
 func fatal(err error) bool {
 	return errors.Is(err, failure.ErrLogFailed) || errors.Is(err, failure.ErrClosed)
 }

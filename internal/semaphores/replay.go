@@ -12,8 +12,8 @@ import (
 var errUnsupported = store.ErrUnsupportedFormat
 
 // replay applies a log entry. A fact records a result, not a difference: a checkpoint written
-// beside changes may contain some that are behind it in the log, and what they concern may already
-// be gone.
+// during changes may contain changes that follow it in the log, and what they concern may already
+// be deleted.
 func (m *Manager) replay(entry []byte) {
 	if m.broken != nil {
 		return
@@ -27,7 +27,7 @@ func replayEntry(t *table, entry []byte) error {
 	var r reader
 	r.Reset(entry)
 	r.version()
-	var at *sem // nil: it is gone
+	var at *sem // nil: it no longer exists
 	for r.Len() > 0 {
 		kind := r.Uint8()
 		switch kind {
@@ -45,7 +45,7 @@ func replayEntry(t *table, entry []byte) error {
 	return r.failure()
 }
 
-// replayFact applies a fact about a semaphore that may be gone.
+// replayFact applies a fact about a semaphore, which is nil if it no longer exists.
 func replayFact(t *table, r *reader, kind byte, s *sem) {
 	switch kind {
 	case factConfigure:
@@ -78,7 +78,7 @@ func replayFact(t *table, r *reader, kind byte, s *sem) {
 	}
 }
 
-// created adds a semaphore, unless the checkpoint had it.
+// created adds a semaphore, unless the checkpoint contained it.
 func (t *table) created(r *reader) *sem {
 	s, c := r.identity(), r.config()
 	if r.Err() != nil {
@@ -100,8 +100,8 @@ func loading(c semaphore.Config) *semaphore.State {
 	return s
 }
 
-// configured sets the settings of a semaphore. If the checkpoint contains later tasks, the order
-// may have to change under them.
+// configured sets the settings of a semaphore. If the checkpoint contains later tasks, their order
+// may have to change.
 func (t *table) configured(s *sem, c semaphore.Config) {
 	if s.state.Configure(c) == nil {
 		return
@@ -128,7 +128,7 @@ func (t *table) transition(r *reader, s *sem, e semaphore.Event, seq uint64, id 
 		t.setStatus(s, id, semaphore.Acquired, 0)
 	case semaphore.EventTryRelease:
 		t.setStatus(s, id, semaphore.TryRelease, 0)
-	case semaphore.EventExpired: // the semaphore stays: its deletion may come from a checkpoint that was ahead of the log
+	case semaphore.EventExpired: // the semaphore stays: the checkpoint may be ahead
 		t.take(s, id)
 	case semaphore.EventDeleted:
 		if t.take(s, id); s.state.Len() == 0 {
@@ -146,13 +146,13 @@ const (
 	partTask      = 2
 )
 
-// mostPart is above the size of any part of a checkpoint: a few numbers and names.
+// mostPart is an upper bound of the size of any part of a checkpoint: a few numbers and names.
 const mostPart = 2048
 
 // restore reads a checkpoint part by part.
 func (m *Manager) restore(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 64<<10)
-	part, _ := in.Peek(1) // nothing to read is a version that cannot be read
+	part, _ := in.Peek(1) // an empty file is a version that cannot be read
 	var r reader
 	r.Reset(part)
 	r.version()
@@ -169,8 +169,8 @@ func (m *Manager) restore(from io.Reader) error {
 	return r.failure()
 }
 
-// part reads a part of a checkpoint. at is the semaphore of the part; next is that of the next
-// part; ended: it was the last part.
+// part reads a part of a checkpoint. at is the semaphore of the part, next that of the next part.
+// ended reports that it was the last part.
 func (t *table) part(r *reader, at *sem) (next *sem, ended bool) {
 	switch kind := r.Uint8(); kind {
 	case partEnd:

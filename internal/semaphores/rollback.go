@@ -2,14 +2,14 @@ package semaphores
 
 import "fiveways.dev/fiveways/internal/core/semaphore"
 
-// rollbackEntry says how to revert one step of a round.
+// rollbackEntry describes how to revert one step of a round.
 type rollbackEntry struct {
 	kind   stepKind
 	s      *sem
-	task   semaphore.Task   // its state before; for addStep its ID and the previous next number
+	task   semaphore.Task   // its previous state; for addStep its ID and the previous next number
 	config semaphore.Config // before the step
 	events uint64           // before the step
-	slot   uint32           // of a removed task: where it was
+	slot   uint32           // previous slot of a removed task
 }
 
 type stepKind uint8

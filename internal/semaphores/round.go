@@ -4,7 +4,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// A batch of the log takes at most this much; what is left is done in the next round.
+// Limits of one batch of the log. The rest is done in the next round.
 const (
 	roundTransitions = 1000
 	roundBytes       = 256 << 10
@@ -16,7 +16,7 @@ type round struct {
 	m           *Manager
 	n           uint64
 	now         int64    // unix µs
-	q           *request // the current one
+	q           *request // the current request
 	facts       facts
 	rollbackLog []rollbackEntry
 
@@ -27,15 +27,15 @@ type round struct {
 	lines       []logLine
 }
 
-// flight is a batch on its way to the log.
+// flight is a batch that is being written to the log.
 type flight struct {
 	n          uint64
 	events     []Event
-	done       chan struct{} // closed when it is durable or rolled back
+	done       chan struct{} // closed when the batch is durable or rolled back
 	rolledBack bool
 }
 
-// round executes requests, as many as fit, and returns how many. When it returns they are durable,
+// round executes as many requests as fit, and returns how many. When it returns, they are durable
 // or their err is set.
 func (m *Manager) round(batch []*request) (done int) {
 	m.mu.Lock()
@@ -72,7 +72,7 @@ func (m *Manager) round(batch []*request) (done int) {
 // spareMost is the capacity, in steps, up to which buffers are kept for the next round.
 const spareMost = 4 * roundTransitions
 
-// begin starts a round. m.mu is held.
+// begin starts a round. The caller holds m.mu.
 func (r *round) begin(m *Manager) {
 	m.n++
 	r.m, r.n, r.now = m, m.n, m.o.Now().UnixMicro()
@@ -91,8 +91,8 @@ func (r *round) end() {
 	*r = spare
 }
 
-// doAll executes requests, as many as fit, and what is due. A request that may be rolled back
-// because of the rest of its group gets a round of its own.
+// doAll executes as many requests as fit, and everything that is due. A request that may be rolled
+// back because of the rest of its group gets a round of its own.
 func (r *round) doAll(batch []*request) (done int) {
 	if batch[0].alone() {
 		r.do(batch[0])
@@ -146,7 +146,7 @@ func (r *round) do(q *request) {
 	}
 }
 
-// depart marks the changes as in flight; nil: there are none. m.mu is held.
+// depart marks the changes as in flight. It returns nil if there are none. The caller holds m.mu.
 func (r *round) depart() *flight {
 	r.follow()
 	if len(r.facts.b) == 0 {
@@ -157,8 +157,8 @@ func (r *round) depart() *flight {
 	return f
 }
 
-// record makes the batch durable, with the rest of the request's group. kept reports whether it is
-// in the log.
+// record makes the batch durable, together with the rest of the request's group. kept reports
+// whether the batch is in the log.
 func (r *round) record(batch []*request, f *flight) (err error, kept bool) {
 	if len(batch) == 1 && !batch[0].group.empty() && batch[0].err == nil {
 		batch[0].err, kept = r.recordWith(batch[0])
@@ -175,7 +175,7 @@ func (r *round) record(batch []*request, f *flight) (err error, kept bool) {
 	return err, err == nil
 }
 
-// arrive ends the flight: a batch that is not in the log is rolled back. m.mu is held.
+// arrive ends the flight. A batch that is not in the log is rolled back. The caller holds m.mu.
 func (r *round) arrive(f *flight, err error, kept bool) {
 	m := r.m
 	m.flight = nil
@@ -206,7 +206,7 @@ func (r *round) follow() {
 	r.m.setClock()
 }
 
-// mark is a point of a round that it can be rolled back to.
+// mark is a point of a round to which it can be rolled back.
 type mark struct {
 	rollbackLog, facts, events, transitions, lines int
 	at                                             *sem
@@ -216,7 +216,7 @@ func (r *round) mark() mark {
 	return mark{len(r.rollbackLog), len(r.facts.b), len(r.events), r.transitions, len(r.lines), r.facts.at}
 }
 
-// rollBack reverts what was done since a mark.
+// rollBack reverts the steps since a mark.
 func (r *round) rollBack(to mark) {
 	for i := len(r.rollbackLog) - 1; i >= to.rollbackLog; i-- {
 		r.rollbackLog[i].revert(&r.m.table)
@@ -225,10 +225,10 @@ func (r *round) rollBack(to mark) {
 	r.transitions, r.facts.at, r.undecided = to.transitions, to.at, r.undecided[:0]
 }
 
-// vhost is that of the current request.
+// vhost returns the virtual host of the current request.
 func (r *round) vhost() catalog.VHostID { return r.q.s.VHostID() }
 
-// user is that of the current request.
+// user returns the user of the current request.
 func (r *round) user() string { return r.q.s.User }
 
 // find returns the semaphore of a key. Errors: ErrNotFound.

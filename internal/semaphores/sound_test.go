@@ -61,7 +61,7 @@ func (n *node) sound(m *Manager) {
 	n.same("ends", len(t.ends.Heap), ending)
 }
 
-// Counts stay right through any changes, also of tasks with leases and owners.
+// Counts stay correct through all changes, also of tasks with leases and owners.
 func TestCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem(), smallLog)
@@ -77,7 +77,7 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// A checkpoint written during changes, plus the log behind it up to any later crash, gives the same
+// A checkpoint written during changes, plus the log after it up to any later crash, gives the same
 // state as the log alone.
 func TestCheckpointBesideChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestCheckpointBesideChanges(t *testing.T) {
 			}
 			var image bytes.Buffer
 			n.must(write(&changing{w: &image, change: func() {
-				end = logged() // all that the steps before this write have seen
+				end = logged() // everything that the steps before this write have seen
 				change()
 			}}))
 			for range 20 {

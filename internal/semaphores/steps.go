@@ -2,7 +2,8 @@ package semaphores
 
 import "fiveways.dev/fiveways/internal/core/semaphore"
 
-// The single steps of a round. Each adds to the rollback log, to the log's facts and to the events.
+// The single steps of a round. Each adds to the rollback log, to the facts of the log entry and to
+// the events.
 
 // touch marks a semaphore as changed.
 func (r *round) touch(s *sem) {
@@ -12,7 +13,7 @@ func (r *round) touch(s *sem) {
 	}
 }
 
-// tell records an event, for watchers and, if it is a transition, for queues.
+// tell records an event for watchers and, if it is a transition, for the exchange.
 func (r *round) tell(s *sem, e Event) {
 	if e.Event == 0 && !r.m.watchers.any() {
 		return
@@ -51,7 +52,7 @@ func (r *round) configure(s *sem, c semaphore.Config) error {
 	return nil
 }
 
-// delete frees the key of a semaphore; goOn removes its tasks.
+// delete frees the key of a semaphore. goOn removes its tasks.
 func (r *round) delete(s *sem) {
 	info := s.info()
 	s.deleted = true
@@ -67,7 +68,7 @@ func (r *round) delete(s *sem) {
 	r.forget(s)
 }
 
-// drop removes a semaphore with all its tasks, and tells only watchers.
+// drop removes a semaphore with all its tasks, and reports that only to watchers.
 func (r *round) drop(s *sem) {
 	info := s.info()
 	r.facts.drop(s)
@@ -81,7 +82,7 @@ func (r *round) forget(s *sem) {
 	r.rollbackLog = append(r.rollbackLog, rollbackEntry{kind: forgetStep, s: s})
 }
 
-// put sets a task. was is its previous state, without a name if it did not exist.
+// put sets a task. was is its previous state, and has no name if the task did not exist.
 func (r *round) put(s *sem, task, was semaphore.Task) {
 	next := s.state.NextSeq()
 	if r.m.table.put(s, task) {
@@ -95,7 +96,7 @@ func (r *round) put(s *sem, task, was semaphore.Task) {
 	r.tell(s, Event{Task: task, Was: was})
 }
 
-// remove removes a task. ok: it existed.
+// remove removes a task and reports whether it existed.
 func (r *round) remove(s *sem, id string) (ok bool) {
 	slot := s.state.Slot(id)
 	was, ok := r.m.table.take(s, id)
@@ -143,7 +144,7 @@ func (r *round) transition(s *sem, id string, e semaphore.Event) {
 	r.tell(s, Event{Event: e, Task: task, Was: was, Gone: gone, Seq: s.events})
 }
 
-// until returns when a task's lease ends if it begins now; 0: never.
+// until returns when a task's lease ends if it begins now, in unix ms; 0: never.
 func (r *round) until(s *sem, t *semaphore.Task) int64 {
 	if lease := s.lease(t); lease > 0 {
 		return r.now/1000 + lease

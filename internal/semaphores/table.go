@@ -19,8 +19,8 @@ type sem struct {
 	created int64 // unix ms
 	state   *semaphore.State
 	events  uint64 // number of the last transition
-	round   uint64 // the last one that changed it
-	deleted bool   // its key is free, its tasks are being removed
+	round   uint64 // number of the last round that changed it
+	deleted bool   // its key is free, and its tasks are being removed
 	waiting bool   // it is in table.due
 	bytes   int64  // as counted in table.bytes
 
@@ -45,7 +45,7 @@ func (s *sem) look(id string) State {
 	return State{Task: t, Found: true, Position: s.state.Position(id)}
 }
 
-// lease is how long a task may run without renewal, in ms; 0: for ever.
+// lease returns how long a task may run without renewal, in ms; 0: forever.
 func (s *sem) lease(t *semaphore.Task) int64 {
 	if t.Lease > 0 {
 		return t.Lease
@@ -53,23 +53,23 @@ func (s *sem) lease(t *semaphore.Task) int64 {
 	return s.state.Config().Lease
 }
 
-// keys are the semaphores of a virtual host, in key order.
+// keys holds the semaphores of a virtual host, in key order.
 type keys = btree.Map[string, *sem]
 
 // table holds all semaphores and their indexes. Live changes and replayed facts use the same
 // methods.
 type table struct {
-	byID   map[uint64]*sem // includes deleted ones that still have tasks
+	byID   map[uint64]*sem // includes deleted semaphores that still have tasks
 	byKey  map[catalog.VHostID]*keys
-	owners map[int64]map[*sem]int // how many tasks each owner has in each semaphore
+	owners map[int64]map[*sem]int // number of tasks of each owner in each semaphore
 	lastID uint64
-	bytes  int64 // estimated memory of all
+	bytes  int64 // estimated memory of all semaphores
 	tasks  int
 	ends   ends
-	due    []*sem // the rule must run, or tasks of a deleted one must be removed
+	due    []*sem // the rule must run, or tasks of a deleted semaphore must be removed
 }
 
-// semBytes is the estimated memory of a semaphore beside its tasks: itself, its key, its index
+// semBytes is the estimated memory of a semaphore without its tasks: the struct, its key, its index
 // entries.
 const semBytes = 400
 
@@ -100,14 +100,14 @@ func (t *table) add(s *sem) {
 	}
 }
 
-// weigh updates the memory that the tasks of a semaphore take.
+// weigh updates the memory estimate for the tasks of a semaphore.
 func (t *table) weigh(s *sem) {
 	now := s.state.Bytes()
 	t.bytes += now - s.bytes
 	s.bytes = now
 }
 
-// name gives a semaphore its key.
+// name registers the key of a semaphore.
 func (t *table) name(s *sem) {
 	k := t.byKey[s.vhost]
 	if k == nil {
@@ -143,7 +143,7 @@ func (t *table) remove(s *sem) {
 	t.ends.set(s, noEnd)
 }
 
-// settle sorts the tasks of a semaphore that was read from the log; a live one is always sorted.
+// settle sorts the tasks of a semaphore that was read from the log. A live one is always sorted.
 func (t *table) settle(s *sem) {
 	s.state.Settle()
 	t.weigh(s)
@@ -167,7 +167,8 @@ func (t *table) put(s *sem, task semaphore.Task) (added bool) {
 	return added
 }
 
-// putBack reverts take, when all later steps have been reverted. slot is where the task was.
+// putBack reverts take after all later steps have been reverted. slot is the previous slot of the
+// task.
 func (t *table) putBack(s *sem, task semaphore.Task, slot uint32) {
 	s.state.PutBack(task, slot)
 	t.weigh(s)
@@ -217,7 +218,7 @@ func (t *table) disown(s *sem, owner int64, n int) {
 	}
 }
 
-// later marks a semaphore that has more to do than one batch of the log takes.
+// later schedules a semaphore that has more to do than fits into one batch of the log.
 func (t *table) later(s *sem) {
 	if !s.waiting {
 		s.waiting = true
@@ -225,7 +226,7 @@ func (t *table) later(s *sem) {
 	}
 }
 
-// sorted returns all semaphores by ID.
+// sorted returns all semaphores, sorted by ID.
 func (t *table) sorted() []*sem {
 	all := make([]*sem, 0, len(t.byID))
 	for _, s := range t.byID {
@@ -240,7 +241,7 @@ func (t *table) sorted() []*sem {
 	return all
 }
 
-// hash is equal for tables that agree in all that the log keeps.
+// hash returns a hash that is equal for tables with equal durable state.
 func (t *table) hash() uint64 {
 	h := fnv.New64a()
 	for _, s := range t.sorted() {

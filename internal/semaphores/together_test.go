@@ -65,7 +65,7 @@ func TestTogether(t *testing.T) {
 	n.close()
 }
 
-// Requests that come while the log is busy share its next batch.
+// Requests that arrive while the log is busy share its next batch.
 func TestShareAGroup(t *testing.T) {
 	const callers = 100
 	n := open(t, vfs.NewMem())
@@ -94,7 +94,7 @@ func TestShareAGroup(t *testing.T) {
 	n.close()
 }
 
-// After the log has failed nothing can be changed or read: what was read might not be in the log.
+// After the log has failed nothing can be changed or read: the state might not be in the log.
 func TestAfterTheLogFailed(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.create("k", 1, 0)

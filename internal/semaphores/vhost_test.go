@@ -46,7 +46,7 @@ func TestVHostDeleted(t *testing.T) {
 		n.sound(n.m)
 		make()
 
-		n.m.Stop() // the broker ends before the deletion is followed
+		n.m.Stop() // the broker stops before it handles the deletion
 		n.must(n.b.DeleteVHost("other"))
 		n = n.crash()
 		other()
@@ -75,8 +75,8 @@ func TestByID(t *testing.T) {
 	n.close()
 }
 
-// The exchange of events is created with the first semaphore unless it exists; once deleted, it
-// stays away and nothing else changes.
+// The exchange of events is created with the first semaphore unless it exists. Once deleted, it
+// stays deleted, and nothing else changes.
 func TestExchange(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	passive := catalog.ExchangeSpec{Name: Exchange, Passive: true}

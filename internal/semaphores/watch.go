@@ -13,20 +13,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// target is what a watcher watches: a task, a semaphore (without task), or many of a virtual host
-// (without key).
+// target is what a watcher watches: a task, a semaphore (without task), or several semaphores of a
+// virtual host (without key).
 type target struct {
 	vhost     catalog.VHostID
 	key, task string
 }
 
-// watchers are all watchers, by target.
+// watchers holds all watchers by target.
 type watchers struct {
 	count atomic.Int64
 	mu    sync.Mutex
 	by    map[target]map[*watcher]struct{}
 
-	told []*watcher // of the current events; used by the applying goroutine only
+	told []*watcher // get the current events; used by the applying goroutine only
 }
 
 type watcher struct {
@@ -34,7 +34,7 @@ type watcher struct {
 	o       WatchOptions
 	target  target
 	fn      func([]Event)
-	orphan  func() // nil, or called when its virtual host is deleted; must not block
+	orphan  func() // called when the virtual host is deleted; may be nil; must not block
 	stopped atomic.Bool
 	batch   []Event // used by the applying goroutine only
 }
@@ -69,7 +69,7 @@ func (w *watchers) remove(x *watcher) {
 	w.count.Add(-1)
 }
 
-// leave tells the waiters in a virtual host that it was deleted: their tasks get no events.
+// leave notifies the waiters in a virtual host that it was deleted: their tasks get no events.
 func (w *watchers) leave(vhost catalog.VHostID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *watchers) leave(vhost catalog.VHostID) {
 	}
 }
 
-// tell delivers the events of one batch. Batches are told one after the other.
+// tell delivers the events of one batch. Batches are delivered one after the other.
 func (w *watchers) tell(events []Event) {
 	if !w.any() {
 		return
@@ -129,7 +129,7 @@ func (w *watchers) give(at target, e *Event) {
 	}
 }
 
-// wants reports whether a watcher of the event's target wants it.
+// wants reports whether a watcher of the event's target wants the event.
 func (x *watcher) wants(e *Event) bool {
 	if e.Event == 0 && !x.o.All || x.target.task == "" && x.o.Task != "" && e.Task.ID != x.o.Task {
 		return false
@@ -140,10 +140,10 @@ func (x *watcher) wants(e *Event) bool {
 	return strings.HasPrefix(e.Key, x.o.Key) && x.s.May(toRead, "semaphore", e.Key) == nil
 }
 
-// Watch calls fn with what happens from now on, once it is durable and in log order, until stop is
-// called: no call of fn begins after that, but one may still run. fn must not block, must not call
-// the manager or the broker, and must not keep the events. A watcher of many semaphores gets the
-// events of those that the user may read at that time. Errors: catalog.ErrAccessRefused,
+// Watch calls fn with all later events in log order, once they are durable, until stop is called.
+// After that no call of fn begins, but one may still run. fn must not block, must not call the
+// manager or the broker, and must not keep the events. A watcher of several semaphores gets the
+// events of those that the user may read at that time. Errors: failure.ErrAccessRefused,
 // ErrInvalid.
 func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (stop func(), err error) {
 	at := target{vhost: s.VHostID()}
@@ -159,9 +159,9 @@ func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (st
 	return m.watchers.add(&watcher{s: s, o: o, target: at, fn: fn}), nil
 }
 
-// Acquire enqueues a task and returns when it runs. If ctx ends first the task stays enqueued.
-// Needs write. Errors: those of Enqueue; ErrNoTask (it was released or its owner ended), and those
-// of AwaitEnqueued.
+// Acquire enqueues a task and returns when it runs. If ctx ends first, the task stays enqueued.
+// Needs write. Errors: those of Enqueue; ErrNoTask (it was released or its owner ended); those of
+// AwaitEnqueued.
 func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e Entry) (State, error) {
 	c := Enqueue{Of: Of{Key: key}, Entries: []Entry{e}}
 	if err := m.Do(s, &c); err != nil {
@@ -176,8 +176,8 @@ func (m *Manager) Acquire(ctx context.Context, s *broker.Session, key string, e 
 	return m.AwaitEnqueued(ctx, s, key, e.Task)
 }
 
-// AwaitEnqueued is Await for a task that the caller has enqueued or seen: a semaphore that is not
-// there any more was deleted since. Errors: those of Await but ErrNotFound.
+// AwaitEnqueued is Await for a task that the caller has enqueued or seen: a missing semaphore must
+// have been deleted since then. Errors: those of Await except ErrNotFound.
 func (m *Manager) AwaitEnqueued(ctx context.Context, s *broker.Session, key, task string) (State, error) {
 	st, err := m.Await(ctx, s, key, task)
 	if errors.Is(err, ErrNotFound) {
@@ -187,8 +187,8 @@ func (m *Manager) AwaitEnqueued(ctx context.Context, s *broker.Session, key, tas
 }
 
 // Await returns when a task runs. Needs write, like all changes of one's own tasks. Errors:
-// ErrNotFound, ErrNoTask (it does not exist any more), ErrDeleted (also with its virtual host),
-// that of ctx, catalog.ErrClosed, catalog.ErrLogFailed.
+// ErrNotFound, ErrNoTask (it no longer exists), ErrDeleted (also if its virtual host was deleted),
+// that of ctx, failure.ErrClosed, failure.ErrLogFailed.
 func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string) (State, error) {
 	if err := m.ready(); err != nil {
 		return State{}, err
@@ -228,7 +228,7 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	}
 }
 
-// position is the position of a task, 0 if it does not exist.
+// position returns the position of a task, or 0 if it does not exist.
 func (m *Manager) position(vhost catalog.VHostID, key, task string) (at int) {
 	m.seen(func() {
 		if s := m.table.find(vhost, key); s != nil {

@@ -91,7 +91,7 @@ func TestWatchers(t *testing.T) {
 	n.close()
 }
 
-// A watcher gets the state of a task before and after.
+// A watcher gets the state of a task before and after the event.
 func TestEventsTell(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	var got []Event

@@ -6,14 +6,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Other callers wait while the changes of one are made or looked up, so one round takes at most
-// this much of one caller.
+// Other callers wait while the changes of one caller are made or read, so one round takes a limited
+// amount of work of one caller.
 const (
-	maxRequestTasks = 10_000  // tasks in the changes of one round, where they need not be atomic
-	maxAtomicTasks  = 2 << 20 // where they must be
+	maxRequestTasks = 10_000  // tasks in the changes of one round, if they need not be atomic
+	maxAtomicTasks  = 2 << 20 // the same, if they must be atomic
 )
 
-// weight is the maximum number of tasks that a change concerns.
+// weight returns the maximum number of tasks that a change concerns.
 func weight(c Change) int {
 	switch c := c.(type) {
 	case *Enqueue:
@@ -32,8 +32,8 @@ func weight(c Change) int {
 	return 1
 }
 
-// together returns how many of the changes are made in one round: the first, and those after it
-// within the limit.
+// together returns how many of the changes are made in one round: the first one, and the following
+// ones within the limit.
 func together(changes []Change) (n int) {
 	for sum := 0; n < len(changes); n++ {
 		if sum += max(weight(changes[n]), 1); n > 0 && sum > maxRequestTasks {
@@ -43,7 +43,7 @@ func together(changes []Change) (n int) {
 	return n
 }
 
-// fewEnough rejects a group that is too large to be atomic.
+// fewEnough returns an error for a group that is too large to be atomic.
 func fewEnough(changes []Change) error {
 	sum := 0
 	for _, c := range changes {

@@ -60,7 +60,7 @@ func TestManyTurns(t *testing.T) {
 	n.close()
 }
 
-// A page never exceeds the maximum, and says where the next one begins.
+// A page never exceeds the maximum, and returns where the next one begins.
 func TestLongestPage(t *testing.T) {
 	n := open(t, vfs.NewMem())
 	n.fill("k", pageMost+1)

@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// oldestServer is the server_version_num of the oldest PostgreSQL that the schema works on.
+// oldestServer is the server_version_num of the oldest supported PostgreSQL.
 const oldestServer = 150000
 
-// What keeps the schema from being installed, each with a way out that the command line tells.
+// Reasons why the schema cannot be installed. The command line adds a remedy for each.
 var (
 	ErrTooOld  = errors.New("PostgreSQL 15 or newer is needed")
 	ErrHstore  = errors.New("the extension hstore is not available")
@@ -26,22 +26,22 @@ var (
 	ErrConnect = errors.New("cannot connect")
 )
 
-// The SQLSTATEs that are told apart.
+// SQLSTATEs that are handled specially.
 const (
 	insufficientPrivilege = "42501"
-	undefinedFile         = "58P01" // the extension's files are not on the server
-	notSupported          = "0A000" // as above, from version 16 on
+	undefinedFile         = "58P01" // the files of the extension are not on the server
+	notSupported          = "0A000" // the same, since version 16
 )
 
-// Report is what Install found and did.
+// Report is the result of Install.
 type Report struct {
 	Database, User, Server string
-	Before                 int  // the version that was there; 0 none
-	Tasks                  bool // of semaphores: their tasks refer to the table markup.task
+	Before                 int  // version that was installed before; 0: none
+	Tasks                  bool // for semaphores: their tasks refer to the table markup.task
 }
 
-// Install puts the schema mbus4 into the database of dsn, or brings the one that is there up to
-// date. Queues and messages stay. It is one transaction.
+// Install installs the schema mbus4 in the database of dsn, or updates it. Queues and messages
+// stay. It runs in one transaction.
 func Install(ctx context.Context, dsn string) (Report, error) {
 	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
 		if err := inspect(ctx, tx, r); err != nil {
@@ -55,7 +55,7 @@ func Install(ctx context.Context, dsn string) (Report, error) {
 	})
 }
 
-// install connects, looks whether the server is one for a schema, and has work put it there, all in
+// install connects, checks that the server supports a schema, and calls work to install it, all in
 // one transaction.
 func install(ctx context.Context, dsn string, work func(pgx.Tx, *Report) error) (r Report, err error) {
 	config, err := pgx.ParseConfig(dsn)
@@ -76,16 +76,16 @@ func install(ctx context.Context, dsn string, work func(pgx.Tx, *Report) error) 
 	return r, err
 }
 
-// runScript runs many statements.
+// runScript runs a script of several statements.
 func runScript(ctx context.Context, tx pgx.Tx, script string) error {
-	_, err := tx.Exec(ctx, script) // without arguments it is the simple protocol, which takes many
+	_, err := tx.Exec(ctx, script) // the simple protocol allows several statements
 	if code(err) == insufficientPrivilege {
 		return fmt.Errorf("%w: %w", ErrRights, err)
 	}
 	return err
 }
 
-// inspectServer looks whether the server is one that a schema can be put into.
+// inspectServer checks that the server supports a schema.
 func inspectServer(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var version int
 	err := tx.QueryRow(ctx, `select current_database(), current_user, current_setting('server_version'), current_setting('server_version_num')::int`).
@@ -101,7 +101,7 @@ func inspectServer(ctx context.Context, tx pgx.Tx, r *Report) error {
 	return nil
 }
 
-// inspect looks whether the schema may be put there.
+// inspect checks that the schema may be installed.
 func inspect(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var ours, mbus bool
 	err := tx.QueryRow(ctx, `select to_regclass('mbus4_store.version') is not null, to_regnamespace('mbus') is not null or to_regnamespace('mbus4') is not null`).
@@ -117,7 +117,7 @@ func inspect(ctx context.Context, tx pgx.Tx, r *Report) error {
 	return r.findBefore(ctx, tx, "mbus4_store.version", Version)
 }
 
-// findBefore finds what version of a schema is there, which must not be newer than this one.
+// findBefore reads the installed version of a schema, which must not be newer than this one.
 func (r *Report) findBefore(ctx context.Context, tx pgx.Tx, table string, version int) error {
 	if err := tx.QueryRow(ctx, "select coalesce(max(version), 0) from "+table).Scan(&r.Before); err != nil {
 		return foreignRights(err)
@@ -128,7 +128,7 @@ func (r *Report) findBefore(ctx context.Context, tx pgx.Tx, table string, versio
 	return nil
 }
 
-// foreignRights tells of an error in looking at what is there.
+// foreignRights wraps an error of reading an existing schema.
 func foreignRights(err error) error {
 	if code(err) == insufficientPrivilege {
 		return fmt.Errorf("%w: the existing schema belongs to another user: %w", ErrRights, err)
@@ -136,7 +136,8 @@ func foreignRights(err error) error {
 	return err
 }
 
-// ensureHstore returns the schema of hstore, which it makes when it is missing.
+// ensureHstore returns the schema of the extension hstore, and creates the extension if it is
+// missing.
 func ensureHstore(ctx context.Context, tx pgx.Tx) (schema string, err error) {
 	var usable bool
 	find := func() error {
@@ -158,7 +159,7 @@ func ensureHstore(ctx context.Context, tx pgx.Tx) (schema string, err error) {
 	return schema, err
 }
 
-// code returns the SQLSTATE of what the server said; "" for everything else.
+// code returns the SQLSTATE of a server error, or "" for any other error.
 func code(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -17,7 +17,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(t.Context()) }) //nolint:errcheck // the server may have gone first
+	t.Cleanup(func() { conn.Close(t.Context()) }) //nolint:errcheck // it may be closed
 	return conn
 }
 
@@ -30,7 +30,7 @@ func run(t *testing.T, conn *pgx.Conn, statements ...string) {
 	}
 }
 
-// ask returns the only value of a query, as text.
+// ask returns the only value of a query as text.
 func ask(t *testing.T, conn *pgx.Conn, sql string) string {
 	t.Helper()
 	var got *string
@@ -43,8 +43,8 @@ func ask(t *testing.T, conn *pgx.Conn, sql string) string {
 	return *got
 }
 
-// A second run keeps queues, messages, subscribers, triggers and temporary queues, and makes what
-// was dropped by hand.
+// A second run keeps queues, messages, subscribers, triggers and temporary queues, and recreates
+// what was dropped by hand.
 func TestInstallTwice(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	if r, err := Install(t.Context(), dsn); err != nil || r.Before != 0 || r.Database != "fiveways" || r.User != postgres.Superuser {
@@ -73,7 +73,7 @@ func TestInstallTwice(t *testing.T) {
 	}
 }
 
-// An ordinary user who owns the database can install and use it, with hstore in its own schema; so
+// An ordinary user who owns the database can install and use it, with hstore in its own schema. So
 // can users with grants.
 func TestInstallByTheOwner(t *testing.T) {
 	server := postgres.Run(t, postgres.Options{})

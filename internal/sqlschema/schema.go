@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Version is the version of the schema that Text has.
+// Version is the version of the schema in Text.
 const Version = 1
 
 //go:embed sql/*.sql semaphore/*.sql
 var files embed.FS
 
-// hstorePlace stands in the files for the schema that the extension hstore is in.
+// hstorePlace is the placeholder in the files for the schema of the extension hstore.
 const hstorePlace = "@hstore@"
 
 // Text returns the whole SQL as one script for a database whose extension hstore is in the schema
-// hstoreSchema. Run it as one transaction, as the user that is to own the schema.
+// hstoreSchema. It must run in one transaction, as the future owner of the schema.
 func Text(hstoreSchema string) string {
 	hstore := quote(hstoreSchema)
 	return strings.ReplaceAll(join("sql/*.sql", "pg_catalog, "+hstore+", pg_temp"), hstorePlace, hstore)
 }
 
-// join puts the files of a pattern together, in the order of their names.
+// join concatenates the files that match a pattern, sorted by name.
 func join(pattern, searchPath string) string {
 	names, err := fs.Glob(files, pattern)
 	if err != nil {
@@ -41,5 +41,5 @@ func join(pattern, searchPath string) string {
 	return b.String()
 }
 
-// quote writes a name as SQL does.
+// quote quotes an SQL identifier.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -7,16 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SemaphoreVersion is the version of the schema that SemaphoreText has.
+// SemaphoreVersion is the version of the schema in SemaphoreText.
 const SemaphoreVersion = 1
 
 // SemaphoreText returns the SQL of task semaphores as one script: the tables of the schema markup
-// and the functions of the schema semaphore. Run it as one transaction, as the user that is to own
-// them.
+// and the functions of the schema semaphore. It must run in one transaction, as their future owner.
 func SemaphoreText() string { return join("semaphore/*.sql", "pg_catalog, pg_temp") }
 
 // InstallSemaphores installs or updates task semaphores in the database of dsn. Semaphores and
-// tasks stay, even in tables of markup that were created by hand. It is one transaction.
+// tasks stay, even in tables of markup that were created by hand. It runs in one transaction.
 func InstallSemaphores(ctx context.Context, dsn string) (Report, error) {
 	return install(ctx, dsn, func(tx pgx.Tx, r *Report) error {
 		if err := inspectSemaphores(ctx, tx, r); err != nil {
@@ -30,7 +29,7 @@ func InstallSemaphores(ctx context.Context, dsn string) (Report, error) {
 	})
 }
 
-// inspectSemaphores looks whether the schema may be put there.
+// inspectSemaphores checks that the schema may be installed.
 func inspectSemaphores(ctx context.Context, tx pgx.Tx, r *Report) error {
 	var ours, taken bool
 	err := tx.QueryRow(ctx, `select to_regclass('semaphore.version') is not null, to_regnamespace('semaphore') is not null`).Scan(&ours, &taken)

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// seedTables are tables from before an installation, with tasks in them.
+// seedTables creates tables from before an installation, with tasks.
 const seedTables = `create schema markup;
 	create table markup.task (id bigint primary key);
 	create table markup.semaphore (id serial primary key, key text not null, active int not null default 1000, try_release int not null default 900);
@@ -27,8 +27,8 @@ const seedTables = `create schema markup;
 	insert into markup.semaphore_task (semaphore_id, task_id, priority) select 1, id, id from markup.task;
 	update markup.semaphore_task set status = 'ACQUIRED' where task_id in (1, 9)`
 
-// Tables that are there already are taken over: their tasks are settled by the rule, and the
-// indexes get the whole order.
+// Existing tables are reused: their tasks are settled by the rule, and the indexes get the complete
+// order.
 func TestSemaphoresTakeOver(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	conn := connect(t, dsn)
@@ -55,7 +55,7 @@ func TestSemaphoresTakeOver(t *testing.T) {
 	run(t, conn, "drop schema semaphore cascade", "update markup.semaphore set active = 3", "insert into markup.semaphore (key) values ('new')")
 }
 
-// A table of tasks that is there when the tables are made is referred to.
+// A table of tasks that exists when the tables are created is referenced.
 func TestSemaphoresReferToTasks(t *testing.T) {
 	server := postgres.Run(t, postgres.Options{})
 	run(t, connect(t, server.DSN()), "create database with_tasks", "create database without")
@@ -68,7 +68,7 @@ func TestSemaphoresReferToTasks(t *testing.T) {
 	}
 }
 
-// Statements on markup.semaphore do what functions do.
+// Statements on markup.semaphore have the same effect as the functions.
 func TestSemaphoreStatements(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	if _, err := InstallSemaphores(t.Context(), dsn); err != nil {
@@ -112,8 +112,8 @@ func TestSemaphoreStatements(t *testing.T) {
 	}
 }
 
-// However many enqueue and release at once: never more than active run, and the numbers of the
-// events have no gaps.
+// However many callers enqueue and release concurrently, never more than active tasks run, and the
+// numbers of the events have no gaps.
 func TestSemaphoresAtOnce(t *testing.T) {
 	const active, workers, rounds = 3, 8, 40
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
@@ -167,7 +167,7 @@ func TestSemaphoresAtOnce(t *testing.T) {
 	}
 }
 
-// A transaction that cannot see what others did meanwhile decides nothing.
+// A transaction that cannot see concurrent changes decides nothing.
 func TestSemaphoresNeedTheNewestSnapshot(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{Database: "fiveways"})
 	if _, err := InstallSemaphores(t.Context(), dsn); err != nil {

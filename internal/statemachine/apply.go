@@ -5,26 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// applying says what applies entries to the machine: its goroutine, or inline a caller that waits
-// for one of them anyway.
+// applying coordinates the goroutines that apply entries to the machine: its own, or inline that of
+// a caller that waits for one of them. The one that applies holds the turn.
 //
-// Invariant: while something is ready, the turn is taken, or the goroutine was told to wake, or a
-// caller comes.
+// Invariant: while entries are ready, the turn is taken, or the goroutine has been signaled, or a
+// caller will visit.
 type applying struct {
 	mu    sync.Mutex
-	free  *sync.Cond // the turn was given back
+	free  *sync.Cond // signaled when the turn is released
 	taken bool
-	come  int          // callers that write the log, and visit then
-	ready []*Entry     // in the order of the log, not yet taken; some may have failed
-	spare []*Entry     // of the last take, for the next one
-	out   atomic.Int64 // recorded, and neither applied nor failed
+	come  int          // number of callers that are writing the log and will visit
+	ready []*Entry     // in log order, not taken yet; some may have failed
+	spare []*Entry     // slice of the last take, for reuse
+	out   atomic.Int64 // recorded entries that have neither been applied nor failed
 
-	wake    chan struct{} // 1 slot
-	quit    chan struct{} // closed when nothing more can come
+	wake    chan struct{} // capacity 1
+	quit    chan struct{} // closed when no further entries can come
 	stopped chan struct{} // closed when the goroutine has returned
 }
 
-// hand gives entries to whatever has the turn, or will have it.
+// hand passes entries to the current or next holder of the turn.
 func (t *applying) hand(es []*Entry) {
 	t.mu.Lock()
 	idle := !t.taken && t.come == 0 && len(t.ready) == 0
@@ -42,7 +42,7 @@ func (t *applying) signal() {
 	}
 }
 
-// enter gives the turn to a caller; false when another goroutine has it.
+// enter takes the turn for a caller. It returns false if another goroutine has it.
 func (t *applying) enter() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *applying) enter() bool {
 	return true
 }
 
-// leave gives the turn back, and wakes the goroutine for what is left.
+// leave releases the turn, and wakes the goroutine if entries are left.
 func (t *applying) leave() {
 	t.mu.Lock()
 	t.taken = false
@@ -65,7 +65,7 @@ func (t *applying) leave() {
 	}
 }
 
-// take gives what has the turn what is ready.
+// take returns the ready entries. The caller has the turn.
 func (t *applying) take() []*Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *applying) take() []*Entry {
 	return es
 }
 
-// keep keeps the slice of those that are done.
+// keep keeps the slice of applied entries for reuse.
 func (t *applying) keep(es []*Entry) {
 	clear(es)
 	t.mu.Lock()
@@ -83,7 +83,8 @@ func (t *applying) keep(es []*Entry) {
 	t.mu.Unlock()
 }
 
-// Run is the goroutine of the machine: it applies what no caller does. It returns after End.
+// Run is the goroutine of the machine: it applies the entries that no caller applies. It returns
+// after End.
 func (h *Host) Run() {
 	t := &h.turn
 	defer close(t.stopped)
@@ -105,14 +106,14 @@ func (h *Host) Run() {
 	}
 }
 
-// round applies what is ready, for what has the turn; false when nothing is.
+// round applies the ready entries. It returns false if there are none. The caller has the turn.
 func (h *Host) round() bool {
 	es := h.turn.take()
 	for _, e := range es {
 		if e.err == nil {
 			h.apply(e.index, e.entry)
 		}
-		h.turn.out.Add(-1) // before the caller comes with the next one, and asks alone
+		h.turn.out.Add(-1) // before the caller records its next entry and checks alone
 		if e.done != nil {
 			e.done(e.index, e.err)
 		}
@@ -121,17 +122,17 @@ func (h *Host) round() bool {
 	return len(es) > 0
 }
 
-// apply has the machine do one entry, for what has the turn.
+// apply applies one entry. The caller has the turn.
 func (h *Host) apply(index uint64, entry []byte) {
 	h.machine.Apply(index, entry)
 	h.applied = index
-	n := int64(len(entry)) + 1 // with its type: an entry without bytes is one, too
+	n := int64(len(entry)) + 1 // with the type byte, so that an empty entry counts, too
 	h.since += n
 	h.total += n
 }
 
-// commit writes the log and applies what is ready inline, for a caller that has just appended. The
-// goroutine is not woken for what the caller is about to apply.
+// commit writes the log and applies the ready entries inline, for a caller that has just appended.
+// The goroutine is not woken for entries that the caller will apply.
 func (hs Hosts) commit() {
 	defer hs[0].env.Deadly()
 	for _, h := range hs {
@@ -144,15 +145,15 @@ func (hs Hosts) commit() {
 	hs.Visit()
 }
 
-// coming changes the number of callers that come.
+// coming changes the number of callers that will visit.
 func (t *applying) coming(n int) {
 	t.mu.Lock()
 	t.come += n
 	t.mu.Unlock()
 }
 
-// visit applies what is ready inline, for a caller that waits for it, unless another goroutine is
-// applying.
+// visit applies the ready entries inline, for a caller that waits for them, unless another
+// goroutine is applying.
 func (h *Host) visit() {
 	defer h.env.Deadly()
 	if h.turn.enter() {
@@ -161,7 +162,7 @@ func (h *Host) visit() {
 	}
 }
 
-// still calls fn while nothing is applied.
+// still calls fn while nothing is being applied.
 func (h *Host) still(fn func()) {
 	t := &h.turn
 	t.mu.Lock()
@@ -174,7 +175,7 @@ func (h *Host) still(fn func()) {
 	t.leave()
 }
 
-// Settle waits until all that was recorded has been applied or has failed.
+// Settle waits until everything recorded has been applied or has failed.
 func (h *Host) Settle() {
 	t := &h.turn
 	t.mu.Lock()
@@ -184,7 +185,7 @@ func (h *Host) Settle() {
 	t.mu.Unlock()
 }
 
-// End returns when Run has told the last caller. The log is closed.
+// End returns when Run has notified the last caller. The log must be closed.
 func (h *Host) End() {
 	close(h.turn.quit)
 	<-h.turn.stopped

@@ -11,25 +11,25 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// version is the first byte of a checkpoint of a machine. No version of a shard's checkpoint is
-// the same.
+// version is the first byte of a checkpoint of a machine. It differs from all versions of a shard's
+// checkpoint.
 const version = 0x81
 
-// checkpoint is what is known of the checkpoints of a machine. Its fields belong to the goroutine
-// of the checkpoints, but for the atomic ones.
+// checkpoint is the state of the checkpoints of a machine. Its fields belong to the goroutine of
+// the checkpoints, except for the atomic ones.
 type checkpoint struct {
-	size    int64       // of the last one
-	at      int64       // log of all when the last one was begun
-	tried   int64       // Host.since when the last one was begun, if that failed
-	running atomic.Bool // one is being written beside everything else
-	fresh   atomic.Bool // one was written since the last cleaning
+	size    int64       // of the last checkpoint
+	at      int64       // bytes logged by all when the last one began
+	tried   int64       // Host.since when the last one began, if it failed
+	running atomic.Bool // a checkpoint is being written in the background
+	fresh   atomic.Bool // one was written since the last call of Wrote
 	writing sync.WaitGroup
 }
 
 var errInterrupted = errors.New("the broker is stopping")
 
-// Recover gives the machine its last checkpoint and what the log has behind it. Errors: those of
-// the machine, of the store, and store.ErrUnsupportedFormat.
+// Recover restores the machine from its last checkpoint and the log after it. Errors: those of the
+// machine, of the store, and store.ErrUnsupportedFormat.
 func (h *Host) Recover() error {
 	r, after, err := h.env.Store.Checkpoint(h.shard)
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *Host) Recover() error {
 	return err
 }
 
-// replay applies an entry that is durable.
+// replay applies a durable entry.
 func (h *Host) replay(index uint64, _ uint32, fact []byte) error {
 	if fact[0] != factEntry {
 		return fmt.Errorf("entry %d: %w: fact type %d", index, store.ErrUnsupportedFormat, fact[0])
@@ -56,8 +56,8 @@ func (h *Host) replay(index uint64, _ uint32, fact []byte) error {
 	return nil
 }
 
-// Apply has the machine do an entry that another node has recorded. One that was applied changes
-// nothing. Errors: store.ErrUnsupportedFormat, store.ErrCorrupt.
+// Apply applies an entry that another node has recorded. An entry that is already applied has no
+// effect. Errors: store.ErrUnsupportedFormat, store.ErrCorrupt.
 func (h *Host) Apply(index uint64, entry []byte) (err error) {
 	if index <= h.last {
 		return nil
@@ -69,14 +69,14 @@ func (h *Host) Apply(index uint64, entry []byte) (err error) {
 	return err
 }
 
-// Lead has the machines append to a log from now on.
+// Lead sets the log to which the machines append.
 func (hs Hosts) Lead(log Log) {
 	for _, h := range hs {
 		h.env.Log = log
 	}
 }
 
-// counted counts what goes through it.
+// counted counts the bytes that are read.
 type counted struct {
 	io.Reader
 	n int64
@@ -103,10 +103,10 @@ func (h *Host) restore(r io.Reader) error {
 	return err
 }
 
-// CheckpointIfDue begins a checkpoint of the machine when it is time for one: it logged enough
-// bytes, or it logged anything and total, which is how much all have logged, has grown by quiet.
-// The size of the checkpoint counts, too: however large the state is, checkpoints do not write much
-// more than the log does.
+// CheckpointIfDue begins a checkpoint of the machine if it is due: the machine has logged enough
+// bytes, or it has logged anything and total, the number of bytes logged by all, has grown by
+// quiet. The size of the checkpoint counts, too: however large the state is, checkpoints do not
+// write much more than the log does.
 func (h *Host) CheckpointIfDue(enough, quiet, total int64) {
 	c := &h.checkpoint
 	if c.running.Load() {
@@ -116,7 +116,7 @@ func (h *Host) CheckpointIfDue(enough, quiet, total int64) {
 	h.still(func() { since = h.since })
 	due := since-c.tried >= max(enough, c.size)
 	if total-c.at >= max(quiet, c.size) {
-		due = since > 0 // also when the last one failed and nothing has come since
+		due = since > 0 // also if the last one failed and nothing was logged since
 	}
 	if !due {
 		return
@@ -131,16 +131,16 @@ func (h *Host) CheckpointIfDue(enough, quiet, total int64) {
 	})
 }
 
-// Due reports whether the machine has applied as many bytes as make a checkpoint worth it.
+// Due reports whether the machine has applied so many bytes that a checkpoint is worthwhile.
 func (h *Host) Due(enough int64) (due bool) {
 	h.still(func() { due = h.since >= max(enough, h.checkpoint.size) })
 	return due
 }
 
-// WriteCheckpoint writes a checkpoint of the machine as it is, unless the last one says it all.
+// WriteCheckpoint writes a checkpoint of the machine, unless the last one is up to date.
 func (h *Host) WriteCheckpoint() error { return h.writeCheckpoint(false) }
 
-// writeCheckpoint is WriteCheckpoint; with breakable the end of the broker ends it too.
+// writeCheckpoint implements WriteCheckpoint. With breakable it is aborted when the broker stops.
 func (h *Host) writeCheckpoint(breakable bool) error {
 	var index uint64
 	var since, size int64
@@ -155,7 +155,7 @@ func (h *Host) writeCheckpoint(breakable bool) error {
 		return nil
 	}
 	c := &h.checkpoint
-	c.size = size // until a better figure is known
+	c.size = size // an estimate until it is written
 	w := &countedWriter{}
 	if breakable {
 		w.stop = h.env.Stop
@@ -176,23 +176,23 @@ func (h *Host) writeCheckpoint(breakable bool) error {
 	return nil
 }
 
-// Wrote reports, once, that a checkpoint was written.
+// Wrote reports whether a checkpoint was written since the last call.
 func (h *Host) Wrote() bool { return h.checkpoint.fresh.Swap(false) }
 
-// AwaitCheckpoint returns when no checkpoint is being written.
+// AwaitCheckpoint waits until no checkpoint is being written.
 func (h *Host) AwaitCheckpoint() { h.checkpoint.writing.Wait() }
 
-// Logged is how many bytes the machine has applied since the process started, with what was
-// replayed.
+// Logged returns the number of bytes that the machine has applied since the process started,
+// including replayed ones.
 func (h *Host) Logged() (total int64) {
 	h.still(func() { total = h.total })
 	return total
 }
 
-// countedWriter counts what is written, and gives up when the broker stops.
+// countedWriter counts the written bytes, and fails when the broker stops.
 type countedWriter struct {
 	to   io.Writer
-	stop <-chan struct{} // nil: it does not
+	stop <-chan struct{} // nil: it does not stop
 	n    int64
 }
 
@@ -207,8 +207,9 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Sum calls fn with the hash of the machine and the last entry, before there is another one, unless
-// that is but or not applied yet, or the machine has no hash at the moment. h may be nil.
+// Sum calls fn with the hash of the machine and the index of the last entry, which cannot change
+// meanwhile. It does nothing if that index is but, if the entry is not applied yet, or if the
+// machine currently has no hash. h may be nil.
 func (h *Host) Sum(but uint64, fn func(sum, last uint64)) {
 	if h == nil {
 		return

@@ -1,17 +1,18 @@
-// Package statemachine runs state machines beside the queues on the log of the broker: the ordinary
-// keys of etcd's API, and the semaphores.
+// Package statemachine runs state machines on the broker's log, in addition to the queues: the
+// ordinary keys of etcd's API, and the semaphores.
 //
 // # What it owns
 //
-// A Host appends the entries of one Machine to the log, has the Machine apply them when they are
-// durable, writes its checkpoints, and restores its state after a start. The content of an entry is
-// the Machine's own. Append writes entries of several machines, and of shards, as one group: after
-// a crash all of it is there, or nothing.
+// A Host appends the entries of one Machine to the log, calls the Machine to apply them when they
+// are durable, writes its checkpoints, and restores its state after a start. The Machine defines
+// the content of entries. Append writes entries of several machines, and of shards, as one atomic
+// group.
 //
 // # Duties of the caller
 //
-// Recover comes first, then Run in a goroutine, and only then entries. CheckpointIfDue is called
-// from time to time. At the end: Close, Settle and WriteCheckpoint, the end of the log, and End.
+// The caller first calls Recover, then Run in a goroutine, and only then records entries. It calls
+// CheckpointIfDue from time to time. At the end it calls Close, Settle and WriteCheckpoint, closes
+// the log, and calls End.
 //
 // # Invariants
 //

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// With are the hosts of entries, in the order of their locks.
+// With returns the hosts of entries, in lock order.
 func (hs Hosts) With(entries []*Entry) (some Hosts) {
 	for _, h := range hs {
 		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.h == h }) {
@@ -18,15 +18,15 @@ func (hs Hosts) With(entries []*Entry) (some Hosts) {
 	return some
 }
 
-// Append hands a group of the log over by way of log, with entries of machines behind the entries
-// of shards. durable is called when all of it is on disk, done when the machines have applied
-// theirs, too; both once with what went wrong, or neither: false when a machine takes no more.
-// There is at least one entry.
+// Append appends a group to the log through log: the entries of shards, followed by those of
+// machines, of which there is at least one. durable is called when everything is on disk, and done
+// when the machines have applied their entries, each once, possibly with an error. Append returns
+// false, and calls neither, if a machine is closed.
 func (hs Hosts) Append(group []store.Entry, entries []*Entry, log func([]store.Entry, func(error)), durable, done func(error)) bool {
 	hosts := hs.With(entries)
 	for _, h := range hosts {
 		h.mu.Lock()
-		defer h.mu.Unlock() // so that the order of the log is that of the indexes
+		defer h.mu.Unlock() // held so that log order is the order of the indexes
 		if h.shut {
 			return false
 		}
@@ -35,7 +35,7 @@ func (hs Hosts) Append(group []store.Entry, entries []*Entry, log func([]store.E
 		e.h.place(e)
 		group = append(group, e.log)
 	}
-	var left atomic.Int32 // hosts that have not applied theirs
+	var left atomic.Int32 // hosts that have not applied their entries
 	left.Store(int32(len(hosts)))
 	applied := func(_ uint64, err error) {
 		if left.Add(-1) == 0 {
@@ -60,8 +60,8 @@ func (hs Hosts) Append(group []store.Entry, entries []*Entry, log func([]store.E
 	return true
 }
 
-// Record is Append for entries that are alone in their group: it returns when they are applied.
-// Errors: failure.ErrClosed, failure.ErrLogFailed.
+// Record is Append for a group that consists only of these entries. It returns when they are
+// applied. Errors: failure.ErrClosed, failure.ErrLogFailed.
 func (hs Hosts) Record(entries []*Entry) error {
 	env := entries[0].h.env
 	hosts := hs.With(entries)
@@ -80,7 +80,7 @@ func (hs Hosts) Record(entries []*Entry) error {
 	return <-result
 }
 
-// Visit applies inline what is ready, for a caller that waits for it.
+// Visit applies the ready entries inline, for a caller that waits for them.
 func (hs Hosts) Visit() {
 	for _, h := range hs {
 		h.visit()

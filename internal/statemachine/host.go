@@ -14,40 +14,40 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Machine is a state machine. Its methods are called one at a time, on any goroutine, and call no
-// method of the broker that waits for an entry. When it has a method Sum() (sum uint64, ok bool),
-// nodes of a cluster compare the sums, which are equal for equal content (Host.Sum).
+// Machine is a state machine. Its methods are called one at a time, on any goroutine, and must not
+// call a method of the broker that waits for an entry. If it has a method Sum() (sum uint64, ok
+// bool), the nodes of a cluster compare the sums, which are equal for equal content (Host.Sum).
 type Machine interface {
-	// Apply does what an entry says. It must not keep the entry. The same entries in the same order
-	// give the same state, at any time.
+	// Apply applies an entry. It must not keep the entry. The same entries in the same order must
+	// lead to the same state, at any time.
 	Apply(index uint64, entry []byte)
-	// Freeze takes hold of the state after the last Apply, without stopping for long. write, which
-	// runs once and beside further calls of Apply, writes it for Restore; size is about how many
-	// bytes that will be.
+	// Freeze takes a snapshot of the state after the last Apply, without a long pause. write writes
+	// it for Restore; it is called once, possibly concurrently with later calls of Apply. size is
+	// the approximate number of bytes.
 	Freeze() (size int64, write func(io.Writer) error)
-	// Restore takes the state that a write of Freeze has written. It comes before any Apply, or not
-	// at all.
+	// Restore restores the state that a write of Freeze has written. It is called before any Apply,
+	// or not at all.
 	Restore(r io.Reader) error
 }
 
-// MaxEntryBytes is how large an entry may be.
+// MaxEntryBytes is the maximum size of an entry.
 const MaxEntryBytes = 64 << 20
 
-// The numbers that machines have in the log. They are far from the shards of messages, and still
-// low enough for a broker that does not know of one to come to its facts and refuse them. Never
-// renumber.
+// Numbers of the machines in the log. They are far from the shards of messages, but low enough that
+// a broker that does not know a machine still reads its facts and rejects them. Never renumber.
 const (
 	Keys       = 1 << 16  // the ordinary keys of etcd's API
 	Semaphores = Keys + 1 // the task semaphores
 )
 
-// names are what people call them.
+// names holds the names of machines for messages.
 var names = map[uint32]string{Keys: "keys", Semaphores: "semaphores"}
 
-// Known reports whether a number of the log is that of a machine.
+// Known reports whether a number in the log belongs to a machine.
 func Known(shard uint32) bool { return names[shard] != "" }
 
-// ShardName is what people call a shard of the log: that of a machine has a name, others a number.
+// ShardName returns the name of a shard of the log for messages: a machine has a name, other shards
+// have a number.
 func ShardName(shard uint32) string {
 	if name, ok := names[shard]; ok {
 		return name
@@ -55,20 +55,20 @@ func ShardName(shard uint32) string {
 	return "shard " + strconv.FormatUint(uint64(shard), 10)
 }
 
-// factEntry is an entry of a machine, to the end. Never renumber.
+// factEntry is an entry of a machine, which extends to the end of the fact. Never renumber.
 const factEntry = 21
 
-// ErrUnknown is the error of an entry for a machine that is not here.
+// ErrUnknown is the error for an entry of a machine that is not present.
 var ErrUnknown = errors.New("broker: it has no such state machine")
 
-// Log is what entries are appended to: a part of the broker's log.
+// Log is the part of the broker's log to which entries are appended.
 type Log interface {
 	Append(group []store.Entry, done func(error))
 	AppendInline(group []store.Entry, done func(error))
 	Commit()
 }
 
-// Store is where the log and the checkpoints of the machines are read, and checkpoints written.
+// Store reads the log and the checkpoints of the machines, and writes checkpoints.
 type Store interface {
 	Checkpoint(shard uint32) (io.ReadCloser, uint64, error)
 	Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error
@@ -76,55 +76,55 @@ type Store interface {
 	WriteCheckpoint(shard uint32, index uint64, write func(io.Writer) error) error
 }
 
-// Env is all of the broker that hosts touch.
+// Env is the part of the broker that hosts use.
 type Env struct {
 	Log     Log
 	Store   Store
 	Sync    store.SyncMode
 	Logger  *slog.Logger
-	Stop    <-chan struct{} // closed when the broker stops: no checkpoint is worth waiting for
-	Await   func()          // holds the caller back while the log is behind
-	Relieve func()          // lets the callers go on that Await holds back, if there is room
-	Deadly  func()          // deferred where a caller applies entries: a panic ends the process
+	Stop    <-chan struct{} // closed when the broker stops: then checkpoints are aborted
+	Await   func()          // blocks the caller while the log is behind
+	Relieve func()          // releases callers blocked in Await, if there is room
+	Deadly  func()          // deferred where callers apply entries: a panic ends the process
 }
 
-// Host is how the broker keeps the log of a machine and has it applied.
+// Host manages the log of a machine and applies its entries.
 type Host struct {
 	env     *Env
 	shard   uint32
 	machine Machine
 
-	mu   sync.Mutex // order: Journal.mu or nothing, then mu of hosts in the order of their shards, then turn.mu or Store.mu
+	mu   sync.Mutex // lock order: Journal.mu, mu of hosts by shard, turn.mu or Store.mu
 	last uint64     // index of the last entry appended
-	shut bool       // it takes no more
+	shut bool       // further entries are refused
 
 	turn applying
 
-	// These belong to what has the turn.
-	applied uint64 // index of the last entry applied
-	since   int64  // bytes applied since the checkpoint that covers most
-	total   int64  // bytes applied since the process started, with what was replayed
+	// The fields below belong to the holder of the turn.
+	applied uint64 // index of the last applied entry
+	since   int64  // bytes applied since the latest checkpoint
+	total   int64  // bytes applied since the process started, including replayed ones
 
 	checkpoint checkpoint
 }
 
-// Entry is one entry on its way to the log and to its machine.
+// Entry is an entry that is being recorded.
 type Entry struct {
 	h     *Host
 	index uint64
-	entry []byte // in the fact
+	entry []byte // part of the fact
 	log   store.Entry
 	done  func(index uint64, err error)
 	err   error
 }
 
-// Index is the entry's index, once it is appended.
+// Index returns the entry's index, which is set when the entry is appended.
 func (e *Entry) Index() uint64 { return e.index }
 
 // Hosts are the hosts of a broker, in the order of their shards.
 type Hosts []*Host
 
-// New makes the hosts of machines, by their numbers.
+// New returns the hosts of machines, which are given by their numbers.
 func New(env *Env, machines map[uint32]Machine) (all Hosts) {
 	for _, shard := range slices.Sorted(maps.Keys(machines)) {
 		h := &Host{env: env, shard: shard, machine: machines[shard]}
@@ -136,7 +136,7 @@ func New(env *Env, machines map[uint32]Machine) (all Hosts) {
 	return all
 }
 
-// Of finds a host; nil when there is none of this number.
+// Of returns the host with this number, or nil.
 func (hs Hosts) Of(shard uint32) *Host {
 	for _, h := range hs {
 		if h.shard == shard {
@@ -146,17 +146,17 @@ func (hs Hosts) Of(shard uint32) *Host {
 	return nil
 }
 
-// Last is the index of the last entry recorded.
+// Last returns the index of the last recorded entry.
 func (h *Host) Last() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last
 }
 
-// Shard is the number of the machine in the log.
+// Shard returns the number of the machine in the log.
 func (h *Host) Shard() uint32 { return h.shard }
 
-// NewEntry makes an entry for Append; h may be nil. Errors: ErrUnknown, failure.ErrTooLarge.
+// NewEntry returns an entry for Append. h may be nil. Errors: ErrUnknown, failure.ErrTooLarge.
 func (h *Host) NewEntry(entry []byte) (*Entry, error) { return h.newEntry(entry, nil) }
 
 func (h *Host) newEntry(entry []byte, done func(index uint64, err error)) (*Entry, error) {
@@ -173,11 +173,11 @@ func (h *Host) newEntry(entry []byte, done func(index uint64, err error)) (*Entr
 	return e, nil
 }
 
-// Record puts an entry into the log and returns its index when it is durable and applied. It holds
-// the caller back while the log is behind. The caller must not hold a lock that a Machine, a Sink
-// or a Confirmer takes: they may run on its goroutine. h may be nil. Errors: ErrUnknown,
-// failure.ErrTooLarge and failure.ErrClosed, after which the entry is not there;
-// failure.ErrLogFailed, after which it is there when the broker starts again, or not.
+// Record records an entry and returns its index when it is durable and applied. It blocks while the
+// log is behind. The caller must not hold a lock that a Machine, a Sink or a Confirmer takes, since
+// they may run on its goroutine. h may be nil. Errors: ErrUnknown, failure.ErrTooLarge and
+// failure.ErrClosed mean that the entry was not recorded. After failure.ErrLogFailed it may or may
+// not exist when the broker starts again.
 func (h *Host) Record(entry []byte) (uint64, error) {
 	result := make(chan error, 1)
 	e, err := h.newEntry(entry, func(_ uint64, err error) { result <- err })
@@ -198,19 +198,18 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 	return e.index, nil
 }
 
-// alone reports whether a caller that waits for its entry is to write the log inline: nothing else
-// is on its way, or a write takes no time.
+// alone reports whether a caller that waits for its entry should write the log inline: nothing else
+// is in flight, or a write takes no time.
 func (h *Host) alone() bool { return h.turn.out.Load() == 0 || h.env.Sync == store.SyncOS }
 
-// RecordAll puts entries into the log, in their order and as one group: after a crash all of them
-// are there, or none. It does not wait for them, nor while the log is behind: that is for the
-// caller to see to. done is called once for each entry, with its place in entries, on any
-// goroutine, also before RecordAll returns, when the entry is durable and applied or an error is
-// known, those of Record: in the order of the log, after Apply and before the next Apply. It must
-// not block, and must not call the broker.
+// RecordAll records entries in order as one atomic group. It waits neither for them nor while the
+// log is behind: the caller must take care of that. done is called once for each entry, with its
+// index in entries, when the entry is durable and applied or has failed with an error of Record. It
+// is called on any goroutine, possibly before RecordAll returns, in log order, after the Apply of
+// its entry and before the next Apply. It must neither block nor call the broker.
 //
-// With inline the caller writes the log and applies the entries itself where Record would: it then
-// waits for the disk.
+// With inline the caller writes the log and applies the entries itself under the same conditions as
+// in Record: then it waits for the disk.
 func (h *Host) RecordAll(entries [][]byte, inline bool, done func(i int, index uint64, err error)) {
 	es := make([]*Entry, 0, len(entries))
 	for i, entry := range entries {
@@ -236,8 +235,8 @@ func (h *Host) RecordAll(entries [][]byte, inline bool, done func(i int, index u
 	}
 }
 
-// append gives entries their places in the log, as one group; false when the machine takes no more.
-// With own the caller calls commit soon.
+// append appends entries to the log as one group. It returns false if the machine is closed. With
+// own the caller will call commit.
 func (h *Host) append(es []*Entry, own bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -258,15 +257,15 @@ func (h *Host) append(es []*Entry, own bool) bool {
 	return true
 }
 
-// place gives an entry its index. mu is held until it is appended.
+// place assigns an index to an entry. The caller holds mu until the entry is appended.
 func (h *Host) place(e *Entry) {
 	h.last++
 	e.index, e.log.Index = h.last, h.last
 	h.turn.out.Add(1)
 }
 
-// logged says that entries are durable, or never will be. It runs on the goroutine that writes the
-// log, for all of them in their order.
+// logged is called when entries are durable or have failed. It runs on the goroutine that writes
+// the log, in log order.
 func (h *Host) logged(err error, es ...*Entry) {
 	for _, e := range es {
 		if err != nil {

@@ -17,13 +17,13 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// journal is a machine that keeps its entries. Its fields are guarded by mu only because tests look
-// at them.
+// journal is a machine that records its entries. Its fields are guarded by mu only because tests
+// read them.
 type journal struct {
 	mu       sync.Mutex
 	lines    []string
 	last     uint64
-	restored int // lines of the checkpoint
+	restored int // number of lines in the checkpoint
 }
 
 func (j *journal) Apply(index uint64, entry []byte) {
@@ -66,7 +66,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// node is a store with hosts on it, which run.
+// node is a store with running hosts.
 type node struct {
 	t     *testing.T
 	store *store.Store
@@ -104,7 +104,7 @@ func (n *node) run() {
 	}
 }
 
-// stop ends the node, with checkpoints if they are wanted.
+// stop ends the node, optionally with checkpoints.
 func (n *node) stop(checkpoints bool) {
 	if n.quiet {
 		return
@@ -123,7 +123,7 @@ func (n *node) stop(checkpoints bool) {
 	}
 }
 
-// Entries are there again after a restart, from the log and from a checkpoint, and are counted on.
+// Entries survive a restart, from the log and from a checkpoint, and their numbers continue.
 func TestRestart(t *testing.T) {
 	fs := vfs.NewMem()
 	var want []string
@@ -147,7 +147,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Many records at once share writes and syncs, are applied in their order, and each caller is told
+// Many concurrent records share writes and syncs, are applied in order, and each caller is notified
 // once and in order.
 func TestRecordAll(t *testing.T) {
 	const count, together = 6000, 3
@@ -184,7 +184,7 @@ func TestRecordAll(t *testing.T) {
 	}
 }
 
-// Callers from many goroutines get their own index, and all is applied once.
+// Callers from many goroutines get their own index, and every entry is applied once.
 func TestRecordTogether(t *testing.T) {
 	const callers, each = 8, 200
 	j := &journal{}
@@ -213,7 +213,7 @@ func TestRecordTogether(t *testing.T) {
 	}
 }
 
-// Record waits for what the mode of the log says.
+// Record waits as the sync mode of the log requires.
 func TestRecordSync(t *testing.T) {
 	const delay = 7 * time.Millisecond
 	for _, tc := range []struct {
@@ -238,8 +238,8 @@ func TestRecordSync(t *testing.T) {
 	}
 }
 
-// A group is there for all its machines, each with indexes of its own; when one of them takes no
-// more it is there for none.
+// A group is recorded for all its machines, each with its own indexes. If one of them is closed, it
+// is recorded for none.
 func TestGroups(t *testing.T) {
 	a, b := &journal{}, &journal{}
 	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: a, Semaphores: b})
@@ -295,7 +295,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A caller that does the work itself does not wake the goroutine of the machine for it.
+// A caller that applies its entries itself does not wake the goroutine of the machine.
 func TestInlineWakesNothing(t *testing.T) {
 	n := open(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: &journal{}})
 	h := n.hosts.Of(Keys)
@@ -309,8 +309,8 @@ func TestInlineWakesNothing(t *testing.T) {
 	n.run()
 }
 
-// A caller that records inline where nothing else is on its way has all answers when it comes back;
-// an entry that is too large does not keep the others of its group out.
+// A caller that records inline while nothing else is in flight has all answers when the call
+// returns. An entry that is too large does not prevent the others of its group.
 func TestRecordAllInline(t *testing.T) {
 	j := &journal{}
 	n := start(t, vfs.NewMem(), store.Options{}, map[uint32]Machine{Keys: j})

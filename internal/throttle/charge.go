@@ -2,18 +2,18 @@ package throttle
 
 import "time"
 
-// Charge is what a publish, or several, takes of limits: first it is added up, then Take charges it
-// to all of them, then Await waits for its turn in each. It is one goroutine's.
+// Charge is what one or more publishes consume of several limits. First Add sums it up, then Take
+// charges it to all limits, then Await waits for each of them. Only one goroutine may use it.
 type Charge struct{ dues []due }
 
-// due is what is charged to one throttle, and, when it was, the ticket for it.
+// due is the charge of one throttle, with its ticket after Take.
 type due struct {
 	throttle        *throttle
 	messages, bytes int64
 	ticket          ticket
 }
 
-// Add counts a message to what a limit is charged; nil is no limit.
+// Add adds a message to the charge of a limit; nil means no limit.
 func (c *Charge) Add(l *Limit, bytes int64) {
 	if l == nil {
 		return
@@ -32,10 +32,10 @@ func (c *Charge) Add(l *Limit, bytes int64) {
 	c.dues = append(c.dues, due{throttle: t, messages: 1, bytes: bytes})
 }
 
-// Empty reports whether no limit counts.
+// Empty reports whether no limit applies.
 func (c *Charge) Empty() bool { return len(c.dues) == 0 }
 
-// Take takes the tickets. waits is false when it is the turn of all of them.
+// Take takes the tickets. waits reports whether any of them must wait.
 func (c *Charge) Take() (waits bool) {
 	for i := range c.dues {
 		d := &c.dues[i]
@@ -46,8 +46,8 @@ func (c *Charge) Take() (waits bool) {
 	return waits
 }
 
-// Await returns when it is the turn of all tickets. sleep waits for a time, or until changed is
-// closed; when it says that there is nothing to wait for any more, Await returns its error.
+// Await returns when all tickets are due. sleep waits for a duration, or until changed is closed.
+// If it reports that waiting is over, Await returns its error.
 func (c *Charge) Await(sleep func(d time.Duration, changed <-chan struct{}) (over bool, err error)) error {
 	for i := range c.dues {
 		d := &c.dues[i]

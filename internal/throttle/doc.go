@@ -2,12 +2,12 @@
 //
 // # What it owns
 //
-// A Limit is the rates of one queue, virtual host or user: a token bucket for messages and one for
-// bytes, each as large as one second of its rate. A Charge is a publish that waits for several
+// A Limit holds the rates of one queue, virtual host or user: a token bucket for messages and one
+// for bytes, each as large as one second of its rate. A Charge is a publish that waits for several
 // Limits.
 //
-// The buckets are not those of golang.org/x/time/rate: a reservation there keeps the time that it
-// got, whatever the rate becomes, and more tokens than the bucket holds are refused. Here a waiting
+// The buckets are not those of golang.org/x/time/rate: there a reservation keeps its time even if
+// the rate changes, and a request for more tokens than the bucket holds is refused. Here a waiting
 // publish follows every change of the rate, and a message larger than the bucket waits for all of
 // its bytes.
 //

@@ -7,23 +7,24 @@ import (
 	"time"
 )
 
-// Unbounded is a rate that is no limit.
+// Unbounded is a rate without a limit.
 const Unbounded = -1
 
-// bucket is a token bucket that holds one second of its rate. Both counts only grow, so a caller's
-// place in the queue is what was spent when it came, and its turn is when as much has been earned.
+// bucket is a token bucket that holds one second of its rate. Both counts only grow: a caller's
+// place in the queue is the value of spent after its charge, and its turn comes when earned reaches
+// it.
 type bucket struct {
-	rate          int64 // tokens per second, Unbounded: no limit
+	rate          int64 // tokens per second; Unbounded: no limit
 	spent, earned float64
 }
 
-// earn adds what came in d. What is not spent within a second is lost.
+// earn adds the tokens of the duration d. Tokens that are not spent within a second are lost.
 func (b *bucket) earn(d time.Duration) {
 	b.earned = min(b.earned+float64(b.rate)*d.Seconds(), b.spent+float64(b.rate))
 }
 
-// spend takes n tokens, also those that are not there yet, and gives the place in the line; 0 is at
-// once.
+// spend takes n tokens, even if they are not earned yet, and returns the place in the queue; 0
+// means that there is no wait.
 func (b *bucket) spend(n int64) (place float64) {
 	if b.rate == Unbounded {
 		return 0
@@ -32,20 +33,20 @@ func (b *bucket) spend(n int64) (place float64) {
 	return b.spent
 }
 
-// longestWait is how long a wait is before it is looked at again.
+// longestWait is the longest wait before the state is checked again.
 const longestWait = time.Hour
 
-// left is how long it takes until a place has its turn, 0 when it is there.
+// left returns the time until a place is due, or 0 if it is.
 func (b *bucket) left(place float64) time.Duration {
 	if b.rate == Unbounded || place <= b.earned {
 		return 0
 	}
 	ns := math.Ceil((place - b.earned) / float64(b.rate) * float64(time.Second))
-	return time.Duration(min(ns, float64(longestWait))) // with a rate of 0 it is infinite
+	return time.Duration(min(ns, float64(longestWait))) // infinite if the rate is 0
 }
 
-// setRate changes the rate. Waiting publishers go on with the new one; a bucket that had no limit
-// begins full.
+// setRate changes the rate. Waiting publishers continue with the new one. A bucket that had no
+// limit starts full.
 func (b *bucket) setRate(rate int64) {
 	if b.rate == Unbounded || rate == Unbounded {
 		b.spent, b.earned = 0, float64(rate)
@@ -54,15 +55,15 @@ func (b *bucket) setRate(rate int64) {
 	b.earn(0)
 }
 
-// throttle holds publishers to the rates of one queue, virtual host or user.
+// throttle applies the rates of one queue, virtual host or user.
 type throttle struct {
 	mu              sync.Mutex
 	messages, bytes bucket        // guarded by mu
-	looked          time.Time     // guarded by mu: until when they have earned
+	looked          time.Time     // guarded by mu: time of the last earn
 	changed         chan struct{} // guarded by mu: closed when the rates change
 }
 
-// earn brings the buckets up to now. mu is held.
+// earn updates the buckets to the current time. The caller holds mu.
 func (t *throttle) earn() {
 	now := time.Now()
 	d := now.Sub(t.looked)
@@ -74,7 +75,7 @@ func (t *throttle) earn() {
 	}
 }
 
-// charge takes tokens for what is to be published.
+// charge takes tokens for a publish.
 func (t *throttle) charge(messages, bytes int64) ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,11 +83,11 @@ func (t *throttle) charge(messages, bytes int64) ticket {
 	return ticket{t.messages.spend(messages), t.bytes.spend(bytes)}
 }
 
-// ticket is the places in the lines of a throttle where a publisher waits.
+// ticket holds the places of a waiting publisher in the queues of a throttle.
 type ticket struct{ messages, bytes float64 }
 
-// left is how long it takes until a ticket has its turn, as things are, and what is closed when
-// they change.
+// left returns the time until a ticket is due at the current rates, and a channel that is closed
+// when the rates change.
 func (t *throttle) left(p ticket) (time.Duration, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,13 +95,14 @@ func (t *throttle) left(p ticket) (time.Duration, <-chan struct{}) {
 	return max(t.messages.left(p.messages), t.bytes.left(p.bytes)), t.changed
 }
 
-// Limit is where a queue, a virtual host or a user has its rates. The zero value has none.
+// Limit holds the rates of a queue, a virtual host or a user. The zero value has none.
 type Limit struct {
-	throttle atomic.Pointer[throttle] // nil: there never was a rate. It stays once there was one, for waiting publishers
+	throttle atomic.Pointer[throttle] // nil: never set; stays once set, for waiting publishers
 }
 
-// Set sets rates per second, below 0 none, and reports whether there are or were some. Waiting
-// publishers go on with the new ones. One goroutine at a time may call it.
+// Set sets the rates per second, where a negative value means none, and reports whether there are
+// or were any. Waiting publishers continue with the new ones. Only one goroutine at a time may call
+// it.
 func (l *Limit) Set(messages, bytes int64) (rated bool) {
 	messages, bytes = max(messages, Unbounded), max(bytes, Unbounded)
 	t := l.throttle.Load()

@@ -16,22 +16,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
-// Options configure an Exporter. A zero value means the default in brackets.
+// Options configures an Exporter. For a zero value the default in brackets applies.
 type Options struct {
-	Endpoint string        // base address of the collector, such as http://127.0.0.1:4318; spans go to /v1/traces below it
+	Endpoint string        // base URL of the collector; spans go to /v1/traces below it
 	Node     string        // name of the node, service.instance.id
 	Version  string        // of the broker, service.version
-	Every    time.Duration // longest wait of a span for others [1 s]
-	Client   *http.Client  // [one that gives up after 10 s]
+	Every    time.Duration // longest delay of a span [1 s]
+	Client   *http.Client  // [a client with a timeout of 10 s]
 	Log      *slog.Logger  // [slog.Default()]
 }
 
 const (
-	mostWaiting = 8192 // spans that wait to be sent; beyond it new ones are dropped
-	batchSize   = 512  // spans of one request
+	mostWaiting = 8192 // buffered spans; beyond it new ones are dropped
+	batchSize   = 512  // spans per request
 )
 
-// Exporter sends spans. It is a tracing.Listener. Its methods may be called by any goroutine.
+// Exporter sends spans. It implements tracing.Listener. Any goroutine may call its methods.
 type Exporter struct {
 	o     Options
 	spans chan span
@@ -39,13 +39,13 @@ type Exporter struct {
 	done  chan struct{}
 
 	sent, dropped atomic.Uint64
-	failing       bool // the last request failed: that is told once
+	failing       bool // the last request failed; reported once
 }
 
-// Stats are spans so far.
+// Stats counts spans.
 type Stats struct {
-	Sent    uint64 // the collector has taken them
-	Dropped uint64 // it did not, or there were too many
+	Sent    uint64 // accepted by the collector
+	Dropped uint64 // not accepted, or too many
 }
 
 // New returns an exporter that sends nothing before Start.
@@ -58,17 +58,17 @@ func New(o Options) *Exporter {
 	return &Exporter{o: o, spans: make(chan span, mostWaiting), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
-// Start begins to send.
+// Start starts sending.
 func (e *Exporter) Start() { go e.run() }
 
-// Stop sends what waits, as far as the collector takes it, and returns then. Spans that come later
-// are dropped.
+// Stop sends the buffered spans, as far as the collector accepts them, and then returns. Later
+// spans are dropped.
 func (e *Exporter) Stop() {
 	close(e.stop)
 	<-e.done
 }
 
-// Stats counts spans.
+// Stats returns the counts of spans.
 func (e *Exporter) Stats() Stats { return Stats{e.sent.Load(), e.dropped.Load()} }
 
 // Published implements tracing.Listener.
@@ -110,7 +110,7 @@ func (e *Exporter) run() {
 	}
 }
 
-// sendRest sends what waits at the end.
+// sendRest sends the buffered spans at the end.
 func (e *Exporter) sendRest(batch []span) {
 	for {
 		select {
@@ -146,7 +146,7 @@ func (e *Exporter) send(batch []span) {
 	e.failing = err != nil
 }
 
-// mostAnswer is how many bytes of an answer are read.
+// mostAnswer is the maximum number of bytes that are read of a response.
 const mostAnswer = 64 << 10
 
 func (e *Exporter) post(batch []span) error {
@@ -164,7 +164,7 @@ func (e *Exporter) post(batch []span) error {
 		return err
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // read to the end, the connection is used again
+	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer)) // to the end, for reuse of the connection
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// collector takes spans, or refuses them.
+// collector accepts or rejects spans.
 type collector struct {
 	*httptest.Server
 	refuses atomic.Bool
@@ -46,7 +46,7 @@ func start(c *collector, log io.Writer) *Exporter {
 	return e
 }
 
-// What is sent is what the specification of OTLP in JSON has.
+// The sent JSON follows the specification of OTLP/JSON.
 func TestSpans(t *testing.T) {
 	c := newCollector(t)
 	e := start(c, io.Discard)
@@ -84,7 +84,7 @@ func TestDropped(t *testing.T) {
 	c.refuses.Store(true)
 	var log strings.Builder
 	e := New(Options{Endpoint: c.URL, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	for range mostWaiting + 10 { // the sender does not run yet
+	for range mostWaiting + 10 { // the sender is not running yet
 		e.Published(&tracing.Event{Parent: parent, Queue: "q"})
 	}
 	if s := e.Stats(); s != (Stats{Dropped: 10}) {

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/tracing"
 )
 
-// The names below are those of OTLP in JSON, version 1.
+// The names below are those of OTLP/JSON, version 1.
 
 type span struct {
 	Trace      string      `json:"traceId"`
@@ -27,7 +27,7 @@ type attribute struct {
 	Value value  `json:"value"`
 }
 
-// value is a value of one type; the others are nil.
+// value holds a value of one type; the other fields are nil.
 type value struct {
 	Text  *string `json:"stringValue,omitempty"`
 	Int   *string `json:"intValue,omitempty"`
@@ -57,7 +57,7 @@ type scope struct {
 	Version string `json:"version"`
 }
 
-// internalKind is that of a span within a service: the publisher and the consumer have spans of
+// internalKind is the kind of a span within a service. The publisher and the consumer have spans of
 // their own kinds.
 const internalKind = 1
 
@@ -70,7 +70,7 @@ func number(key string, n int) attribute {
 
 func truth(key string, v bool) attribute { return attribute{key, value{Truth: &v}} }
 
-// newSpan is the span of what happened to a message; false when its parent is none.
+// newSpan returns the span of an event of a message. ok is false if the parent is invalid.
 func newSpan(what string, t *tracing.Event) (s span, ok bool) {
 	trace, parent, ok := parse(t.Parent)
 	if !ok {
@@ -88,7 +88,7 @@ func newSpan(what string, t *tracing.Event) (s span, ok bool) {
 	}, true
 }
 
-// parse reads a traceparent, "00-{trace}-{span}-{flags}" in hexadecimal digits.
+// parse parses a traceparent, "00-{trace}-{span}-{flags}" in hexadecimal digits.
 func parse(parent string) (trace, span string, ok bool) {
 	parts := strings.Split(parent, "-")
 	if len(parts) != 4 || parts[0] != "00" {
@@ -97,12 +97,13 @@ func parse(parent string) (trace, span string, ok bool) {
 	return parts[1], parts[2], isID(parts[1], 32) && isID(parts[2], 16)
 }
 
-// isID reports whether a text is an id of this many lower-case digits, which are not all 0.
+// isID reports whether a text is an ID with this number of lower-case hexadecimal digits, not all
+// 0.
 func isID(id string, digits int) bool {
 	return len(id) == digits && strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }
 
-// request is what is posted.
+// request returns the body of a request.
 func (e *Exporter) request(batch []span) *request {
 	of := []attribute{text("service.name", "fiveways"), text("service.instance.id", e.o.Node), text("service.version", e.o.Version)}
 	return &request{[]resourceSpans{{resource{of}, []scopeSpans{{scope{"fiveways", e.o.Version}, batch}}}}}

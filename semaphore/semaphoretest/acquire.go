@@ -7,13 +7,13 @@ import (
 	"fiveways.dev/fiveways/semaphore"
 )
 
-// acquired is what came of an acquire.
+// acquired is the result of an acquire.
 type acquired struct {
 	held context.Context
 	err  error
 }
 
-// inLine begins an acquire and returns when the task stands in line.
+// inLine starts an acquire and returns when the task is enqueued.
 func (b *bench) inLine(s *semaphore.Semaphore, task string, priority float64) <-chan acquired {
 	b.Helper()
 	return b.inLineUntil(b.ctx, s, task, priority)
@@ -38,7 +38,7 @@ func (b *bench) inLineUntil(ctx context.Context, s *semaphore.Semaphore, task st
 	return ends
 }
 
-// got is the context of an acquire that came to run.
+// got returns the context of an acquire that must succeed.
 func (b *bench) got(ends <-chan acquired) context.Context {
 	b.Helper()
 	a := <-ends
@@ -93,7 +93,7 @@ func (b *bench) asked() {
 	high := b.inLine(s, "high", 2)
 	b.ends(low, semaphore.ErrTryRelease)
 	b.stands(s, "high WAIT", "low TRY_RELEASE")
-	again, err := s.Acquire(b.ctx, "low", 1) // it runs, and is asked
+	again, err := s.Acquire(b.ctx, "low", 1) // it runs and has been asked
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func (b *bench) giveUp() {
 	}
 }
 
-// lease: a silent task is removed.
+// lease checks that a task that is not renewed is removed.
 func (b *bench) lease() {
 	s := b.new("", semaphore.Settings{Active: new(1), Lease: new(time.Hour)})
 	if _, err := s.EnqueueAll(b.ctx, semaphore.Entry{Task: "silent", Priority: 2, Lease: 100 * time.Millisecond}); err != nil {
@@ -144,7 +144,7 @@ func (b *bench) lease() {
 	b.stands(s, "next ACQUIRED")
 }
 
-// renewal: what Acquire gave lives on, until it is released.
+// renewal checks that a task started with Acquire is renewed until it is released.
 func (b *bench) renewal() {
 	const lease = 300 * time.Millisecond
 	s := b.new("", semaphore.Settings{Active: new(2), Lease: new(lease)})
@@ -163,7 +163,7 @@ func (b *bench) renewal() {
 	b.ends(held, semaphore.ErrReleased)
 
 	ctx, cancel := context.WithCancel(b.ctx)
-	b.got(b.inLineUntil(ctx, s, "left", 2)) // without release and renewal
+	b.got(b.inLineUntil(ctx, s, "left", 2)) // will be neither released nor renewed
 	events, err := s.Watch(b.ctx, semaphore.WatchOptions{Task: "left"})
 	if err != nil {
 		b.Fatal(err)
@@ -174,7 +174,7 @@ func (b *bench) renewal() {
 	}
 }
 
-// kinds are the next events of a watch.
+// kinds returns the next n events of a watch.
 func (b *bench) kinds(events <-chan semaphore.Event, n int) (all []string, seqs []uint64) {
 	b.Helper()
 	for range n {

@@ -14,17 +14,18 @@ import (
 	"fiveways.dev/fiveways/semaphore"
 )
 
-// patience is how long what must come is waited for.
+// patience is the time limit of a test.
 const patience = 30 * time.Second
 
-// Suite is what is tested.
+// Suite describes the tested backend.
 type Suite struct {
-	// Open gives a manager of semaphores that are all the same ones, for a test that closes it.
+	// Open returns a manager for a test, which closes it. All managers must access the same
+	// semaphores.
 	Open func(t *testing.T) *semaphore.Manager
 }
 
-// Conformance tests that what a backend makes of a manager does what package semaphore says. Keys
-// are of the suite's own, so there may be other semaphores.
+// Conformance tests that a manager with the backend behaves as package semaphore documents. The
+// tests use keys of their own, so other semaphores may exist.
 func Conformance(t *testing.T, s Suite) {
 	for name, test := range map[string]func(*bench){
 		"settings": (*bench).settings, "errors": (*bench).errors, "order": (*bench).order, "ascending": (*bench).ascending, "deletion": (*bench).deletion,
@@ -52,7 +53,7 @@ type bench struct {
 	prefix string
 }
 
-// new makes a semaphore of the test.
+// new creates a semaphore of the test.
 func (b *bench) new(name string, s semaphore.Settings) *semaphore.Semaphore {
 	b.Helper()
 	got, err := b.m.GetOrCreate(b.ctx, b.prefix+name, s)
@@ -62,7 +63,7 @@ func (b *bench) new(name string, s semaphore.Settings) *semaphore.Semaphore {
 	return got
 }
 
-// enqueue puts tasks in line whose names are their priorities.
+// enqueue enqueues tasks whose names are their priorities.
 func (b *bench) enqueue(s *semaphore.Semaphore, priorities ...float64) {
 	b.Helper()
 	entries := make([]semaphore.Entry, len(priorities))
@@ -74,7 +75,7 @@ func (b *bench) enqueue(s *semaphore.Semaphore, priorities ...float64) {
 	}
 }
 
-// stands checks all tasks, in their order: "name STATUS".
+// stands checks all tasks in order, each as "name STATUS".
 func (b *bench) stands(s *semaphore.Semaphore, want ...string) {
 	b.Helper()
 	var got []string
@@ -112,7 +113,7 @@ func (b *bench) settings() {
 	if got, err := s.Info(b.ctx); err != nil || got != want {
 		b.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	b.new("", semaphore.Settings{Active: new(5), Lease: new(time.Second)}) // it is there
+	b.new("", semaphore.Settings{Active: new(5), Lease: new(time.Second)}) // it already exists
 	if got, err := s.Info(b.ctx); err != nil || got != want {
 		b.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -187,17 +188,17 @@ func (b *bench) order() {
 	s := b.new("", semaphore.Settings{Active: new(2), TryRelease: new(0)})
 	b.enqueue(s, 1, 5, 3, 4)
 	b.stands(s, "5 ACQUIRED", "4 ACQUIRED", "3 WAIT", "1 WAIT")
-	b.enqueue(s, 9) // no task is asked
+	b.enqueue(s, 9) // no task is asked to give way
 	b.stands(s, "9 WAIT", "5 ACQUIRED", "4 ACQUIRED", "3 WAIT", "1 WAIT")
 	b.release(s, "4")
 	b.stands(s, "9 ACQUIRED", "5 ACQUIRED", "3 WAIT", "1 WAIT")
-	for _, task := range []string{"a", "b"} { // the earlier first
+	for _, task := range []string{"a", "b"} { // at equal priority the earlier one comes first
 		if status, err := s.Enqueue(b.ctx, task, 3); err != nil || status != semaphore.Wait {
 			b.Errorf("%s: %s, %v", task, status, err)
 		}
 	}
 	b.stands(s, "9 ACQUIRED", "5 ACQUIRED", "3 WAIT", "a WAIT", "b WAIT", "1 WAIT")
-	if _, err := s.Enqueue(b.ctx, "3", 3); err != nil { // it keeps its place
+	if _, err := s.Enqueue(b.ctx, "3", 3); err != nil { // it keeps its position
 		b.Fatal(err)
 	}
 	b.release(s, "9", "5", "1")
@@ -335,7 +336,7 @@ func (b *bench) tasks() {
 	}
 }
 
-// names: of tasks, whatever they mean to a protocol.
+// names checks names of tasks that have a meaning in a protocol.
 func (b *bench) names() {
 	s := b.new(" key [with] *", semaphore.Settings{})
 	for _, task := range []string{"LEASE", "DETAIL", "lease", "задача", "*", "a b", "1", "01", "-0", "9223372036854775808"} {
@@ -353,7 +354,7 @@ func (b *bench) names() {
 	}
 }
 
-// many: a thousand acquires at once, of which never more than may run at the same time.
+// many checks that of a thousand concurrent acquires never more run than allowed.
 func (b *bench) many() {
 	const n, active = 1000, 20
 	s := b.new("", semaphore.Settings{Active: new(active), TryRelease: new(0)})
@@ -405,7 +406,7 @@ func (b *bench) close() {
 	b.is((<-ends).err, semaphore.ErrClosed)
 	<-held.Done()
 	b.is(context.Cause(held), semaphore.ErrClosed)
-	for range events { // it is closed
+	for range events { // until it is closed
 	}
 	_, err = s.Enqueue(b.ctx, "late", 1)
 	b.is(err, semaphore.ErrClosed)
@@ -418,5 +419,5 @@ func (b *bench) close() {
 	}
 	b.m = b.s.Open(b.T)
 	defer b.m.Close()
-	b.stands(b.m.Semaphore(s.Key()), "holds ACQUIRED", "waits WAIT") // they have kept their places
+	b.stands(b.m.Semaphore(s.Key()), "holds ACQUIRED", "waits WAIT") // the tasks are still there
 }

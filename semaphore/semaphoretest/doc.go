@@ -1,3 +1,3 @@
-// Package semaphoretest has semaphores in memory, for tests of programs that use package semaphore,
-// and the conformance suite for implementations of semaphore.Backend.
+// Package semaphoretest provides semaphores in memory, for tests of programs that use package
+// semaphore, and the conformance suite for implementations of semaphore.Backend.
 package semaphoretest

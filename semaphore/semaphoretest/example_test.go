@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/semaphore/semaphoretest"
 )
 
-// A program is tested without a broker.
+// A program can be tested without a broker.
 func ExampleMemory() {
 	ctx := context.Background()
 	semaphores := semaphore.New(semaphoretest.NewMemory())

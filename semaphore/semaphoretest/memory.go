@@ -15,8 +15,8 @@ import (
 	"fiveways.dev/fiveways/semaphore"
 )
 
-// Memory is semaphores in memory, by the rule of the broker: what a test gives semaphore.New. Time
-// is that of package time, so it works in a bubble of testing/synctest.
+// Memory is a backend in memory that follows the broker's rule. Tests pass it to semaphore.New. It
+// uses package time, so it works in a bubble of testing/synctest.
 type Memory struct {
 	mu       sync.Mutex
 	all      map[string]*line // guarded by mu
@@ -60,7 +60,7 @@ func apply(c *core.Config, s semaphore.Settings) {
 	}
 }
 
-// begin locks; what it returns unlocks.
+// begin locks the memory. The caller must call end to unlock it.
 func (m *Memory) begin(ctx context.Context) (end func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (m *Memory) begin(ctx context.Context) (end func(), err error) {
 	return m.mu.Unlock, nil
 }
 
-// find locks and finds a semaphore; end unlocks.
+// find locks the memory and finds a semaphore. The caller must call end to unlock it.
 func (m *Memory) find(ctx context.Context, key string) (l *line, end func(), err error) {
 	end, err = m.begin(ctx)
 	if err != nil {
@@ -221,7 +221,7 @@ func (m *Memory) Enqueue(ctx context.Context, key string, entries []semaphore.En
 	return statuses, nil
 }
 
-// until is when the lease of a task that runs ends, 0 never.
+// until returns when the lease of a running task ends, in unix ms; 0: never.
 func (l *line) until(t core.Task, now time.Time) int64 {
 	if lease := cmp.Or(t.Lease, l.state.Config().Lease); lease > 0 {
 		return now.UnixMilli() + lease
@@ -352,8 +352,8 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// settle does the transitions that the rule wants now, and wakes up for the end of the next lease.
-// mu is held.
+// settle makes the transitions that the rule requires, and sets the timer for the end of the next
+// lease. The caller holds mu.
 func (m *Memory) settle(l *line) {
 	now := time.Now()
 	for _, id := range l.state.Ended(now.UnixMilli(), math.MaxInt) {
@@ -395,7 +395,7 @@ func (m *Memory) expire(l *line) {
 	}
 }
 
-// happened tells an event to its watchers. mu is held.
+// happened passes an event to its watchers. The caller holds mu.
 func (m *Memory) happened(l *line, t core.Task, k semaphore.Kind, gone bool) {
 	e := semaphore.Event{Kind: k, Key: l.key, Task: t.ID, Priority: t.Priority}
 	if !gone {

@@ -13,7 +13,7 @@ func TestMemory(t *testing.T) {
 	Conformance(t, Suite{Open: func(*testing.T) *semaphore.Manager { return semaphore.New(&client{Memory: m}) }})
 }
 
-// client is one of several of a memory, which goes on when it closes.
+// client is one of several clients of a memory, which stays open when the client closes.
 type client struct {
 	*Memory
 	closed atomic.Bool

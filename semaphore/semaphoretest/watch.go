@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/semaphore"
 )
 
-// happen does something of all kinds to a semaphore, and returns what is told of it: what is a
-// transition, and all.
+// happen causes all kinds of events of a semaphore. It returns the expected transitions, and all
+// expected events.
 func (b *bench) happen(s *semaphore.Semaphore) (transitions, all []string) {
 	b.enqueue(s, 1)
 	b.enqueue(s, 2)
@@ -49,7 +49,7 @@ func (b *bench) watch() {
 		b.Errorf("told of\n%q, want\n%q", got, wantAll)
 	}
 	stop()
-	for range transitions { // it is closed
+	for range transitions { // until it is closed
 	}
 	for range all {
 	}

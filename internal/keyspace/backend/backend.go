@@ -10,9 +10,9 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// Backend is etcd's backend in memory. New makes one; its methods may be called from any goroutine.
+// Backend implements etcd's backend in memory. Any goroutine may call its methods.
 type Backend struct {
-	snapshots string // folder for the files of Snapshot
+	snapshots string // folder for files of Snapshot
 
 	tx      batchTx
 	current *atomic.Pointer[view]
@@ -21,15 +21,15 @@ type Backend struct {
 
 var _ etcd.Backend = (*Backend)(nil)
 
-// view is a published state. Its memory stays while its epoch is held.
+// view is a published state. Its memory stays valid while its epoch is held.
 type view struct {
 	state
 	epoch *epoch
 }
 
-// New returns a backend without buckets. Its memory is given back when neither it nor a transaction
-// is referred to any more. Snapshot writes its temporary files into the folder snapshots; "" means
-// the system's.
+// New returns a backend without buckets. Its memory is freed when neither the backend nor a
+// transaction is referenced any more. Snapshot writes temporary files into the folder snapshots; ""
+// means the system's folder.
 func New(snapshots string) *Backend {
 	b := &Backend{snapshots: snapshots, current: new(atomic.Pointer[view])}
 	b.tx.b = b
@@ -44,7 +44,7 @@ func New(snapshots string) *Backend {
 	return b
 }
 
-// acquire returns the current view, held: release its epoch.
+// acquire returns the current view and holds its epoch. The caller must release it.
 func (b *Backend) acquire() *view {
 	for {
 		if v := b.current.Load(); v.epoch.hold() {
@@ -59,7 +59,7 @@ func (b *Backend) release(v *view) {
 	v.epoch.release()
 }
 
-// publish shows readers what the writer did. The caller holds the BatchTx.
+// publish makes the changes of the writer visible to readers. The caller holds the BatchTx.
 func (b *Backend) publish() {
 	w := &b.tx.w
 	if !w.dirty {
@@ -77,7 +77,7 @@ func (b *Backend) publish() {
 	v := &view{state: w.state, epoch: old}
 	if len(w.retired) > 0 {
 		v.epoch = &epoch{}
-		v.epoch.refs.Store(2) // the backend, and the epoch before
+		v.epoch.refs.Store(2) // held by the backend and by the previous epoch
 		old.retired, old.next = w.retired, v.epoch
 	}
 	b.current.Store(v)
@@ -87,23 +87,23 @@ func (b *Backend) publish() {
 	w.published()
 }
 
-// published forgets what the writer alone saw.
+// published resets the state that belongs to one publication.
 func (w *writer) published() {
 	w.dirty, w.ownsList, w.ownsTables = false, false, false
 	w.touched, w.retired = nil, nil
 }
 
-// BatchTx returns the one writing transaction.
+// BatchTx returns the only write transaction.
 func (b *Backend) BatchTx() etcd.BatchTx { return &b.tx }
 
-// ReadTx returns a transaction that sees what is published at its RLock.
+// ReadTx returns a transaction that sees the state published at its RLock.
 func (b *Backend) ReadTx() etcd.ReadTx { return &readTx{b: b} }
 
-// ConcurrentReadTx returns a transaction that sees what is published now; its RUnlock ends it.
+// ConcurrentReadTx returns a transaction that sees the currently published state. RUnlock ends it.
 func (b *Backend) ConcurrentReadTx() etcd.ReadTx { return &readTx{b: b, v: b.acquire()} }
 
-// Hash is etcd's hash of all buckets but of what ignores names: the same as over a file of etcd
-// with the same content.
+// Hash returns etcd's hash of all buckets except for the records that ignores excludes. It is the
+// same as for a file of etcd with the same content.
 func (b *Backend) Hash(ignores func(bucket, key []byte) bool) (uint32, error) {
 	v := b.acquire()
 	defer b.release(v)
@@ -129,27 +129,26 @@ func (v *view) hashBucket(h hash.Hash, t *table, ignores func(bucket, key []byte
 	})
 }
 
-// Size returns the bytes of all records, those included that were deleted and whose memory is not
-// given back yet.
+// Size returns the bytes of all records, including deleted ones whose memory is not freed yet.
 func (b *Backend) Size() int64 {
 	taken, _ := b.current.Load().size()
 	return taken
 }
 
-// SizeInUse returns the bytes of the records that are there.
+// SizeInUse returns the bytes of the live records.
 func (b *Backend) SizeInUse() int64 {
 	_, live := b.current.Load().size()
 	return live
 }
 
-// Records returns how many revisions of keys there are, those included that were deleted and whose
-// memory is not given back yet.
+// Records returns the number of revisions of keys, including deleted ones whose memory is not freed
+// yet.
 func (b *Backend) Records() int { return b.current.Load().records() }
 
-// OpenReadTxN returns how many transactions read.
+// OpenReadTxN returns the number of open read transactions.
 func (b *Backend) OpenReadTxN() int64 { return b.readers.Load() }
 
-// Defrag gives back the memory of all deleted records.
+// Defrag frees the memory of all deleted records.
 func (b *Backend) Defrag() error {
 	b.tx.mu.Lock()
 	defer b.tx.mu.Unlock()
@@ -159,21 +158,21 @@ func (b *Backend) Defrag() error {
 	return nil
 }
 
-// ForceCommit does nothing: what a BatchTx changed is published when it is unlocked, and it is the
-// log that makes it durable.
+// ForceCommit does nothing: the changes of a BatchTx are published when it is unlocked, and the log
+// makes them durable.
 func (b *Backend) ForceCommit() {}
 
-// Close does nothing: a transaction that is late still finds what it sees.
+// Close does nothing: late transactions can still read what they see.
 func (b *Backend) Close() error { return nil }
 
-// SetTxPostLockInsideApplyHook sets what is called after each LockInsideApply.
+// SetTxPostLockInsideApplyHook sets a function that is called after each LockInsideApply.
 func (b *Backend) SetTxPostLockInsideApplyHook(hook func()) {
 	b.tx.mu.Lock()
 	defer b.tx.mu.Unlock()
 	b.tx.hook = hook
 }
 
-// batchTx is the writing transaction; its lock makes its holder the only writer.
+// batchTx is the write transaction. The holder of its lock is the only writer.
 type batchTx struct {
 	b    *Backend
 	mu   sync.Mutex
@@ -213,7 +212,7 @@ func (t *batchTx) UnsafeForEach(b etcd.Bucket, visit func(k, v []byte) error) er
 	return t.w.forEach(b.ID(), visit)
 }
 
-// readTx reads one view. One of ConcurrentReadTx has it from the start.
+// readTx reads one view. A readTx of ConcurrentReadTx has its view from the start.
 type readTx struct {
 	b *Backend
 	v *view

@@ -11,13 +11,13 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// boltBatch is how many records go into one transaction of bbolt: it keeps what it changed in
-// memory until then.
+// boltBatch is how many records go into one transaction of bbolt, which keeps its changes in
+// memory.
 const boltBatch = 20000
 
 const snapshotFiles = "keyspace-snapshot-*.db"
 
-// Sweep removes files that a killed process was writing. No other process may use the folder.
+// Sweep removes files that a killed process has left behind. No other process may use the folder.
 func (b *Backend) Sweep() {
 	if b.snapshots == "" {
 		return
@@ -28,8 +28,8 @@ func (b *Backend) Sweep() {
 	}
 }
 
-// Snapshot returns all buckets of now as a file of bbolt, as etcd's own database is. The file is
-// made at the first Size or WriteTo, beside writers and readers; Close removes it.
+// Snapshot returns the current buckets as a bbolt file, like etcd's own database. The file is
+// created at the first Size or WriteTo, concurrently with writers and readers. Close removes it.
 func (b *Backend) Snapshot() etcd.Snapshot { return &snapshot{b: b, view: b.acquire()} }
 
 type snapshot struct {
@@ -55,7 +55,7 @@ func (s *snapshot) let() {
 	}
 }
 
-// Size returns the length of the file; 0 when it could not be written, which WriteTo tells.
+// Size returns the length of the file, or 0 if it could not be written; WriteTo returns the error.
 func (s *snapshot) Size() int64 {
 	s.make()
 	return s.size
@@ -75,11 +75,11 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	_ = os.Remove(s.file.Name()) // where an open file could not be removed before
+	_ = os.Remove(s.file.Name()) // if an open file could not be removed before
 	return err
 }
 
-// OpenSnapshot is Snapshot as a file that is read once; closing it removes it.
+// OpenSnapshot is Snapshot as a file that is read once. Closing it removes it.
 func (b *Backend) OpenSnapshot() (size int64, file io.ReadCloser, err error) {
 	s := &snapshot{b: b, view: b.acquire()}
 	if s.make(); s.err != nil {
@@ -91,7 +91,7 @@ func (b *Backend) OpenSnapshot() (size int64, file io.ReadCloser, err error) {
 	}{io.NewSectionReader(s.file, 0, s.size), s}, nil
 }
 
-// boltFile writes the view as a database of bbolt into a new file of the folder.
+// boltFile writes the view as a bbolt database into a new file in the folder.
 func (v *view) boltFile(folder string) (*os.File, int64, error) {
 	file, err := os.CreateTemp(folder, snapshotFiles)
 	if err != nil {
@@ -100,7 +100,7 @@ func (v *view) boltFile(folder string) (*os.File, int64, error) {
 	if err = v.writeBolt(file.Name()); err == nil {
 		var info os.FileInfo
 		if info, err = file.Stat(); err == nil {
-			_ = os.Remove(file.Name()) // what is open can still be read, and nothing is left when the process is killed
+			_ = os.Remove(file.Name()) // it can still be read while open
 			return file, info.Size(), nil
 		}
 	}
@@ -130,7 +130,7 @@ func (v *view) fillBolt(db *bbolt.DB, t *table) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // of what is committed it says so, and does nothing
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing and returns an error
 	bucket, err := tx.CreateBucketIfNotExists(name)
 	if err != nil {
 		return err

@@ -6,32 +6,33 @@ import (
 )
 
 const (
-	// chunkBytes is the size of a chunk's memory; a record that is larger gets a chunk of its own.
+	// chunkBytes is the size of a chunk's memory. A larger record gets a chunk of its own.
 	chunkBytes = 1 << 20
 	// recordHead is the length of a key (1 byte) and of a value (4 bytes) before each record.
 	recordHead = 5
 	slotBytes  = 4
 )
 
-// chunk is a run of records in one piece of memory: records from the front, their offsets (slots)
-// from the back.
+// chunk is a sequence of records in one memory region: records from the front, their offsets
+// (slots) from the back.
 //
-// Once published only what lies behind the records that views can see is written: mem beyond used,
-// n and used of the last chunk. Everything else changes in a copy of the struct that shares mem.
+// After publication only the part after the records that views can see is written: mem beyond used,
+// and n and used of the last chunk. Everything else is changed in a copy of the struct that shares
+// mem.
 type chunk struct {
 	mem   []byte
-	first uint64 // the begin of the first key, see prefix
-	n     int    // records; views do not read it of their last chunk
+	first uint64 // prefix of the first key
+	n     int    // number of records; views do not read it from their last chunk
 	used  int    // bytes of records
 
-	dead      []uint64 // a bit for each record that is deleted; may be shorter than n
+	dead      []uint64 // a bit for each deleted record; may be shorter than n
 	deadN     int
 	deadBytes int
 }
 
 func recordBytes(key, value []byte) int { return recordHead + len(key) + len(value) }
 
-// newChunk returns an empty chunk with room for a record of the given bytes at least.
+// newChunk returns an empty chunk with room for at least one record of the given size.
 func newChunk(room int) *chunk {
 	size := chunkBytes
 	if need := room + slotBytes; need > size {
@@ -42,7 +43,7 @@ func newChunk(room int) *chunk {
 
 func (c *chunk) fits(record int) bool { return c.used+record+slotBytes*(c.n+1) <= len(c.mem) }
 
-// add appends a record; the caller saw that it fits.
+// add appends a record. The caller has checked that it fits.
 func (c *chunk) add(key, value []byte) {
 	if c.n == 0 {
 		c.first = prefix(key)
@@ -81,7 +82,7 @@ func (c *chunk) isDead(i int) bool {
 	return i>>6 < len(c.dead) && c.dead[i>>6]&(1<<(i&63)) != 0
 }
 
-// kill marks a record as deleted and tells how many bytes it takes. The caller owns c.
+// kill marks a record as deleted and returns its size in bytes. The caller owns c.
 func (c *chunk) kill(i int) int {
 	for i>>6 >= len(c.dead) {
 		c.dead = append(c.dead, 0)
@@ -93,14 +94,14 @@ func (c *chunk) kill(i int) int {
 	return recordBytes(key, value)
 }
 
-// clone returns a copy that can be changed beside the readers of c.
+// clone returns a copy that can be changed while others read c.
 func (c *chunk) clone() *chunk {
 	d := *c
 	d.dead = append([]uint64(nil), c.dead...)
 	return &d
 }
 
-// prefix is the first eight bytes of a key as a number: the main revision.
+// prefix returns the first eight bytes of a key as a number: the main revision.
 func prefix(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -110,14 +111,14 @@ func prefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// seek returns the first of n records whose key is not below key. Revisions are spread evenly as a
-// rule: the search begins where the key would be then, and doubles its steps from there.
+// seek returns the first of n records whose key is not less than key. Revisions are usually spread
+// evenly: the search starts where the key would then be, and doubles its steps from there.
 func (c *chunk) seek(n int, key []byte) int {
 	if n == 0 {
 		return 0
 	}
 	below := func(i int) bool { return bytes.Compare(c.key(i), key) < 0 }
-	lo, hi := 0, n // all before lo are below key, none from hi on
+	lo, hi := 0, n // all before lo are less than key, none from hi on
 	if guess := c.guess(n, key); below(guess) {
 		lo = guess + 1
 		for step := 1; lo < n; step *= 2 {

@@ -1,10 +1,10 @@
-// Package backend keeps etcd's buckets in memory: it is the backend.Backend on which etcd's mvcc,
-// lessor, alarm and auth stores run here. Durability comes from the broker's log and from the dumps
-// that this package writes for checkpoints; nothing here touches a file, except Snapshot.
+// Package backend keeps etcd's buckets in memory. It implements the backend.Backend on which etcd's
+// mvcc, lessor, alarm and auth stores run here. Durability comes from the broker's log and from the
+// dumps that this package writes for checkpoints. Nothing here touches a file, except for Snapshot.
 //
-// The bucket of revisions only grows at its end and shrinks by compaction. Its records are in
-// chunks of a megabyte outside of the Go heap; a record is never moved or changed while a reader
-// can see it. All other buckets are small, and are sorted maps with copy on write.
+// The bucket of revisions grows only at its end and shrinks by compaction. Its records are in
+// chunks of a megabyte outside of the Go heap. A record is never moved or changed while a reader
+// can see it. All other buckets are small, and are sorted maps with copy-on-write.
 //
 // # Concurrency
 //
@@ -16,5 +16,5 @@
 // Invariants:
 //
 //   - Keys of the bucket of revisions are put in increasing order.
-//   - What a read returns is valid until its transaction ends.
+//   - The result of a read is valid until its transaction ends.
 package backend

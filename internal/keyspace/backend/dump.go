@@ -36,7 +36,7 @@ var (
 
 var dumpTable = crc32.MakeTable(crc32.Castagnoli)
 
-// Frozen is the buckets of one moment, to be written. It holds memory until Write or Release.
+// Frozen is a snapshot of the buckets that can be written. It holds memory until Write or Release.
 type Frozen struct {
 	b     *Backend
 	once  sync.Once
@@ -44,21 +44,22 @@ type Frozen struct {
 	index uint64
 }
 
-// Freeze returns the buckets as they are now, and goes on. index is kept in the dump.
+// Freeze returns a snapshot of the current buckets, without blocking writers. index is stored in
+// the dump.
 func (b *Backend) Freeze(index uint64) *Frozen {
 	return &Frozen{b: b, view: b.acquire(), index: index}
 }
 
-// Size returns about how many bytes Write writes.
+// Size returns the approximate number of bytes that Write writes.
 func (f *Frozen) Size() int64 {
 	_, live := f.view.size()
 	return live
 }
 
-// Release gives up the right to Write. It may be called at any time, also twice.
+// Release gives up the snapshot. It may be called at any time, and twice.
 func (f *Frozen) Release() { f.once.Do(func() { f.b.release(f.view) }) }
 
-// Write writes the dump. It may be called once.
+// Write writes the dump. It may be called only once.
 func (f *Frozen) Write(to io.Writer) (err error) {
 	err = errors.New("keyspace: the frozen state was abandoned")
 	f.once.Do(func() {
@@ -88,7 +89,7 @@ func (v *view) dump(to io.Writer, index uint64) error {
 	return d.flush(1)
 }
 
-// dumper gathers items into blocks. The first error stays.
+// dumper collects items into blocks. It keeps the first error.
 type dumper struct {
 	to    io.Writer
 	block []byte
@@ -99,7 +100,8 @@ func (d *dumper) item(kind byte, name []byte) {
 	d.block = codec.AppendPrefixed(append(d.block, kind), name)
 }
 
-// flush writes the block when it has at least some bytes: its length, its check sum, itself.
+// flush writes the block if it has at least the given number of bytes: its length, its checksum,
+// its content.
 func (d *dumper) flush(least int) error {
 	if d.err != nil || len(d.block) < least {
 		return d.err
@@ -114,8 +116,8 @@ func (d *dumper) flush(least int) error {
 	return d.err
 }
 
-// Load replaces all buckets by those of a dump and returns its index. After an error the buckets
-// are not to be used.
+// Load replaces all buckets with those of a dump and returns its index. After an error the buckets
+// must not be used.
 func (b *Backend) Load(from io.Reader) (index uint64, err error) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	magic := make([]byte, len(dumpMagic))
@@ -149,7 +151,7 @@ func bucketOf(id etcd.BucketID) etcd.Bucket {
 	return schema.Test
 }
 
-// loader fills a writer from blocks.
+// loader fills a writer with the content of blocks.
 type loader struct {
 	w       *writer
 	bucket  etcd.Bucket
@@ -209,7 +211,7 @@ func (l *loader) items(block []byte) error {
 	return nil
 }
 
-// put adds a record; false when it cannot be one of its bucket.
+// put adds a record. It returns false if the record cannot belong to its bucket.
 func (l *loader) put(key, value []byte) bool {
 	if l.bucket == nil {
 		return false

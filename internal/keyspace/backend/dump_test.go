@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A damaged or shortened dump is refused, wherever the damage is; one of another version is not
-// called damaged.
+// A damaged or truncated dump is rejected, wherever the damage is. A dump of another version is not
+// reported as damaged.
 func TestDamagedDump(t *testing.T) {
 	w := newTwin(t, 5)
 	for len(w.keys) < 20 {
@@ -35,7 +35,7 @@ func TestDamagedDump(t *testing.T) {
 	}
 }
 
-// Memory of chunks that are gone is given back when the last reader that could see it ends, and not
+// The memory of replaced chunks is freed when the last reader that could see it ends, and not
 // before.
 func TestMemoryIsGivenBack(t *testing.T) {
 	w := newTwin(t, 6)
@@ -72,7 +72,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 }
 
-// Whatever a block holds, reading it ends with an error or with rows, and what was read can be
+// Whatever a block contains, reading it returns an error or rows, and rows that were read can be
 // dumped and read again.
 func FuzzItems(f *testing.F) {
 	d := dumper{}

@@ -2,16 +2,16 @@ package backend
 
 import "sync/atomic"
 
-// epoch is a span of views between two releases of memory. Memory that a view of this epoch was the
-// last to see is freed when no view of this or an earlier epoch is read any more: an epoch is held
-// by its readers, by the backend while it is the current one, and by the epoch before it.
+// epoch is a range of views between two releases of memory. Memory that was last visible to views
+// of this epoch is freed when no view of this or an earlier epoch is read any more. An epoch is
+// held by its readers, by the backend while it is the current one, and by the previous epoch.
 type epoch struct {
 	refs    atomic.Int64
-	retired [][]byte // set before the backend lets go of the epoch
+	retired [][]byte // set before the backend releases the epoch
 	next    *epoch
 }
 
-// hold adds a reader; false when the epoch is over already: the view it was found in is an old one.
+// hold adds a reader. It returns false if the epoch has already ended: then the view is outdated.
 func (e *epoch) hold() bool {
 	for {
 		n := e.refs.Load()

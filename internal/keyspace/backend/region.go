@@ -2,16 +2,16 @@ package backend
 
 import "sync/atomic"
 
-// mapped is how many bytes newRegion gave out and freeRegion did not get back.
+// mapped is the number of bytes allocated by newRegion and not yet freed by freeRegion.
 var mapped atomic.Int64
 
-// newRegion returns size zero bytes that the collector neither scans nor counts.
+// newRegion returns size zero bytes that the garbage collector neither scans nor counts.
 func newRegion(size int) []byte {
 	mapped.Add(int64(size))
 	return mapRegion(size)
 }
 
-// freeRegion gives back what newRegion returned.
+// freeRegion frees memory that newRegion returned.
 func freeRegion(mem []byte) {
 	mapped.Add(-int64(len(mem)))
 	unmapRegion(mem)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Unreferenced backends free their memory: this one, and before it those of earlier tests.
+// Unreferenced backends free their memory: this one, and those of earlier tests before it.
 func TestForgottenBackend(t *testing.T) {
 	awaitUnmapped(t)
 	w := newTwin(t, 8)
@@ -23,7 +23,7 @@ func TestForgottenBackend(t *testing.T) {
 
 func awaitUnmapped(t *testing.T) {
 	t.Helper()
-	for begin := time.Now(); mapped.Load() > 0; runtime.GC() { // cleanups run beside
+	for begin := time.Now(); mapped.Load() > 0; runtime.GC() { // cleanups run concurrently
 		if time.Since(begin) > 20*time.Second {
 			t.Fatalf("%d bytes are still mapped", mapped.Load())
 		}

@@ -12,6 +12,6 @@ func mapRegion(size int) []byte {
 	return mem
 }
 
-// unmapRegion does nothing to memory that could not be mapped: that is the collector's, and
-// unmapping it is refused.
+// unmapRegion does nothing to memory that could not be mapped: it belongs to the garbage collector,
+// and unmapping it fails.
 func unmapRegion(mem []byte) { _ = syscall.Munmap(mem) }

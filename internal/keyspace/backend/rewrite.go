@@ -1,8 +1,7 @@
 package backend
 
-// tidy gives back the memory of deleted records: a chunk of which more than half is deleted is
-// written anew, together with the one before it when both are small. least is how many of a chunk's
-// bytes must be deleted, in percent.
+// tidy frees the memory of deleted records. It rewrites chunks in which at least the given
+// percentage of the bytes is deleted, together with the previous chunk if both are small.
 func (w *writer) tidy(least int) {
 	for i := len(w.chunks) - 1; i >= 0; i-- {
 		c := w.chunks[i]
@@ -26,7 +25,7 @@ func (w *writer) tidy(least int) {
 	}
 }
 
-// rewrite copies what is alive of chunk i, and of a small neighbour before it, into a new one.
+// rewrite copies the live records of chunk i, and of a small chunk before it, into a new chunk.
 func (w *writer) rewrite(i int) {
 	from := i
 	if i > 0 && w.chunks[i].live()+w.chunks[i-1].live() <= chunkBytes/2 {
@@ -51,8 +50,8 @@ func (w *writer) rewrite(i int) {
 	}
 }
 
-// roomFor returns an empty chunk that holds what is alive from one chunk to another, and no more,
-// unless records will follow.
+// roomFor returns an empty chunk for the live records of a range of chunks. It has spare room only
+// if records will follow.
 func (w *writer) roomFor(from, to int, grows bool) *chunk {
 	if grows {
 		return newChunk(w.chunks[from].liveWithSlots() + w.chunks[to].liveWithSlots())

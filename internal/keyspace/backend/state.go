@@ -9,16 +9,16 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
-// state is all that the buckets hold. A published state is immutable but for its last chunk, of
+// state is the content of all buckets. A published state is immutable except for its last chunk, of
 // which it sees lastN records.
 type state struct {
 	chunks []*chunk // the bucket of revisions
-	lastN  int      // records of the last chunk
+	lastN  int      // number of visible records of the last chunk
 
-	tables []table // all buckets by name, that of revisions among them (without a map)
+	tables []table // all buckets by name, including the one of revisions (without a map)
 
 	total int64 // bytes of records in chunks
-	dead  int64 // of these, deleted
+	dead  int64 // of total, bytes of deleted records
 }
 
 func isRevisions(b etcd.Bucket) bool { return b.ID() == schema.Key.ID() }
@@ -30,8 +30,8 @@ func (s *state) count(i int) int {
 	return s.chunks[i].n
 }
 
-// records is how many records the bucket of revisions holds, those included that were deleted and
-// not given back yet.
+// records returns the number of records in the bucket of revisions, including deleted ones that are
+// not freed yet.
 func (s *state) records() (n int) {
 	for i := range s.chunks {
 		n += s.count(i)
@@ -39,13 +39,13 @@ func (s *state) records() (n int) {
 	return n
 }
 
-// place finds the first record of the bucket of revisions that is not below key: its chunk, its
-// number there.
+// place returns the position of the first record of the bucket of revisions that is not less than
+// key: the index of its chunk, and its index there.
 func (s *state) place(key []byte) (int, int) {
 	p := prefix(key)
-	// The first chunk that begins behind p: key is in the one before, or it is its begin. Chunks
-	// that begin with one main revision are rare, so what is left of them is looked through one by
-	// one.
+	// Search for the first chunk that begins after p: key is in the chunk before, or at its
+	// beginning. Chunks that begin with the same main revision are rare, so they are searched one
+	// by one.
 	i := sort.Search(len(s.chunks), func(i int) bool { return s.chunks[i].first > p }) - 1
 	for i > 0 && s.chunks[i].first == p && bytes.Compare(s.chunks[i].key(0), key) > 0 {
 		i--
@@ -56,7 +56,8 @@ func (s *state) place(key []byte) (int, int) {
 	return i, s.chunks[i].seek(s.count(i), key)
 }
 
-// each visits live records of the bucket of revisions from a place on until visit returns false.
+// each visits the live records of the bucket of revisions from a position on until visit returns
+// false.
 func (s *state) each(i, j int, visit func(key, value []byte) bool) {
 	for ; i < len(s.chunks); i, j = i+1, 0 {
 		c, n := s.chunks[i], s.count(i)
@@ -71,7 +72,7 @@ func (s *state) each(i, j int, visit func(key, value []byte) bool) {
 	}
 }
 
-// get finds one live record of the bucket of revisions.
+// get returns a live record of the bucket of revisions.
 func (s *state) get(key []byte) (k, value []byte, ok bool) {
 	i, j := s.place(key)
 	if i >= len(s.chunks) || j >= s.count(i) || s.chunks[i].isDead(j) {
@@ -81,11 +82,11 @@ func (s *state) get(key []byte) (k, value []byte, ok bool) {
 	return k, value, bytes.Equal(k, key)
 }
 
-// scan is etcd's UnsafeRange: with no end it finds key alone.
+// scan implements etcd's UnsafeRange: without an end it finds only key.
 func (s *state) scan(b etcd.Bucket, key, end []byte, limit int64) (keys, values [][]byte) {
 	if len(end) == 0 {
 		if k, v, ok := s.find(b, key); ok {
-			found := &[2][]byte{k, v} // a page of keys asks for each alone: one allocation for both
+			found := &[2][]byte{k, v} // frequent: one allocation for both
 			return found[:1:1], found[1:]
 		}
 		return nil, nil
@@ -121,7 +122,7 @@ func (s *state) find(b etcd.Bucket, key []byte) (k, value []byte, ok bool) {
 	return nil, nil, false
 }
 
-// forEach visits all of a bucket in order; a bucket that is not there is empty.
+// forEach visits all records of a bucket in order. A missing bucket is empty.
 func (s *state) forEach(id etcd.BucketID, visit func(k, v []byte) error) (err error) {
 	step := func(k, v []byte) bool {
 		err = visit(k, v)
@@ -144,7 +145,7 @@ func (s *state) table(id etcd.BucketID) *table {
 	return nil
 }
 
-// size tells how many bytes the buckets take, and how many of these hold something.
+// size returns how many bytes the buckets take, and how many of them are live.
 func (s *state) size() (taken, live int64) {
 	taken, live = s.total, s.total-s.dead
 	for i := range s.tables {

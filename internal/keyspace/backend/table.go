@@ -5,17 +5,17 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// table is a bucket other than that of revisions: a sorted map that is copied, lazily, before it is
-// changed.
+// table is any bucket other than the one of revisions: a sorted map that is copied lazily before a
+// change.
 type table struct {
 	id    etcd.BucketID
 	name  string
 	rows  *btree.Map[string, []byte] // nil for the bucket of revisions
 	bytes int64
-	owned bool // by the writer, since the last publishing
+	owned bool // by the writer, since the last publication
 }
 
-// rowOverhead is about what a row takes beside its bytes.
+// rowOverhead is the approximate memory of a row in addition to its bytes.
 const rowOverhead = 64
 
 func rowBytes(key string, value []byte) int64 { return int64(len(key)+len(value)) + rowOverhead }

@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 )
 
-// naive is the same buckets as maps that are copied for every reader.
+// naive models the same buckets as maps that are copied for every reader.
 type naive map[string]map[string]string
 
 func (n naive) clone() naive {
@@ -54,8 +54,8 @@ func revision(main, sub uint64, tombstone bool) []byte {
 	return key
 }
 
-// twin does random operations to a Backend and to maps, and compares what readers see, old ones
-// too.
+// twin applies random operations to a Backend and to maps, and compares what readers see, including
+// old ones.
 type twin struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -122,7 +122,7 @@ func (w *twin) write() {
 	w.compare(tx, w.want)
 }
 
-// deleteSome deletes as compaction does: most of the old ones; at times, everything.
+// deleteSome deletes like a compaction: most of the old records, and sometimes everything.
 func (w *twin) deleteSome(tx etcd.BatchTx) {
 	from, n, keep := w.rng.IntN(len(w.keys)+1), w.rng.IntN(200), w.rng.IntN(4)
 	if w.rng.IntN(60) == 0 {
@@ -215,7 +215,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// finish ends all readers and looks at what is left: the content, its dump and its size.
+// finish ends all readers and checks what is left: the content, its dump and its size.
 func (w *twin) finish() {
 	t := w.t
 	for _, v := range w.views {

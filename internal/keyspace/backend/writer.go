@@ -10,16 +10,16 @@ import (
 	etcd "go.etcd.io/etcd/server/v3/storage/backend"
 )
 
-// writer changes a state that others may be looking at: it copies what they can see before it
-// changes it.
+// writer changes a state that others may be reading: it copies the visible parts before it changes
+// them.
 type writer struct {
 	state
 	dirty      bool
-	ownsList   bool            // chunks was copied since the last publishing
-	ownsTables bool            // tables was
-	open       bool            // the last chunk was always the last: its n and used are never read
-	touched    map[*chunk]bool // chunks copied since the last publishing
-	retired    [][]byte        // memory that no later view shows
+	ownsList   bool            // chunks was copied since the last publication
+	ownsTables bool            // tables was copied since the last publication
+	open       bool            // the last chunk has always been last: readers do not use its n and used
+	touched    map[*chunk]bool // chunks copied since the last publication
+	retired    [][]byte        // memory that no later view can see
 }
 
 func (w *writer) create(b etcd.Bucket) {
@@ -87,7 +87,7 @@ func (w *writer) ownList() {
 	}
 }
 
-// append puts a record behind all others of the bucket of revisions.
+// append adds a record at the end of the bucket of revisions.
 func (w *writer) append(key, value []byte) {
 	size := recordBytes(key, value)
 	last := w.last()
@@ -108,7 +108,7 @@ func (w *writer) append(key, value []byte) {
 	w.total += int64(size)
 }
 
-// last returns the last chunk, which holds at least one record.
+// last returns the last chunk, which is not empty, or nil.
 func (w *writer) last() *chunk {
 	if len(w.chunks) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (w *writer) last() *chunk {
 	return w.chunks[len(w.chunks)-1]
 }
 
-// own makes chunk i one that only the writer sees.
+// own returns chunk i as a copy that only the writer sees.
 func (w *writer) own(i int) *chunk {
 	c := w.chunks[i]
 	if w.touched[c] {

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Apply does what an entry says about users and roles; ok is false for an entry that is about
-// something else. The answers have no headers; the errors are those of package auth.
+// Apply applies an entry about users or roles. ok is false for any other entry. The answers have no
+// headers; the errors are those of package auth.
 func (g *Grants) Apply(r *pb.InternalRaftRequest) (resp proto.Message, err error, ok bool) {
 	switch {
 	case r.AuthEnable != nil:
@@ -39,32 +39,32 @@ func (g *Grants) Apply(r *pb.InternalRaftRequest) (resp proto.Message, err error
 		return nil, nil, false
 	}
 	if err != nil {
-		resp = nil // an interface with a nil pointer in it is none
+		resp = nil // an interface that contains a nil pointer is not nil
 	}
 	return resp, err, true
 }
 
-// RoleGet tells what a role may do. Errors: auth.ErrRoleNotFound.
+// RoleGet returns the permissions of a role. Errors: auth.ErrRoleNotFound.
 func (g *Grants) RoleGet(r *pb.AuthRoleGetRequest) (*pb.AuthRoleGetResponse, error) {
 	return g.store.RoleGet(r)
 }
 
-// Begin is the entry that makes a user known, with no roles yet.
+// Begin returns the entry that adds a user without roles.
 func Begin(name string, number uint64) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthUserAdd: &pb.AuthUserAddRequest{Name: name, HashedPassword: written(number)}}
 }
 
-// Rebind is the entry that gives what was granted to a user to another of the same name.
+// Rebind returns the entry that transfers the roles of a user to another user of the same name.
 func Rebind(name string, number uint64) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthUserChangePassword: &pb.AuthUserChangePasswordRequest{Name: name, HashedPassword: written(number)}}
 }
 
-// End is the entry that takes everything from a user.
+// End returns the entry that revokes everything from a user.
 func End(name string) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthUserDelete: &pb.AuthUserDeleteRequest{Name: name}}
 }
 
-// written is a number as entries have it: where a password's hash is in etcd, in base64.
+// written encodes a number for an entry, in base64: it takes the place of etcd's password hash.
 func written(number uint64) string {
 	return base64.StdEncoding.EncodeToString(strconv.AppendUint(nil, number, 10))
 }

@@ -6,15 +6,15 @@ import (
 	"go.etcd.io/etcd/server/v3/lease"
 )
 
-// Leases finds leases; a lease.Lessor does.
+// Leases finds leases. A lease.Lessor implements it.
 type Leases interface {
 	Lookup(id lease.LeaseID) *lease.Lease
 }
 
-// Allow checks an entry against the user in its header; without a header it is the server's own,
-// which may do everything. While access control is off everything is allowed. Errors:
-// auth.ErrPermissionDenied, auth.ErrUserEmpty for no user, auth.ErrAuthOldRevision for a user that
-// was looked up before users or roles last changed.
+// Allow checks an entry against the permissions of the user in its header. Without a header it is
+// an entry of the server itself, which may do everything. While access control is off everything is
+// allowed. Errors: auth.ErrPermissionDenied; auth.ErrUserEmpty if there is no user;
+// auth.ErrAuthOldRevision if users or roles have changed since the user was looked up.
 func (g *Grants) Allow(r *pb.InternalRaftRequest, leases Leases) error {
 	if r.Header == nil || !g.Enabled() {
 		return nil
@@ -37,7 +37,7 @@ func (g *Grants) Allow(r *pb.InternalRaftRequest, leases Leases) error {
 	return g.MayAdminister(who)
 }
 
-// MayAnything reports whether the request has a user at all. Errors: auth.ErrUserEmpty.
+// MayAnything checks that the request has a user. Errors: auth.ErrUserEmpty.
 func (g *Grants) MayAnything(who *Info) error {
 	if !g.Enabled() || who.Username != "" {
 		return nil
@@ -45,15 +45,15 @@ func (g *Grants) MayAnything(who *Info) error {
 	return auth.ErrUserEmpty
 }
 
-// MayRange reports whether a user may read the keys from key to end; end is as in a RangeRequest.
-// Errors as Allow.
+// MayRange checks that a user may read the keys from key to end, where end is as in a RangeRequest.
+// Errors are those of Allow.
 func (g *Grants) MayRange(who *Info, key, end []byte) error {
 	return g.store.IsRangePermitted(who, key, end)
 }
 
-// MayPut reports whether a user may do a put: write the key; with a lease also all keys of that
-// lease, because they are deleted together; and read the key if the answer shows its old value.
-// Errors as Allow.
+// MayPut checks that a user may do a put: write the key; with a lease also write all keys of that
+// lease, because they are deleted together; and read the key if the answer contains its old value.
+// Errors are those of Allow.
 func (g *Grants) MayPut(who *Info, r *pb.PutRequest, leases Leases) error {
 	if err := g.store.IsPutPermitted(who, r.GetKey()); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (g *Grants) MayPut(who *Info, r *pb.PutRequest, leases Leases) error {
 	return nil
 }
 
-// MayDelete reports whether a user may delete a range of keys, and read it if the answer shows the
-// old values. Errors as Allow.
+// MayDelete checks that a user may delete a range of keys, and read it if the answer contains the
+// old values. Errors are those of Allow.
 func (g *Grants) MayDelete(who *Info, r *pb.DeleteRangeRequest) error {
 	if err := g.store.IsDeleteRangePermitted(who, r.GetKey(), r.GetRangeEnd()); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (g *Grants) MayDelete(who *Info, r *pb.DeleteRangeRequest) error {
 	return nil
 }
 
-// MayTxn reports whether a user may do all that a transaction might do, also in the branch that is
-// not taken. Errors as Allow.
+// MayTxn checks that a user may do everything that a transaction might do, including the branch
+// that is not taken. Errors are those of Allow.
 func (g *Grants) MayTxn(who *Info, r *pb.TxnRequest, leases Leases) error {
 	for _, c := range r.GetCompare() {
 		if err := g.MayRange(who, c.Key, c.RangeEnd); err != nil {
@@ -111,8 +111,9 @@ func (g *Grants) mayOp(who *Info, op *pb.RequestOp, leases Leases) error {
 	return nil
 }
 
-// MayEndLease reports whether a user may revoke a lease, renew it or attach a key to it: this takes
-// write permission on all keys of the lease. Any user may end a missing lease. Errors as Allow.
+// MayEndLease checks that a user may revoke a lease, renew it or attach a key to it: this takes
+// write permission on all keys of the lease. Any user may end a missing lease. Errors are those of
+// Allow.
 func (g *Grants) MayEndLease(who *Info, id lease.LeaseID, leases Leases) error {
 	if err := g.MayAnything(who); err != nil {
 		return err
@@ -120,14 +121,14 @@ func (g *Grants) MayEndLease(who *Info, id lease.LeaseID, leases Leases) error {
 	return g.eachKey(who, leases.Lookup(id), func(key []byte) error { return g.store.IsPutPermitted(who, key) })
 }
 
-// MayReadLease reports whether a user may see the keys of a lease: this takes read permission on
-// all of them. Errors as Allow.
+// MayReadLease checks that a user may see the keys of a lease: this takes read permission on all of
+// them. Errors are those of Allow.
 func (g *Grants) MayReadLease(who *Info, id lease.LeaseID, leases Leases) error {
 	return g.MayReadLeases(who, []*lease.Lease{leases.Lookup(id)})
 }
 
-// MayReadLeases reports whether a user may see that these leases exist: this takes read permission
-// on all of their keys. Errors as Allow.
+// MayReadLeases checks that a user may see that these leases exist: this takes read permission on
+// all of their keys. Errors are those of Allow.
 func (g *Grants) MayReadLeases(who *Info, leases []*lease.Lease) error {
 	if err := g.MayAnything(who); err != nil {
 		return err

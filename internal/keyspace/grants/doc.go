@@ -1,9 +1,9 @@
-// Package grants is access control for ordinary keys: roles, the key ranges that a role may read
-// and write, and the users that have the role.
+// Package grants implements access control for ordinary keys: roles, the key ranges that a role may
+// read and write, and the users that have the role.
 //
-// It is etcd's own store of roles (server/v3/auth) in the backend of the keyspace, without
+// It runs etcd's own store of roles (server/v3/auth) on the backend of the keyspace, without
 // passwords and tokens: the broker authenticates users. The field that holds a user's password on
-// an etcd server holds the number of the broker's user here ([Holder.Number]), so roles belong to
+// an etcd server here holds the number of the broker's user ([Holder.Number]), so roles belong to
 // one user of the broker, and not to a later user with the same name.
 //
 // [Grants.Apply] changes the roles and [Grants.Allow] checks entries of the log. Both are called by

@@ -12,11 +12,12 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Root is the user that access control requires, and the role that may do everything.
+// Root is the name of the user that access control requires, and of the role that may do
+// everything.
 const Root = "root"
 
-// Info is the user of a request as the store of roles knows it: the name, and the revision of the
-// store at which the user was looked up. The zero value is no user.
+// Info identifies the user of a request in the store of roles: the name, and the revision of the
+// store at which the user was looked up. The zero value means no user.
 type Info = auth.AuthInfo
 
 // Grants is the store of roles.
@@ -25,42 +26,42 @@ type Grants struct {
 	users auth.AuthBackend
 }
 
-// New opens the roles in a backend; in an empty one it makes the buckets.
+// New opens the roles in a backend. It creates missing buckets.
 func New(be backend.Backend) *Grants {
-	lg := zap.NewNop() // etcd's own lines would repeat what the caller logs, and call a refusal an error
+	lg := zap.NewNop() // etcd would log refusals as errors, which the caller logs itself
 	noTokens, err := auth.NewTokenProvider(lg, "", nil, 0)
 	if err != nil {
-		panic("grants: " + err.Error()) // the empty kind is always there
+		panic("grants: " + err.Error()) // the empty kind always exists
 	}
 	g := &Grants{users: schema.NewAuthBackend(lg, be)}
 	g.store = auth.NewAuthStore(lg, g.users, noTokens, bcrypt.MinCost)
 	return g
 }
 
-// Recover reads everything again from a backend whose content was replaced.
+// Recover reads everything again after the content of the backend was replaced.
 func (g *Grants) Recover(be backend.Backend) {
 	g.users = schema.NewAuthBackend(zap.NewNop(), be)
 	g.users.CreateAuthBuckets()
 	g.store.Recover(g.users)
 }
 
-// Enabled reports whether access is controlled.
+// Enabled reports whether access control is on.
 func (g *Grants) Enabled() bool { return g.store.IsAuthEnabled() }
 
-// Revision grows with every change of roles and users.
+// Revision returns a number that grows with every change of roles and users.
 func (g *Grants) Revision() uint64 { return g.store.Revision() }
 
 // Holder is a user with granted roles.
 type Holder struct {
 	Name   string
-	Number uint64 // of the broker's user: another one of that name has another
+	Number uint64 // of the broker's user: another user of that name has another number
 	Roles  []string
 }
 
 // Holds reports whether the user has a role.
 func (h *Holder) Holds(role string) bool { return slices.Contains(h.Roles, role) }
 
-// Holder is what is known of a user; nil when nothing was ever granted to it.
+// Holder returns the entry of a user, or nil if nothing was ever granted to it.
 func (g *Grants) Holder(name string) *Holder {
 	u := g.users.GetUser(name)
 	if u == nil {
@@ -73,10 +74,10 @@ func (g *Grants) Holder(name string) *Holder {
 	return &Holder{Name: name, Number: number, Roles: u.Roles}
 }
 
-// noNumber is the number of a record that has none, as no user's is.
+// noNumber is the number of a record without one. No user has it.
 const noNumber = ^uint64(0)
 
-// Roles are the names of all roles, in order.
+// Roles returns the names of all roles, in order.
 func (g *Grants) Roles() []string {
 	var names []string
 	for _, r := range g.users.GetAllRoles() {
@@ -85,11 +86,11 @@ func (g *Grants) Roles() []string {
 	return names
 }
 
-// MayAdminister reports whether a user has the role root; while access control is off every user
-// may. Errors: auth.ErrUserEmpty, auth.ErrPermissionDenied.
+// MayAdminister checks that a user has the role root. While access control is off every user may.
+// Errors: auth.ErrUserEmpty, auth.ErrPermissionDenied.
 func (g *Grants) MayAdminister(who *Info) error {
 	err := g.store.IsAdminPermitted(who)
-	if errors.Is(err, auth.ErrUserNotFound) { // a user of the broker without granted roles
+	if errors.Is(err, auth.ErrUserNotFound) { // a user of the broker without roles
 		return auth.ErrPermissionDenied
 	}
 	return err

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// openBackend is etcd's own backend, so that these tests are about roles only.
+// openBackend returns etcd's own backend, so that these tests cover only roles.
 func openBackend(t *testing.T) backend.Backend {
 	t.Helper()
 	be := backend.NewDefaultBackend(zap.NewNop(), filepath.Join(t.TempDir(), "db"))
@@ -30,7 +30,7 @@ func openBackend(t *testing.T) backend.Backend {
 	return be
 }
 
-// leases are those that a test says there are.
+// leases holds the leases of a test.
 type leases map[lease.LeaseID]*lease.Lease
 
 func (l leases) Lookup(id lease.LeaseID) *lease.Lease { return l[id] }
@@ -63,8 +63,8 @@ func enable() *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthEnable: &pb.AuthEnableRequest{}}
 }
 
-// populated has root; alice, which reads and writes below a; bob, which reads b; and carol, which
-// has no role.
+// populated returns grants for root, alice (reads and writes below a), bob (reads b) and carol (no
+// role).
 func populated(t *testing.T, be backend.Backend) *Grants {
 	t.Helper()
 	g := New(be)
@@ -110,7 +110,7 @@ func TestEntriesAreJudgedByWhoIsNamed(t *testing.T) {
 		{Root, now, compact, nil},
 		{"carol", now, leaseGrant, nil},
 		{"", 0, leaseGrant, auth.ErrUserEmpty},
-		{"carol", now, revoke, nil}, // nothing hangs on it
+		{"carol", now, revoke, nil}, // the lease has no keys
 		{"", 0, revoke, auth.ErrUserEmpty},
 		{"alice", now, addRole("x"), auth.ErrPermissionDenied},
 		{Root, now, addRole("x"), nil},
@@ -130,7 +130,8 @@ func TestEntriesAreJudgedByWhoIsNamed(t *testing.T) {
 	}
 }
 
-// TestTransactionsAsEtcdJudgesThem compares with etcd's own check on random roles and transactions.
+// TestTransactionsAsEtcdJudgesThem compares the result with etcd's own check on random roles and
+// transactions.
 func TestTransactionsAsEtcdJudgesThem(t *testing.T) {
 	lessor := lease.NewLessor(zap.NewNop(), openBackend(t), nil, lease.LessorConfig{MinLeaseTTL: 1})
 	defer lessor.Stop()
@@ -202,8 +203,8 @@ func TestTransactionsAsEtcdJudgesThem(t *testing.T) {
 	}
 }
 
-// TestReplayGivesTheSame replays entries, the refused ones included, in another backend, and opens
-// the first again.
+// TestReplayGivesTheSame replays entries, including refused ones, on another backend, and reopens
+// the first.
 func TestReplayGivesTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	names := []string{"x", "y", Root}
@@ -279,7 +280,7 @@ func TestHolders(t *testing.T) {
 	if h := g.Holder("alice"); h.Number != 5 || len(h.Roles) > 0 {
 		t.Errorf("%+v", h)
 	}
-	// Data of a real etcd: the hash of a password is no user's number.
+	// Data of a real etcd: a password hash is not the number of a user.
 	tx := schema.NewAuthBackend(zap.NewNop(), be).BatchTx()
 	tx.Lock()
 	tx.UnsafePutUser(&authpb.User{Name: []byte("old"), Password: []byte("$2a$10$x"), Roles: []string{"a"}})

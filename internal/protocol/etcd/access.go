@@ -20,33 +20,32 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// guest is the user of a client that does not log in while access control is off: from this
-// machine, and while guest has the well-known password.
+// guest is the user of a client that does not log in while access control is off. The client must
+// be on this machine, and guest must have the well-known password.
 const guest = "guest"
 
 // identity is the user of a call.
 type identity struct {
-	user          string // of the broker; "" is no user: access control is on, and the client has not logged in
-	loopback      bool   // from this machine
-	root          bool   // may do everything: access is controlled, and the user has the role root
-	administrator bool   // may change users while access is not controlled
+	user          string // of the broker; "": access control is on and the client has not logged in
+	loopback      bool   // the client is on this machine
+	root          bool   // may do everything: access control is on, and the user has the role root
+	administrator bool   // may change users while access control is off
 
-	// info is the user as roles are asked for, at the revision at which the roles were when the
-	// call came.
+	// info identifies the user for role checks, at the revision of the roles when the call arrived.
 	info grants.Info
-	// session is the engine's: what the user may do with queues. nil without a user, for a call
-	// from inside, and when there is no virtual host "/".
+	// session is the user's session of the engine, with its permissions on queues. It is nil
+	// without a user, for an internal call, and if there is no virtual host "/".
 	session *broker.Session
-	over    context.Context // ends when the user may do nothing here any more; nil: never
+	over    context.Context // ends when the user has lost all permissions here; nil: never
 }
 
 type identityKey struct{}
 
-// afterwardsKey marks the context of what is done for a caller after its call, when its connection
-// may be gone. Its value is the caller's identity.
+// afterwardsKey marks the context of work that is done for a caller after its call, when its
+// connection may be closed. Its value is the caller's identity.
 type afterwardsKey struct{}
 
-// openMethods are for clients that have not logged in, where others must; etcd has them open, too.
+// openMethods need no login even if access control is on. They need none in etcd either.
 var openMethods = map[string]bool{
 	pb.Auth_Authenticate_FullMethodName:  true,
 	pb.Auth_AuthStatus_FullMethodName:    true,
@@ -56,9 +55,9 @@ var openMethods = map[string]bool{
 	"/grpc.health.v1.Health/List":        true,
 }
 
-// admit authenticates the caller of a method and keeps the identity in the context, for the store,
-// too. An anonymous caller gets no further than openMethods, except for watch streams, in which
-// each watch is checked by itself.
+// admit authenticates the caller of a method and keeps the identity in the context, also for the
+// store. Anonymous callers may call only openMethods and watch streams, which check each watch
+// separately.
 func (s *Server) admit(ctx context.Context, method string) (context.Context, error) {
 	if openMethods[method] {
 		return ctx, nil
@@ -73,8 +72,7 @@ func (s *Server) admit(ctx context.Context, method string) (context.Context, err
 	return keyspace.WithWho(context.WithValue(ctx, identityKey{}, who), who.info), nil
 }
 
-// whileSeated calls f when the user of a context may do nothing here any more; stop says that it
-// need not.
+// whileSeated calls f when the user of ctx loses all permissions here. Calling stop cancels that.
 func whileSeated(ctx context.Context, f func()) (stop func() bool) {
 	who, _ := ctx.Value(identityKey{}).(*identity)
 	if who == nil || who.over == nil {
@@ -83,7 +81,8 @@ func whileSeated(ctx context.Context, f func()) (stop func() bool) {
 	return context.AfterFunc(who.over, f)
 }
 
-// unseated is what streams end with whose user may do nothing here any more; nil while it may.
+// unseated returns the error that ends streams of a user who has lost all permissions here, or nil
+// while the user has some.
 func unseated(ctx context.Context) error {
 	who, _ := ctx.Value(identityKey{}).(*identity)
 	switch {
@@ -95,7 +94,7 @@ func unseated(ctx context.Context) error {
 	return rpctypes.ErrGRPCStopped
 }
 
-// admitUnary and admitStream admit calls from inside.
+// admitUnary and admitStream admit internal calls.
 func (s *Server) admitUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	ctx, err := s.admit(ctx, info.FullMethod)
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *Server) admitUnary(ctx context.Context, req any, info *grpc.UnaryServer
 }
 
 func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
-	defer s.survive(stream.Context(), info.FullMethod, &err) // it has a goroutine of its own
+	defer s.survive(stream.Context(), info.FullMethod, &err) // it has its own goroutine
 	ctx, err := s.admit(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
@@ -113,8 +112,8 @@ func (s *Server) admitStream(srv any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(srv, &streamOf{stream, ctx})
 }
 
-// identify returns the current identity of a caller: what a stream may do changes while it is open.
-// Errors are etcd's.
+// identify returns the current identity of a caller. It is called again on open streams, since
+// permissions change. Errors are etcd's.
 func (s *Server) identify(ctx context.Context) (*identity, error) {
 	if was, ok := ctx.Value(identityKey{}).(*identity); ok && ctx.Value(afterwardsKey{}) != nil {
 		who := *was
@@ -129,8 +128,8 @@ func (s *Server) identify(ctx context.Context) (*identity, error) {
 	return s.identifyToken(tokenIn(md), addr)
 }
 
-// tokenIn is the token that came with a call; "" when there is none. An empty one does not hide
-// another: a caller with a token must never be taken for one without.
+// tokenIn returns the token of a call, or "". An empty token does not hide another one: a caller
+// with a token must never be taken for a caller without.
 func tokenIn(md metadata.MD) string {
 	for _, field := range [...]string{rpctypes.TokenFieldNameGRPC, rpctypes.TokenFieldNameSwagger} {
 		for _, v := range md[field] {
@@ -142,7 +141,8 @@ func tokenIn(md metadata.MD) string {
 	return ""
 }
 
-// identifyToken returns the user of a token, or of none (""), from an address. Errors are etcd's.
+// identifyToken returns the identity for a token and an address; the token "" means none. Errors
+// are etcd's.
 func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 	who := &identity{loopback: addr != nil && isLoopback(addr)}
 	controlled := s.grants.Enabled()
@@ -152,7 +152,7 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 		return nil, reply(err)
 	case t != nil:
 		who.user, who.root = t.user, st.root && controlled
-		// A login takes nothing away that the client may do without one.
+		// A login takes away nothing that the client may do without it.
 		g := s.accounts.trustsGuest()
 		who.administrator = st.administrator || st.root || who.loopback && g.trusted && g.administrator
 		who.info = grants.Info{Username: t.user, Revision: s.grants.Revision()}
@@ -171,8 +171,8 @@ func (s *Server) identifyToken(token string, addr net.Addr) (*identity, error) {
 	return who, nil
 }
 
-// showing is the login of a caller with a token or a certificate; nil for a caller with neither.
-// Errors: those of holder.
+// showing returns the login of a caller with a token or a certificate, or nil for a caller with
+// neither. Errors are those of holder.
 func (s *Server) showing(text string, addr net.Addr, loopback bool) (*token, *standing, error) {
 	if text != "" {
 		return s.accounts.holder(text, loopback)
@@ -183,8 +183,8 @@ func (s *Server) showing(text string, addr net.Addr, loopback bool) (*token, *st
 	return nil, nil, nil
 }
 
-// sit gives the caller its seat on the connection. Without a virtual host "/" there are no queues,
-// and ordinary keys are served still. Errors: those of agent.seat.
+// sit assigns the caller its seat on the connection. Without a virtual host "/" there are no
+// queues, but ordinary keys are still served. Errors are those of agent.seat.
 func (s *Server) sit(who *identity, addr net.Addr) error {
 	client, ok := addr.(agentAddr)
 	if !ok {
@@ -203,26 +203,25 @@ func (s *Server) sit(who *identity, addr net.Addr) error {
 	return err
 }
 
-// mayRange reports whether the caller may read the keys from key to end; end is as in a
+// mayRange checks that the caller may read the keys from key to end, where end is as in a
 // RangeRequest.
 func (s *Server) mayRange(who *identity, key, end []byte) error {
 	return s.grants.MayRange(&who.info, key, end)
 }
 
-// mayPut reports whether the caller may write a key, with what the request shows of the old value
-// and does to a lease. The store checks again in log order; this check keeps rejected requests out
-// of the log.
+// mayPut checks that the caller may write a key, including access to the old value and the lease.
+// The store checks again in log order; this check keeps rejected requests out of the log.
 func (s *Server) mayPut(who *identity, r *pb.PutRequest) error {
 	return s.grants.MayPut(&who.info, r, s.keys.Lessor())
 }
 
-// mayDelete reports whether the caller may delete the keys of a request.
+// mayDelete checks that the caller may delete the keys of a request.
 func (s *Server) mayDelete(who *identity, r *pb.DeleteRangeRequest) error {
 	return s.grants.MayDelete(&who.info, r)
 }
 
-// mayTxn reports whether the caller may do all that may happen in a transaction, also in the branch
-// that is not taken. Virtual keys are left out: roles do not cover them.
+// mayTxn checks that the caller may do everything in a transaction, including the branch that is
+// not taken. Virtual keys are left out: roles do not cover them.
 func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
 	if !s.grants.Enabled() {
 		return nil
@@ -230,19 +229,19 @@ func (s *Server) mayTxn(who *identity, r *pb.TxnRequest) error {
 	return s.grants.MayTxn(&who.info, s.virtual.ordinaryPart(r), s.keys.Lessor())
 }
 
-// mayEndLease reports whether the caller may revoke a lease, which takes write permission on all
-// its keys.
+// mayEndLease checks that the caller may revoke a lease, which takes write permission on all its
+// keys.
 func (s *Server) mayEndLease(who *identity, id lease.LeaseID) error {
 	return s.grants.MayEndLease(&who.info, id, s.keys.Lessor())
 }
 
-// mayAdminister reports whether the caller may do what is for root: compaction, alarms, members.
-// While access control is off every caller may, as in etcd.
+// mayAdminister checks that the caller may do what is reserved for root: compaction, alarms,
+// members. While access control is off every caller may, as in etcd.
 func (s *Server) mayAdminister(who *identity) error { return s.grants.MayAdminister(&who.info) }
 
-// mayChangeUsers reports whether the caller may see and change users and roles. Users are the
-// broker's, and its administrators may do everything; so while access control is off only
-// administrators may, and users who have the role root already.
+// mayChangeUsers checks that the caller may see and change users and roles. The users are the
+// broker's, and its administrators may do everything. So while access control is off, only
+// administrators and users with the role root may.
 func (s *Server) mayChangeUsers(who *identity) error {
 	if !s.grants.Enabled() && !who.administrator {
 		return auth.ErrPermissionDenied

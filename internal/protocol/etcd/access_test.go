@@ -30,8 +30,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
-// controlled is a node that controls access, with root, carol without a role, reader and writer of
-// the keys from a to b, and a user for both.
+// controlled returns a node with access control, with root, carol without a role, reader and writer
+// of the keys from a to b, and a user with both roles.
 func controlled(t *testing.T) *node {
 	t.Helper()
 	n := newNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}})
@@ -52,7 +52,7 @@ func controlled(t *testing.T) *node {
 	return n
 }
 
-// dialAs is a client that logs in, by itself again when it must.
+// dialAs returns a client that logs in, and logs in again when necessary.
 func dialAs(t *testing.T, addr, user, password string) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{
@@ -65,7 +65,7 @@ func dialAs(t *testing.T, addr, user, password string) *clientv3.Client {
 	return c
 }
 
-// plain is a connection that does nothing by itself, such as to log in again.
+// plain returns a connection that does nothing automatically, such as logging in again.
 func plain(t *testing.T, addr string) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -76,7 +76,7 @@ func plain(t *testing.T, addr string) *grpc.ClientConn {
 	return conn
 }
 
-// rpc is one call, and the users it is allowed to.
+// rpc is a call with the users who may make it.
 type rpc struct {
 	name    string
 	call    func(ctx context.Context, cc grpc.ClientConnInterface) error
@@ -94,10 +94,10 @@ func (r rpc) isFor(user string) bool {
 	return slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(r.allowed, g) })
 }
 
-// badToken is a caller with a bad token.
+// badToken is a caller with an invalid token.
 const badToken = "bad token"
 
-// once is a call of a method with one answer.
+// once returns a call of a unary method.
 func once[Q, R any](client func(grpc.ClientConnInterface) func(context.Context, *Q, ...grpc.CallOption) (*R, error), q *Q) func(context.Context, grpc.ClientConnInterface) error {
 	return func(ctx context.Context, cc grpc.ClientConnInterface) error {
 		_, err := client(cc)(ctx, q)
@@ -148,7 +148,7 @@ func rpcs() []rpc {
 		}})), root},
 		{"Compact", func(ctx context.Context, c cc) error {
 			_, err := pb.NewKVClient(c).Compact(ctx, &pb.CompactionRequest{Revision: 1})
-			if errors.Is(rpctypes.Error(err), rpctypes.ErrCompacted) { // by the root before
+			if errors.Is(rpctypes.Error(err), rpctypes.ErrCompacted) { // root compacted it before
 				return nil
 			}
 			return err
@@ -168,7 +168,7 @@ func rpcs() []rpc {
 			if err != nil {
 				return err
 			}
-			_ = s.Send(&pb.LeaseKeepAliveRequest{ID: 8}) // what the server has against it Recv tells
+			_ = s.Send(&pb.LeaseKeepAliveRequest{ID: 8}) // Recv returns the error
 			_, err = s.Recv()
 			return err
 		}, []string{"writer", "both", "root"}},
@@ -183,7 +183,7 @@ func rpcs() []rpc {
 		{"LeaseLeases", func(ctx context.Context, c cc) error {
 			_, err := pb.NewLeaseClient(c).LeaseLeases(ctx, &pb.LeaseLeasesRequest{})
 			return err
-		}, root}, // one of them has a key of others
+		}, root}, // one of them has a key of another user
 		{"MemberList", func(ctx context.Context, c cc) error {
 			_, err := pb.NewClusterClient(c).MemberList(ctx, &pb.MemberListRequest{})
 			return err
@@ -284,7 +284,7 @@ func rpcs() []rpc {
 	}
 }
 
-// same is the error that all of these are.
+// same returns the error that all of errs are.
 func same(errs ...error) error {
 	for _, err := range errs {
 		if !errors.Is(rpctypes.Error(err), rpctypes.Error(errs[0])) {
@@ -294,7 +294,7 @@ func same(errs ...error) error {
 	return errs[0]
 }
 
-// watchOnce opens a watch; a refusal is its first answer.
+// watchOnce opens a watch. A refusal is its first answer.
 func watchOnce(key, end []byte) func(context.Context, grpc.ClientConnInterface) error {
 	return func(ctx context.Context, cc grpc.ClientConnInterface) error {
 		w, err := pb.NewWatchClient(cc).Watch(ctx)
@@ -302,7 +302,7 @@ func watchOnce(key, end []byte) func(context.Context, grpc.ClientConnInterface) 
 			return err
 		}
 		create := &pb.WatchCreateRequest{Key: key, RangeEnd: end}
-		_ = w.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}) // what is against it Recv tells
+		_ = w.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}) // Recv tells
 		r, err := w.Recv()
 		switch {
 		case err != nil:
@@ -356,7 +356,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// tokenOf is a context with the token of a user of controlled.
+// tokenOf returns a context with the token of a user of controlled.
 func tokenOf(t *testing.T, n *node, user string) context.Context {
 	t.Helper()
 	password := "p"
@@ -367,8 +367,8 @@ func tokenOf(t *testing.T, n *node, user string) context.Context {
 	return metadata.AppendToOutgoingContext(t.Context(), rpctypes.TokenFieldNameGRPC, token)
 }
 
-// TestRightsChangeUnderTheHands is what a client sees that is connected while its roles, its
-// password and access control change.
+// TestRightsChangeUnderTheHands checks a connected client while its roles, its password and access
+// control change.
 func TestRightsChangeUnderTheHands(t *testing.T) {
 	n := controlled(t)
 	root, c := dialAs(t, n.addr, grants.Root, "root"), dialAs(t, n.addr, "both", "p")
@@ -408,8 +408,8 @@ func TestRightsChangeUnderTheHands(t *testing.T) {
 	do(dial(t, n.addr).Put(ctx, "a", "nobody is asked"))
 }
 
-// TestADeletedUserIsOut has three users on one connection, each with a watch: that of the one that
-// is deleted ends, and the others go on.
+// TestADeletedUserIsOut has three users on one connection, each with a watch. The watch of the
+// deleted user ends, and the others continue.
 func TestADeletedUserIsOut(t *testing.T) {
 	n := controlled(t)
 	conn := plain(t, n.addr)
@@ -459,7 +459,7 @@ func TestConnectionsOfAUserAreLimited(t *testing.T) {
 		t.Errorf("a second connection: %v", err)
 	}
 	first.Close()
-	for try := 0; ; try++ { // the server notices in its own time
+	for try := 0; ; try++ { // the server notices asynchronously
 		_, err := second.Get(t.Context(), "a")
 		if err == nil {
 			break
@@ -471,7 +471,7 @@ func TestConnectionsOfAUserAreLimited(t *testing.T) {
 	}
 }
 
-// TestTransactionsOfQueuesAndKeys is that roles are asked for the ordinary part only.
+// TestTransactionsOfQueuesAndKeys checks that roles apply to the ordinary keys only.
 func TestTransactionsOfQueuesAndKeys(t *testing.T) {
 	n := controlled(t)
 	who, err := n.identifyToken((&rig{n.Server, t}).login("both", "p"), here)
@@ -502,7 +502,8 @@ func TestTransactionsOfQueuesAndKeys(t *testing.T) {
 	}
 }
 
-// TestTheGatewayAsksToo is the JSON way in, with the token where HTTP has it.
+// TestTheGatewayAsksToo checks access control in the JSON gateway, with the token in the HTTP
+// header.
 func TestTheGatewayAsksToo(t *testing.T) {
 	n := controlled(t)
 	post := func(path, token, body string) (int, string) {
@@ -551,8 +552,8 @@ func TestTheGatewayAsksToo(t *testing.T) {
 	}
 }
 
-// TestLeasesOfConsumers: a lease keeps its owner's consumer, whose owner renews it without a role;
-// others cannot end the consumer by the lease, nor see it there.
+// TestLeasesOfConsumers checks that a lease keeps its owner's consumer, that the owner can renew it
+// without a role, and that others can neither end the consumer through the lease nor see it there.
 func TestLeasesOfConsumers(t *testing.T) {
 	n := controlled(t)
 	for _, user := range []string{"carol", "both"} {
@@ -584,20 +585,20 @@ func TestLeasesOfConsumers(t *testing.T) {
 	}
 }
 
-// TestNoWayAroundAdmission calls every served method, also those that a later version adds, without
-// a user.
+// TestNoWayAroundAdmission calls every served method without a user, including methods that later
+// versions add.
 func TestNoWayAroundAdmission(t *testing.T) {
 	n := controlled(t)
 	conn := plain(t, n.addr)
 	for service, info := range n.transport.(*grpcwire.Server).GetServiceInfo() {
 		for _, m := range info.Methods {
 			path := "/" + service + "/" + m.Name
-			if openMethods[path] || path == pb.Watch_Watch_FullMethodName { // which refuses watch by watch
+			if openMethods[path] || path == pb.Watch_Watch_FullMethodName { // it checks each watch
 				continue
 			}
 			stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, path)
 			if err == nil {
-				_ = stream.SendMsg(&pb.RangeRequest{}) // empty, as any request may be; Recv tells
+				_ = stream.SendMsg(&pb.RangeRequest{}) // empty, as any request may be
 				_ = stream.CloseSend()
 				err = stream.RecvMsg(&pb.RangeResponse{})
 			}

@@ -20,13 +20,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// accounts are the users: the broker's users, whose passwords the broker keeps, with the roles that
-// the keyspace keeps.
+// accounts manages users: the broker keeps the users and their passwords, the keyspace keeps their
+// roles.
 //
-// The two change one after the other in an order that is safe if the server dies in between: rights
-// are granted last when a user is added and revoked first when a user is deleted. And grants name
-// the number of the broker's user (broker.User.Made), so that nothing granted to a user passes to
-// another of the same name, by whatever protocol the first was deleted.
+// The two change one after the other, in an order that is safe if the server dies in between:
+// permissions are granted last when a user is added, and revoked first when a user is deleted.
+// Grants also record the number of the broker's user (broker.User.Made), so that nothing granted to
+// a user passes to a later user of the same name, by whatever protocol the first was deleted.
 type accounts struct {
 	broker  *broker.Broker
 	logins  *protocol.Logins
@@ -45,19 +45,19 @@ func newAccounts(s *Server) *accounts {
 	return &accounts{broker: s.broker, logins: s.o.Logins, grants: s.keys.Grants(), propose: s.keys.Propose, log: s.log, quiet: s.quiet, delay: s.o.LoginDelay, tokens: newTokens()}
 }
 
-// proposer records a change and returns its answer once it is made. The user who makes it is in
-// ctx; without one it is the server itself.
+// proposer proposes a change and returns its result once it is applied. ctx carries the user who
+// makes it; without a user it is the server itself.
 type proposer func(ctx context.Context, r *pb.InternalRaftRequest) (*keyspace.Result, error)
 
-// guestStanding is what is known of guest at a generation of the broker's rules.
+// guestStanding caches the properties of guest at a generation of the broker's rules.
 type guestStanding struct {
 	generation    uint64
-	trusted       bool // needs no login from this machine
+	trusted       bool // needs no login on this machine
 	administrator bool
 }
 
-// trustsGuest reports whether a client from this machine is guest without a login, and whether
-// guest is an administrator.
+// trustsGuest reports whether a client on this machine is guest without a login, and whether guest
+// is an administrator.
 func (a *accounts) trustsGuest() *guestStanding {
 	generation := a.broker.AccessGeneration()
 	if g := a.guest.Load(); g != nil && g.generation == generation {
@@ -73,8 +73,8 @@ func (a *accounts) trustsGuest() *guestStanding {
 
 func isAdministrator(u *catalog.User) bool { return slices.Contains(u.Tags, catalog.TagAdministrator) }
 
-// holder finds the token's user as it stands now. Errors: auth.ErrInvalidAuthToken; those of the
-// log.
+// holder returns the current state of the token's user. Errors: auth.ErrInvalidAuthToken; those of
+// the log.
 func (a *accounts) holder(text string, loopback bool) (*token, *standing, error) {
 	t := a.tokens.use(text)
 	if t == nil {
@@ -84,8 +84,8 @@ func (a *accounts) holder(text string, loopback bool) (*token, *standing, error)
 	return t, st, err
 }
 
-// certified finds the current user of a client's certificate; a nil token means that the
-// certificate names no user. Errors: those of holder.
+// certified returns the current user of a client's certificate. A nil token means that the
+// certificate names no user. Errors are those of holder.
 func (a *accounts) certified(client *agent) (*token, *standing, error) {
 	if client.certUser == "" {
 		return nil, nil, nil
@@ -95,7 +95,7 @@ func (a *accounts) certified(client *agent) (*token, *standing, error) {
 		if st, err := a.standingOf(t, loopback); err == nil {
 			return t, st, nil
 		}
-		client.login.CompareAndSwap(t, nil) // the user is another one now, or has another password, which is nothing to a certificate
+		client.login.CompareAndSwap(t, nil) // the user or its password has changed
 	}
 	generation := a.broker.AccessGeneration() + 1 // not zero
 	if client.refused.Load() == generation {
@@ -116,7 +116,7 @@ func (a *accounts) certified(client *agent) (*token, *standing, error) {
 	return t, st, err
 }
 
-// standingOf tells how a token's user stands now. Errors: those of holder.
+// standingOf returns the current state of a token's user. Errors are those of holder.
 func (a *accounts) standingOf(t *token, loopback bool) (*standing, error) {
 	st := t.standing.Load()
 	if st == nil || st.generation != a.broker.AccessGeneration() || st.revision != a.grants.Revision() {
@@ -132,10 +132,10 @@ func (a *accounts) standingOf(t *token, loopback bool) (*standing, error) {
 	return st, nil
 }
 
-// lookUp tells how a token's user stands. A user that is gone, is another one, or has another
-// password ends the token.
+// lookUp reads the state of a token's user. If the user was deleted, was replaced or has another
+// password, the token ends.
 func (a *accounts) lookUp(t *token) (*standing, error) {
-	st := &standing{generation: a.broker.AccessGeneration()} // before the user: a change in between is noticed next time
+	st := &standing{generation: a.broker.AccessGeneration()} // first, to notice concurrent changes
 	u, err := a.broker.User(t.user)
 	if err != nil || u.Made != t.made || u.Hash != t.hash {
 		a.tokens.revoke(t.text)
@@ -151,9 +151,9 @@ func (a *accounts) lookUp(t *token) (*standing, error) {
 	return st, nil
 }
 
-// shedOthers revokes what was granted to an earlier, deleted user of that name: it cannot be used
-// any more, and this user must not have it. Root is different while access control is on: it must
-// exist, and any user who may add users to the broker may add it again.
+// shedOthers revokes the roles of an earlier, deleted user of that name: the new user must not get
+// them. Root is different while access control is on: it must exist, and any user who may add users
+// to the broker may add it again.
 func (a *accounts) shedOthers(u *catalog.User) error {
 	h := a.grants.Holder(u.Name)
 	if h == nil || h.Number == u.Made {
@@ -164,7 +164,7 @@ func (a *accounts) shedOthers(u *catalog.User) error {
 		entry = grants.Rebind(u.Name, u.Made)
 	}
 	_, err := a.change(context.Background(), entry)
-	if errors.Is(err, auth.ErrUserNotFound) { // another call was faster
+	if errors.Is(err, auth.ErrUserNotFound) { // a concurrent call did it
 		return nil
 	}
 	if err == nil {
@@ -173,7 +173,8 @@ func (a *accounts) shedOthers(u *catalog.User) error {
 	return err
 }
 
-// change changes roles or which users have them, and returns etcd's answer when that is durable.
+// change changes roles or their assignment to users, and returns etcd's answer when the change is
+// durable.
 func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto.Message, error) {
 	result, err := a.propose(ctx, r)
 	if err != nil {
@@ -182,8 +183,8 @@ func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto
 	return result.Resp, result.Err
 }
 
-// authenticate checks a password and returns a token. A rejection is delayed, so that guessing is
-// slow, and attempts of one client (an address with its port) run one after the other. Errors:
+// authenticate checks a password and returns a token. A rejection is delayed to slow down guessing,
+// and attempts of one client (an address with its port) run one after the other. Errors:
 // auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access control is off,
 // because clients then go on without one.
 func (a *accounts) authenticate(ctx context.Context, name, password string, peer net.Addr) (string, error) {
@@ -193,7 +194,7 @@ func (a *accounts) authenticate(ctx context.Context, name, password string, peer
 		return "", err
 	}
 	defer unlock()
-	u, err := a.broker.User(name) // before the check: a token is never newer than the password that was checked
+	u, err := a.broker.User(name) // before the check: no token is newer than the checked password
 	if refused := a.logins.Password(ctx.Done(), protocol.Attempt{Protocol: "etcd", User: name, Peer: peer}, password); refused != nil || err != nil {
 		a.quiet.Warn("etcd: login refused", "peer", client, "user", protocol.Clipped(name), "err", protocol.Clipped(errors.Join(refused, err).Error()))
 		a.wait(ctx)

@@ -28,7 +28,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// rig is a server that listens nowhere: its users are asked directly.
+// rig is a server without listeners: tests call its accounts directly.
 type rig struct {
 	*Server
 	t *testing.T
@@ -45,7 +45,7 @@ func openRig(t *testing.T, fs vfs.FS) *rig {
 	return &rig{New(b, ks, Options{Shared: protocol.Shared{LoginDelay: -1, Log: log}}), t}
 }
 
-// close ends the rig, also one whose disk is gone.
+// close ends the rig, even if its disk has failed.
 func (r *rig) close() {
 	r.Drain(context.Background())
 	r.keys.Stop()
@@ -80,7 +80,7 @@ func (r *rig) grant(user, role string) {
 	r.must(r.accounts.grantRole(context.Background(), &pb.AuthUserGrantRoleRequest{User: user, Role: role}))
 }
 
-// enable makes root, gives it its role, and controls access.
+// enable creates root, grants it its role, and switches access control on.
 func (r *rig) enable() {
 	r.t.Helper()
 	r.add(grants.Root, "root")
@@ -104,7 +104,7 @@ func addRole(name string) *pb.InternalRaftRequest {
 	return &pb.InternalRaftRequest{AuthRoleAdd: &pb.AuthRoleAddRequest{Name: name}}
 }
 
-// roles are a user's; nil when there is no such user.
+// rolesOf returns the roles of a user, or nil if the user does not exist.
 func (r *rig) rolesOf(user string) []string {
 	r.t.Helper()
 	roles, err := r.accounts.rolesOf(user)
@@ -236,7 +236,7 @@ func TestRolesDoNotPassToAnotherUser(t *testing.T) {
 	}
 }
 
-// TestRootComesBack is how an operator who deleted root by another protocol gets in again.
+// TestRootComesBack checks that an operator who deleted root by another protocol can log in again.
 func TestRootComesBack(t *testing.T) {
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
@@ -256,8 +256,8 @@ func TestRootComesBack(t *testing.T) {
 	}
 }
 
-// While access control is off, users who are no administrators of the broker may do everything with
-// keys and nothing with users: those are shared by all protocols.
+// While access control is off, users who are not administrators of the broker may do everything
+// with keys and nothing with users: those are shared by all protocols.
 func TestUsersAreForAdministrators(t *testing.T) {
 	r := openRig(t, vfs.NewMem())
 	defer r.close()
@@ -280,7 +280,7 @@ func TestUsersAreForAdministrators(t *testing.T) {
 	if r.must(err); !errors.Is(r.mayChangeUsers(boss), auth.ErrPermissionDenied) {
 		t.Error("with access control the role root counts, not the tag")
 	}
-	// It has the role, and access is not controlled: it may begin to.
+	// The user has the role root and access control is off, so it may switch it on.
 	r.record(&pb.InternalRaftRequest{AuthDisable: &pb.AuthDisableRequest{}})
 	if root, err := r.identifyToken(r.login(grants.Root, "root"), there); err != nil || r.mayChangeUsers(root) != nil || root.root {
 		t.Errorf("%+v, %v", root, err)
@@ -314,8 +314,8 @@ func TestUsersThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestDeletionIsSafeInACrash makes each operation on the disk during a deletion the last one: what
-// is there after it is a user with its roles, one without, or none; never the roles without the
+// TestDeletionIsSafeInACrash makes each disk operation during a deletion the last one. After it
+// there is a user with its roles, a user without roles, or no user; never the roles without the
 // user.
 func TestDeletionIsSafeInACrash(t *testing.T) {
 	seen := map[string]bool{}
@@ -390,8 +390,8 @@ func TestLoginsOfOneClientWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestLogsOfRefusals: a client may send any user name, of any length; the log keeps little of it,
-// and no password.
+// TestLogsOfRefusals checks that the log keeps little of a user name, which a client may choose
+// freely, and no password.
 func TestLogsOfRefusals(t *testing.T) {
 	var text bytes.Buffer
 	r := openRig(t, vfs.NewMem())

@@ -17,43 +17,42 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// agent is what is kept of a client for as long as its connection lasts: the sessions of the engine
-// in which it works, one for each user that it names. Calls find it by the address of their peer
-// ([agentAddr]).
+// agent is the state of a client connection: the sessions of the engine, one for each user that the
+// client names. Calls find it by the address of their peer ([agentAddr]).
 type agent struct {
 	srv    *Server
 	id     uint64
 	nc     net.Conn
 	client *protocol.Client // set before the connection is served
 
-	certUser string                // the user named by the client's certificate; "" without one
-	login    atomic.Pointer[token] // of certUser; nil: not asked for yet
-	refused  atomic.Uint64         // the generation of the broker's rules, plus one, at which certUser could not come in
+	certUser string                // the user that the client's certificate names, or ""
+	login    atomic.Pointer[token] // of certUser; nil: not requested yet
+	refused  atomic.Uint64         // generation of the broker's rules + 1 that refused certUser
 
 	mu       sync.Mutex
 	closed   bool
-	admitted bool             // holds a place of Options.Connections
+	admitted bool             // holds a slot of Options.Connections
 	seats    map[string]*seat // by user
-	operator *broker.Session  // of root, which may do everything; nil: not opened yet
+	operator *broker.Session  // of root, which may do everything; nil until it is opened
 }
 
-// seat is one user on one connection: a session of the engine, which counts for the limits of
-// connections. It ends with the connection, or when the engine ends it, because the user was
-// deleted; others on the connection go on.
+// seat is one user on one connection: a session of the engine, which counts toward the limits of
+// connections. It ends with the connection, or when the engine ends it because the user was
+// deleted. Other seats on the connection continue.
 type seat struct {
 	session *broker.Session
-	over    context.Context // ends with the seat: streams end with it
+	over    context.Context // ends with the seat, and ends its streams
 	end     context.CancelCauseFunc
 }
 
 // rootVHost is the virtual host of all keys.
 const rootVHost = "/"
 
-// errTooMany refuses calls of a connection for which the node has no place.
+// errTooMany refuses calls when the node has too many connections.
 var errTooMany = status.Error(codes.ResourceExhausted, "etcdserver: too many connections")
 
-// seat is that of a user. The first one takes a place for the connection. Errors: those of
-// NewSession, errTooMany, catalog.ErrClosed when the connection is gone.
+// seat returns the seat of a user. The first seat takes a connection slot. Errors: those of
+// NewSession, errTooMany, failure.ErrClosed when the connection is closed.
 func (a *agent) seat(user string) (*seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,12 +87,12 @@ func (a *agent) seat(user string) (*seat, error) {
 	return st, nil
 }
 
-// unseat ends what a user does on the connection.
+// unseat ends the seat of a user on the connection.
 func (a *agent) unseat(user string, st *seat, reason error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.seats[user] != st {
-		return // the connection was faster
+		return // the connection ended it first
 	}
 	delete(a.seats, user)
 	a.srv.log.Warn("etcd: session ended by the engine", "conn", a.id, "peer", a.nc.RemoteAddr(), "user", user, "err", reason)
@@ -106,8 +105,8 @@ func (st *seat) leave(reason error) {
 	st.session.Close()
 }
 
-// operate is the session of the engine in which root works. Errors: catalog.ErrVHostNotFound,
-// catalog.ErrClosed when the connection is gone.
+// operate returns the session of the engine in which root works. Errors: failure.ErrVHostNotFound,
+// failure.ErrClosed when the connection is closed.
 func (a *agent) operate() (*broker.Session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,22 +142,22 @@ func (a *agent) close() {
 	}
 }
 
-// clientConn is the socket of a client: its remote address leads to the agent.
+// clientConn is the socket of a client. Its remote address carries the agent.
 type clientConn struct {
 	net.Conn
 	agent *agent
 }
 
-// agentAddr is the address of a client as calls see it.
+// agentAddr is the address of a client, with its agent.
 type agentAddr struct {
 	net.Addr
 	agent *agent
 }
 
-// RemoteAddr is the client's address.
+// RemoteAddr returns the client's address as an agentAddr.
 func (c *clientConn) RemoteAddr() net.Addr { return agentAddr{c.Conn.RemoteAddr(), c.agent} }
 
-// SyscallConn is for code that reads and writes without waiting.
+// SyscallConn implements syscall.Conn, for non-blocking reads and writes.
 func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	sc, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -167,23 +166,24 @@ func (c *clientConn) SyscallConn() (syscall.RawConn, error) {
 	return sc.SyscallConn()
 }
 
-// Client is the connection as operators see it.
+// Client returns the connection as operators see it.
 func (c *clientConn) Client() *protocol.Client { return c.agent.client }
 
-// Farewell is protocol.Farewell.
+// Farewell calls protocol.Farewell on the socket.
 func (c *clientConn) Farewell() { protocol.Farewell(c.Conn) }
 
-// CloseWrite tells the client that nothing more comes.
+// CloseWrite tells the client that nothing further is sent.
 func (c *clientConn) CloseWrite() error { return protocol.CloseWrite(c.Conn) }
 
-// ConnectionState is what the handshake came to; HandshakeComplete is false of a plain connection.
+// ConnectionState returns the state of the TLS handshake. HandshakeComplete is false for a plain
+// connection.
 func (c *clientConn) ConnectionState() tls.ConnectionState {
 	state, _ := protocol.StateOf(c.Conn)
 	return state
 }
 
-// isLoopback reports whether the client is on this machine. What has no IP address (a pipe, a Unix
-// socket) is.
+// isLoopback reports whether the client is on this machine. A connection without an IP address (a
+// pipe, a Unix socket) counts as local.
 func isLoopback(addr net.Addr) bool {
 	if a, ok := addr.(agentAddr); ok {
 		addr = a.Addr
@@ -191,7 +191,7 @@ func isLoopback(addr net.Addr) bool {
 	return protocol.IsLoopback(addr)
 }
 
-// headed is a connection of which something was read: it is read again first.
+// headed is a connection whose first bytes were already read; it returns them again.
 type headed struct {
 	*clientConn
 	head []byte

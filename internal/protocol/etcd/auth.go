@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// authService is the service Auth: the users of the broker, and the roles that they have here.
+// authService implements the service Auth: the users of the broker, and their roles here.
 type authService struct {
 	pb.UnimplementedAuthServer
 	srv *Server
@@ -19,16 +19,16 @@ type authService struct {
 
 func newAuthService(s *Server) pb.AuthServer { return &authService{srv: s} }
 
-// header is the header of an answer.
+// header returns the header of an answer.
 func (a *authService) header() *pb.ResponseHeader { return a.srv.keys.Header() }
 
-// manage changes users or roles for a caller that may do so, and records the act in the audit log.
+// manage changes users or roles if the caller may, and records the act in the audit log.
 func (a *authService) manage(ctx context.Context, what, whom string, do func() error) error {
 	return a.srv.manage(ctx, what, whom, do)
 }
 
-// manage changes what is not etcd's alone (users, the cluster) for a caller that may do so, and
-// records the act in the audit log.
+// manage changes what is not etcd's alone (users, the cluster) if the caller may, and records the
+// act in the audit log.
 func (s *Server) manage(ctx context.Context, what, whom string, do func() error) error {
 	who, err := s.identify(ctx)
 	if err != nil {
@@ -45,11 +45,11 @@ func (s *Server) manage(ctx context.Context, what, whom string, do func() error)
 	return reply(err)
 }
 
-// maxRoleName is how long the name of a role may be: a snapshot is a database of etcd, in which a
-// key has no more than 32 KiB.
+// maxRoleName limits the length of role names: a snapshot is a database of etcd, whose keys have at
+// most 32 KiB.
 const maxRoleName = 1024
 
-// record is a step of manage that changes roles.
+// record returns a step of manage that changes roles.
 func (a *authService) record(ctx context.Context, r *pb.InternalRaftRequest) func() error {
 	return func() error {
 		_, err := a.srv.accounts.change(ctx, r)
@@ -57,7 +57,7 @@ func (a *authService) record(ctx context.Context, r *pb.InternalRaftRequest) fun
 	}
 }
 
-// answer is what a method returns whose answer is a header.
+// answer returns resp, or a nil response with an error.
 func answer[T proto.Message](resp T, err error) (T, error) {
 	if err != nil {
 		var none T
@@ -66,7 +66,7 @@ func answer[T proto.Message](resp T, err error) (T, error) {
 	return resp, nil
 }
 
-// Authenticate checks a password and answers with a token.
+// Authenticate checks a password and returns a token.
 func (a *authService) Authenticate(ctx context.Context, r *pb.AuthenticateRequest) (*pb.AuthenticateResponse, error) {
 	token, err := a.srv.accounts.authenticate(ctx, r.Name, r.Password, addrOf(ctx))
 	if err != nil {
@@ -75,36 +75,36 @@ func (a *authService) Authenticate(ctx context.Context, r *pb.AuthenticateReques
 	return &pb.AuthenticateResponse{Header: a.header(), Token: token}, nil
 }
 
-// AuthStatus reports whether access is controlled.
+// AuthStatus reports whether access control is on.
 func (a *authService) AuthStatus(context.Context, *pb.AuthStatusRequest) (*pb.AuthStatusResponse, error) {
 	return &pb.AuthStatusResponse{Header: a.header(), Enabled: a.srv.grants.Enabled(), AuthRevision: a.srv.grants.Revision()}, nil
 }
 
-// AuthEnable begins to control access.
+// AuthEnable switches access control on.
 func (a *authService) AuthEnable(ctx context.Context, r *pb.AuthEnableRequest) (*pb.AuthEnableResponse, error) {
 	err := a.manage(ctx, "access control enabled", "", func() error { return a.srv.accounts.enable(ctx) })
 	return answer(&pb.AuthEnableResponse{Header: a.header()}, err)
 }
 
-// AuthDisable ends it.
+// AuthDisable switches access control off.
 func (a *authService) AuthDisable(ctx context.Context, r *pb.AuthDisableRequest) (*pb.AuthDisableResponse, error) {
 	err := a.manage(ctx, "access control disabled", "", a.record(ctx, &pb.InternalRaftRequest{AuthDisable: r}))
 	return answer(&pb.AuthDisableResponse{Header: a.header()}, err)
 }
 
-// UserAdd makes a user of the broker.
+// UserAdd adds a user to the broker.
 func (a *authService) UserAdd(ctx context.Context, r *pb.AuthUserAddRequest) (*pb.AuthUserAddResponse, error) {
 	err := a.manage(ctx, "user added", r.Name, func() error { return a.srv.accounts.addUser(r) })
 	return answer(&pb.AuthUserAddResponse{Header: a.header()}, err)
 }
 
-// UserDelete deletes a user of the broker, with all that it may do.
+// UserDelete deletes a user of the broker with all its permissions.
 func (a *authService) UserDelete(ctx context.Context, r *pb.AuthUserDeleteRequest) (*pb.AuthUserDeleteResponse, error) {
 	err := a.manage(ctx, "user deleted", r.Name, func() error { return a.srv.accounts.deleteUser(ctx, r.Name) })
 	return answer(&pb.AuthUserDeleteResponse{Header: a.header()}, err)
 }
 
-// UserChangePassword gives a user of the broker another password.
+// UserChangePassword changes the password of a user of the broker.
 func (a *authService) UserChangePassword(
 	ctx context.Context, r *pb.AuthUserChangePasswordRequest,
 ) (*pb.AuthUserChangePasswordResponse, error) {
@@ -118,13 +118,13 @@ func (a *authService) UserGrantRole(ctx context.Context, r *pb.AuthUserGrantRole
 	return answer(&pb.AuthUserGrantRoleResponse{Header: a.header()}, err)
 }
 
-// UserRevokeRole takes a role from a user.
+// UserRevokeRole revokes a role from a user.
 func (a *authService) UserRevokeRole(ctx context.Context, r *pb.AuthUserRevokeRoleRequest) (*pb.AuthUserRevokeRoleResponse, error) {
 	err := a.manage(ctx, "role "+r.Role+" revoked", r.Name, func() error { return a.srv.accounts.revokeRole(ctx, r) })
 	return answer(&pb.AuthUserRevokeRoleResponse{Header: a.header()}, err)
 }
 
-// UserGet tells which roles a user has; users may ask for their own.
+// UserGet returns the roles of a user. Users may ask for their own.
 func (a *authService) UserGet(ctx context.Context, r *pb.AuthUserGetRequest) (*pb.AuthUserGetResponse, error) {
 	who, err := a.srv.identify(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *authService) mayLook(ctx context.Context) error {
 	return reply(a.srv.mayChangeUsers(who))
 }
 
-// RoleAdd makes a role that allows nothing yet.
+// RoleAdd adds a role without permissions.
 func (a *authService) RoleAdd(ctx context.Context, r *pb.AuthRoleAddRequest) (*pb.AuthRoleAddResponse, error) {
 	add := a.record(ctx, &pb.InternalRaftRequest{AuthRoleAdd: r})
 	if len(r.Name) > maxRoleName {
@@ -167,7 +167,7 @@ func (a *authService) RoleAdd(ctx context.Context, r *pb.AuthRoleAddRequest) (*p
 	return answer(&pb.AuthRoleAddResponse{Header: a.header()}, err)
 }
 
-// RoleDelete deletes a role and takes it from its users.
+// RoleDelete deletes a role and revokes it from its users.
 func (a *authService) RoleDelete(ctx context.Context, r *pb.AuthRoleDeleteRequest) (*pb.AuthRoleDeleteResponse, error) {
 	err := a.manage(ctx, "role deleted", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleDelete: r}))
 	return answer(&pb.AuthRoleDeleteResponse{Header: a.header()}, err)
@@ -181,7 +181,7 @@ func (a *authService) RoleGrantPermission(
 	return answer(&pb.AuthRoleGrantPermissionResponse{Header: a.header()}, err)
 }
 
-// RoleRevokePermission takes a range of keys from a role.
+// RoleRevokePermission revokes a permission on a range of keys from a role.
 func (a *authService) RoleRevokePermission(
 	ctx context.Context, r *pb.AuthRoleRevokePermissionRequest,
 ) (*pb.AuthRoleRevokePermissionResponse, error) {
@@ -189,7 +189,7 @@ func (a *authService) RoleRevokePermission(
 	return answer(&pb.AuthRoleRevokePermissionResponse{Header: a.header()}, err)
 }
 
-// RoleGet tells what a role may do; users may ask for those that they have.
+// RoleGet returns the permissions of a role. Users may ask for their own roles.
 func (a *authService) RoleGet(ctx context.Context, r *pb.AuthRoleGetRequest) (*pb.AuthRoleGetResponse, error) {
 	who, err := a.srv.identify(ctx)
 	if err != nil {

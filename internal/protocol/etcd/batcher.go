@@ -16,23 +16,23 @@ import (
 
 // batcher handles the most frequent calls on the reader of a connection: puts of messages, deletes
 // of single deliveries, and puts and deletes of single ordinary keys. All calls of one read go to
-// the engine together. Other calls, and those that have to wait, are left to the services.
+// the engine together. Other calls, and calls that must wait, are left to the services.
 type batcher struct {
 	srv    *Server
 	addr   net.Addr
 	queues map[*broker.Session]*queues.Batcher
 	used   []*queues.Batcher // since the last Flush
 	keys   *keyspace.Batch
-	mixed  int // so many more changes of ordinary keys, and the connection does nothing else
+	mixed  int // changes of ordinary keys until the connection counts as one that does nothing else
 }
 
-// keptBatchers is how many batchers of queues a connection keeps, including those of users that are
-// gone.
+// keptBatchers is how many batchers of queues a connection keeps, including those of departed
+// users.
 const keptBatchers = 8
 
-// unmixed is after how many changes of ordinary keys in a row a connection counts as one that does
-// nothing else. Its reader waits for the disk itself; on others that would hold up the calls
-// behind.
+// unmixed is the number of consecutive changes of ordinary keys after which a connection counts as
+// one that does nothing else. Its reader then waits for the disk itself. On other connections that
+// would delay the calls behind it.
 const unmixed = 64
 
 func (s *Server) newBatcher(info grpcwire.ConnInfo) grpcwire.Conn {
@@ -57,7 +57,7 @@ func (d *batcher) Unary(c *grpcwire.Call, in []byte) bool {
 	return false
 }
 
-// put takes the put of a key.
+// put handles the put of a key, and reports whether it did.
 func (d *batcher) put(c *grpcwire.Call, key, value []byte) bool {
 	q := &quickPut{quickCall{d.srv, c}}
 	if !d.srv.virtual.holds(key) {
@@ -68,7 +68,7 @@ func (d *batcher) put(c *grpcwire.Call, key, value []byte) bool {
 	return b != nil && b.StartPut(key, value, q)
 }
 
-// delete takes the delete of a key.
+// delete handles the delete of a key, and reports whether it did.
 func (d *batcher) delete(c *grpcwire.Call, key []byte) bool {
 	q := &quickDelete{quickCall{d.srv, c}}
 	if !d.srv.virtual.holds(key) {
@@ -79,7 +79,8 @@ func (d *batcher) delete(c *grpcwire.Call, key []byte) bool {
 	return b != nil && b.StartDelete(key, q)
 }
 
-// change takes a change of ordinary keys, if that needs no wait and the caller may make it.
+// change handles a change of ordinary keys if it need not wait and the caller may make it, and
+// reports whether it did.
 func (d *batcher) change(c *grpcwire.Call, r *pb.InternalRaftRequest, may func(*identity) error, done func(*keyspace.Result, error)) bool {
 	if d.srv.broker.Behind() || d.srv.broker.Alarm() != nil {
 		return false
@@ -92,7 +93,7 @@ func (d *batcher) change(c *grpcwire.Call, r *pb.InternalRaftRequest, may func(*
 	return true
 }
 
-// caller is the user of a call; nil when the service is to find out what is wrong.
+// caller returns the user of a call, or nil if the service must produce the error.
 func (d *batcher) caller(c *grpcwire.Call) *identity {
 	md := c.Metadata()
 	if !sound(md) {
@@ -105,8 +106,8 @@ func (d *batcher) caller(c *grpcwire.Call) *identity {
 	return who
 }
 
-// enterQueue is the batcher of the caller for the queue of a virtual key; nil when it is no such
-// key, or the service is to find out what is wrong.
+// enterQueue returns the caller's batcher for the queue of a virtual key. It returns nil if the key
+// is not one of a queue, or if the service must produce the error.
 func (d *batcher) enterQueue(c *grpcwire.Call, key []byte) *queues.Batcher {
 	d.mixed = unmixed
 	if !queues.Holds(key) {
@@ -136,7 +137,7 @@ func (d *batcher) enterQueue(c *grpcwire.Call, key []byte) *queues.Batcher {
 	return b
 }
 
-// Admit implements grpcwire.Conn: a caller without permissions gets little buffered, too.
+// Admit implements grpcwire.Conn. For a caller without permissions little is buffered as well.
 func (d *batcher) Admit(c *grpcwire.Call) error {
 	who, err := d.srv.identifyToken(tokenIn(c.Metadata()), d.addr)
 	if err == nil && who.user == "" {
@@ -148,11 +149,11 @@ func (d *batcher) Admit(c *grpcwire.Call) error {
 	return err
 }
 
-// errStranger is what a client without a login hears that has too much kept of calls that need
-// none.
+// errStranger refuses a client without a login that makes the server buffer too much with calls
+// that need no login.
 var errStranger = status.Error(codes.ResourceExhausted, "etcdserver: request is too large without a login")
 
-// Flush implements grpcwire.Conn. The keys come first: no Exclusive can begin before.
+// Flush implements grpcwire.Conn. The keys come first: no Exclusive can begin before them.
 func (d *batcher) Flush() {
 	d.keys.Flush(d.mixed == 0)
 	for _, b := range d.used {
@@ -165,17 +166,17 @@ func (d *batcher) Flush() {
 	}
 }
 
-// Closed implements grpcwire.Conn. After a panic there may have been no Flush. The sessions belong
-// to the agent.
+// Closed implements grpcwire.Conn. After a panic Flush may not have been called. The sessions
+// belong to the agent.
 func (d *batcher) Closed() { d.keys.Flush(false) }
 
-// quickCall is a call that is answered when the engine has done it.
+// quickCall is a call that is answered when the engine is done.
 type quickCall struct {
 	srv  *Server
 	call *grpcwire.Call
 }
 
-// answer answers with what encode appends behind the header, or with an error.
+// answer answers the call with the header and what encode appends, or with an error.
 func (q *quickCall) answer(revision int64, err error, encode func(dst []byte) []byte) {
 	count := q.srv.metrics.begin(q.call.Method(), kindUnary)
 	if err = reply(err); err != nil {
@@ -193,13 +194,13 @@ func (q *quickPut) PutDone(revision int64, err error) {
 	q.answer(revision, err, func(dst []byte) []byte { return dst })
 }
 
-// applied is told what became of the put of an ordinary key.
+// applied is called with the result of the put of an ordinary key.
 func (q *quickPut) applied(x *keyspace.Result, err error) {
 	r, err := answerOf[*pb.PutResponse](x, err)
 	q.PutDone(r.GetHeader().GetRevision(), err)
 }
 
-// answerOf is the answer of a change that was made; nil with an error.
+// answerOf returns the answer of an applied change, or the zero value with an error.
 func answerOf[T any](x *keyspace.Result, err error) (answer T, _ error) {
 	if err == nil {
 		err = x.Err
@@ -222,7 +223,7 @@ func (q *quickDelete) DeleteDone(deleted bool, revision int64, err error) {
 	})
 }
 
-// applied is told what became of the delete of an ordinary key.
+// applied is called with the result of the delete of an ordinary key.
 func (q *quickDelete) applied(x *keyspace.Result, err error) {
 	r, err := answerOf[*pb.DeleteRangeResponse](x, err)
 	q.DeleteDone(r.GetDeleted() > 0, r.GetHeader().GetRevision(), err)

@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// heldDisk is a disk whose syncs wait while it is held.
+// heldDisk is a disk whose syncs block while it is held.
 type heldDisk struct {
 	vfs.FS
-	gate sync.RWMutex // read: a sync
+	gate sync.RWMutex // read-locked by a sync
 	at   chan struct{}
 }
 
@@ -39,9 +39,9 @@ func (f heldFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// Puts of many goroutines on one connection are all answered, each with a revision and a complete
-// header of its own, also beside calls of other kinds: the connection's reader does the work of
-// some of them, and leaves that of others.
+// Puts of many goroutines on one connection are all answered, each with its own revision and a
+// complete header, also along with other calls: the connection's reader does some of the work, and
+// leaves the rest to goroutines.
 func TestPutsTogether(t *testing.T) {
 	const writers, each = 16, 3 * unmixed / 4
 	n := newNode(t, Options{})
@@ -94,7 +94,7 @@ func TestReadBehindPut(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
 	putKey(t, c, "a", "1")
-	select { // what has synced until now
+	select { // discard the syncs so far
 	case <-n.disk.at:
 	default:
 	}

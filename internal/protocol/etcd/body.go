@@ -11,12 +11,13 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// longBodies are the paths whose requests may have no end: messages come as the client makes them.
+// longBodies are the paths whose request bodies may have no end: the client sends messages over
+// time.
 var longBodies = map[string]bool{"/v3/watch": true, "/v3/lease/keepalive": true}
 
-// bodies limits what the JSON gateway does before it knows the caller. A request without a login is
-// short, and it and its answer have net/http's timeouts. For a request with a login only the body
-// is limited: the answer may wait for others, or have no end.
+// bodies limits what the JSON gateway does before it knows the caller. A request without a login
+// must be short, and net/http's timeouts apply to it and to its answer. For a request with a login
+// only the body is limited: its answer may wait for other clients, or have no end.
 func (s *Server) bodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer next.ServeHTTP(w, r)
@@ -24,7 +25,7 @@ func (s *Server) bodies(next http.Handler) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, strangerBody)
 			return
 		}
-		// What fails here is a connection that is closed: it needs no deadline.
+		// These calls fail only if the connection is closed: then it needs no deadline.
 		conn := http.NewResponseController(w)
 		_ = conn.SetWriteDeadline(time.Time{})
 		whole := func() { _ = conn.SetReadDeadline(time.Time{}) }
@@ -36,7 +37,7 @@ func (s *Server) bodies(next http.Handler) http.Handler {
 	})
 }
 
-// showsLogin reports whether a request comes with a login, or needs none.
+// showsLogin reports whether a request has a login, or needs none.
 func (s *Server) showsLogin(r *http.Request) bool {
 	p, ok := peer.FromContext(r.Context())
 	if !ok {
@@ -50,10 +51,10 @@ func (s *Server) showsLogin(r *http.Request) bool {
 	return err == nil && who.user != ""
 }
 
-// metadataHeader is what the gateway passes on as metadata of the call.
+// metadataHeader is the prefix of headers that the gateway passes on as metadata of the call.
 const metadataHeader = "Grpc-Metadata-"
 
-// timedBody is a body that says when it has come in whole.
+// timedBody is a body that calls whole when it has arrived completely.
 type timedBody struct {
 	io.ReadCloser
 	whole func()

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The messages that carry many keys are encoded here: protobuf's machinery would look at each key
-// three times, and write the sizes that it finds into keys that other streams are reading.
+// Messages with many keys are encoded here: protobuf's machinery would look at each key three
+// times, and would write the computed sizes into keys that other streams are reading.
 
 // The first bytes of the fields of keys, events and the answers that list them.
 const (
@@ -27,11 +27,11 @@ const (
 	fieldLease   = 6<<3 | byte(protowire.VarintType)
 )
 
-// fewKeys are so few that protobuf is faster.
+// fewKeys is the number of keys up to which protobuf is faster.
 const fewKeys = 4
 
 // encodeBulk implements grpcwire.Options.Encode for answers to ranges and events of watches with
-// more than a few keys. The bytes are those of proto.Marshal.
+// more than a few keys. It produces the same bytes as proto.Marshal.
 func encodeBulk(m proto.Message) (size int, encode func(dst []byte) ([]byte, error)) {
 	switch r := m.(type) {
 	case *pb.RangeResponse:
@@ -119,7 +119,7 @@ func appendKV(dst []byte, field byte, kv *mvccpb.KeyValue) []byte {
 	return appendNumber(dst, fieldLease, kv.Lease)
 }
 
-// sizeField is a field of n bytes with its tag and length.
+// sizeField returns the size of a field of n bytes with its tag and length.
 func sizeField(n int) int { return 1 + protowire.SizeBytes(n) }
 
 // Fields that are empty or zero are left out.

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What is encoded here is what protobuf encodes, byte for byte.
+// TestBulkWire compares the encoded bytes with protobuf's.
 func TestBulkWire(t *testing.T) {
 	h := &pb.ResponseHeader{ClusterId: 1 << 63, MemberId: 7, Revision: 300, RaftTerm: 2}
 	full := &mvccpb.KeyValue{Key: []byte("k"), CreateRevision: 1, ModRevision: 1 << 40, Version: 127, Value: bytes.Repeat([]byte("v"), 300), Lease: -1}
@@ -42,7 +42,8 @@ func TestBulkWire(t *testing.T) {
 	}
 }
 
-// A field that a newer version of the API adds would be left out.
+// TestBulkWireKnowsAllFields fails if a newer version of the API adds a field, which would be left
+// out.
 func TestBulkWireKnowsAllFields(t *testing.T) {
 	for m, want := range map[proto.Message]int{&pb.RangeResponse{}: 4, &pb.WatchResponse{}: 8, &mvccpb.Event{}: 3, &mvccpb.KeyValue{}: 6} {
 		if d := m.ProtoReflect().Descriptor(); d.Fields().Len() != want {

@@ -7,8 +7,8 @@ import (
 )
 
 // bulky reports whether the answer to a request may be large, so that it needs an answer slot
-// (grpcwire.AwaitAnswerSlot). Requests that wait for other clients, and those that many clients
-// make at once to share an fsync, are not bulky: their answers are small.
+// (grpcwire.AwaitAnswerSlot). Requests that wait for other clients are not bulky, nor are requests
+// that many clients make at once to share an fsync: their answers are small.
 func bulky(req any) bool {
 	switch r := req.(type) {
 	case *pb.RangeRequest:
@@ -27,7 +27,7 @@ func bulky(req any) bool {
 	return true
 }
 
-// bulkyTxn is bulky for a transaction: one of its operations is.
+// bulkyTxn reports whether an operation of a transaction is bulky.
 func bulkyTxn(r *pb.TxnRequest) bool {
 	for _, branch := range [...][]*pb.RequestOp{r.Success, r.Failure} {
 		for _, op := range branch {

@@ -7,9 +7,9 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 )
 
-// Requests whose answers hold values need an answer slot, wherever the value is asked for; those
-// that wait for other clients must not hold one, or they would keep it from the very calls they
-// wait for.
+// Requests whose answers contain values need an answer slot, wherever the value is requested.
+// Requests that wait for other clients must not hold one, or they would keep it from the calls that
+// they wait for.
 func TestBulky(t *testing.T) {
 	k := []byte("k")
 	get := &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: &pb.RangeRequest{Key: k}}}
@@ -36,8 +36,8 @@ func TestBulky(t *testing.T) {
 	}
 }
 
-// A client that has not logged in cannot have a large request kept: it is refused as it would be,
-// before it is all there.
+// A client that has not logged in cannot make the server buffer a large request: it is refused
+// before it has arrived completely.
 func TestLargeRequestOfNobody(t *testing.T) {
 	n := controlled(t)
 	nobody := dial(t, n.addr)

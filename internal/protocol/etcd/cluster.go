@@ -15,13 +15,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// clusterService is the service Cluster.
+// clusterService implements the service Cluster.
 type clusterService struct {
 	pb.UnimplementedClusterServer
 	srv *Server
 }
 
-// Errors of changes of the members that are not made by this API.
+// Errors of membership changes that this API does not make.
 var (
 	errOneMember = status.Error(codes.FailedPrecondition, "etcdserver: not capable: this broker is a single node, its membership does not change")
 	errByToken   = status.Error(codes.FailedPrecondition, "etcdserver: not capable: nodes join with a token, which `fiveways cluster token` prints, and keep their addresses")
@@ -32,20 +32,20 @@ func (c *clusterService) MemberList(ctx context.Context, r *pb.MemberListRequest
 	if _, err := c.srv.identify(ctx); err != nil {
 		return nil, err
 	}
-	h := &pb.ResponseHeader{} // without a revision, as etcd's
+	h := &pb.ResponseHeader{} // without a revision, as in etcd
 	c.srv.keys.Fill(h)
 	return &pb.MemberListResponse{Header: h, Members: c.members(ctx)}, nil
 }
 
-// members are all of them. The URL of the one that the client has connected to is where it did
-// that: another one may not lead there from where the client is.
+// members returns all members. The client URL of the member that the client has connected to is the
+// address that the client used, since another address may be unreachable from there.
 func (c *clusterService) members(ctx context.Context) []*pb.Member {
 	if c.srv.o.Cluster == nil {
 		return []*pb.Member{{ID: c.srv.keys.MemberID(), Name: c.srv.o.NodeName, ClientURLs: usedURL(ctx, "http")}}
 	}
 	scheme := "http"
 	if client := clientOf(ctx); client != nil && client.TLS != nil {
-		scheme = "https" // what a client has to hide goes to no port in plain text
+		scheme = "https" // a TLS client must not be sent to a plain-text port
 	}
 	now, reached := c.srv.o.Cluster.Status(), c.srv.reached(ctx)
 	var all []*pb.Member
@@ -62,7 +62,7 @@ func (c *clusterService) members(ctx context.Context) []*pb.Member {
 	return all
 }
 
-// usedURL is where the client has connected to.
+// usedURL returns the address that the client has connected to.
 func usedURL(ctx context.Context, scheme string) []string {
 	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
 		return []string{scheme + "://" + p.LocalAddr.String()}
@@ -70,7 +70,7 @@ func usedURL(ctx context.Context, scheme string) []string {
 	return nil
 }
 
-// toldURLs are where another member says that it serves this API.
+// toldURLs returns the addresses at which another member says it serves this API.
 func toldURLs(a *protocol.About, scheme string) (urls []string) {
 	if a == nil {
 		return nil
@@ -83,7 +83,7 @@ func toldURLs(a *protocol.About, scheme string) (urls []string) {
 	return urls
 }
 
-// clientOf is the connection of a caller; nil: there is none that operators see.
+// clientOf returns the connection of a caller, or nil for an internal call.
 func clientOf(ctx context.Context) *protocol.Client {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -96,7 +96,7 @@ func clientOf(ctx context.Context) *protocol.Client {
 	return a.agent.client
 }
 
-// reached is the id of the member that the client has connected to.
+// reached returns the ID of the member that the client has connected to.
 func (s *Server) reached(ctx context.Context) uint64 {
 	if c := clientOf(ctx); c != nil && c.Node != 0 {
 		return c.Node
@@ -104,7 +104,7 @@ func (s *Server) reached(ctx context.Context) uint64 {
 	return s.keys.MemberID()
 }
 
-// hasMember reports whether there is a member of an id.
+// hasMember reports whether a member with the ID exists.
 func (s *Server) hasMember(id uint64) bool {
 	if s.o.Cluster == nil {
 		return id == s.keys.MemberID()
@@ -113,7 +113,7 @@ func (s *Server) hasMember(id uint64) bool {
 	return now.Member(id) != nil
 }
 
-// fixed is the error of changes that are not made by this API.
+// fixed returns the error of membership changes that this API does not make.
 func (s *Server) fixed() error {
 	if s.o.Cluster == nil {
 		return errOneMember
@@ -121,7 +121,7 @@ func (s *Server) fixed() error {
 	return errByToken
 }
 
-// admin reports whether the caller may change members, and whether there is one of the id.
+// admin checks that the caller may change members, and that a member with the ID exists.
 func (c *clusterService) admin(ctx context.Context, id uint64) error {
 	who, err := c.srv.identify(ctx)
 	if err != nil {
@@ -147,13 +147,13 @@ func (c *clusterService) MemberAdd(ctx context.Context, r *pb.MemberAddRequest) 
 	return nil, c.srv.fixed()
 }
 
-// isBadURL reports whether something is no address of a member: scheme, host and port.
+// isBadURL reports whether s is not the address of a member: scheme, host and port.
 func isBadURL(s string) bool {
 	u, err := url.Parse(s)
 	return err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Port() == "" || u.Path != ""
 }
 
-// MemberRemove has a member leave for ever, which the only one cannot.
+// MemberRemove removes a member for good. The only member cannot be removed.
 func (c *clusterService) MemberRemove(ctx context.Context, r *pb.MemberRemoveRequest) (*pb.MemberRemoveResponse, error) {
 	if err := c.admin(ctx, r.ID); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (c *clusterService) MemberUpdate(ctx context.Context, r *pb.MemberUpdateReq
 	return nil, c.srv.fixed()
 }
 
-// MemberPromote is refused: a learner becomes a voter by itself, once it has caught up.
+// MemberPromote is refused: a learner becomes a voter automatically once it has caught up.
 func (c *clusterService) MemberPromote(ctx context.Context, r *pb.MemberPromoteRequest) (*pb.MemberPromoteResponse, error) {
 	if err := c.admin(ctx, r.ID); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica"
 )
 
-// passing is a listener to which another member passes on what it accepts.
+// passing is a listener to which another member forwards accepted connections.
 type passing struct{ net.Listener }
 
 func (l passing) Accept() (net.Conn, error) {
@@ -26,7 +26,7 @@ type passedOn struct{ net.Conn }
 
 func (passedOn) Node() uint64 { return 2 }
 
-// three is the first member of three, with a client of it and one of the second member.
+// three returns the first member of three, with a client of it and a client of the second member.
 func three(t *testing.T) (c *protocoltest.Cluster, first, second *clientv3.Client) {
 	t.Helper()
 	c = protocoltest.ThreeNodes()
@@ -46,8 +46,8 @@ func three(t *testing.T) (c *protocoltest.Cluster, first, second *clientv3.Clien
 	return c, dial(t, n.addr), dial(t, ln.Addr().String())
 }
 
-// TestMembers: all members are there, each with the address that it tells, and the one that the
-// client has connected to with that.
+// TestMembers checks that all members are listed, each with its own address, and the one that the
+// client has connected to with the address that the client used.
 func TestMembers(t *testing.T) {
 	_, first, second := three(t)
 	for _, c := range []*clientv3.Client{first, second} {
@@ -75,7 +75,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMemberStatus: a client is told of the member that it has connected to.
+// TestMemberStatus checks that a client gets the status of the member that it has connected to.
 func TestMemberStatus(t *testing.T) {
 	cluster, first, second := three(t)
 	put, err := first.Put(t.Context(), "a", "1")
@@ -100,7 +100,7 @@ func TestMemberStatus(t *testing.T) {
 	}
 }
 
-// TestMemberChanges is what a cluster does when it is asked to change, and what it says otherwise.
+// TestMemberChanges checks membership changes of a cluster, and the errors of unsupported ones.
 func TestMemberChanges(t *testing.T) {
 	cluster, c, _ := three(t)
 	remove := func(id uint64) func() error {

@@ -6,11 +6,11 @@
 // bytes of a connection decide which ([Server.open]). The services are registered at a transport
 // that knows nothing about etcd (transport.go).
 //
-// A call passes these files: intercept.go (authentication, counters, shutdown), then its service
-// (kv.go, lease.go, …), which checks the request as etcd does (kvcheck.go), checks the caller's
-// permissions (access.go), passes virtual keys to their families (virtualkeys.go) and all others to
-// the store, and maps errors to etcd's (errors.go).
+// A call passes through these files: intercept.go (authentication, counters, shutdown), then its
+// service (kv.go, lease.go, …). The service checks the request as etcd does (kvcheck.go), checks
+// the caller's permissions (access.go), passes virtual keys to their families (virtualkeys.go) and
+// all others to the store, and maps errors to etcd's (errors.go).
 //
-// Methods of services run on goroutines of the transport, any number at a time; the package keeps
-// no state between calls but counters.
+// Methods of services run on goroutines of the transport, any number at a time. Between calls the
+// package keeps no state but counters.
 package etcd

@@ -17,9 +17,9 @@ import (
 	"fiveways.dev/fiveways/internal/replica"
 )
 
-// replies are the errors of the layers below and what clients get for them. Errors of packages of
-// etcd have the texts and codes that etcd's servers give them; those of the engine have the nearest
-// ones that clients act upon.
+// replies maps errors of the layers below to those that clients get. Errors of etcd's packages get
+// the texts and codes of etcd's servers. Errors of the engine get the closest ones that clients act
+// upon.
 var replies = []struct{ cause, reply error }{
 	{mvcc.ErrCompacted, rpctypes.ErrGRPCCompacted},
 	{mvcc.ErrFutureRev, rpctypes.ErrGRPCFutureRev},
@@ -71,8 +71,8 @@ var replies = []struct{ cause, reply error }{
 	{replica.ErrNotLeader, rpctypes.ErrGRPCNotLeader},
 }
 
-// reply turns an error of the layers below into the one that clients get; one that is a status of
-// gRPC already stays what it is.
+// reply turns an error of the layers below into the one that clients get. A gRPC status is returned
+// unchanged.
 func reply(err error) error {
 	if err == nil {
 		return nil

@@ -15,20 +15,18 @@ type family interface {
 	virtual.Family
 	Put(who virtual.Caller, r *pb.PutRequest) (*pb.PutResponse, error)
 	DeleteRange(who virtual.Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)
-	// Watch opens a watch, as virtualWatches.Watch says.
+	// Watch opens a watch as described at virtualWatches.Watch.
 	Watch(who virtual.Caller, r *pb.WatchCreateRequest, ready func()) (w virtual.Watcher, since int64, err error)
-	// MayEndLease reports whether a caller may end a lease, as far as virtual keys are attached to
-	// it.
+	// MayEndLease checks that a caller may end a lease, as far as virtual keys are attached to it.
 	MayEndLease(who virtual.Caller, lease int64) error
-	// LeaseKeys are the virtual keys of a lease that a caller may see.
+	// LeaseKeys returns the virtual keys of a lease that a caller may see.
 	LeaseKeys(who virtual.Caller, lease int64) [][]byte
-	// Close ends what runs in the background, at the latest with ctx. No method is called
-	// afterwards.
+	// Close ends background work, at the latest when ctx ends. No method is called afterwards.
 	Close(ctx context.Context)
 }
 
-// of is the family that a key belongs to; nil: it is an ordinary key. A range belongs where it
-// begins: one that only spans virtual keys is a range of ordinary keys, in which they do not show.
+// of returns the family that a key belongs to, or nil for an ordinary key. A range belongs to the
+// family of its first key: a range of ordinary keys may span virtual keys, which do not show in it.
 func (n *virtualKeys) of(key []byte) family {
 	for _, f := range n.families {
 		if f.Holds(key) {
@@ -61,7 +59,7 @@ func (n *virtualKeys) touchedBy(op *pb.RequestOp) bool {
 	return false
 }
 
-// ordinaryPart is a transaction without what touches virtual keys.
+// ordinaryPart returns the transaction without the operations on virtual keys.
 func (n *virtualKeys) ordinaryPart(r *pb.TxnRequest) *pb.TxnRequest {
 	if !n.touched(r) {
 		return r

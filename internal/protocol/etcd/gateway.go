@@ -19,10 +19,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// newGateway returns the services as JSON over HTTP, below /v3/ as etcd 3.4 and later have it: POST
-// with the request as JSON, keys and values in base64; streams answer with one object a line. conn
-// calls the services; the calls come from the HTTP client's address, with its header Authorization
-// as token. A request, or all requests of a stream together, may have maxBytes.
+// newGateway returns a handler that serves the services as JSON over HTTP, below /v3/ as in etcd
+// 3.4 and later: POST with the request as JSON, keys and values in base64; streams answer with one
+// object per line. Calls go to conn, from the address of the HTTP client and with its Authorization
+// header as the token. A request, or all requests of a stream together, may have maxBytes.
 func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.HTTPBodyMarshaler{
 		Marshaler: &runtime.JSONPb{
@@ -42,13 +42,13 @@ func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 		electiongw.RegisterElectionHandlerClient(ctx, mux, v3electionpb.NewElectionClient(conn)),
 	} {
 		if err != nil {
-			panic(fmt.Sprintf("etcd: JSON gateway: %v", err)) // two services have one path
+			panic(fmt.Sprintf("etcd: JSON gateway: %v", err)) // two services have the same path
 		}
 	}
 	return noForeignPages(http.MaxBytesHandler(oldPaths(mux), int64(maxBytes)))
 }
 
-// oldPaths reads the paths of etcd 3.3 as today's.
+// oldPaths maps the paths of etcd 3.3 to the current ones.
 func oldPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rest, old := strings.CutPrefix(r.URL.Path, "/v3beta/"); old {
@@ -59,11 +59,11 @@ func oldPaths(next http.Handler) http.Handler {
 	})
 }
 
-// noForeignPages rejects requests that a browser makes for a page from elsewhere: while access
-// control is off every process on this machine may do everything, and a page in a browser on this
-// machine must not. (etcd lets them in.) A page can also reach this machine by a host name of its
-// own; so the requested host must be an address or a name of this machine when the client is local
-// and shows no token.
+// noForeignPages rejects requests that a browser makes for a page of another origin. While access
+// control is off, every process on this machine may do everything, but a page in a browser on this
+// machine must not. (etcd does not check this.) A page can also reach this machine by a host name
+// of its own. So the requested host must be an address or a name of this machine if the client is
+// local and has no token.
 func noForeignPages(next http.Handler) http.Handler {
 	var cross http.CrossOriginProtection
 	return cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

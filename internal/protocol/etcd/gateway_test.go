@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// post asks the gateway and returns the status and the body.
+// post sends a request to the gateway and returns the status and the body.
 func post(t *testing.T, n *node, path, body string, header ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+n.addr+path, strings.NewReader(body))
@@ -37,7 +37,7 @@ func post(t *testing.T, n *node, path, body string, header ...string) (int, stri
 	return answer.StatusCode, string(text)
 }
 
-// stream asks for a stream and returns what gives the next line of it.
+// stream starts a stream and returns a function that reads its next line.
 func stream(t *testing.T, n *node, path, body string) (next func() string) {
 	t.Helper()
 	answer, err := http.Post("http://"+n.addr+path, "application/json", strings.NewReader(body))
@@ -55,7 +55,7 @@ func stream(t *testing.T, n *node, path, body string) (next func() string) {
 	}
 }
 
-// without takes the header out of an answer: its numbers differ from node to node.
+// without removes a field from an answer, since header numbers differ between nodes.
 func without(t *testing.T, text, field string) string {
 	t.Helper()
 	var m map[string]any
@@ -96,7 +96,7 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-// TestGatewayWatch: a stream answers line by line, and ends with the server.
+// TestGatewayWatch checks that a stream is answered line by line, and ends with the server.
 func TestGatewayWatch(t *testing.T) {
 	n := newNode(t, Options{})
 	next := stream(t, n, "/v3/watch", `{"create_request":{"key":"YQ=="}}`)
@@ -118,7 +118,7 @@ func TestGatewayWatch(t *testing.T) {
 	}
 }
 
-// TestGatewayAndBrowsers: what a page from elsewhere makes a browser send is refused.
+// TestGatewayAndBrowsers checks that requests from pages of another origin are refused.
 func TestGatewayAndBrowsers(t *testing.T) {
 	n := newNode(t, Options{})
 	for _, test := range []struct {
@@ -145,12 +145,13 @@ func TestGatewayAndBrowsers(t *testing.T) {
 	}
 }
 
-// endless is a request that never ends.
+// endless is a request body without end.
 type endless struct{}
 
 func (*endless) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte{' '}, len(b))), nil }
 
-// TestGatewayTakesNoEndlessRequests: any client may send one, even without a login.
+// TestGatewayTakesNoEndlessRequests checks that endless requests are cut off: any client may send
+// one, even without a login.
 func TestGatewayTakesNoEndlessRequests(t *testing.T) {
 	n := newNode(t, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -159,7 +160,7 @@ func TestGatewayTakesNoEndlessRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(r) // an error when the connection was closed before the answer was seen
+	answer, err := http.DefaultClient.Do(r) // fails if the connection is closed first
 	if err == nil {
 		answer.Body.Close()
 	}

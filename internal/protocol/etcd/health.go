@@ -15,13 +15,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// health is the answer of /health.
+// health is the response body of /health.
 type health struct {
 	Health string `json:"health"` // "true" or "false"
 	Reason string `json:"reason"`
 }
 
-// serveHealth serves /health: healthy means no alarm, reads work, and the log takes writes.
+// serveHealth serves /health: the server is healthy if there is no alarm, reads work, and the log
+// accepts writes.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	if !onlyGet(w, r) {
 		return
@@ -36,12 +37,12 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.quiet.Warn("etcd: unhealthy", "peer", r.RemoteAddr, "reason", h.Reason)
-	text, _ := json.Marshal(h) // two strings
+	text, _ := json.Marshal(h) // two strings always marshal
 	http.Error(w, string(text), http.StatusServiceUnavailable)
 }
 
-// illness is why the server is not healthy, "" when it is. Alarms of the names in excluded do not
-// count.
+// illness returns why the server is unhealthy, or "" if it is healthy. It ignores alarms whose
+// names are in excluded.
 func (s *Server) illness(ctx context.Context, excluded []string) string {
 	for _, a := range s.keys.Alarms() {
 		if name := a.Alarm.String(); !slices.Contains(excluded, name) {
@@ -77,13 +78,13 @@ func (s *Server) checkCorruption(context.Context) error {
 	return nil
 }
 
-// check is one of those of /livez and /readyz.
+// check is one of the checks of /livez and /readyz.
 type check struct {
 	name string
 	fn   func(context.Context) error
 }
 
-// installChecks adds /livez and /readyz and a path for each of their checks; the names are etcd's.
+// installChecks adds /livez and /readyz and a path for each of their checks. The names are etcd's.
 func (s *Server) installChecks(mux *http.ServeMux) {
 	groups := map[string][]check{
 		"/livez": {{"serializable_read", s.checkRead}},
@@ -127,5 +128,5 @@ func (s *Server) serveChecks(w http.ResponseWriter, r *http.Request, checks []ch
 	if !r.URL.Query().Has("verbose") {
 		text.Reset()
 	}
-	fmt.Fprint(w, text.String()+"ok\n") //nolint:errcheck // a client that is gone needs no answer
+	fmt.Fprint(w, text.String()+"ok\n") //nolint:errcheck // nothing to do if the client is gone
 }

@@ -27,15 +27,15 @@ type node struct {
 	*Server
 	addr string
 	fs   *vfs.Mem
-	disk *heldDisk // on fs
+	disk *heldDisk // the disk of fs
 }
 
-// newNode starts a server that ends with the test.
+// newNode starts a server that stops with the test.
 func newNode(t testing.TB, o Options) *node {
 	return startNode(t, o, keyspace.Options{}, broker.Options{DiskFreeLimit: -1})
 }
 
-// newNodeWithQuota starts one whose keys may have this many bytes.
+// newNodeWithQuota starts a server with a quota in bytes for its keys.
 func newNodeWithQuota(t testing.TB, bytes int64) *node {
 	return startNode(t, Options{}, keyspace.Options{QuotaBytes: bytes}, broker.Options{DiskFreeLimit: -1})
 }
@@ -84,7 +84,7 @@ func startNode(t testing.TB, o Options, ko keyspace.Options, bo broker.Options) 
 	return n
 }
 
-// dial is a client of a server, closed with the test.
+// dial returns a client of a server. It is closed with the test.
 func dial(t testing.TB, addr string) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, DialTimeout: 5 * time.Second, Logger: zap.NewNop()})
@@ -95,7 +95,7 @@ func dial(t testing.TB, addr string) *clientv3.Client {
 	return c
 }
 
-// fetch is GET over HTTP/1: the status and the body without the last line's end.
+// fetch sends a GET over HTTP/1 and returns the status and the body without the last newline.
 func fetch(t testing.TB, addr, path string) (int, string) {
 	t.Helper()
 	r, err := http.Get("http://" + addr + path)

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace"
 )
 
-// directLog applies what is recorded at once.
+// directLog applies entries at once.
 type directLog struct {
 	mu    sync.Mutex
 	store *keyspace.Store
@@ -34,7 +34,7 @@ func (l *directLog) RecordAll(entries [][]byte, _ bool, done func(int, uint64, e
 	}
 }
 
-// hostile makes requests of few keys with all that a field can hold.
+// hostile generates requests on few keys with all possible field values.
 type hostile struct{ *rand.Rand }
 
 func pick[T any](h hostile, of ...T) T { return of[h.IntN(len(of))] }
@@ -101,8 +101,8 @@ func (h hostile) txn(depth int) *pb.TxnRequest {
 	return r
 }
 
-// No request that passes the checks makes etcd's code end the process when it is applied: it would
-// do so at every start from then on.
+// No request that passes the checks may crash etcd's code when it is applied: it would crash at
+// every start from then on.
 func TestNoRequestEndsTheStore(t *testing.T) {
 	keys := keyspace.New(keyspace.Options{})
 	log := &directLog{store: keys}

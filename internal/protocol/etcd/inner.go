@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/inproc"
 )
 
-// inside calls the services of this server without a network between: Lock and Election are recipes
-// of etcd's client library.
+// inside calls the services of this server without a network. Lock and Election need it: they are
+// recipes of etcd's client library.
 type inside struct {
 	conn     *inproc.Conn
 	draining context.Context
@@ -26,8 +26,8 @@ func newInside(s *Server, x *services) *inside {
 	return &inside{conn, s.draining}
 }
 
-// client is a client for the time of one call. Everything it does is done as the caller of that
-// call, including the cleanup when the call is given up, such as deleting the key of a lock.
+// client returns a client for one call. Everything it does has the identity of the caller of that
+// call, including the cleanup after a canceled call, such as deleting the key of a lock.
 func (i *inside) client(ctx context.Context) *clientv3.Client {
 	c := clientv3.NewCtxClient(context.WithValue(context.WithoutCancel(ctx), afterwardsKey{}, true))
 	c.KV = clientv3.NewKVFromKVClient(pb.NewKVClient(i.conn), c)
@@ -36,11 +36,11 @@ func (i *inside) client(ctx context.Context) *clientv3.Client {
 	return c
 }
 
-// through makes a call with a client of its own. It ends when the server drains: some calls wait
-// for others as long as it takes.
+// through makes a call with a client of its own. The call ends when the server drains, since some
+// calls wait for others without limit.
 func through[R any](i *inside, ctx context.Context, call func(context.Context, *clientv3.Client) (R, error)) (R, error) {
 	c := i.client(ctx)
-	defer c.Close() //nolint:errcheck // it tells that it is closed
+	defer c.Close() //nolint:errcheck // it only reports that it is closed
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(i.draining, cancel)()

@@ -16,10 +16,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
-// errPanic is all that a client gets for a defect; the log has the rest.
+// errPanic is all that a client learns about a panic; the log has the rest.
 var errPanic = status.Error(codes.Internal, "etcdserver: internal error: see the log of the server")
 
-// interceptUnary is around every call of a method with one request and one reply.
+// interceptUnary wraps every unary call.
 func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 	count := s.metrics.begin(info.FullMethod, kindUnary)
 	defer func() { count(err) }()
@@ -35,8 +35,8 @@ func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnarySe
 	return handler(ctx, req)
 }
 
-// interceptStream is around every stream. Its context is over when the client is gone, when its
-// user is deleted, and when the server drains.
+// interceptStream wraps every stream. The context of the stream ends when the client disconnects,
+// when its user is deleted, and when the server drains.
 func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	kind := kindServerStream
 	if info.IsClientStream {
@@ -57,14 +57,14 @@ func (s *Server) interceptStream(srv any, stream grpc.ServerStream, info *grpc.S
 	case err == nil || stream.Context().Err() != nil:
 		return err
 	case s.draining.Err() != nil:
-		return rpctypes.ErrGRPCStopped // a client goes elsewhere, or comes again
+		return rpctypes.ErrGRPCStopped // the client reconnects here or elsewhere
 	case over != nil:
 		return over
 	}
 	return err
 }
 
-// streamOf is a stream with a context of our own.
+// streamOf is a stream with another context.
 type streamOf struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -72,8 +72,7 @@ type streamOf struct {
 
 func (s *streamOf) Context() context.Context { return s.ctx }
 
-// enter does what every call begins with: it checks the client's version, and authenticates the
-// caller.
+// enter begins every call: it checks the client's version and authenticates the caller.
 func (s *Server) enter(ctx context.Context, method string) (context.Context, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	if v := md.Get(rpctypes.MetadataClientAPIVersionKey); len(v) > 0 && !utf8.ValidString(v[0]) {
@@ -82,7 +81,7 @@ func (s *Server) enter(ctx context.Context, method string) (context.Context, err
 	return s.admit(ctx, method)
 }
 
-// survive keeps a defect in one call from taking the others with it.
+// survive recovers from a panic in a call, so that other calls continue.
 func (s *Server) survive(ctx context.Context, method string, err *error) {
 	if p := recover(); p != nil {
 		s.log.Error("etcd: a call failed by a panic", "method", method, "peer", peerOf(ctx), "panic", p, "stack", string(debug.Stack()))
@@ -90,7 +89,7 @@ func (s *Server) survive(ctx context.Context, method string, err *error) {
 	}
 }
 
-// addrOf is the address of the client; one that is not of this machine when there is none.
+// addrOf returns the address of the client. Without one it returns an address that is not local.
 func addrOf(ctx context.Context) net.Addr {
 	p, ok := peer.FromContext(ctx)
 	if !ok || p.Addr == nil {
@@ -102,7 +101,7 @@ func addrOf(ctx context.Context) net.Addr {
 	return p.Addr
 }
 
-// peerOf is the address of the client, for the log.
+// peerOf returns the address of the client for the log.
 func peerOf(ctx context.Context) string {
 	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
 		return p.Addr.String()

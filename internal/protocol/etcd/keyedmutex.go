@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// keyedMutex is a mutex per key. Logins hold that of their client: otherwise a client could have
-// the delay of many wrong passwords at the same time on one connection.
+// keyedMutex is a mutex per key. Logins hold the one of their client: otherwise a client could wait
+// out the delays of many wrong passwords in parallel.
 type keyedMutex struct {
 	mu   sync.Mutex
 	keys map[string]*keyLock
 }
 
 type keyLock struct {
-	held  chan struct{} // one slot, full while a caller holds the lock
+	held  chan struct{} // capacity 1, full while a caller holds the lock
 	users int           // callers that hold the lock or wait for it; guarded by keyedMutex.mu
 }
 
-// lock waits for the lock of a key. Errors: that of ctx.
+// lock acquires the lock of a key. It returns only the error of ctx.
 func (m *keyedMutex) lock(ctx context.Context, key string) (unlock func(), err error) {
 	m.mu.Lock()
 	l := m.keys[key]

@@ -6,9 +6,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// kvService is the service KV.
+// kvService implements the service KV.
 type kvService struct {
-	pb.UnimplementedKVServer // RangeStream, which etcd 3.5 does not have
+	pb.UnimplementedKVServer // for RangeStream, which etcd 3.5 does not have
 	srv                      *Server
 }
 
@@ -33,7 +33,7 @@ func (k *kvService) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeRes
 	return resp, nil
 }
 
-// Put writes a key; the answer comes when that is on disk.
+// Put writes a key. The answer comes when the change is on disk.
 func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, error) {
 	s := k.srv
 	if err := checkPut(r); err != nil {
@@ -84,7 +84,7 @@ func (k *kvService) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (
 	return resp, nil
 }
 
-// Txn compares keys and does one of two lists of operations, all at one moment.
+// Txn compares keys and executes one of two lists of operations atomically.
 func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	s := k.srv
 	if err := checkTxn(r, s.o.MaxTxnOps); err != nil {
@@ -113,7 +113,7 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 	return resp, nil
 }
 
-// Compact forgets the history before a revision.
+// Compact discards the history before a revision.
 func (k *kvService) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.CompactionResponse, error) {
 	s := k.srv
 	who, err := s.identify(ctx)

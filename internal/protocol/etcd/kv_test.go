@@ -65,14 +65,14 @@ func txnOp(success, failure []*pb.RequestOp) *pb.RequestOp {
 	return &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: &pb.TxnRequest{Success: success, Failure: failure}}}
 }
 
-// keepOp is a put that keeps the value.
+// keepOp returns a put that keeps the value.
 func keepOp(key string) *pb.RequestOp {
 	return &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: []byte(key), IgnoreValue: true}}}
 }
 
 func ops(op ...*pb.RequestOp) []*pb.RequestOp { return op }
 
-// What etcd refuses before it looks at a key is refused here with the same code and text.
+// Requests that etcd refuses before it looks at a key are refused here with the same code and text.
 func TestWrongRequests(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -130,7 +130,7 @@ func TestWrongRequests(t *testing.T) {
 		"txn deletes in, puts out": {txn(putOp("a"), txnOp(ops(deleteOp("a", "")), nil)), rpctypes.ErrGRPCDuplicateKey},
 		"txn deletes twice":        {txn(deleteOp("a", ""), deleteOp("a", "")), nil},
 		"txn deletes all, puts":    {txn(deleteOp("x", "\x00"), putOp("x")), nil},
-		"txn deletes all, keeps":   {txn(deleteOp("x", "\x00"), keepOp("x1")), rpctypes.ErrGRPCDuplicateKey}, // it ends an etcd, for good
+		"txn deletes all, keeps":   {txn(deleteOp("x", "\x00"), keepOp("x1")), rpctypes.ErrGRPCDuplicateKey}, // crashes etcd
 		"txn deletes in, keeps":    {txn(txnOp(nil, ops(deleteOp("x", "\x00"))), txnOp(ops(keepOp("x1")), nil)), rpctypes.ErrGRPCDuplicateKey},
 		"txn keeps in, deletes":    {txn(txnOp(ops(keepOp("x1")), nil), deleteOp("x", "\x00")), rpctypes.ErrGRPCDuplicateKey},
 		"txn keeps before deleted": {txn(deleteOp("x", "\x00"), keepOp("w")), rpctypes.ErrGRPCKeyNotFound},
@@ -142,7 +142,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// A quota is enforced with etcd's error; the alarm tells, and the way out of it works.
+// The quota is enforced with etcd's error. The alarm is raised, and can be resolved.
 func TestQuota(t *testing.T) {
 	n := newNodeWithQuota(t, 64<<10)
 	c := dial(t, n.addr)

@@ -6,8 +6,8 @@ import (
 	"go.etcd.io/etcd/pkg/v3/adt"
 )
 
-// The checks of this file are those that etcd makes of a request before anything else, in its
-// order: which error is found first counts.
+// The checks of this file are those that etcd makes of a request before anything else, in etcd's
+// order: the first error counts.
 
 func checkRange(r *pb.RangeRequest) error {
 	if len(r.GetKey()) == 0 {
@@ -40,8 +40,8 @@ func checkDelete(r *pb.DeleteRangeRequest) error {
 	return nil
 }
 
-// checkTxn checks a transaction and what is in it; a branch may have maxOps operations, less those
-// of the transactions around it.
+// checkTxn checks a transaction and its contents. A branch may have maxOps operations, less those
+// of the enclosing transactions.
 func checkTxn(r *pb.TxnRequest, maxOps int) error {
 	if err := checkTxnOps(r, maxOps); err != nil {
 		return err
@@ -85,24 +85,24 @@ func checkOp(op *pb.RequestOp, maxOps int) error {
 	case *pb.RequestOp_RequestTxn:
 		return checkTxnOps(o.RequestTxn, maxOps)
 	default:
-		return rpctypes.ErrGRPCKeyNotFound // etcd's answer to an operation that is not one
+		return rpctypes.ErrGRPCKeyNotFound // etcd's answer to an empty operation
 	}
 }
 
-// changes are the keys that a list of operations puts and the ranges that it deletes.
+// changes holds the keys that a list of operations puts and the ranges that it deletes.
 type changes struct {
-	puts  map[string]bool // true: it keeps the value or the lease that the key has
+	puts  map[string]bool // true: the put keeps the current value or lease of the key
 	dels  adt.IntervalTree
-	tail  string // with tails: the lowest key from which on a delete takes all others
+	tail  string // with tails: the lowest start of a delete range without end
 	tails bool
 }
 
 // everything is the interval of all keys.
 var everything = adt.NewStringAffineInterval("\x00", "")
 
-// changesOf gathers the changes of a list of operations and of the transactions inside of it. It
-// fails when a key is put twice, or put and deleted: the operations of a transaction happen at one
-// moment, so there is no order between them.
+// changesOf collects the changes of a list of operations and of its nested transactions. It fails
+// if a key is put twice, or put and deleted: the operations of a transaction are simultaneous, so
+// there is no order between them.
 func changesOf(ops []*pb.RequestOp) (changes, error) {
 	all := changes{puts: map[string]bool{}, dels: adt.NewIntervalTree()}
 	for _, op := range ops {
@@ -137,8 +137,8 @@ func intervalOf(d *pb.DeleteRangeRequest) adt.Interval {
 	return adt.NewStringAffinePoint(string(d.Key))
 }
 
-// addTxn adds both branches of an inner transaction. They may put the same key: only one of them
-// happens.
+// addTxn adds both branches of a nested transaction. Both may put the same key, since only one of
+// them is executed.
 func (c *changes) addTxn(t *pb.TxnRequest) error {
 	success, err := changesOf(t.Success)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *changes) addTxn(t *pb.TxnRequest) error {
 	return nil
 }
 
-// toTheEnd is the end of a range that has none.
+// toTheEnd is the range end that means no end.
 const toTheEnd = "\x00"
 
 func (c *changes) addTail(from string) {
@@ -177,9 +177,9 @@ func (c *changes) addTail(from string) {
 	}
 }
 
-// addPut adds a key that is put; it may have been put before if it is among the allowed. etcd does
-// not see that a delete of all keys from one on meets a put. One that keeps what the key has finds
-// nothing then, and panics whenever the log is applied: it is refused here.
+// addPut adds a key that is put. It may have been put before if it is in allowed. etcd does not
+// notice when a delete range without end meets a put. A put that keeps the key's value or lease
+// then finds nothing, and panics whenever the log is applied, so it is refused here.
 func (c *changes) addPut(key string, keeps bool, allowed map[string]bool) error {
 	_, twice := c.puts[key]
 	_, may := allowed[key]

@@ -9,13 +9,13 @@ import (
 	"go.etcd.io/etcd/server/v3/lease"
 )
 
-// leaseService is the service Lease.
+// leaseService implements the service Lease.
 type leaseService struct {
 	pb.UnimplementedLeaseServer
 	srv *Server
 }
 
-// LeaseGrant makes a lease, with an id of the store's choice when the request has none.
+// LeaseGrant grants a lease. If the request has no ID, the store chooses one.
 func (l *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
 	if _, err := l.srv.identify(ctx); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (l *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) 
 	return resp, nil
 }
 
-// LeaseRevoke ends a lease and deletes its keys.
+// LeaseRevoke revokes a lease and deletes its keys.
 func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
 	who, err := l.srv.identify(ctx)
 	if err != nil {
@@ -51,8 +51,7 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 	return resp, nil
 }
 
-// LeaseTimeToLive tells how long a lease has left, -1 when there is none of that id, and which keys
-// it has.
+// LeaseTimeToLive returns the remaining time of a lease, -1 if it does not exist, and its keys.
 func (l *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
 	who, err := l.srv.identify(ctx)
 	if err != nil {
@@ -85,8 +84,8 @@ func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest
 	return resp, nil
 }
 
-// LeaseKeepAlive renews a lease with every message of the client and answers with the time that it
-// has now: 0 when there is no such lease.
+// LeaseKeepAlive renews a lease with every message of the client and answers with its new TTL, or 0
+// if the lease does not exist.
 func (l *leaseService) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error {
 	over := make(chan error, 1)
 	go func() { over <- l.keepAlive(stream) }()
@@ -109,9 +108,9 @@ func (l *leaseService) keepAlive(stream pb.Lease_LeaseKeepAliveServer) (err erro
 			return err
 		}
 		// The header is older than the renewal: a client that sees the lease end at a later
-		// revision knows that this renewal was before.
+		// revision knows that this renewal came before.
 		resp := &pb.LeaseKeepAliveResponse{Header: l.srv.keys.Header(), ID: r.ID}
-		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // the caller's rights may have changed since the last one
+		ctx, err := l.srv.admit(stream.Context(), pb.Lease_LeaseKeepAlive_FullMethodName) // permissions may change
 		if err != nil {
 			return err
 		}

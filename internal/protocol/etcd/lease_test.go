@@ -65,7 +65,8 @@ func TestWrongLeases(t *testing.T) {
 	}
 }
 
-// One stream renews any number of leases; one that is gone has no time, and the stream goes on.
+// One stream renews any number of leases. For a missing lease the answer has no TTL, and the stream
+// goes on.
 func TestKeepAlive(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	leases := pb.NewLeaseClient(c.ActiveConnection())

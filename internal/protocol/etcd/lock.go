@@ -10,13 +10,13 @@ import (
 	lpb "go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 )
 
-// lockService is the service Lock: etcd's own, with a client for each call.
+// lockService implements the service Lock with etcd's implementation, using one client per call.
 type lockService struct {
 	lpb.UnimplementedLockServer
 	inside *inside
 }
 
-// Lock waits for the lock and returns the key that stands for it.
+// Lock waits for the lock and returns the key that represents it.
 func (l *lockService) Lock(ctx context.Context, r *lpb.LockRequest) (*lpb.LockResponse, error) {
 	return through(l.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*lpb.LockResponse, error) {
 		return v3lock.NewLockServer(c).Lock(ctx, r)
@@ -30,7 +30,8 @@ func (l *lockService) Unlock(ctx context.Context, r *lpb.UnlockRequest) (*lpb.Un
 	})
 }
 
-// electionService is the service Election: etcd's own, with a client for each call.
+// electionService implements the service Election with etcd's implementation, using one client per
+// call.
 type electionService struct {
 	epb.UnimplementedElectionServer
 	inside *inside
@@ -60,11 +61,11 @@ func (e *electionService) Leader(ctx context.Context, r *epb.LeaderRequest) (*ep
 // Observe sends the leader, now and whenever it changes.
 func (e *electionService) Observe(r *epb.LeaderRequest, stream epb.Election_ObserveServer) error {
 	c := e.inside.client(stream.Context())
-	defer c.Close() //nolint:errcheck // it tells that it is closed
+	defer c.Close() //nolint:errcheck // it only reports that it is closed
 	return v3election.NewElectionServer(c).Observe(r, stream)
 }
 
-// Resign gives the lead away.
+// Resign gives up the leadership.
 func (e *electionService) Resign(ctx context.Context, r *epb.ResignRequest) (*epb.ResignResponse, error) {
 	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.ResignResponse, error) {
 		return v3election.NewElectionServer(c).Resign(ctx, r)

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The lock of the service is held by one at a time, and goes on when it is unlocked or its lease
-// ends.
+// Only one client at a time holds a lock of the service. The next one gets it after an unlock or
+// the end of the lease.
 func TestLockService(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	locks := lpb.NewLockClient(c.ActiveConnection())
@@ -43,7 +43,7 @@ func TestLockService(t *testing.T) {
 	}
 	waiting := c.Watch(t.Context(), "l/", clientv3.WithPrefix(), clientv3.WithRev(first.Header.Revision))
 	go wait(second)
-	for n := 0; n < 2; { // the keys of the first holder and of the second, which waits
+	for n := 0; n < 2; { // the keys of the holder and of the waiting client
 		n += len((<-waiting).Events)
 	}
 	select {
@@ -62,7 +62,7 @@ func TestLockService(t *testing.T) {
 	<-got
 }
 
-// A client that gives up waiting leaves no key behind.
+// A client that stops waiting leaves no key behind.
 func TestLockGivenUp(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	locks := lpb.NewLockClient(c.ActiveConnection())
@@ -88,7 +88,7 @@ func TestLockGivenUp(t *testing.T) {
 	}
 }
 
-// A client that disconnects while it waits for a lock leaves no key behind either.
+// A client that disconnects while it waits for a lock leaves no key behind.
 func TestLockOfAClientThatIsGone(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -114,7 +114,7 @@ func TestLockOfAClientThatIsGone(t *testing.T) {
 	}
 }
 
-// A client that waits for a lock does not hold up a drain.
+// A client that waits for a lock does not delay a drain.
 func TestLockWhileDraining(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -177,7 +177,7 @@ func TestElectionService(t *testing.T) {
 	}
 }
 
-// The recipes of the client library work as they do on etcd.
+// The recipes of the client library work as with etcd.
 func TestConcurrencyRecipes(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	s, err := concurrency.NewSession(c, concurrency.WithTTL(60))
@@ -212,7 +212,7 @@ func TestConcurrencyRecipes(t *testing.T) {
 	}
 }
 
-// A lease without renewals ends by itself and deletes its keys.
+// A lease that is not renewed expires and deletes its keys.
 func TestLeaseRunsOut(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	r, err := pb.NewLeaseClient(c.ActiveConnection()).LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: 1})

@@ -16,19 +16,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The versions that clients and dashboards are told: of the API that is served.
+// The versions that clients and dashboards see: those of the served API.
 const (
 	etcdVersion    = "3.5.21"
 	clusterVersion = "3.5.0"
 )
 
-// maintenanceService is the service Maintenance.
+// maintenanceService implements the service Maintenance.
 type maintenanceService struct {
 	pb.UnimplementedMaintenanceServer
 	srv *Server
 }
 
-// admin reports whether the caller may do what is for administrators.
+// admin checks that the caller may call methods that are reserved for administrators.
 func (m *maintenanceService) admin(ctx context.Context) error {
 	who, err := m.srv.identify(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m *maintenanceService) admin(ctx context.Context) error {
 	return reply(m.srv.mayAdminister(who))
 }
 
-// errAlarmAction is the answer to an action that etcd has none for: it breaks there.
+// errAlarmAction is the answer to an unknown action, on which etcd fails.
 var errAlarmAction = status.Error(codes.InvalidArgument, "etcdserver: unknown action for an alarm")
 
 // Alarm lists, raises or ends alarms.
@@ -59,7 +59,7 @@ func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb
 	return resp, nil
 }
 
-// Status tells how the member does that the client has connected to.
+// Status returns the state of the member that the client has connected to.
 func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*pb.StatusResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -73,14 +73,15 @@ func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*
 	return resp, nil
 }
 
-// showMember tells of a member of several, as far as this one knows, which leads: the log of
-// another one is at least as long. The sizes are the same on all.
+// showMember fills in the state of a member of a cluster, as far as this member, the leader, knows
+// it: the log of the other member is at least as long as reported. The sizes are the same on all
+// members.
 func (s *Server) showMember(resp *pb.StatusResponse, id uint64) {
 	resp.Header.MemberId = id
 	now := s.o.Cluster.Status()
 	m := now.Member(id)
 	if m == nil {
-		return // it was removed just now
+		return // it was just removed
 	}
 	resp.IsLearner = !m.Votes()
 	resp.RaftIndex = now.Committed
@@ -93,7 +94,7 @@ func (s *Server) showMember(resp *pb.StatusResponse, id uint64) {
 	}
 }
 
-// Defragment has nothing to do: what is deleted is given back as it happens.
+// Defragment has nothing to do: deleted space is returned as it is freed.
 func (m *maintenanceService) Defragment(ctx context.Context, r *pb.DefragmentRequest) (*pb.DefragmentResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (m *maintenanceService) Defragment(ctx context.Context, r *pb.DefragmentReq
 	return &pb.DefragmentResponse{}, nil
 }
 
-// Hash is a sum over everything that the store holds.
+// Hash returns a hash of everything that the store holds.
 func (m *maintenanceService) Hash(ctx context.Context, r *pb.HashRequest) (*pb.HashResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (m *maintenanceService) Hash(ctx context.Context, r *pb.HashRequest) (*pb.H
 	return &pb.HashResponse{Header: m.srv.complete(&pb.ResponseHeader{Revision: rev}), Hash: sum}, nil
 }
 
-// HashKV is a sum over the keys and their history up to a revision.
+// HashKV returns a hash of the keys and their history up to a revision.
 func (m *maintenanceService) HashKV(ctx context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -130,10 +131,10 @@ func (m *maintenanceService) HashKV(ctx context.Context, r *pb.HashKVRequest) (*
 	}, nil
 }
 
-// snapshotBlob is how much of a snapshot goes into one message.
+// snapshotBlob is how many bytes of a snapshot go into one message.
 const snapshotBlob = 32 << 10
 
-// Snapshot sends the store as a database file of etcd, and then its SHA-256. Each message names
+// Snapshot sends the store as a database file of etcd, followed by its SHA-256. Each message names
 // the version of etcd that the file is for.
 func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenance_SnapshotServer) error {
 	if err := m.admin(stream.Context()); err != nil {
@@ -147,7 +148,7 @@ func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenan
 	defer snapshot.Close()
 	sum := sha256.New()
 	for left := size; left > 0; {
-		blob := make([]byte, min(left, snapshotBlob)) // the transport may keep it
+		blob := make([]byte, min(left, snapshotBlob)) // the transport may keep the slice
 		if _, err := io.ReadFull(snapshot, blob); err != nil {
 			return reply(err)
 		}
@@ -161,7 +162,7 @@ func (m *maintenanceService) Snapshot(r *pb.SnapshotRequest, stream pb.Maintenan
 	return stream.Send(&pb.SnapshotResponse{Blob: sum.Sum(nil), Version: clusterVersion})
 }
 
-// MoveLeader asks another member to lead. The sessions of this one end when it does.
+// MoveLeader transfers the leadership to another member. The sessions of this member then end.
 func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderRequest) (*pb.MoveLeaderResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -189,10 +190,10 @@ func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderReq
 	return &pb.MoveLeaderResponse{}, nil
 }
 
-// errWrongVersion tells what is no version.
+// errWrongVersion is returned for a string that is not a version.
 var errWrongVersion = errors.New("etcd: not a version")
 
-// Downgrade is answered as etcd does where no older version can take over.
+// Downgrade answers as etcd does when no older version can take over.
 func (m *maintenanceService) Downgrade(ctx context.Context, r *pb.DowngradeRequest) (*pb.DowngradeResponse, error) {
 	if err := m.admin(ctx); err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (m *maintenanceService) Downgrade(ctx context.Context, r *pb.DowngradeReque
 	return nil, rpctypes.ErrGRPCInvalidDowngradeTargetVersion
 }
 
-// parseVersion fails on what is neither major.minor nor major.minor.patch.
+// parseVersion fails unless v is major.minor or major.minor.patch.
 func parseVersion(v string) error {
 	if _, err := semver.NewVersion(v); err == nil {
 		return nil

@@ -55,7 +55,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// A snapshot is as long as it says, and its sum is that of its bytes.
+// A snapshot has the announced length, and the hash matches its bytes.
 func TestSnapshot(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	if _, err := c.Put(t.Context(), "a", string(make([]byte, 100<<10))); err != nil {

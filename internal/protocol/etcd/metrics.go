@@ -16,15 +16,15 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The kinds of methods, in the words of the metrics.
+// The kinds of methods as named in the metrics.
 const (
 	kindUnary        = "unary"
 	kindServerStream = "server_stream"
 	kindBidiStream   = "bidi_stream"
 )
 
-// metrics are the figures of one server under the names that dashboards for etcd know. Those of
-// mvcc and leases, which etcd's packages keep for themselves, are in the registry of the process.
+// metrics holds the metrics of one server under the names that etcd dashboards use. The metrics of
+// mvcc and leases, which etcd's packages register themselves, are in the registry of the process.
 type metrics struct {
 	registry *prometheus.Registry
 	log      func() store.Stats // of the log
@@ -34,7 +34,7 @@ type metrics struct {
 	sent     atomic.Uint64 // bytes
 }
 
-// callCounters count the calls of one method.
+// callCounters counts the calls of one method.
 type callCounters struct {
 	service, method, kind string
 	started               atomic.Uint64
@@ -76,16 +76,16 @@ func (m *metrics) counted(name, help string, n *atomic.Uint64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) }))
 }
 
-// foreign are figures of parts of etcd that are linked but do nothing here: its log on disk and its
-// database file.
+// foreign lists the prefixes of metrics from parts of etcd that are linked but unused here: its log
+// on disk and its database file.
 var foreign = []string{"etcd_disk_", "etcd_snap_", "etcd_debugging_disk_", "etcd_debugging_snap_", "etcd_debugging_store_"}
 
 func isForeign(name string) bool {
 	return slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// Gather gives the figures of this server, and those that etcd's packages keep in the registry of
-// the process under other names.
+// Gather returns the metrics of this server, and those with other names that etcd's packages keep
+// in the registry of the process.
 func (m *metrics) Gather() ([]*dto.MetricFamily, error) {
 	all, err := m.registry.Gather()
 	ours := map[string]bool{}
@@ -111,7 +111,7 @@ func (m *metrics) health(well bool) {
 	m.healthy[0].Inc()
 }
 
-// begin counts a call of a method; the function that it returns counts its end.
+// begin counts the start of a call of a method. The returned function counts its end.
 func (m *metrics) begin(method, kind string) func(error) {
 	c := m.of(method, kind)
 	c.started.Add(1)
@@ -146,14 +146,14 @@ var (
 	syncDesc = prometheus.NewDesc("etcd_disk_wal_fsync_duration_seconds", "The latency of syncing the log, as sum and count.", nil, nil)
 )
 
-// Describe tells the registry what Collect gives.
+// Describe implements prometheus.Collector.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	out <- startedDesc
 	out <- handledDesc
 	out <- syncDesc
 }
 
-// Collect gives the counters of calls, and how long the log took to sync.
+// Collect implements prometheus.Collector: the counters of calls, and the sync latency of the log.
 func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	log := m.log()
 	out <- prometheus.MustNewConstHistogram(syncDesc, log.Syncs, log.SyncTotal.Seconds(), nil)

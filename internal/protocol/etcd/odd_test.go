@@ -23,8 +23,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// oddFill gives a message random contents: few different keys, interesting numbers, and undefined
-// enums.
+// oddFill fills a message with random contents: few different keys, interesting numbers, and
+// undefined enum values.
 func oddFill(r *rand.Rand, m protoreflect.Message, depth int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -65,7 +65,7 @@ func oddValue(r *rand.Rand, f protoreflect.FieldDescriptor) protoreflect.Value {
 	case protoreflect.EnumKind:
 		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(r.IntN(7) - 1))
 	case protoreflect.StringKind:
-		return protoreflect.ValueOfString(words[r.IntN(len(words)-1)]) // without the last, which is no text
+		return protoreflect.ValueOfString(words[r.IntN(len(words)-1)]) // the last is not UTF-8
 	case protoreflect.BytesKind:
 		return protoreflect.ValueOfBytes([]byte(words[r.IntN(len(words))]))
 	case protoreflect.Int64Kind:
@@ -81,7 +81,7 @@ func oddValue(r *rand.Rand, f protoreflect.FieldDescriptor) protoreflect.Value {
 	}
 }
 
-// oddMethods are the methods that take any request here: one reply each, and none that locks every
+// oddMethods returns the unary methods that accept any request here, except those that lock every
 // user out.
 func oddMethods(t *testing.T) (all []protoreflect.MethodDescriptor) {
 	for _, name := range []protoreflect.FullName{"etcdserverpb.KV", "etcdserverpb.Lease", "etcdserverpb.Maintenance", "etcdserverpb.Cluster", "etcdserverpb.Auth", "v3lockpb.Lock", "v3electionpb.Election"} {
@@ -100,8 +100,7 @@ func oddMethods(t *testing.T) (all []protoreflect.MethodDescriptor) {
 	return all
 }
 
-// Whatever a client sends, it is answered, with no defect on the way; and what it did is there
-// again after a restart.
+// Every request gets an answer without a panic, and its effects survive a restart.
 func TestOddRequests(t *testing.T) {
 	n := newNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}})
 	conn := dial(t, n.addr).ActiveConnection()
@@ -129,7 +128,7 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// crashed is a node's hash, and what its disk has when it crashes while it has that.
+// crashed returns a node's hash, and the disk of a crash in that state.
 func crashed(t *testing.T, n *node) (hash uint32, disk *vfs.Mem) {
 	t.Helper()
 	for {
@@ -139,7 +138,7 @@ func crashed(t *testing.T, n *node) (hash uint32, disk *vfs.Mem) {
 		}
 		disk = n.fs.CrashClone(rand.New(rand.NewPCG(1, 2)))
 		if after, _, err := n.keys.Hash(t.Context()); err == nil && after == before {
-			return before, disk // no lease has run out meanwhile
+			return before, disk // no lease has expired in the meantime
 		}
 	}
 }
@@ -153,12 +152,12 @@ func newMessage(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	return mt.New().Interface()
 }
 
-// oddCall makes a call, which may be refused but not break.
+// oddCall makes a call, which may be refused but must not fail internally.
 func oddCall(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, in proto.Message) {
 	t.Helper()
 	patience := 10 * time.Second
 	if m.Parent().Name() == "Lock" || m.Parent().Name() == "Election" {
-		patience = 5 * time.Millisecond // it may wait for a holder that never goes
+		patience = 5 * time.Millisecond // it may wait for a holder that never releases
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// received waits for n events of a watch and tells their keys and values.
+// received waits for n events of a watch and returns their keys and values.
 func received(t *testing.T, w clientv3.WatchChan, n int) (all []string) {
 	t.Helper()
 	for len(all) < n {
@@ -67,7 +67,7 @@ func keysOf(t *testing.T, c *clientv3.Client, key string, o ...clientv3.OpOption
 	return all
 }
 
-// A client of etcd produces, receives, acknowledges, and sees its messages in order.
+// An etcd client produces, receives and acknowledges messages, and sees them in order.
 func TestQueueByClient(t *testing.T) {
 	n := newNode(t, Options{NodeName: "n1"})
 	producer, consumer := dial(t, n.addr), dial(t, n.addr)
@@ -87,7 +87,7 @@ func TestQueueByClient(t *testing.T) {
 	}
 }
 
-// What a connection held goes to others in its order when the connection ends.
+// The deliveries of a connection go to other consumers in order when the connection ends.
 func TestQueueAfterDisconnect(t *testing.T) {
 	n := newNode(t, Options{})
 	producer, first, second := dial(t, n.addr), dial(t, n.addr), dial(t, n.addr)
@@ -107,7 +107,7 @@ func TestQueueAfterDisconnect(t *testing.T) {
 	alike(t, keysOf(t, producer, "/q/a/c", clientv3.WithPrefix(), clientv3.WithLimit(1)), "/q/a/c/2=fiveways")
 }
 
-// A consumer that was put with a lease lives as long as the lease, and shows among its keys.
+// A consumer that was put with a lease lives as long as the lease, and is listed among its keys.
 func TestQueueConsumerWithLease(t *testing.T) {
 	n := newNode(t, Options{NodeName: "n1"})
 	c := dial(t, n.addr)
@@ -136,8 +136,8 @@ func TestQueueConsumerWithLease(t *testing.T) {
 	}
 }
 
-// Two queues make requests and replies: the key of a request names the client that waits for the
-// reply.
+// Two queues implement requests and replies: the key of a request names the client that waits for
+// the reply.
 func TestQueueRequestReply(t *testing.T) {
 	n := newNode(t, Options{})
 	worker, client := dial(t, n.addr), dial(t, n.addr)
@@ -165,8 +165,7 @@ func TestQueueRequestReply(t *testing.T) {
 	work.Wait()
 }
 
-// A transaction takes a message, makes another of it and notes that in an ordinary key, all or
-// nothing.
+// A transaction consumes a message, publishes another one, and writes an ordinary key, atomically.
 func TestQueueTransaction(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)
@@ -199,7 +198,7 @@ func TestQueueTransaction(t *testing.T) {
 	}
 	alike(t, keysOf(t, c, "/q/out/0", clientv3.WithPrefix()), "/q/out/"+index(1)+"/k=V")
 
-	// What the store would refuse does nothing to queues either.
+	// If the store would refuse it, it changes no queue either.
 	_, err = c.Txn(t.Context()).Then(clientv3.OpPut("/q/out/p/x", "x"), clientv3.OpPut("done", "3", clientv3.WithLease(77))).Commit()
 	if !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		t.Fatalf("got %v", err)
@@ -229,7 +228,7 @@ func TestQueueDeletedUnderWatch(t *testing.T) {
 	putKey(t, c, "/q/a/p/k", "v")
 	received(t, w, 1)
 	deleteKey(t, c, "/q/a", 1)
-	for r := range w { // which the client closes without a word
+	for r := range w { // the client closes it without an error
 		t.Fatalf("got %+v", r)
 	}
 	deleteKey(t, c, "/q/a", 0)
@@ -238,7 +237,8 @@ func TestQueueDeletedUnderWatch(t *testing.T) {
 	alike(t, keysOf(t, c, "/q/a", clientv3.WithPrefix()), "/q/a=fiveways", "/q/a/"+index(1)+"/k=again")
 }
 
-// A message is as large as a value may be, and no larger; nor is a transaction with messages.
+// A message may be as large as a value, and no larger. The same limit applies to a transaction with
+// messages.
 func TestQueueMessageTooLarge(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of the hottest calls are read and written here without protobuf's machinery;
-// rpc.proto has the numbers of the fields.
+// The messages of the most frequent calls are parsed and encoded here without protobuf's machinery.
+// The field numbers are those of rpc.proto.
 
-// The first bytes of fields of answers: their number and kind.
+// The tags of fields in answers: their number and wire type.
 const (
 	fieldHeader  = 1<<3 | byte(protowire.BytesType)
 	fieldDeleted = 2<<3 | byte(protowire.VarintType)
@@ -22,8 +22,8 @@ const (
 	fieldTerm     = 4<<3 | byte(protowire.VarintType)
 )
 
-// parsePut reads a PutRequest that has nothing but a key and a value; the slices alias in. ok is
-// false for any other.
+// parsePut parses a PutRequest that has only a key and a value. The slices alias in. For any other
+// request ok is false.
 func parsePut(in []byte) (key, value []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)
@@ -43,8 +43,8 @@ func parsePut(in []byte) (key, value []byte, ok bool) {
 	return key, value, true
 }
 
-// parseDelete reads a DeleteRangeRequest of one key, which aliases in. ok is false for any other,
-// and for one that asks for the value: such answers may be large and need an answer slot.
+// parseDelete parses a DeleteRangeRequest of one key, which aliases in. ok is false for any other
+// request, and for one that asks for the value: such answers may be large and need an answer slot.
 func parseDelete(in []byte) (key []byte, ok bool) {
 	for len(in) > 0 {
 		number, kind, n := protowire.ConsumeTag(in)
@@ -88,10 +88,10 @@ func (s *Server) appendHeader(dst []byte, revision int64) []byte {
 	return dst
 }
 
-// memberIdentity is what headers say of this server; it never changes.
+// memberIdentity is the identity of this server in headers. It never changes.
 type memberIdentity struct{ cluster, member, term uint64 }
 
-// sound reports whether the version that a client says it has is text.
+// sound reports whether the client's version is valid UTF-8.
 func sound(md metadata.MD) bool {
 	v := md[rpctypes.MetadataClientAPIVersionKey]
 	return len(v) == 0 || utf8.ValidString(v[0])

@@ -9,7 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What is read here is what protobuf reads, and everything but the plainest requests is left to it.
+// Requests are parsed as protobuf parses them, and all but the plainest requests are left to
+// protobuf.
 func FuzzQuickRequests(f *testing.F) {
 	for _, m := range []proto.Message{
 		&pb.PutRequest{Key: []byte("/q/a/p/k"), Value: []byte("v")}, &pb.PutRequest{Key: []byte("k"), Lease: 7}, &pb.PutRequest{PrevKv: true},
@@ -38,7 +39,7 @@ func FuzzQuickRequests(f *testing.F) {
 	})
 }
 
-// The plain requests of clients are read, and the header is that of every other answer.
+// The plain requests of clients are parsed, and the header is that of every other answer.
 func TestQuickWire(t *testing.T) {
 	put, err := proto.Marshal(&pb.PutRequest{Key: []byte("k"), Value: []byte("v")})
 	if err != nil {
@@ -71,7 +72,7 @@ func TestQuickWire(t *testing.T) {
 	}
 }
 
-// A delete that asks for what was there gets it, by the quick way as by the other.
+// A delete that asks for the previous value gets it on the fast path, too.
 func TestQueuePreviousValue(t *testing.T) {
 	n := newNode(t, Options{})
 	c := dial(t, n.addr)

@@ -9,7 +9,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// services are what a server answers calls with.
+// services are the implementations of the API's services.
 type services struct {
 	kv          pb.KVServer
 	leases      pb.LeaseServer
@@ -22,7 +22,7 @@ type services struct {
 	health      healthpb.HealthServer
 }
 
-// newServices makes the services.
+// newServices returns the services of a server.
 func newServices(s *Server) *services {
 	x := &services{
 		kv: &kvService{srv: s}, leases: &leaseService{srv: s}, watch: newWatchService(s.watchOptions()),
@@ -36,7 +36,7 @@ func newServices(s *Server) *services {
 	return x
 }
 
-// register registers the services; any number of times.
+// register registers the services. It may be called several times.
 func (x *services) register(r grpc.ServiceRegistrar) {
 	pb.RegisterKVServer(r, x.kv)
 	pb.RegisterLeaseServer(r, x.leases)

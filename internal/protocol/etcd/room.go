@@ -7,9 +7,9 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// room refuses what adds keys while the disk is short, as etcd does beyond its quota. Deletions and
-// compactions go on: they are the way out. The memory that an alarm of the engine may be about is
-// that of messages.
+// room refuses requests that add keys while the disk is low on space, as etcd does beyond its
+// quota. Deletions and compactions are allowed, since they free space. A memory alarm of the engine
+// does not matter here: it concerns messages.
 func (s *Server) room() error {
 	if a := s.broker.Alarm(); a != nil && a.Reason == broker.LowOnDisk {
 		return rpctypes.ErrGRPCNoSpace

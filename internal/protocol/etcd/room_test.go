@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace"
 )
 
-// While the disk is short nothing is added; what frees space goes on, and so do reads.
+// While the disk is low on space nothing is added. Deletions and reads still work.
 func TestDiskShort(t *testing.T) {
 	n := startNode(t, Options{}, keyspace.Options{}, broker.Options{DiskFreeLimit: 1 << 62})
 	late := time.After(10 * time.Second)

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// semaphoreStatus is the status of a task, "" when it is not there.
+// semaphoreStatus returns the status of a task, or "" if it does not exist.
 func semaphoreStatus(t *testing.T, c *clientv3.Client, key string) string {
 	t.Helper()
 	r, err := c.Get(t.Context(), key)
@@ -43,8 +43,8 @@ func put(t *testing.T, c *clientv3.Client, key, value string, options ...clientv
 	}
 }
 
-// Etcd's client waits for a place with a watch, holds it with a lease, and loses it with that; also
-// when the connection breaks meanwhile.
+// An etcd client waits for a place with a watch, holds it with a lease, and loses it with the
+// lease, also if the connection breaks in the meantime.
 func TestSemaphoreOfClients(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)
@@ -78,15 +78,14 @@ func TestSemaphoreOfClients(t *testing.T) {
 	if e := nextEvents(t, events)[0]; e.Type != clientv3.EventTypeDelete || statusIn(t, e.PrevKv.Value) != "ACQUIRED" {
 		t.Fatalf("%v", e)
 	}
-	// What is lost is said so: clients look again and go on from there.
+	// Lost events are reported as lost: clients read again and continue from there.
 	watch := c.Watch(t.Context(), "/semaphore/s/", clientv3.WithPrefix(), clientv3.WithRev(1))
 	if r := <-watch; !errors.Is(r.Err(), rpctypes.ErrCompacted) || r.CompactRevision == 0 {
 		t.Errorf("%v", r.Err())
 	}
 }
 
-// A transaction that compares a place, and does something with ordinary keys and queues, happens as
-// a whole or not at all.
+// A transaction that compares a task, and changes ordinary keys and queues, is atomic.
 func TestSemaphoreTxn(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)
@@ -124,7 +123,7 @@ func TestSemaphoreTxn(t *testing.T) {
 		}
 	}
 
-	// Whatever of it cannot be done keeps all of it out.
+	// If one operation is impossible, none is executed.
 	for name, ops := range map[string][]clientv3.Op{
 		"no such semaphore":  {clientv3.OpPut("/semaphore/none/x", "1"), clientv3.OpPut("never", "")},
 		"no such value":      {clientv3.OpPut("/semaphore/s/x", "high"), clientv3.OpPut("never", "")},
@@ -144,7 +143,7 @@ func TestSemaphoreTxn(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %d", key, r, err, want)
 		}
 	}
-	// A semaphore is made and filled in one.
+	// A semaphore is created and filled in one transaction.
 	r, err := c.Txn(t.Context()).If(clientv3.Compare(clientv3.CreateRevision("/semaphore/new"), "=", 0)).
 		Then(clientv3.OpPut("/semaphore/new", `{"active":1}`), clientv3.OpPut("/semaphore/new/x", "1"), clientv3.OpPut("/semaphore/new/y", "2"), clientv3.OpDelete("/semaphore/none/z")).Commit()
 	if err != nil || !r.Succeeded || semaphoreStatus(t, c, "/semaphore/new/x") == "" {
@@ -155,7 +154,7 @@ func TestSemaphoreTxn(t *testing.T) {
 	}
 }
 
-// What a transaction cannot compare is refused, with words that say what it can.
+// Unsupported comparisons are refused with an error that names the supported ones.
 func TestSemaphoreCompare(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)
@@ -196,8 +195,8 @@ func TestSemaphoreCompare(t *testing.T) {
 	}
 }
 
-// Transactions that all start a task only if the semaphore is free: only one succeeds, though each
-// looks first.
+// Of concurrent transactions that start a task only if the semaphore is free, one succeeds, though
+// each reads first.
 func TestSemaphoreTxnRace(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)

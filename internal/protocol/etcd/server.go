@@ -18,24 +18,24 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/inproc"
 )
 
-// Options configure a Server. A zero value means the default in brackets.
+// Options configures a Server. For a zero value the default in brackets applies.
 type Options struct {
 	protocol.Shared
 
 	Version         string        // of this broker, for metrics
 	NodeName        string        // of the member [fiveways]
-	MaxRequestBytes int           // of one request, as the store has it [1.5 MiB, etcd's default]
-	MaxTxnOps       int           // operations in one branch of a transaction, with those inside of it [128, etcd's default]
-	MaxStreams      uint32        // calls and streams that one connection may have open [1,000]
-	WatchProgress   time.Duration // how long a watcher that asked for progress may hear nothing [10 min]
+	MaxRequestBytes int           // size of a request, as in the store [1.5 MiB, as in etcd]
+	MaxTxnOps       int           // operations in a branch, including nested ones [128, as in etcd]
+	MaxStreams      uint32        // open calls and streams of one connection [1,000]
+	WatchProgress   time.Duration // silence before a progress notification [10 min]
 
 	PutsAtOnce    bool          // puts to queues are answered without waiting for the disk
-	ConsumerLimit int           // messages that a consumer of a queue holds [256]
-	ConsumerIdle  time.Duration // a consumer without watch and lease goes after so long without a request [1 min]
+	ConsumerLimit int           // messages that a consumer of a queue may hold [256]
+	ConsumerIdle  time.Duration // removes an idle consumer without watch and lease [1 min]
 
-	Audit      *protocol.Audit // where administrative acts are recorded [in Log]
-	FirstBytes time.Duration   // from accept to the first bytes of a request [60 s]
-	Patience   time.Duration   // for a request over HTTP/1 to come in, and for its answer to go out [1 min]
+	Audit      *protocol.Audit // records administrative acts [in Log]
+	FirstBytes time.Duration   // time from accept to the first bytes of a request [60 s]
+	Patience   time.Duration   // to receive a request over HTTP/1, and to send its answer [1 min]
 }
 
 func (o Options) withDefaults(b *broker.Broker) Options {
@@ -56,7 +56,7 @@ type Server struct {
 	keys   *keyspace.Store
 	o      Options
 	log    *slog.Logger
-	quiet  *slog.Logger // for what clients can cause that have not logged in
+	quiet  *slog.Logger // for events that clients can cause without a login
 
 	accounts *accounts
 	grants   *grants.Grants
@@ -68,18 +68,18 @@ type Server struct {
 	services  *services
 	metrics   *metrics
 
-	draining context.Context // over once Drain has begun: streams end
+	draining context.Context // canceled when Drain begins: streams end
 	drain    context.CancelFunc
-	closed   func() error // closes, once, what runs beside connections
+	closed   func() error // closes, once, everything except connections
 }
 
-// New returns a server; Serve starts it. The store must have been started.
+// New returns a server; Serve starts it. The store must be started.
 func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	s := &Server{broker: b, keys: ks, o: o.withDefaults(b)}
 	s.log = s.o.Log
 	s.quiet = protocol.Sparse(s.log)
 	if s.o.Audit == nil {
-		s.o.Audit, _ = protocol.OpenAudit("", s.log) // without a file nothing can fail
+		s.o.Audit, _ = protocol.OpenAudit("", s.log) // without a file it cannot fail
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.grants = ks.Grants()
@@ -99,7 +99,7 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	calls := inproc.New(s.interceptUnary, s.interceptStream)
 	s.services.register(calls)
 	s.web = newWebServer(s)
-	gateway := s.bodies(newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead)) // base64 makes them longer by a third
+	gateway := s.bodies(newGateway(calls, 2*s.o.MaxRequestBytes+requestOverhead)) // base64 adds a third
 	s.handle("/v3/", gateway)
 	s.handle("/v3beta/", gateway)
 	s.closed = sync.OnceValue(func() error {
@@ -109,13 +109,13 @@ func New(b *broker.Broker, ks *keyspace.Store, o Options) *Server {
 	return s
 }
 
-// Drain stops accepting, ends streams, answers the calls that run, and closes all connections; at
-// the end of ctx by force. When it returns no connection is left. It may be called again.
+// Drain stops accepting, ends streams, answers the running calls, and closes all connections, by
+// force when ctx ends. When it returns, no connection is left. It may be called again.
 func (s *Server) Drain(ctx context.Context) error {
 	s.drain()
 	err := s.Edge.Drain(ctx)
 	return errors.Join(err, s.closed())
 }
 
-// handle adds a handler to what is served over HTTP/1; the longest pattern wins.
+// handle registers an HTTP/1 handler. The longest pattern wins.
 func (s *Server) handle(pattern string, h http.Handler) { s.web.mux.Handle(pattern, h) }

@@ -20,7 +20,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// A drain ends streams with an error after which clients come again, and lets calls end.
+// A drain ends streams with an error after which clients reconnect, and lets calls finish.
 func TestDrainEndsStreams(t *testing.T) {
 	n := newNode(t, Options{})
 	conn := dial(t, n.addr).ActiveConnection()
@@ -63,7 +63,7 @@ func TestDrainEndsStreams(t *testing.T) {
 	}
 }
 
-// An unused server stops, even at once and twice.
+// An unused server stops at once, and may be stopped twice.
 func TestStopAtOnce(t *testing.T) {
 	for range 20 {
 		n := newNode(t, Options{})
@@ -77,7 +77,7 @@ func TestStopAtOnce(t *testing.T) {
 
 func TestConnectionLimit(t *testing.T) {
 	n := newNode(t, Options{Shared: protocol.Shared{Connections: protocol.NewLimit(1)}})
-	for range 3 { // a client without a login takes no place
+	for range 3 { // a client without a login takes no connection slot
 		nc, err := net.Dial("tcp", n.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -109,8 +109,7 @@ func TestHealthService(t *testing.T) {
 	}
 }
 
-// A version of a client that is no text is refused, as etcd does; what leader a client requires
-// does not matter: there is one.
+// A client version that is invalid UTF-8 is refused, as in etcd. A required leader always exists.
 func TestMetadata(t *testing.T) {
 	kv := pb.NewKVClient(dial(t, newNode(t, Options{}).addr).ActiveConnection())
 	get := func(key, value string) error {
@@ -142,7 +141,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A client that pings too often is told to calm down and cut off, as by etcd.
+// A client that pings too often gets ENHANCE_YOUR_CALM and is disconnected, as by etcd.
 func TestTooManyPings(t *testing.T) {
 	n := newNode(t, Options{})
 	nc, err := net.Dial("tcp", n.addr)
@@ -150,7 +149,7 @@ func TestTooManyPings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	nc.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read reports the error
 	if _, err := nc.Write(preface); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +158,7 @@ func TestTooManyPings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		f.WritePing(false, [8]byte{1}) //nolint:errcheck // it may be cut off already
+		f.WritePing(false, [8]byte{1}) //nolint:errcheck // the connection may be closed already
 	}
 	for {
 		frame, err := f.ReadFrame()

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// preface is how a connection of HTTP/2 begins.
+// preface starts a connection of HTTP/2.
 var preface = []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 
-// connection is one connection of a client. Its protocol is known after the first bytes; from then
-// on a session of that protocol serves it.
+// connection is one client connection. Its first bytes determine its protocol, and a session of
+// that protocol serves it from then on.
 type connection struct {
 	srv *Server
 	nc  *clientConn
@@ -21,7 +21,7 @@ type connection struct {
 
 	mu       sync.Mutex
 	draining bool
-	session  protocol.Session // serves it; nil: not yet
+	session  protocol.Session // serves the connection; nil until the protocol is known
 }
 
 func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
@@ -30,7 +30,7 @@ func (s *Server) open(nc net.Conn, id uint64) protocol.Session {
 	return c
 }
 
-// Serve looks at the first bytes and gives the connection to the server of HTTP/2 or HTTP/1.
+// Serve reads the first bytes and passes the connection to the server of HTTP/2 or HTTP/1.
 func (c *connection) Serve() {
 	s := c.srv
 	defer c.nc.Close()
@@ -55,7 +55,7 @@ func (c *connection) Serve() {
 	}
 }
 
-// hand makes session the one that serves the connection, unless the server drains.
+// hand makes session serve the connection, unless the server drains. It reports whether it did.
 func (c *connection) hand(session protocol.Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *connection) hand(session protocol.Session) bool {
 	return true
 }
 
-// firstBytes reads the first bytes, for at most as long as Options.FirstBytes.
+// firstBytes reads the first bytes within Options.FirstBytes.
 func (c *connection) firstBytes() ([]byte, error) {
 	if err := c.nc.SetReadDeadline(time.Now().Add(c.srv.o.FirstBytes)); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (c *connection) firstBytes() ([]byte, error) {
 	return head, c.nc.SetReadDeadline(time.Time{})
 }
 
-// firstBytes reads until a connection cannot be HTTP/2 any more, or has said that it is.
+// firstBytes reads until the bytes are the whole preface of HTTP/2 or differ from it.
 func firstBytes(nc net.Conn) ([]byte, error) {
 	head := make([]byte, len(preface))
 	n := 0
@@ -92,7 +92,7 @@ func firstBytes(nc net.Conn) ([]byte, error) {
 	return head[:n], nil
 }
 
-// Drain closes a connection that has not said anything; the others are drained by their sessions.
+// Drain closes a connection that has sent nothing. Sessions drain the others.
 func (c *connection) Drain() {
 	if s := c.leave(); s != nil {
 		s.Drain()
@@ -101,7 +101,7 @@ func (c *connection) Drain() {
 	}
 }
 
-// Abandon implements protocol.Abandoner. HTTP/1 has no words for it.
+// Abandon implements protocol.Abandoner. HTTP/1 cannot express it.
 func (c *connection) Abandon() {
 	if a, ok := c.leave().(protocol.Abandoner); ok {
 		a.Abandon()
@@ -111,8 +111,7 @@ func (c *connection) Abandon() {
 	}
 }
 
-// leave has no session begin any more, and returns the one that serves the connection; nil: none
-// does.
+// leave prevents new sessions, and returns the one that serves the connection, or nil.
 func (c *connection) leave() protocol.Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +119,7 @@ func (c *connection) leave() protocol.Session {
 	return c.session
 }
 
-// End implements protocol.Part: neither protocol has a word for why.
+// End implements protocol.Part. Neither protocol can transmit the reason.
 func (c *connection) End(reason string) {
 	c.srv.log.Info("etcd: closing a connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "reason", protocol.Clipped(reason))
 	c.nc.Close()

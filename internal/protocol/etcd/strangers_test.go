@@ -31,19 +31,19 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// beginPost begins a request of the JSON gateway.
+// beginPost starts a request to the JSON gateway.
 func beginPost(t *testing.T, addr, path string, length int, body string) net.Conn {
 	t.Helper()
 	nc := protocoltest.Silent(t, addr)
-	nc.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the reads tell
+	nc.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the reads report the error
 	if _, err := fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s", path, length, body); err != nil {
 		t.Fatal(err)
 	}
 	return nc
 }
 
-// What the JSON gateway reads of a request without a login is short and has a minute to come in;
-// a stream of a client that has logged in may take longer.
+// The gateway reads only a short body of a request without a login, for at most a minute. A stream
+// of a client that has logged in may take longer.
 func TestBodies(t *testing.T) {
 	n := controlled(t)
 	long := `{"key":"` + strings.Repeat("A", strangerBody) + `"}`

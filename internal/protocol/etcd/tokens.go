@@ -11,36 +11,36 @@ import (
 )
 
 const (
-	// tokenLife is how long a token lives after it was last used, as etcd's simple tokens do.
+	// tokenLife is how long a token lives after its last use, as in etcd's simple tokens.
 	tokenLife = 5 * time.Minute
-	// maxTokens bounds the memory that tokens take: beyond it the one that was used least recently
-	// goes, and its client logs in again.
+	// maxTokens bounds the memory for tokens: beyond it the least recently used token is removed,
+	// and its client logs in again.
 	maxTokens = 100_000
 )
 
-// tokens are what clients show instead of a password, in memory: a restart ends them, and clients
-// log in again.
+// tokens holds the tokens that clients send instead of a password. They are in memory only: after a
+// restart clients log in again.
 type tokens struct {
 	now func() time.Time // [time.Now]
 
 	mu     sync.Mutex
 	byText map[string]*list.Element // of *token
-	used   list.List                // the one that was used least recently first: it also expires first
+	used   list.List                // least recently used first, which also expires first
 }
 
-// token is one login.
+// token is the login of one client.
 type token struct {
 	text string
 	user string
 	made uint64 // of the user, catalog.User.Made
-	hash string // of the password that was given: another password ends the token
+	hash string // of the password at login: a password change ends the token
 
 	expires  time.Time                // guarded by tokens.mu
-	standing atomic.Pointer[standing] // as last looked up; nil before the first time
+	standing atomic.Pointer[standing] // last result of lookUp; nil before the first
 }
 
-// standing is what is known of a token's user, at a generation of the broker's rules and a revision
-// of the roles.
+// standing is the state of a token's user, at a generation of the broker's rules and a revision of
+// the roles.
 type standing struct {
 	generation, revision uint64
 	loopbackOnly         bool
@@ -56,7 +56,7 @@ func newToken(u *catalog.User) *token {
 	return &token{text: rand.Text(), user: u.Name, made: u.Made, hash: u.Hash}
 }
 
-// issue makes a token for a user as it was when its password was checked.
+// issue creates a token for a user, in the state in which its password was checked.
 func (t *tokens) issue(u *catalog.User) string {
 	made := newToken(u)
 	t.mu.Lock()
@@ -70,7 +70,7 @@ func (t *tokens) issue(u *catalog.User) string {
 	return made.text
 }
 
-// use finds a token that has not expired, and lets it live on; nil when there is none.
+// use returns a token that has not expired and extends its life, or returns nil.
 func (t *tokens) use(text string) *token {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,7 +88,7 @@ func (t *tokens) use(text string) *token {
 	return found
 }
 
-// revoke ends a token.
+// revoke removes a token.
 func (t *tokens) revoke(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *tokens) revoke(text string) {
 	}
 }
 
-// remove forgets a token. mu is held.
+// remove removes a token. The caller holds mu.
 func (t *tokens) remove(e *list.Element) {
 	t.used.Remove(e)
 	delete(t.byText, e.Value.(*token).text)

@@ -13,22 +13,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
-// transport carries the calls of gRPC over connections. It knows nothing of etcd.
+// transport carries gRPC calls over connections. It is independent of etcd.
 type transport interface {
 	grpc.ServiceRegistrar
-	// Session serves one connection of HTTP/2. What was read of it stands in read.
+	// Session serves one connection of HTTP/2. read holds the bytes that were already read from it.
 	Session(nc net.Conn, id uint64, read []byte) protocol.Session
 }
 
-// What etcd does by default (embed.DefaultGRPCKeepAlive…): clients may ping every five seconds
-// while a call runs; a connection that has been quiet for two hours is probed.
+// etcd's defaults (embed.DefaultGRPCKeepAlive…): clients may ping every five seconds while a call
+// runs, and a connection that is silent for two hours gets a ping.
 const (
 	minPingInterval = 5 * time.Second
 	quietBeforePing = 2 * time.Hour
 	pingTimeout     = 20 * time.Second
 )
 
-// requestOverhead is what a message may have beyond the limit of requests before it is refused
+// requestOverhead is by how much a message may exceed the request limit before it is refused
 // unread, as in etcd.
 const requestOverhead = 512 << 10
 

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// turnedAway is how long calls of a client are refused before it has to connect again: a node
-	// may lead by then.
+	// turnedAway is how long calls of a client are refused before it must reconnect: by then a node
+	// may lead.
 	turnedAway = time.Second
-	// turnedAwayEnd is how long it may take to go.
+	// turnedAwayEnd is how long the client may take to disconnect.
 	turnedAwayEnd = 3 * time.Second
 )
 
-// leaderless refuses all calls as etcd does while it has no leader.
+// leaderless refuses all calls with etcd's error for a missing leader.
 var leaderless = sync.OnceValue(func() *grpcwire.Server {
 	s := grpcwire.New(grpcwire.Options{
 		Unary: func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
@@ -45,7 +45,7 @@ var leaderless = sync.OnceValue(func() *grpcwire.Server {
 	return s
 })
 
-// TurnAway tells a client that no node of the cluster leads.
+// TurnAway tells a client that the cluster has no leader.
 func TurnAway(nc net.Conn) {
 	head, err := firstBytes(nc)
 	switch {

@@ -12,11 +12,11 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace/grants"
 )
 
-// errNoPassword says that a password is missing: the broker does not accept empty ones.
+// errNoPassword is the error for an empty password, which the broker does not accept.
 var errNoPassword = errors.New("etcdserver: the password is empty")
 
-// addUser adds a user to the broker. It has no permissions in virtual hosts and no roles; without a
-// password it cannot log in with one. Errors: auth.ErrUserEmpty, auth.ErrUserAlreadyExist,
+// addUser adds a user to the broker, without permissions in virtual hosts and without roles. A user
+// without a password cannot log in with one. Errors: auth.ErrUserEmpty, auth.ErrUserAlreadyExist,
 // failure.ErrInvalidName.
 func (a *accounts) addUser(r *pb.AuthUserAddRequest) error {
 	if r.Name == "" {
@@ -33,8 +33,9 @@ func (a *accounts) addUser(r *pb.AuthUserAddRequest) error {
 	return err
 }
 
-// deleteUser takes a user's roles, and then the user from the broker, which ends its sessions.
-// Errors: auth.ErrUserNotFound, auth.ErrInvalidAuthMgmt for root while access is controlled.
+// deleteUser revokes a user's roles and then deletes the user from the broker, which ends its
+// sessions. Errors: auth.ErrUserNotFound; auth.ErrInvalidAuthMgmt for root while access control is
+// on.
 func (a *accounts) deleteUser(ctx context.Context, name string) error {
 	if name == grants.Root && a.grants.Enabled() {
 		return auth.ErrInvalidAuthMgmt
@@ -47,8 +48,8 @@ func (a *accounts) deleteUser(ctx context.Context, name string) error {
 	return known(a.broker.DeleteUser(name))
 }
 
-// changePassword gives a user another password, which ends its tokens. One that was made without a
-// password keeps none, as in etcd. Errors: auth.ErrUserNotFound, errNoPassword.
+// changePassword changes the password of a user, which ends its tokens. A user that was created
+// without a password stays without, as in etcd. Errors: auth.ErrUserNotFound, errNoPassword.
 func (a *accounts) changePassword(name, password string) error {
 	u, err := a.broker.User(name)
 	switch {
@@ -62,7 +63,8 @@ func (a *accounts) changePassword(name, password string) error {
 	return known(a.broker.SetPassword(name, password))
 }
 
-// grantRole gives a user of the broker a role. Errors: auth.ErrUserNotFound, auth.ErrRoleNotFound.
+// grantRole grants a role to a user of the broker. Errors: auth.ErrUserNotFound,
+// auth.ErrRoleNotFound.
 func (a *accounts) grantRole(ctx context.Context, r *pb.AuthUserGrantRoleRequest) error {
 	u, err := a.broker.User(r.User)
 	if err != nil {
@@ -83,8 +85,8 @@ func (a *accounts) grantRole(ctx context.Context, r *pb.AuthUserGrantRoleRequest
 	return err
 }
 
-// revokeRole takes a role from a user. Errors: auth.ErrUserNotFound, auth.ErrRoleNotGranted,
-// auth.ErrInvalidAuthMgmt for root's role root while access is controlled.
+// revokeRole revokes a role from a user. Errors: auth.ErrUserNotFound, auth.ErrRoleNotGranted;
+// auth.ErrInvalidAuthMgmt for root's role root while access control is on.
 func (a *accounts) revokeRole(ctx context.Context, r *pb.AuthUserRevokeRoleRequest) error {
 	if a.grants.Enabled() && r.Name == grants.Root && r.Role == grants.Root {
 		return auth.ErrInvalidAuthMgmt
@@ -103,7 +105,7 @@ func (a *accounts) revokeRole(ctx context.Context, r *pb.AuthUserRevokeRoleReque
 	return err
 }
 
-// rolesOf are the roles of a user of the broker. Errors: auth.ErrUserNotFound.
+// rolesOf returns the roles of a user of the broker. Errors: auth.ErrUserNotFound.
 func (a *accounts) rolesOf(name string) ([]string, error) {
 	u, err := a.broker.User(name)
 	if err != nil {
@@ -116,7 +118,7 @@ func (a *accounts) rolesOf(name string) ([]string, error) {
 	return h.Roles, nil
 }
 
-// userNames are the names of all users of the broker, in order.
+// userNames returns the names of all users of the broker, in order.
 func (a *accounts) userNames() []string {
 	names := []string{}
 	for _, u := range a.broker.Users() {
@@ -125,8 +127,8 @@ func (a *accounts) userNames() []string {
 	return names
 }
 
-// enable switches access control on. Errors: auth.ErrRootUserNotExist, auth.ErrRootRoleNotExist if
-// no user could switch it off.
+// enable switches access control on. It returns auth.ErrRootUserNotExist or
+// auth.ErrRootRoleNotExist if no user could switch it off again.
 func (a *accounts) enable(ctx context.Context) error {
 	u, err := a.broker.User(grants.Root)
 	if err != nil {
@@ -142,7 +144,7 @@ func (a *accounts) enable(ctx context.Context) error {
 	return err
 }
 
-// known turns the broker's word for a user that is not there into etcd's.
+// known maps the broker's error for a missing user to etcd's.
 func known(err error) error {
 	if errors.Is(err, failure.ErrUserNotFound) {
 		return auth.ErrUserNotFound

@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// virtualCloseWait is how long what is left of virtual keys may take to end when the server does:
-// consumers give back what they hold.
+// virtualCloseWait is how long virtual keys may take to shut down: consumers return the messages
+// that they hold.
 const virtualCloseWait = 10 * time.Second
 
 // virtualKeys serves the keys of queues and semaphores. They are not stored: they are derived from
@@ -60,7 +60,7 @@ func newVirtualKeys(s *Server) *virtualKeys {
 	return n
 }
 
-// caller is the user of a request in the form that virtual keys need. A call from inside has no
+// caller returns the user of a request in the form that virtual keys need. An internal call has no
 // user's permissions.
 func (who *identity) caller() (virtual.Caller, error) {
 	if who.session == nil {
@@ -69,7 +69,7 @@ func (who *identity) caller() (virtual.Caller, error) {
 	return virtual.Caller{Session: who.session, User: who.user, Root: who.root}, nil
 }
 
-// asked carries out a request on virtual keys for its caller.
+// asked executes a request on virtual keys for its caller.
 func asked[R, A any](who *identity, r R, do func(virtual.Caller, R) (A, error)) (answer A, err error) {
 	caller, err := who.caller()
 	if err == nil {
@@ -78,7 +78,7 @@ func asked[R, A any](who *identity, r R, do func(virtual.Caller, R) (A, error)) 
 	return answer, reply(err)
 }
 
-// fits refuses requests that are larger than those of ordinary keys may be.
+// fits refuses requests that exceed the size limit of ordinary keys.
 func (n *virtualKeys) fits(r proto.Message) error {
 	if proto.Size(r) > n.srv.o.MaxRequestBytes {
 		return rpctypes.ErrGRPCRequestTooLarge
@@ -86,8 +86,7 @@ func (n *virtualKeys) fits(r proto.Message) error {
 	return nil
 }
 
-// mayEndLease reports whether the caller may end a lease, as far as virtual keys are attached to
-// it.
+// mayEndLease checks that the caller may end a lease, as far as virtual keys are attached to it.
 func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 	for _, f := range n.families {
 		if err := f.MayEndLease(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease); err != nil {
@@ -97,7 +96,7 @@ func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 	return nil
 }
 
-// leaseKeys are the virtual keys of a lease that the caller may see.
+// leaseKeys returns the virtual keys of a lease that the caller may see.
 func (n *virtualKeys) leaseKeys(who *identity, lease int64) (keys [][]byte) {
 	for _, f := range n.families {
 		keys = append(keys, f.LeaseKeys(virtual.Caller{Session: who.session, User: who.user, Root: who.root}, lease)...)
@@ -113,8 +112,8 @@ func (n *virtualKeys) Put(f family, who *identity, r *pb.PutRequest) (*pb.PutRes
 	return asked(who, r, f.Put)
 }
 
-// Txn does a transaction of which a comparison or an operation has a virtual key, with the ordinary
-// keys in it.
+// Txn executes a transaction with a virtual key in a comparison or an operation, including its
+// ordinary keys.
 func (n *virtualKeys) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	if err := n.fits(r); err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (n *virtualKeys) Txn(ctx context.Context, who *identity, r *pb.TxnRequest) 
 	})
 }
 
-// Close ends what runs in the background. No method is called afterwards.
+// Close ends background work. No method is called afterwards.
 func (n *virtualKeys) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), virtualCloseWait)
 	defer cancel()

@@ -13,31 +13,32 @@ import (
 )
 
 const (
-	// defaultProgressInterval is how long a watcher that asked for progress may hear nothing.
+	// defaultProgressInterval is the silence after which a watcher gets a progress notification, if
+	// it asked.
 	defaultProgressInterval = 10 * time.Minute
 	minProgressInterval     = 100 * time.Millisecond
-	// watchRequestsAhead is how many requests of a stream are read while earlier ones are at work.
+	// watchRequestsAhead is how many requests of a stream are read ahead.
 	watchRequestsAhead = 16
 )
 
-// watchOptions are what the service of watches needs of the server.
+// watchOptions is what the watch service needs of the server.
 type watchOptions struct {
 	keys    mvcc.WatchableKV
 	virtual virtualWatches
-	header  func(revision int64) *pb.ResponseHeader // of a response
+	header  func(revision int64) *pb.ResponseHeader // header of a response
 	// permit returns the identity of the caller of a watch, or the gRPC error that refuses it. For
-	// virtual keys their families decide.
+	// virtual keys the families decide.
 	permit   func(ctx context.Context, r *pb.WatchCreateRequest) (*identity, error)
-	maxBytes int             // of a response, for watchers that asked for fragments
-	progress time.Duration   // between reports of progress [10 min]
-	over     context.Context // ends when the server drains
+	maxBytes int             // of a response, for watchers that allow fragments
+	progress time.Duration   // between progress notifications [10 min]
+	over     context.Context // canceled when the server drains
 }
 
 func (s *Server) watchOptions() watchOptions {
 	return watchOptions{
 		keys: s.keys.KV(), virtual: s.virtual,
 		header: func(revision int64) *pb.ResponseHeader {
-			h := &pb.ResponseHeader{Revision: revision} // 0 stays: that is what etcd answers a request for compacted history
+			h := &pb.ResponseHeader{Revision: revision} // etcd sends 0 for compacted history
 			s.keys.Fill(h)
 			return h
 		},
@@ -52,7 +53,7 @@ func (s *Server) watchOptions() watchOptions {
 	}
 }
 
-// watchService is etcd's Watch: streams with any number of watchers each.
+// watchService implements etcd's Watch service: streams with any number of watchers each.
 type watchService struct {
 	pb.UnimplementedWatchServer
 	watchOptions
@@ -66,14 +67,14 @@ func newWatchService(o watchOptions) *watchService {
 	return &watchService{watchOptions: o}
 }
 
-// progressInterval is a little different for each stream, so that many that began together do not
+// progressInterval differs slightly between streams, so that streams that began together do not
 // report together.
 func (s *watchService) progressInterval() time.Duration {
 	return s.progress + rand.N(s.progress/10) // #nosec G404 -- spreads reports; no secret
 }
 
-// Watch serves one stream until its client or the server ends it. A client that only says it has no
-// more requests keeps its watchers.
+// Watch serves one stream until its client or the server ends it. If the client only closes its
+// side, its watchers continue.
 func (s *watchService) Watch(stream pb.Watch_WatchServer) error {
 	w := newWatchStream(s, stream)
 	defer w.close()
@@ -93,8 +94,8 @@ func (s *watchService) Watch(stream pb.Watch_WatchServer) error {
 	return err
 }
 
-// readRequests hands the requests of a stream on until it ends; nil: the client has no more of
-// them.
+// readRequests passes the requests of a stream on until it ends. It returns nil when the client has
+// closed its side.
 func readRequests(stream pb.Watch_WatchServer, requests chan<- *pb.WatchRequest, ended <-chan struct{}) error {
 	for {
 		r, err := stream.Recv()

@@ -11,8 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// TestWatchWithUsers: a watch shows only what its user may read, also when the user's role changes
-// while the stream is open.
+// TestWatchWithUsers checks that a watch shows only what its user may read, also when the user's
+// role changes while the stream is open.
 func TestWatchWithUsers(t *testing.T) {
 	node := controlled(t)
 	root, reader := dialAs(t, node.addr, "root", "root"), dialAs(t, node.addr, "reader", "p")
@@ -48,7 +48,7 @@ func TestWatchWithUsers(t *testing.T) {
 	refused("after the role is revoked", "a/x")
 }
 
-// TestGatewayWithUsers: the token that the gateway gives is shown in the header Authorization.
+// TestGatewayWithUsers checks that the gateway's token is accepted in the header Authorization.
 func TestGatewayWithUsers(t *testing.T) {
 	node := controlled(t)
 	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
@@ -69,7 +69,7 @@ func TestGatewayWithUsers(t *testing.T) {
 	}
 }
 
-// TestGatewayOfQueues: a message goes from one client of the gateway to another.
+// TestGatewayOfQueues passes a message from one client of the gateway to another.
 func TestGatewayOfQueues(t *testing.T) {
 	node := newNode(t, Options{})
 	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// cuttable passes connections on to a server until they are cut.
+// cuttable forwards connections to a server until they are cut.
 type cuttable struct {
 	net.Listener
 	to string
@@ -64,8 +64,8 @@ func (c *cuttable) cut() {
 	c.conns = nil
 }
 
-// TestWatchResumes: a client whose connection breaks goes on where it was, without a hole and
-// without a repetition.
+// TestWatchResumes checks that a client whose connection breaks resumes where it was, without gaps
+// or repetitions.
 func TestWatchResumes(t *testing.T) {
 	const n, every = 400, 50
 	node := newNode(t, Options{})
@@ -102,7 +102,8 @@ func TestWatchResumes(t *testing.T) {
 	}
 }
 
-// TestWatchOfCompactedHistoryTellsClient: what etcd's client library makes of it.
+// TestWatchOfCompactedHistoryTellsClient checks how etcd's client library reports a watch of
+// compacted history.
 func TestWatchOfCompactedHistoryTellsClient(t *testing.T) {
 	node := newNode(t, Options{})
 	c := dial(t, node.addr)
@@ -120,8 +121,8 @@ func TestWatchOfCompactedHistoryTellsClient(t *testing.T) {
 	}
 }
 
-// TestWatchFragmentsThroughClient: a batch above the limit of requests comes in parts, which the
-// client library puts together.
+// TestWatchFragmentsThroughClient checks that a batch above the request limit is sent in fragments,
+// which the client library reassembles.
 func TestWatchFragmentsThroughClient(t *testing.T) {
 	const n, size = 10, 1 << 20
 	node := newNode(t, Options{})

@@ -23,7 +23,7 @@ import (
 
 const patience = 20 * time.Second
 
-// watchBed is the service of watches alone, on a store of etcd's own.
+// watchBed is the watch service alone, on a store of etcd's own.
 type watchBed struct {
 	t      testing.TB
 	keys   mvcc.WatchableKV
@@ -78,7 +78,7 @@ func (b *watchBed) compact(revision int64) {
 	<-done
 }
 
-// testStream is a stream as a client has it.
+// testStream is the client's side of a stream.
 type testStream struct {
 	t      testing.TB
 	stream pb.Watch_WatchClient
@@ -176,7 +176,7 @@ func (s *testStream) askProgress() {
 	s.send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 }
 
-// fakeQueues are queues of which the test says what happens.
+// fakeQueues simulates queues whose events the test controls.
 type fakeQueues struct {
 	mu     sync.Mutex
 	clock  int64
@@ -212,7 +212,7 @@ type fakeWatcher struct {
 	closed chan struct{}
 }
 
-// happen adds events; all of them are ready at once.
+// happen adds events, all of which are ready at once.
 func (w *fakeWatcher) happen(values ...string) {
 	w.queues.mu.Lock()
 	for _, v := range values {

@@ -8,7 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// nextEvents takes the next response that has events.
+// nextEvents returns the next response that has events.
 func nextEvents(t *testing.T, events clientv3.WatchChan) []*clientv3.Event {
 	t.Helper()
 	late := time.After(patience)
@@ -27,8 +27,8 @@ func nextEvents(t *testing.T, events clientv3.WatchChan) []*clientv3.Event {
 	}
 }
 
-// TestMixedStream: a client watches a queue and ordinary keys on one stream; each kind keeps its
-// own revisions when the connection breaks.
+// TestMixedStream checks that a client can watch a queue and ordinary keys on one stream, and that
+// each kind keeps its own revisions when the connection breaks.
 func TestMixedStream(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)
@@ -81,8 +81,8 @@ func TestMixedStream(t *testing.T) {
 	}
 }
 
-// TestConsumerWhoseConnectionBreaks: without a lease the consumer is gone with its stream, and what
-// it held is delivered when it is back.
+// TestConsumerWhoseConnectionBreaks checks that without a lease the consumer ends with its stream,
+// and its deliveries are redelivered when it is back.
 func TestConsumerWhoseConnectionBreaks(t *testing.T) {
 	node := newNode(t, Options{})
 	line := newCuttable(t, node.addr)

@@ -43,7 +43,7 @@ func TestWatchProgress(t *testing.T) {
 	}
 }
 
-// TestProgressOnRequest: one report speaks for all watchers only where it holds for all.
+// TestProgressOnRequest checks that one report covers all watchers only if it holds for all.
 func TestProgressOnRequest(t *testing.T) {
 	b := newWatchBed(t, nil)
 	s := b.stream()
@@ -76,8 +76,8 @@ func TestProgressOnRequest(t *testing.T) {
 	}
 }
 
-// TestProgressOfYoungerWatchers: a report that was asked for before a watcher came says nothing of
-// it.
+// TestProgressOfYoungerWatchers checks that a report does not cover watchers that were created
+// after the request.
 func TestProgressOfYoungerWatchers(t *testing.T) {
 	b := newWatchBed(t, nil)
 	b.put("a", "v")
@@ -104,7 +104,7 @@ func TestProgressOfYoungerWatchers(t *testing.T) {
 	}
 }
 
-// sentResponses is a stream that keeps what is sent.
+// sentResponses is a stream that records the sent responses.
 type sentResponses struct {
 	pb.Watch_WatchServer
 	ctx  context.Context
@@ -118,7 +118,8 @@ func (s *sentResponses) Send(r *pb.WatchResponse) error {
 	return nil
 }
 
-// TestProgressOfMany: more watchers than mvcc has room for reports all get theirs.
+// TestProgressOfMany checks that all watchers get their reports if there are more than mvcc can
+// buffer.
 func TestProgressOfMany(t *testing.T) {
 	const n = 400
 	b := newWatchBed(t, func(o *watchOptions) { o.progress = time.Second })
@@ -135,7 +136,7 @@ func TestProgressOfMany(t *testing.T) {
 	}
 }
 
-// eventsPast waits for an event of a watcher, past reports of progress.
+// eventsPast waits for an event of a watcher and skips progress notifications.
 func (s *testStream) eventsPast(id int64) *mvccpb.Event {
 	s.t.Helper()
 	for {
@@ -145,8 +146,8 @@ func (s *testStream) eventsPast(id int64) *mvccpb.Event {
 	}
 }
 
-// The interval of reports is a setting: a watch that asked for them hears of its progress without
-// an event.
+// The interval of progress notifications is configurable: a watch that asked for them gets them
+// without an event.
 func TestWatchProgressInterval(t *testing.T) {
 	c := dial(t, newNode(t, Options{WatchProgress: 20 * time.Millisecond}).addr)
 	for r := range c.Watch(t.Context(), "a", clientv3.WithProgressNotify()) {

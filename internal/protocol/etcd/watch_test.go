@@ -23,7 +23,7 @@ func TestWatcherIDs(t *testing.T) {
 	s := b.stream()
 	for _, step := range []struct {
 		name   string
-		cancel int64 // before; 0: none
+		cancel int64 // revision to cancel before; 0: none
 		r      *pb.WatchCreateRequest
 		want   int64
 		reason string
@@ -123,7 +123,7 @@ func TestWatchOfCompactedHistory(t *testing.T) {
 	if got := s.events(1, 5); string(got[0].Kv.Value) != "5" || got[0].Kv.ModRevision != 7 {
 		t.Errorf("the first event after compaction: %v", got[0])
 	}
-	s.askProgress() // the watcher that is over must not stand in the way
+	s.askProgress() // the ended watcher must not prevent it
 	if r := s.next(); r.WatchId != noWatcher || r.Header.Revision != 11 {
 		t.Errorf("progress: %v", r)
 	}
@@ -179,7 +179,7 @@ func TestWatchFragments(t *testing.T) {
 	}
 }
 
-// TestFragmentsOfLargeEvents: an event above the limit goes alone.
+// TestFragmentsOfLargeEvents checks that an event above the limit is sent alone.
 func TestFragmentsOfLargeEvents(t *testing.T) {
 	var events []*mvccpb.Event
 	for _, size := range []int{10, 500, 10, 10, 10, 500} {
@@ -214,7 +214,7 @@ func TestWatchRefused(t *testing.T) {
 	}
 }
 
-// TestQueueWatch: both kinds live on one stream, each on its clock.
+// TestQueueWatch checks that both kinds of watches work on one stream, each with its own clock.
 func TestQueueWatch(t *testing.T) {
 	b := newWatchBed(t, nil)
 	s := b.stream()
@@ -246,7 +246,7 @@ func TestQueueWatch(t *testing.T) {
 		t.Errorf("canceling: %v", r)
 	}
 	<-b.queues.opened[1].closed
-	b.queues.opened[1].happen("late") // no watcher, nothing breaks
+	b.queues.opened[1].happen("late") // no watcher: ignored
 	s.create(&pb.WatchCreateRequest{Key: []byte("/q/a/c/me")})
 	s.cancel()
 	<-b.queues.opened[2].closed
@@ -290,7 +290,8 @@ func TestHalfClosedStreamKeepsItsWatchers(t *testing.T) {
 	s.events(0, 1)
 }
 
-// TestThousandWatchers: many on one stream all hear of a change, and some may leave.
+// TestThousandWatchers checks that many watchers on one stream all get a change, and that some may
+// leave.
 func TestThousandWatchers(t *testing.T) {
 	const n = 1000
 	b := newWatchBed(t, nil)
@@ -321,7 +322,7 @@ func TestThousandWatchers(t *testing.T) {
 	}
 }
 
-// TestSlowReader: a stream that is not read delays no other and misses nothing.
+// TestSlowReader checks that a stream that is not read delays no other stream and misses nothing.
 func TestSlowReader(t *testing.T) {
 	const n = 5000
 	b := newWatchBed(t, nil)
@@ -349,8 +350,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestWatchAcrossCompaction: a slow watcher whose history was compacted meanwhile is told, not left
-// with a hole.
+// TestWatchAcrossCompaction checks that a slow watcher whose history was compacted is told so,
+// instead of getting a gap.
 func TestWatchAcrossCompaction(t *testing.T) {
 	b := newWatchBed(t, nil)
 	s := b.unread()

@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// create opens a watcher and answers. What is wrong with a request is told in the answer, which is
-// canceled then; the stream goes on.
+// create opens a watcher and answers. If a request is invalid, the answer says so and is marked
+// canceled, and the stream continues.
 func (w *watchStream) create(ctx context.Context, r *pb.WatchCreateRequest) error {
 	if len(r.Key) == 0 {
 		r.Key = []byte{0} // the smallest key
@@ -71,8 +71,8 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, isVirt
 	return x, nil
 }
 
-// endOfWatch says the end of a range as mvcc has it: nil for a single key, empty for all keys from
-// the first on.
+// endOfWatch converts a range end to mvcc's form: nil for a single key, empty for all keys from the
+// first on.
 func endOfWatch(end []byte) []byte {
 	switch {
 	case len(end) == 0:
@@ -83,7 +83,7 @@ func endOfWatch(end []byte) []byte {
 	return end
 }
 
-// idFor is the id of a new watcher: what the client chose, or the next free one.
+// idFor returns the ID of a new watcher: the client's choice, or the next free one.
 func (w *watchStream) idFor(chosen int64) (int64, error) {
 	if chosen == clientv3.AutoWatchID {
 		id := w.next

@@ -5,8 +5,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 )
 
-// reportProgress tells the watchers that want it and had no event since the last look how far they
-// are.
+// reportProgress sends a progress notification to each watcher that asked for it and had no event
+// since the last call.
 func (w *watchStream) reportProgress() error {
 	for _, x := range w.watchers {
 		if !x.progress {
@@ -22,8 +22,8 @@ func (w *watchStream) reportProgress() error {
 	return nil
 }
 
-// progressOf reports for one watcher. That of ordinary keys comes through mvcc, behind the events
-// before it, and only if none are missing.
+// progressOf sends a progress notification to one watcher. For ordinary keys it comes through mvcc,
+// after the earlier events, and only if none are missing.
 func (w *watchStream) progressOf(x *watcher) error {
 	switch {
 	case x.ordinary:
@@ -35,8 +35,8 @@ func (w *watchStream) progressOf(x *watcher) error {
 	return nil
 }
 
-// makeRoom sends what mvcc has handed over when that is much: it drops reports of progress that
-// find no room.
+// makeRoom sends what mvcc has delivered if its channel is half full: mvcc drops progress
+// notifications that do not fit.
 func (w *watchStream) makeRoom() error {
 	if len(w.kv.Chan()) < mvcc.ChanBufLen()/2 {
 		return nil
@@ -49,8 +49,9 @@ func (w *watchStream) makeRoom() error {
 	return nil
 }
 
-// virtualProgress reports how far a watcher of virtual keys is, after the events that were ready.
-// The present time would be too much: an event may have got its revision and be on its way here.
+// virtualProgress reports the revision up to which a watcher of virtual keys has everything, after
+// sending the events that are ready. The current time would be too high: an event may already have
+// its revision and still be on its way here.
 func (w *watchStream) virtualProgress(x *watcher) error {
 	if err := w.takeFrom(x); err != nil || x.virtual == nil {
 		return err
@@ -58,11 +59,11 @@ func (w *watchStream) virtualProgress(x *watcher) error {
 	return w.stream.Send(&pb.WatchResponse{Header: w.header(x.seen), WatchId: x.id})
 }
 
-// askProgress answers a request for the progress of all watchers. mvcc reports for those of
+// askProgress answers a request for the progress of all watchers. mvcc reports for all watchers of
 // ordinary keys together, if none lags behind.
 func (w *watchStream) askProgress() error {
 	if len(w.kv.Chan()) == 0 {
-		w.asked = w.asked[:0] // what is still in it found no room
+		w.asked = w.asked[:0] // requests that are still listed were dropped by mvcc
 	}
 	if len(w.byKV) > 0 && w.kv.RequestProgressAll() {
 		w.asked = append(w.asked, w.made)
@@ -78,9 +79,10 @@ func (w *watchStream) askProgress() error {
 	return nil
 }
 
-// progressOfAll sends what mvcc reports of all watchers there were when it was asked. One response
-// speaks for the whole stream, as in etcd, when it holds for all: clients go on from there when
-// they have lost the stream. Younger watchers may lag behind, and virtual keys have another clock.
+// progressOfAll sends mvcc's report about all watchers that existed when it was requested. As in
+// etcd, one response covers the whole stream if it holds for all watchers: clients resume from
+// there if they lose the stream. Newer watchers may lag behind, and virtual keys have another
+// clock.
 func (w *watchStream) progressOfAll(revision int64) error {
 	var asked int64
 	if len(w.asked) > 0 {

@@ -12,12 +12,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// maxVirtualResponseBytes is where a response with events of virtual keys is full: the rest leaves
-// in the next one. Their events have a revision each, so that a response may end behind any of
-// them.
+// maxVirtualResponseBytes is the size at which a response with events of virtual keys is full; the
+// rest goes into the next one. Each of these events has a revision of its own, so a response may
+// end after any of them.
 const maxVirtualResponseBytes = 1 << 20
 
-// allOrdinary sends r and what else mvcc has handed over meanwhile.
+// allOrdinary sends r and what else mvcc has delivered by now.
 func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
 	for n := len(w.kv.Chan()); ; n-- {
 		if err := w.ordinaryEvents(r); err != nil || n == 0 {
@@ -27,8 +27,8 @@ func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
 	}
 }
 
-// ordinaryEvents sends what mvcc handed over: events of one watcher, the end of one whose history
-// was compacted, or progress.
+// ordinaryEvents sends what mvcc delivered: events of one watcher, the end of a watcher whose
+// history was compacted, or progress.
 func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	mvcc.ReportEventReceived(len(r.Events))
 	if r.WatchID == noWatcher {
@@ -36,14 +36,14 @@ func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	}
 	x := w.byKV[r.WatchID]
 	if x == nil {
-		return nil // canceled since
+		return nil // it was canceled
 	}
 	answer := &pb.WatchResponse{
 		Header: w.header(r.Revision), WatchId: x.id, Events: r.Events,
 		CompactRevision: r.CompactRevision, Canceled: r.CompactRevision != 0,
 	}
 	if answer.Canceled {
-		w.end(x) // its id stays taken until the client cancels it, as in etcd
+		w.end(x) // its ID stays in use until the client cancels it, as in etcd
 	}
 	if x.prevKV {
 		answer.Events = w.withPrevious(r.Events)
@@ -51,7 +51,7 @@ func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
 	return w.sendEvents(x, answer)
 }
 
-// withPrevious adds to each event what its key held before, as far as that is not compacted. Other
+// withPrevious adds the previous value of the key to each event, unless it is compacted. Other
 // watchers share the events, so they are copied.
 func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
 	out := make([]*mvccpb.Event, len(events))
@@ -68,11 +68,11 @@ func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
 	return out
 }
 
-// virtualEvents sends what the watchers of virtual keys have gathered.
+// virtualEvents sends the collected events of the watchers of virtual keys.
 func (w *watchStream) virtualEvents() error {
 	for _, x := range w.waiting.all() {
 		if x.virtual == nil {
-			continue // canceled since
+			continue // it was canceled
 		}
 		if err := w.takeFrom(x); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (w *watchStream) virtualEvents() error {
 	return nil
 }
 
-// takeFrom sends all that one watcher of virtual keys has, and its end when it is over.
+// takeFrom sends all events of one watcher of virtual keys, and its cancellation if it has ended.
 func (w *watchStream) takeFrom(x *watcher) error {
 	events, revision, ended := x.virtual.Take()
 	for len(events) > 0 {
@@ -108,7 +108,7 @@ func (w *watchStream) takeFrom(x *watcher) error {
 	return w.stream.Send(answer)
 }
 
-// fitting is how many of the events make one response: at least one.
+// fitting returns how many of the events go into one response: at least one.
 func fitting(events []*mvccpb.Event) int {
 	bytes := 0
 	for i, e := range events {
@@ -123,7 +123,7 @@ func fitting(events []*mvccpb.Event) int {
 	return len(events)
 }
 
-// sendEvents sends a response, in fragments when the watcher wants them and it is too large.
+// sendEvents sends a response, in fragments if it is too large and the watcher allows them.
 func (w *watchStream) sendEvents(x *watcher, r *pb.WatchResponse) error {
 	if len(r.Events) > 0 {
 		x.quiet = false
@@ -134,8 +134,8 @@ func (w *watchStream) sendEvents(x *watcher, r *pb.WatchResponse) error {
 	return sendFragments(r, w.maxBytes, w.stream.Send)
 }
 
-// sendFragments divides the events of a response over several that stay below maxBytes where they
-// can; all but the last say that there is more.
+// sendFragments splits the events of a response over several that are smaller than maxBytes if
+// possible. All but the last are marked as fragments.
 func sendFragments(r *pb.WatchResponse, maxBytes int, send func(*pb.WatchResponse) error) error {
 	for events := r.Events; ; {
 		part := &pb.WatchResponse{
@@ -158,7 +158,7 @@ func sendFragments(r *pb.WatchResponse, maxBytes int, send func(*pb.WatchRespons
 	}
 }
 
-// sizeInResponse is by how much an event makes a response longer.
+// sizeInResponse returns by how many bytes an event enlarges a response.
 func sizeInResponse(e *mvccpb.Event) int {
 	return proto.Size(&pb.WatchResponse{Events: []*mvccpb.Event{e}})
 }

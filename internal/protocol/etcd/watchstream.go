@@ -15,38 +15,38 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
-// watchStream is one stream of watches. One goroutine does everything on it, requests and
-// responses, so that a watcher is always announced before its events and heard of no more after its
-// end. It holds no events: those of ordinary keys wait in mvcc, which sets a slow stream aside and
-// reads the history again for it; those of virtual keys wait in their watchers, which are bounded.
+// watchStream is one stream of watches. One goroutine handles all its requests and responses, so
+// that a watcher is always announced before its events and never mentioned after its end. The
+// stream buffers no events. Those of ordinary keys wait in mvcc, which sets a slow stream aside and
+// reads the history again for it. Those of virtual keys wait in their watchers, which are bounded.
 type watchStream struct {
 	*watchService
 	stream pb.Watch_WatchServer
 	kv     mvcc.WatchStream
 
-	next     int64 // the first id that was never given to a watcher whose client left the choice to us
+	next     int64 // the lowest ID not yet given to a watcher without an ID of the client's choice
 	watchers map[int64]*watcher
-	byKV     map[mvcc.WatchID]*watcher // those of ordinary keys, by mvcc's id, which is never used again
-	made     int64                     // how many watchers there have been
-	asked    []int64                   // made, at each request for progress that mvcc has not answered
+	byKV     map[mvcc.WatchID]*watcher // of ordinary keys, by mvcc's ID, which is never reused
+	made     int64                     // number of watchers created
+	asked    []int64                   // made, at each progress request that mvcc has not answered
 
 	waiting readyWatchers
 }
 
-// watcher is one of a stream. Exactly one of virtual and ordinary is what it watches; both are
-// unset once it is over but still holds its id.
+// watcher is one watcher of a stream. It watches either virtual or ordinary keys. After its end,
+// while it still occupies its ID, both virtual and ordinary are unset.
 type watcher struct {
 	id       int64
-	number   int64 // among those of the stream, from 1
+	number   int64 // sequence number in the stream, from 1
 	virtual  virtual.Watcher
 	ordinary bool
 	kvID     mvcc.WatchID
 	prevKV   bool
 	fragment bool
-	progress bool  // wants reports of progress
-	quiet    bool  // had no event since the last look
-	seen     int64 // of virtual keys: the revision up to which all was sent
-	marked   bool  // is among the ready ones; under readyWatchers.mu
+	progress bool  // wants progress notifications
+	quiet    bool  // had no event since the last reportProgress
+	seen     int64 // for virtual keys: the revision up to which everything was sent
+	marked   bool  // is in the list of readyWatchers; guarded by readyWatchers.mu
 }
 
 func newWatchStream(s *watchService, stream pb.Watch_WatchServer) *watchStream {
@@ -57,7 +57,7 @@ func newWatchStream(s *watchService, stream pb.Watch_WatchServer) *watchStream {
 	}
 }
 
-// run serves until something ends the stream, and says what.
+// run serves the stream until it ends, and returns the reason.
 func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error) error {
 	tick := time.NewTicker(w.progressInterval())
 	defer tick.Stop()
@@ -85,8 +85,8 @@ func (w *watchStream) run(requests <-chan *pb.WatchRequest, failed <-chan error)
 	}
 }
 
-// close ends all watchers. Events that mvcc handed over and that were not sent are counted as
-// received, as its gauge of pending events requires.
+// close ends all watchers. Events that mvcc delivered but that were not sent count as received, as
+// its gauge of pending events requires.
 func (w *watchStream) close() {
 	for _, x := range w.watchers {
 		if x.virtual != nil {
@@ -114,10 +114,10 @@ func (w *watchStream) request(ctx context.Context, r *pb.WatchRequest) error {
 			return w.askProgress()
 		}
 	}
-	return nil // a request that a later version knows: as etcd, no reason to end the stream
+	return nil // a request of a later version: as in etcd, it does not end the stream
 }
 
-// cancel ends a watcher. One that is not there is not spoken of.
+// cancel ends a watcher. An unknown ID is ignored.
 func (w *watchStream) cancel(id int64) error {
 	x := w.watchers[id]
 	if x == nil {
@@ -129,20 +129,20 @@ func (w *watchStream) cancel(id int64) error {
 	return w.stream.Send(&pb.WatchResponse{Header: w.header(revision), WatchId: id, Canceled: true})
 }
 
-// end makes a watcher silent. Its id stays taken as long as it is in watchers.
+// end stops a watcher. Its ID stays in use as long as it is in watchers.
 func (w *watchStream) end(x *watcher) {
 	switch {
 	case x.virtual != nil:
 		x.virtual.Close()
 		x.virtual = nil
 	case x.ordinary:
-		_ = w.kv.Cancel(x.kvID) // it is there: only end removes it
+		_ = w.kv.Cancel(x.kvID) // it exists: only end removes it
 		delete(w.byKV, x.kvID)
 		x.ordinary = false
 	}
 }
 
-// now is the revision on the clock of virtual keys, or on that of ordinary ones.
+// now returns the revision on the clock of virtual keys, or on that of ordinary ones.
 func (w *watchStream) now(isVirtual bool) int64 {
 	if isVirtual {
 		return w.virtual.Revision()
@@ -150,16 +150,16 @@ func (w *watchStream) now(isVirtual bool) int64 {
 	return w.kv.Rev()
 }
 
-// readyWatchers gathers the watchers of virtual keys that have something to take.
+// readyWatchers collects the watchers of virtual keys that have something to take.
 type readyWatchers struct {
-	wake chan struct{} // holds one when list is not empty
+	wake chan struct{} // full when list is not empty
 
 	mu   sync.Mutex
 	list []*watcher
-	free []*watcher // the list before this one, to be used again
+	free []*watcher // the previous list, for reuse
 }
 
-// add notes that x has something. It does not block.
+// add records that x has something to take. It does not block.
 func (r *readyWatchers) add(x *watcher) {
 	r.mu.Lock()
 	first := !x.marked && len(r.list) == 0
@@ -176,7 +176,7 @@ func (r *readyWatchers) add(x *watcher) {
 	}
 }
 
-// all returns those that were added since the last call; they are valid until the next one.
+// all returns the watchers added since the last call. The slice is valid until the next call.
 func (r *readyWatchers) all() []*watcher {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,5 +194,5 @@ func isCreation(e *mvccpb.Event) bool {
 	return e.Type == mvccpb.Event_PUT && e.Kv.CreateRevision == e.Kv.ModRevision
 }
 
-// noWatcher is the id in responses that belong to no watcher, or to all.
+// noWatcher is the ID in responses that concern no watcher, or all.
 const noWatcher = clientv3.InvalidWatchID

@@ -17,15 +17,15 @@ import (
 // Limits of HTTP/1 connections, which any client may open.
 const (
 	headerPatience  = 10 * time.Second
-	requestPatience = time.Minute // for a request to come in, and for an answer to go out, before a login
+	requestPatience = time.Minute // to receive a request, and to send an answer, before a login
 	idlePatience    = 2 * time.Minute
 	maxHeaderBytes  = 64 << 10
 
-	// strangerBody is how long the body of a request without a login may be.
+	// strangerBody is the largest request body without a login.
 	strangerBody = 64 << 10
 )
 
-// webServer serves what comes as HTTP/1.
+// webServer serves HTTP/1.
 type webServer struct {
 	*protocol.HTTP
 	mux *http.ServeMux
@@ -44,12 +44,12 @@ func newWebServer(s *Server) *webServer {
 	return w
 }
 
-// withPeer puts the client of a request into its context, as calls have it in theirs.
+// withPeer stores the client of a request in its context, as it is for gRPC calls.
 func withPeer(ctx context.Context, nc net.Conn) context.Context {
 	return peer.NewContext(ctx, &peer.Peer{Addr: nc.RemoteAddr(), LocalAddr: nc.LocalAddr()})
 }
 
-// onlyGet answers other methods as etcd does, and reports whether it was GET.
+// onlyGet answers other methods as etcd does, and reports whether the method is GET.
 func onlyGet(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet {
 		return true
@@ -76,5 +76,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Write(b) //nolint:errcheck // a client that is gone needs no answer
+	w.Write(b) //nolint:errcheck // nothing to do if the client is gone
 }

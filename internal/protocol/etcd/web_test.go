@@ -44,7 +44,7 @@ func TestWeb(t *testing.T) {
 	}
 }
 
-// The metrics have what dashboards for etcd ask for, and each name once.
+// The metrics include what etcd dashboards query, and each name once.
 func TestMetrics(t *testing.T) {
 	n := newNode(t, Options{Version: "1.2.3"})
 	c := dial(t, n.addr)
@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// It does not matter in which pieces the first bytes come.
+// The first bytes may arrive in any pieces.
 func TestFirstBytesInPieces(t *testing.T) {
 	n := newNode(t, Options{})
 	for name, tc := range map[string]struct{ sent, want string }{
@@ -85,7 +85,7 @@ func TestFirstBytesInPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nc.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+		nc.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read reports the error
 		for i := range len(tc.sent) {
 			if _, err := nc.Write([]byte(tc.sent[i : i+1])); err != nil {
 				t.Fatal(err)
@@ -102,7 +102,7 @@ func TestFirstBytesInPieces(t *testing.T) {
 	}
 }
 
-// A connection that says nothing does not stay for ever, nor hold up a drain.
+// A silent connection is closed after some time, and does not delay a drain.
 func TestSilentConnections(t *testing.T) {
 	n := newNode(t, Options{FirstBytes: 20 * time.Millisecond})
 	nc, err := net.Dial("tcp", n.addr)
@@ -110,7 +110,7 @@ func TestSilentConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	nc.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	nc.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read reports the error
 	if _, err := nc.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("%v, want %v", err, io.EOF)
 	}
@@ -120,7 +120,7 @@ func TestSilentConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	dial(t, patient.addr) //nolint:staticcheck // it only has to be served behind the silent one
+	dial(t, patient.addr) //nolint:staticcheck // it only has to be served after the silent one
 	if _, err := dial(t, patient.addr).Get(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}

@@ -6,20 +6,18 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// ackWait is how long the answer to a ping may wait for something else to be
-// written.
+// ackWait is how long the answer to a ping may wait for other output to leave with.
 const ackWait = 5 * time.Millisecond
 
-// ackTimer sees to answers to pings that find no company. conn.mu guards it.
+// ackTimer writes the answers to pings that no other output has taken along. conn.mu guards it.
 type ackTimer struct {
 	timer *time.Timer // nil: never needed
 	set   bool
 }
 
-// ack answers a ping. Some clients send one with nearly every request to measure
-// the connection: while calls are open the answer leaves with the next frame
-// that is written, which spares both sides a system call, and the client a change of
-// goroutine. mu is held.
+// ack answers a ping. Some clients send a ping with nearly every request to measure the connection.
+// While calls are open, the answer leaves with the next frame that is written, which saves both
+// sides a system call and the client a goroutine switch. The caller holds mu.
 func (c *conn) ack(payload []byte) {
 	o, a := &c.out, &c.acks
 	before := o.begin()
@@ -40,7 +38,7 @@ func (c *conn) ack(payload []byte) {
 	}
 }
 
-// acksDue has answers to pings written that wait. It runs on a timer's goroutine.
+// acksDue lets the writer write the delayed answers to pings. It runs on a timer's goroutine.
 func (c *conn) acksDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

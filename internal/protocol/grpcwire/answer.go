@@ -11,8 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// messageHead is the size of what gRPC puts before a message: whether it is
-// compressed, and its length.
+// messageHead is the size of the prefix of a gRPC message: the compressed flag and the length.
 const messageHead = 5
 
 // Reply answers the call with m, which is encoded before Reply returns.
@@ -20,8 +19,8 @@ func (s *Call) Reply(m proto.Message) {
 	s.ReplyBytes(func(dst []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(dst, m) })
 }
 
-// ReplyBytes answers the call with a message that encode appends. encode runs
-// with a lock of the connection held: it must not block, nor use the call.
+// ReplyBytes answers the call with a message that encode appends. encode runs with a lock of the
+// connection held: it must neither block nor use the call.
 func (s *Call) ReplyBytes(encode func(dst []byte) ([]byte, error)) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -29,7 +28,7 @@ func (s *Call) ReplyBytes(encode func(dst []byte) ([]byte, error)) {
 	s.c.answer(s, encode)
 }
 
-// answer sends a message and the end of a good call. mu is held.
+// answer sends a message and ends the call with status OK. The caller holds mu.
 func (c *conn) answer(call *Call, encode func(dst []byte) ([]byte, error)) {
 	if call.ended || call.last != nil {
 		return
@@ -41,9 +40,9 @@ func (c *conn) answer(call *Call, encode func(dst []byte) ([]byte, error)) {
 	c.end(call, nil)
 }
 
-// answerHandled answers a unary call whose handler ran on a goroutine. While
-// others run the writer gathers their answers; the last one writes by itself: where
-// calls come one by one, that spares a change of goroutine.
+// answerHandled answers a unary call whose handler ran on a goroutine. While other handlers run,
+// the writer collects their answers. The last handler writes its answer itself, which saves a
+// goroutine switch when calls come one at a time.
 func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,8 +62,8 @@ func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error)
 	}
 }
 
-// Fail answers the call with an error, or with one that says so when it is no
-// status.
+// Fail answers the call with the status of err. An error without a status is converted: a context
+// error to its code, any other to Unknown.
 func (s *Call) Fail(err error) {
 	c := s.c
 	c.mu.Lock()
@@ -73,8 +72,8 @@ func (s *Call) Fail(err error) {
 	c.end(s, statusOf(err))
 }
 
-// sendMessage appends a message that encode appends, headers before it where none
-// were sent. After an error nothing is appended. mu is held.
+// sendMessage appends a message that encode appends, preceded by the headers if they were not sent
+// yet. After an error nothing is appended. The caller holds mu.
 func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) error {
 	headersOut, enc, before := call.headersOut, c.enc, len(c.out.begin())
 	if !headersOut {
@@ -94,7 +93,7 @@ func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) 
 	return err
 }
 
-// sendPlain is sendMessage where the headers are out. mu is held.
+// sendPlain is sendMessage without compression, after the headers. The caller holds mu.
 func (c *conn) sendPlain(call *Call, encode func(dst []byte) ([]byte, error)) error {
 	var room [frameHead + messageHead]byte
 	b := c.out.begin()
@@ -123,7 +122,7 @@ func (c *conn) sendPlain(call *Call, encode func(dst []byte) ([]byte, error)) er
 	return nil
 }
 
-// tooLarge refuses to send a message of n bytes, in grpc-go's words.
+// tooLarge returns the error for a message of n bytes that exceeds the limit, with grpc-go's text.
 func (c *conn) tooLarge(call *Call, n int) error {
 	prefix := "grpc: "
 	if call.req.method.stream != nil {
@@ -132,7 +131,7 @@ func (c *conn) tooLarge(call *Call, n int) error {
 	return status.Errorf(codes.ResourceExhausted, "%strying to send message larger than max (%d vs. %d)", prefix, n, c.srv.o.MaxSendBytes)
 }
 
-// sendHeaders appends the headers of a good answer. mu is held.
+// sendHeaders appends the headers of a successful answer. The caller holds mu.
 func (c *conn) sendHeaders(call *Call) error {
 	call.headersOut = true
 	b := c.out.begin()
@@ -155,7 +154,7 @@ func (c *conn) sendHeaders(call *Call) error {
 	return c.closeBlock(b, at, size, call, 0)
 }
 
-// end ends the call with st, nil meaning OK, after what is queued. mu is held.
+// end ends the call with st after the queued data; a nil st means OK. The caller holds mu.
 func (c *conn) end(call *Call, st *status.Status) {
 	if call.ended || call.last != nil {
 		return
@@ -170,8 +169,8 @@ func (c *conn) end(call *Call, st *status.Status) {
 	c.sendTrailers(call, e)
 }
 
-// sendTrailers appends the end of the call's answer, with a reset where the client
-// has not finished. mu is held.
+// sendTrailers appends the trailers of the call, and a reset if the client has not finished
+// sending. The caller holds mu.
 func (c *conn) sendTrailers(call *Call, e *ending) {
 	if !call.headersOut && len(call.header) > 0 && c.sendHeaders(call) != nil {
 		return
@@ -207,7 +206,7 @@ func (c *conn) sendTrailers(call *Call, e *ending) {
 	c.remove(call)
 }
 
-// appendStatus appends the fields of a status that is not OK.
+// appendStatus appends the header fields of a status other than OK.
 func appendStatus(b []byte, size int, st *status.Status, trailer metadata.MD) ([]byte, int) {
 	b, size = appendField(b, size, "grpc-status", strconv.Itoa(int(st.Code())))
 	b, size = appendField(b, size, "grpc-message", escapeMessage(st.Message()))
@@ -218,12 +217,11 @@ func appendStatus(b []byte, size int, st *status.Status, trailer metadata.MD) ([
 	if err != nil {
 		return b, size
 	}
-	delete(trailer, detailsField) // the status' own come first
+	delete(trailer, detailsField) // the details of the status take precedence
 	return appendField(b, size, detailsField, encodeBinary(string(details)))
 }
 
-// appendMetadata appends what an application wants to say, but for the fields that
-// are gRPC's own.
+// appendMetadata appends the metadata of the application, except for the fields that gRPC reserves.
 func appendMetadata(b []byte, size int, md metadata.MD) ([]byte, int) {
 	for name, values := range md {
 		if isReserved(name) {
@@ -239,16 +237,15 @@ func appendMetadata(b []byte, size int, md metadata.MD) ([]byte, int) {
 	return b, size
 }
 
-// appendField appends a field and adds up the size of the block as HTTP/2 counts
-// it.
+// appendField appends a field and returns the new size of the block as HTTP/2 counts it.
 func appendField(b []byte, size int, name, value string) ([]byte, int) {
 	const overhead = 32
 	return appendLiteral(b, name, value), size + len(name) + len(value) + overhead
 }
 
-// closeBlock fills in the head of the frame at b[at:] and appends the rest of the
-// block as further frames where it is too long for one. A client that takes no
-// headers of that size gets a reset instead. mu is held.
+// closeBlock fills in the head of the frame at b[at:] and continues a block that is too long for
+// one frame in further frames. If the block exceeds the header list limit of the client, it resets
+// the call instead. The caller holds mu.
 func (c *conn) closeBlock(b []byte, at, size int, call *Call, flags http2.Flags) error {
 	if size > 0 && uint64(size) > c.send.headers {
 		c.out.end(b[:at])
@@ -276,7 +273,7 @@ func (c *conn) closeBlock(b []byte, at, size int, call *Call, flags http2.Flags)
 	return nil
 }
 
-// reset ends the call without an answer. mu is held.
+// reset resets the call without an answer. The caller holds mu.
 func (c *conn) reset(call *Call, code http2.ErrCode) {
 	c.out.end(appendReset(c.out.begin(), call.id, code))
 	c.remove(call)

@@ -9,12 +9,12 @@ import (
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// large answers with 1 MiB, each in an answer slot.
+// large gives answers of 1 MiB, each with an answer slot.
 type large struct {
 	service
 	made atomic.Int64
-	slot chan struct{} // told of each slot that a call has; may be nil
-	gate chan struct{} // what a call with a slot waits for; may be nil
+	slot chan struct{} // signaled when a call gets a slot; may be nil
+	gate chan struct{} // a call with a slot waits for it; may be nil
 }
 
 func (s *large) UnaryCall(ctx context.Context, _ *testpb.SimpleRequest) (*testpb.SimpleResponse, error) {
@@ -29,8 +29,9 @@ func (s *large) UnaryCall(ctx context.Context, _ *testpb.SimpleRequest) (*testpb
 	return &testpb.SimpleResponse{Payload: &testpb.Payload{Body: make([]byte, 1<<20)}}, nil
 }
 
-// TestAnswerSlots: 300 calls of a mebibyte each of a client that takes nothing have few answers
-// made, also if handlers are slow. Small ones still come, and when the client takes them all come.
+// TestAnswerSlots checks that few answers are built for a client that has 300 calls of 1 MiB each
+// and reads nothing, even if the handlers are slow. Small answers still arrive, and all arrive when
+// the client reads.
 func TestAnswerSlots(t *testing.T) {
 	const (
 		calls = 300
@@ -41,14 +42,14 @@ func TestAnswerSlots(t *testing.T) {
 	r := dialRaw(t, addr, true)
 	r.ok(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
 	unary := with(":path", "/grpc.testing.TestService/UnaryCall")
-	for id := uint32(1); id < 2*calls; id += 2 { // all are open before the first message is there
+	for id := uint32(1); id < 2*calls; id += 2 { // all are open before the first message arrives
 		r.headers(id, false, unary...)
 	}
 	for id := uint32(1); id < 2*calls; id += 2 {
 		r.ok(r.fr.WriteData(id, true, message5(0, nil)))
 	}
 	settle(r)
-	for range maxMaking { // all that may be made at once begin before one of them is
+	for range maxMaking { // the maximum starts before one of them finishes
 		<-svc.slot
 	}
 	close(svc.gate)
@@ -76,7 +77,7 @@ func TestAnswerSlots(t *testing.T) {
 	nothingHeld(t, srv)
 }
 
-// TestTurnsOfAll: when the answers of all clients wait, each connection has one more made.
+// TestTurnsOfAll checks that when answers wait for all clients, each connection gets one more.
 func TestTurnsOfAll(t *testing.T) {
 	svc := &large{}
 	srv, addr := start(t, Options{MaxQueuedBytes: 1 << 20}, svc)
@@ -88,7 +89,7 @@ func TestTurnsOfAll(t *testing.T) {
 		r.ok(r.fr.WriteData(1, true, message5(0, nil)))
 		for {
 			if f, ok := r.nextFrame().(*http2.HeadersFrame); ok && f.StreamID == 1 {
-				break // the answer is made
+				break // the answer is built
 			}
 		}
 		for id := uint32(3); id < 20; id += 2 {

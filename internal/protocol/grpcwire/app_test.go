@@ -35,7 +35,7 @@ func dialUntilRefused(t *testing.T, addr string) net.Conn {
 	return &net.TCPConn{}
 }
 
-// stubborn takes calls and answers when it is told to.
+// stubborn accepts calls and answers them only when told to.
 type stubborn struct {
 	mu    sync.Mutex
 	calls []*Call
@@ -51,7 +51,7 @@ func (*stubborn) Admit(*Call) error { return nil }
 func (a *stubborn) Flush()          {}
 func (a *stubborn) Closed()         {}
 
-// answer answers all that was taken.
+// answer answers all accepted calls.
 func (a *stubborn) answer() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,7 +61,7 @@ func (a *stubborn) answer() {
 	a.calls = nil
 }
 
-// answerNext answers call 7, once it is there.
+// answerNext answers call 7 once it has arrived.
 func (a *stubborn) answerNext(r *raw, t *testing.T) {
 	done := make(chan struct{})
 	defer close(done)
@@ -80,10 +80,10 @@ func (a *stubborn) answerNext(r *raw, t *testing.T) {
 	}
 }
 
-// echoApp answers UnaryCall in the way that the request's user name asks for.
+// echoApp answers UnaryCall in the way that the request's user name selects.
 type echoApp struct {
 	t       testing.TB
-	later   []func() // answers that wait for Flush
+	later   []func() // answers delayed until Flush
 	flushes int
 	closed  chan struct{}
 }
@@ -115,14 +115,14 @@ func (a *echoApp) Unary(c *Call, in []byte) bool {
 		c.ReplyBytes(func(dst []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(dst, out) })
 	case "fail":
 		c.Fail(errors.New("plain"))
-		c.Reply(out) // too late
+		c.Reply(out) // ignored: the call is over
 	case "twice":
 		c.Reply(out)
 		c.Reply(out)
 		c.Fail(errors.New("too late"))
 	case "headers":
-		c.SetHeader(metadata.Pairs("h", "1"))  //nolint:errcheck // the test looks
-		c.SetTrailer(metadata.Pairs("t", "2")) //nolint:errcheck // the test looks
+		c.SetHeader(metadata.Pairs("h", "1"))  //nolint:errcheck // the test checks the result
+		c.SetTrailer(metadata.Pairs("t", "2")) //nolint:errcheck // the test checks the result
 		c.Reply(out)
 	case "deadline":
 		_, ok := c.Deadline()
@@ -194,8 +194,7 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// gatherer answers StreamingOutputCall with messages that it gathers, and notes what was written
-// meanwhile.
+// gatherer answers StreamingOutputCall with gathered messages, and notes concurrent writes.
 type gatherer struct {
 	service
 	writes *atomic.Int32
@@ -204,7 +203,7 @@ type gatherer struct {
 
 func (g *gatherer) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, out grpc.ServerStreamingServer[testpb.StreamingOutputCallResponse]) error {
 	return Gather(out.Context(), func() error {
-		synctest.Wait() // all before is written
+		synctest.Wait() // everything earlier is written
 		before := g.writes.Load()
 		for range 3 {
 			if err := out.Send(&testpb.StreamingOutputCallResponse{}); err != nil {
@@ -223,7 +222,7 @@ func (g *gatherer) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, ou
 	})
 }
 
-// manyWrites counts what is written to a connection.
+// manyWrites counts the writes to a connection.
 type manyWrites struct {
 	net.Conn
 	n atomic.Int32
@@ -234,8 +233,8 @@ func (w *manyWrites) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// TestGather has messages leave together, also to a client that reads slowly: a sender that waits
-// for room in between has its messages written first.
+// TestGather checks that gathered messages leave together, also to a slow client: when a sender has
+// to wait for room, its earlier messages are written first.
 func TestGather(t *testing.T) { synctest.Test(t, testGather) }
 
 func testGather(t *testing.T) {

@@ -35,7 +35,7 @@ func (echoing) Admit(*Call) error { return nil }
 func (echoing) Flush()            {}
 func (echoing) Closed()           {}
 
-// cpu is the time that the process has used, in microseconds.
+// cpu returns the CPU time that the process has used, in microseconds.
 func cpu(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -44,8 +44,8 @@ func cpu(b *testing.B) float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec)*1e6 + float64(u.Utime.Usec+u.Stime.Usec)
 }
 
-// servers are what is compared. The handler of "handlers" runs on a goroutine,
-// that of "reader" on the connection's reader.
+// servers are the compared servers. The handler of "handlers" runs on a goroutine, that of "reader"
+// on the connection's reader.
 var servers = []struct {
 	name  string
 	start func(b *testing.B) (addr string)
@@ -58,8 +58,8 @@ var servers = []struct {
 	}},
 }
 
-// BenchmarkEcho is what callers with grpc-go's client see. The client is in the
-// same process: cpu-µs/op is that of both sides.
+// BenchmarkEcho measures echo calls of grpc-go's client. The client is in the same process:
+// cpu-µs/op covers both sides.
 func BenchmarkEcho(b *testing.B) {
 	for _, load := range []struct{ conns, callers int }{{1, 1}, {1, 16}, {1, 64}, {16, 16}, {16, 64}} {
 		for _, s := range servers {
@@ -75,8 +75,8 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkServer is what a server costs: the client writes calls that it has
-// encoded before, depth at a time, and only counts the answers.
+// BenchmarkServer measures the server alone: the client writes calls that were encoded in advance,
+// depth at a time, and only counts the answers.
 func BenchmarkServer(b *testing.B) {
 	for _, depth := range []int{1, 16, 64} {
 		for _, s := range servers {
@@ -87,10 +87,10 @@ func BenchmarkServer(b *testing.B) {
 
 func pipeline(b *testing.B, addr string, depth int) {
 	r := dialRaw(b, addr, true)
-	r.nc.SetDeadline(time.Time{}) //nolint:errcheck // a socket of ours
+	r.nc.SetDeadline(time.Time{}) //nolint:errcheck // a local socket
 	fields := with(":path", "/grpc.testing.TestService/UnaryCall", "user-agent", "bench")
 	r.block(fields...)
-	first, block := bytes.Clone(r.buf.Bytes()), r.block(fields...) // the second time it points into the table
+	first, block := bytes.Clone(r.buf.Bytes()), r.block(fields...) // the second uses the table
 	message := message5(0, encode(b, &testpb.SimpleRequest{Payload: &testpb.Payload{Body: pattern(100)}}))
 	b.ResetTimer()
 	before := cpu(b)
@@ -117,7 +117,7 @@ func pipeline(b *testing.B, addr string, depth int) {
 	b.ReportMetric((cpu(b)-before)/float64(b.N), "cpu-µs/op")
 }
 
-// ends reads until n calls have ended. It returns what was read beyond.
+// ends reads until n calls have ended. It returns the bytes read after that.
 func (r *raw) ends(in, buf []byte, n int) []byte {
 	start := in[:0]
 	for {

@@ -8,16 +8,15 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// u32 is the payload of the frames that hold one number.
+// u32 returns the payload of a frame that holds one number.
 func u32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
 func setting(id http2.SettingID, n uint32) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(id)), u32(n)...)
 }
 
-// breaches are what clients may not do, and what comes of it. Call 1 is open and
-// waits, its client not done; what is said of it is the outcome, or what is said
-// of the connection.
+// breaches are protocol errors of clients, with their outcome. Call 1 is open and its client has
+// not finished. The outcome is that of call 1, or else that of the connection.
 var breaches = []struct {
 	name string
 	do   func(r *raw)
@@ -111,7 +110,7 @@ var breaches = []struct {
 	{"a stream's window too large", func(r *raw) { r.ok(r.fr.WriteRawFrame(http2.FrameWindowUpdate, 0, 1, u32(1<<31-1))) }, "reset FLOW_CONTROL_ERROR"},
 	{"more data than a stream's window", func(r *raw) {
 		r.ok(r.fr.WriteData(1, false, []byte{0, 0, 0x3f, 0xff, 0xff}))
-		for range 5 { // the message is not whole, its data goes through: then messages that no handler takes
+		for range 5 { // an incomplete message, then messages that no handler takes
 			r.ok(r.fr.WriteData(1, false, make([]byte, 0)))
 		}
 		r.headers(3, false, with(":path", "/grpc.testing.TestService/StreamingInputCall", "do", "hold")...)
@@ -135,11 +134,11 @@ var breaches = []struct {
 			b = appendFrame(b, http2.FrameHeaders, http2.FlagHeadersEndHeaders, id, block...)
 			b = appendReset(b, id, http2.ErrCodeCancel)
 		}
-		go r.nc.Write(b) //nolint:errcheck // the server closes before all is written
+		go r.nc.Write(b) //nolint:errcheck // the server closes before everything is written
 	}, "goaway ENHANCE_YOUR_CALM, closed"},
 }
 
-// flood sends the same useless frame many times. The server closes before all is written.
+// flood sends the same useless frame many times. The server closes before everything is written.
 func flood(r *raw, kind http2.FrameType, flags http2.Flags, id uint32, payload []byte) {
 	var b []byte
 	for range 3 * calmBurst {
@@ -148,8 +147,7 @@ func flood(r *raw, kind http2.FrameType, flags http2.Flags, id uint32, payload [
 	go r.nc.Write(b) //nolint:errcheck // see above
 }
 
-// TestBreaches is what h2spec asks of a server, and the floods that HTTP/2 is
-// known for.
+// TestBreaches covers the cases of h2spec and the well-known HTTP/2 floods.
 func TestBreaches(t *testing.T) {
 	svc := &service{release: make(chan struct{})}
 	t.Cleanup(func() { close(svc.release) })
@@ -170,7 +168,7 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
-// TestTolerated is what clients may do though it is useless.
+// TestTolerated covers frames that are useless but allowed.
 func TestTolerated(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	r := dialRaw(t, addr, true)
@@ -190,7 +188,7 @@ func TestTolerated(t *testing.T) {
 	if got := r.transcript(1); got != "{:status=200}, 5 bytes, {grpc-status=0}" {
 		t.Error(got)
 	}
-	r.ok(r.fr.WriteWindowUpdate(1, 5)) // of a call that is over
+	r.ok(r.fr.WriteWindowUpdate(1, 5)) // for a finished call
 	r.ok(r.fr.WriteRSTStream(1, http2.ErrCodeNo))
 	r.ok(r.fr.WriteData(1, true, []byte{1}))
 	r.headers(3, false, with()...)
@@ -200,7 +198,7 @@ func TestTolerated(t *testing.T) {
 	}
 }
 
-// TestPreface is what a connection may not start with.
+// TestPreface covers invalid starts of a connection.
 func TestPreface(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	for name, c := range map[string]struct {

@@ -9,64 +9,64 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Call is one call of a client. Applications answer with it calls that they took
-// in [Conn.Unary]; any goroutine may use it.
+// Call is one call of a client. The application uses it to answer calls that it accepted in
+// [Conn.Unary]. Any goroutine may use it.
 //
 // It implements grpc.ServerTransportStream.
 type Call struct {
 	c        *conn
 	id       uint32
 	req      *request
-	deadline time.Time // zero: none
+	deadline time.Time // zero: no deadline
 
-	in assembly // the reader's
+	in assembly // used by the reader only
 
-	// The rest is guarded by c.mu.
-	clientDone bool // the client sends nothing more
-	ended      bool // trailers or a reset are out: the call is not in c.calls any more
-	handled    bool // counts in c.busy
+	// c.mu guards the fields below.
+	clientDone bool // the client sends nothing further
+	ended      bool // trailers or a reset were sent, and the call is no longer in c.calls
+	handled    bool // the call counts in c.busy
 	headersOut bool
-	window     int64 // for what we send; may be negative
+	window     int64 // send window; may be negative
 	queue      []byte
-	last       *ending // trailers that wait for the queue to be sent
+	last       *ending // trailers to send after the queue
 
-	spent    int64 // bytes received and not given back to the client's window
+	spent    int64 // bytes received and not returned to the client's window
 	held     int64 // bytes of inbox
-	part     int64 // bytes counted for the message that is not whole
+	part     int64 // bytes counted for the incomplete message
 	inbox    []message
-	inErr    error         // comes after inbox
-	arrived  chan struct{} // 1 slot: inbox or inErr changed; nil: this is no stream
-	room     chan struct{} // 1 slot: SendMsg may look again; nil: none waited yet
-	crowding bool          // is in c.send.crowd
+	inErr    error         // returned after inbox is empty
+	arrived  chan struct{} // capacity 1: inbox or inErr changed; nil for unary calls
+	room     chan struct{} // capacity 1: SendMsg may check again; nil until it has waited once
+	crowding bool          // the call is in c.send.crowd
 
-	begun  bool        // a message of a stream has begun and is not whole
-	stale  bool        // what is missing of a message was missing at the last look for stalls, too
-	unsent int         // bytes of queue at that look, 0: the call was not over
-	slot   *answerSlot // nil: none was asked for
+	begun  bool        // a message of a stream has begun and is incomplete
+	stale  bool        // the message was already incomplete at the last check for stalls
+	unsent int         // length of queue at the last check for stalls; 0: the call was not over
+	slot   *answerSlot // nil: none was requested
 
-	ctx     context.Context // nil before it was asked for
+	ctx     context.Context // nil until it is requested
 	cancel  context.CancelFunc
 	header  metadata.MD
 	trailer metadata.MD
 	sendAs  string // grpc-encoding of the answer
 }
 
-// ending is how a call ends.
+// ending is the final status of a call.
 type ending struct {
 	st *status.Status // nil: OK
 }
 
-// Method is the path of the called method, "/package.Service/Method".
+// Method returns the path of the called method, "/package.Service/Method".
 func (s *Call) Method() string { return s.req.path }
 
-// Metadata is what the client sent. Other calls may share it: it is not changed.
+// Metadata returns the client's metadata. Other calls may share it: it must not be changed.
 func (s *Call) Metadata() metadata.MD { return s.req.md }
 
-// Deadline is when the client stops waiting.
+// Deadline returns the time at which the client stops waiting, if there is one.
 func (s *Call) Deadline() (deadline time.Time, ok bool) { return s.deadline, !s.deadline.IsZero() }
 
-// Context is the call's context, with all that handlers of grpc-go find in theirs.
-// It ends with the call.
+// Context returns the context of the call, with everything that grpc-go provides to its handlers.
+// It is canceled when the call ends.
 func (s *Call) Context() context.Context {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Call) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// endedErr is what a handler gets that goes on after the end of its call. mu is held.
+// endedErr returns the error for a handler that uses its call after the end. The caller holds mu.
 func (s *Call) endedErr() error {
 	if s.ctx != nil && s.ctx.Err() != nil {
 		return contextErr(s.ctx.Err())
@@ -137,7 +137,7 @@ func (s *Call) endedErr() error {
 	return contextErr(context.Canceled)
 }
 
-// remove takes a call that has ended out of the connection. mu is held.
+// remove removes an ended call from the connection. The caller holds mu.
 func (c *conn) remove(call *Call) {
 	if call.ended {
 		return
@@ -167,13 +167,13 @@ func (c *conn) remove(call *Call) {
 	}
 }
 
-// begin counts the call as one that is handled. mu is held.
+// begin counts the call as being handled. The caller holds mu.
 func (s *Call) begin() {
 	s.handled = true
 	s.c.busy++
 }
 
-// release counts it out. mu is held.
+// release undoes begin. The caller holds mu.
 func (s *Call) release() {
 	if s.handled {
 		s.handled = false
@@ -181,7 +181,7 @@ func (s *Call) release() {
 	}
 }
 
-// leave has the reader end the connection.
+// leave makes the reader end the connection.
 func (c *conn) leave() {
 	c.quit.Store(true)
 	c.in.Kick()

@@ -2,11 +2,11 @@ package grpcwire
 
 import "golang.org/x/net/http2"
 
-// mostClosed is how many calls that have ended are remembered. What a client sends on an older one
-// is treated as on a stream that it never opened.
+// mostClosed is how many ended calls are remembered. Frames for an older one are treated like
+// frames for a stream that was never opened.
 const mostClosed = 64
 
-// closedCalls remembers how the last calls ended. conn.mu guards it.
+// closedCalls remembers how the most recent calls ended. conn.mu guards it.
 type closedCalls struct {
 	last [mostClosed]closedCall
 	next int
@@ -14,8 +14,8 @@ type closedCalls struct {
 
 type closedCall struct {
 	id uint32
-	// early: the server was the first to end the call. Frames of the client may still be on their
-	// way, and are no breach.
+	// early reports that the server ended the call first. Frames of the client may still be in
+	// flight and are no protocol error.
 	early bool
 }
 
@@ -24,7 +24,7 @@ func (cs *closedCalls) add(id uint32, early bool) {
 	cs.next = (cs.next + 1) % mostClosed
 }
 
-// giveUp notes that the client has ended a call, too: nothing of it is on its way any more.
+// giveUp notes that the client has ended the call as well: no further frame of it is in flight.
 func (cs *closedCalls) giveUp(id uint32) {
 	for i := range cs.last {
 		if cs.last[i].id == id {
@@ -42,8 +42,9 @@ func (cs *closedCalls) find(id uint32) (call closedCall, known bool) {
 	return closedCall{}, false
 }
 
-// lateFrame takes a frame for a call that is not open. Each frame that the server has sent excuses
-// one: it may have crossed it. Others are taken from a budget. mu is held.
+// lateFrame accepts a frame for a call that is not open. Each frame that the server has sent
+// excuses one, since the two may have crossed. Further frames are taken from a rate limit. The
+// caller holds mu.
 func (c *conn) lateFrame() error {
 	if c.late < c.sentAll {
 		c.late++
@@ -55,7 +56,7 @@ func (c *conn) lateFrame() error {
 	return nil
 }
 
-// lateData takes data for a call that is not open.
+// lateData handles data for a call that is not open.
 func (c *conn) lateData(id uint32) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +66,8 @@ func (c *conn) lateData(id uint32) error {
 	return c.lateFrame()
 }
 
-// lateHeaders takes headers for a stream that is not above all others and not open. Only trailers
-// that crossed the server's end of the call are no breach.
+// lateHeaders handles headers for a call that is not open and whose stream ID is not new. They are
+// a protocol error unless they are trailers that crossed the server's end of the call.
 func (c *conn) lateHeaders(id uint32, last bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

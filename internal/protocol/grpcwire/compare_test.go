@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// outcome is all that a client sees of the end of a call.
+// outcome describes everything that a client sees of the end of a call.
 func outcome(err error, header, trailer metadata.MD) string {
 	st := status.Convert(err)
 	out := fmt.Sprintf("%v %q details %v", st.Code(), st.Message(), st.Details())
@@ -32,7 +32,7 @@ func outcome(err error, header, trailer metadata.MD) string {
 	return out
 }
 
-// comparisons are calls whose outcome must be that of grpc-go's server.
+// comparisons are calls that must have the same outcome as with grpc-go's server.
 var comparisons = []struct {
 	name string
 	call func(ctx context.Context, c testpb.TestServiceClient, o ...grpc.CallOption) (string, error)
@@ -89,7 +89,7 @@ var comparisons = []struct {
 		ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(ctx, "do", "wait"), 50*time.Millisecond)
 		defer cancel()
 		_, err := c.EmptyCall(ctx, &testpb.Empty{})
-		return "", status.Error(status.Code(err), "") // client or server may be first
+		return "", status.Error(status.Code(err), "") // either client or server may be first
 	}},
 	{"too large for the server", func(ctx context.Context, c testpb.TestServiceClient, o ...grpc.CallOption) (string, error) {
 		_, err := c.UnaryCall(ctx, &testpb.SimpleRequest{Payload: &testpb.Payload{Body: pattern(5 << 20)}}, o...)
@@ -143,7 +143,7 @@ var comparisons = []struct {
 	}},
 }
 
-// drainStream counts messages to the end.
+// drainStream counts messages until the end.
 func drainStream[T any](recv func() (T, error)) (string, error) {
 	for n := 0; ; n++ {
 		if _, err := recv(); err == io.EOF {
@@ -164,11 +164,11 @@ func echoes(ctx context.Context, c testpb.TestServiceClient, o ...grpc.CallOptio
 			return "", err
 		}
 	}
-	s.CloseSend() //nolint:errcheck // Recv tells
+	s.CloseSend() //nolint:errcheck // Recv returns the error
 	return drainStream(s.Recv)
 }
 
-// TestAsGRPCGo compares what a client sees with grpc-go's server.
+// TestAsGRPCGo compares the outcomes of calls with those of grpc-go's server.
 func TestAsGRPCGo(t *testing.T) {
 	_, ours := start(t, Options{MaxSendBytes: 1 << 20}, &service{})
 	servers := []testpb.TestServiceClient{dial(t, ours), dial(t, startGo(t, &service{}, grpc.MaxSendMsgSize(1<<20)))}
@@ -187,7 +187,7 @@ func TestAsGRPCGo(t *testing.T) {
 	}
 }
 
-// TestUnknownService is a path of which grpc-go's client knows nothing.
+// TestUnknownService calls a path that grpc-go's client does not know.
 func TestUnknownService(t *testing.T) {
 	_, ours := start(t, Options{}, &service{})
 	for _, path := range []string{"/no.Service/Method", "/grpc.testing.TestService/None", "/", "//", "/a", "/grpc.testing.TestService/"} {

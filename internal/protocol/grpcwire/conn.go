@@ -15,8 +15,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// conn is one client connection. Its fields belong to the reader goroutine
-// (Serve) unless they say otherwise.
+// conn is one client connection. Its fields belong to the reader goroutine (Serve) unless stated
+// otherwise.
 type conn struct {
 	protocol.Life
 	srv *Server
@@ -27,39 +27,39 @@ type conn struct {
 	in      protocol.Input
 	headers headerReader
 	pings   pingPolicy
-	calm    *rate.Limiter // frames that cost the client nothing
-	resets  *rate.Limiter // calls that the client gave up
+	calm    *rate.Limiter // limits frames that cost the client nothing
+	resets  *rate.Limiter // limits calls that the client resets
 
-	app    Conn               // nil: none
-	base   context.Context    // of every call
-	cancel context.CancelFunc // of base
+	app    Conn               // nil if there is none
+	base   context.Context    // parent of the contexts of all calls
+	cancel context.CancelFunc // cancels base
 
-	prefaced bool   // the client's preface is read
-	settled  bool   // its first settings, too
+	prefaced bool   // the client's preface was read
+	settled  bool   // so were its first settings
 	over     bool   // nothing more is read
-	lastID   uint32 // highest call that the client opened; set with mu held
-	frames   uint64 // read
-	received uint32 // bytes of data not yet given back to the connection's window
+	lastID   uint32 // highest stream ID that the client opened; set with mu held
+	frames   uint64 // frames read
+	received uint32 // bytes of data not yet returned to the connection's window
 
-	known    atomic.Bool    // the client has shown a login, or needs none; it stays so
+	known    atomic.Bool    // the client has logged in or need not; never reset
 	held     atomic.Int64   // bytes of requests
-	greeted  atomic.Bool    // settled, for the timer of the handshake
+	greeted  atomic.Bool    // like settled, for the timer of the handshake
 	draining atomic.Bool    // set by Drain
-	quit     atomic.Bool    // the reader leaves: nothing is left to do
-	handlers sync.WaitGroup // goroutines that run handlers; the reader adds
-	work     chan func()    // for those that wait; the reader sends and closes
-	idle     atomic.Int32   // of them
+	quit     atomic.Bool    // the reader must exit
+	handlers sync.WaitGroup // goroutines that run handlers; only the reader adds
+	work     chan func()    // for idle goroutines; the reader sends and closes
+	idle     atomic.Int32   // number of idle goroutines
 
 	mu      sync.Mutex
 	out     output           // guarded by mu
 	enc     headerEncoder    // guarded by mu
 	calls   map[uint32]*Call // guarded by mu: open calls
-	busy    int              // guarded by mu: calls that are being handled, open or reset
+	busy    int              // guarded by mu: calls being handled, open or reset
 	running int              // guarded by mu: unary calls whose handlers run on goroutines
 	send    sendState        // guarded by mu
-	sent    int              // guarded by mu: frames of data and headers for which the client has not pinged, at most mostSent
-	sentAll uint64           // guarded by mu: frames of data and headers
-	late    uint64           // guarded by mu: frames that came for calls that were over, at most sentAll
+	sent    int              // guarded by mu: frames that allow the client a ping, at most mostSent
+	sentAll uint64           // guarded by mu: data and header frames sent
+	late    uint64           // guarded by mu: frames for calls that were over, at most sentAll
 	closed  closedCalls      // guarded by mu
 	slots   answerSlots      // guarded by mu
 	stall   stall            // guarded by mu
@@ -101,9 +101,8 @@ func (c *conn) Serve() {
 	c.finish()
 }
 
-// welcome makes what the application and the handlers know of the connection.
-// The client has shown by then that it speaks HTTP/2, and over TLS the handshake
-// is through.
+// welcome creates the application's and the handlers' view of the connection. By then the client
+// has sent the HTTP/2 preface, and a TLS handshake is complete.
 func (c *conn) welcome() {
 	p := &peer.Peer{Addr: c.nc.RemoteAddr(), LocalAddr: c.nc.LocalAddr()}
 	if state, ok := protocol.StateOf(c.nc); ok {
@@ -120,9 +119,8 @@ func (c *conn) welcome() {
 	c.base = ctx
 }
 
-// finish ends what runs for the client, lets the writer write what is left, and
-// closes the socket. Handlers that do not look at their context hold up only the
-// return.
+// finish ends the client's calls, lets the writer write what is left, and closes the socket.
+// Handlers that ignore their context delay only the return of finish.
 func (c *conn) finish() {
 	c.stopTimers()
 	c.in.Release()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// hello sends what every connection starts with.
+// hello sends the settings and the window update that open every connection.
 func (c *conn) hello() {
 	o := &c.srv.o
 	var settings []byte
@@ -28,7 +28,7 @@ func (c *conn) hello() {
 	c.out.end(b)
 }
 
-// settingsFrame takes the client's settings.
+// settingsFrame handles the client's settings.
 func (c *conn) settingsFrame(f frame) error {
 	const size = 6
 	ack := f.flags.Has(http2.FlagSettingsAck)
@@ -57,7 +57,7 @@ func (c *conn) settingsFrame(f frame) error {
 	return nil
 }
 
-// setting takes one setting. mu is held.
+// setting applies one setting. The caller holds mu.
 func (c *conn) setting(s http2.Setting) error {
 	switch s.ID {
 	case http2.SettingHeaderTableSize:
@@ -83,8 +83,8 @@ func (c *conn) setting(s http2.Setting) error {
 	return nil
 }
 
-// widenAll changes the windows of all open calls: once for a frame, in which a setting may appear
-// thousands of times. mu is held.
+// widenAll changes the send windows of all open calls. It is called once per frame, since a setting
+// may appear thousands of times in it. The caller holds mu.
 func (c *conn) widenAll(delta int64) error {
 	if delta == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (c *conn) widenAll(delta int64) error {
 	return nil
 }
 
-// windowFrame widens a window for what we send.
+// windowFrame handles a window update, which widens a send window.
 func (c *conn) windowFrame(f frame) error {
 	if len(f.payload) != 4 {
 		return connFault(http2.ErrCodeFrameSize, "a window update of %d bytes", len(f.payload))
@@ -124,7 +124,7 @@ func (c *conn) windowFrame(f frame) error {
 	return nil
 }
 
-// resetFrame ends a call that the client gave up.
+// resetFrame ends a call that the client has reset.
 func (c *conn) resetFrame(f frame) error {
 	switch {
 	case len(f.payload) != 4:
@@ -156,8 +156,8 @@ func priorityFrame(f frame) error {
 	return nil
 }
 
-// goAwayFrame takes the client's word that it opens no further calls. It closes
-// the connection itself.
+// goAwayFrame checks a GOAWAY frame. Nothing follows from it: the client itself closes the
+// connection.
 func goAwayFrame(f frame) error {
 	const least = 8
 	switch {
@@ -169,28 +169,29 @@ func goAwayFrame(f frame) error {
 	return nil
 }
 
-// pingPolicy remembers how often the client asks whether we are there.
+// pingPolicy tracks how often the client pings.
 type pingPolicy struct {
 	last    time.Time
 	strikes int
 }
 
-// mostSent bounds how many pings a client may send for what it has received.
+// mostSent is how many pings a client may have outstanding for frames that it has received.
 const mostSent = 1000
 
-// noteSent remembers a frame of data or headers. Clients measure the connection with them: some
-// send a ping whenever data comes. mu is held.
+// noteSent counts a data or header frame. Some clients send a ping whenever data comes, to measure
+// the connection. The caller holds mu.
 func (c *conn) noteSent() {
 	c.out.answers = true
 	c.sent = min(c.sent+1, mostSent)
 	c.sentAll++
 }
 
-// quietPing is how often a client without calls may ping, where it may not at all.
+// quietPing is the least interval between pings of a client that has no open calls and no
+// permission to ping without them.
 const quietPing = 2 * time.Hour
 
-// pingFrame answers a ping. Clients that ping too often have their connection
-// ended: the rules are grpc-go's, which clients know.
+// pingFrame answers a ping. The connection of a client that pings too often is ended by the rules
+// of grpc-go, which clients know.
 func (c *conn) pingFrame(f frame) error {
 	const size = 8
 	switch {

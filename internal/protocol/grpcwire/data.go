@@ -11,24 +11,24 @@ import (
 
 // message is one message as the client sent it.
 type message struct {
-	compressed byte // its first byte: 0 no, 1 yes
+	compressed byte // the first byte of the message: 0 no, 1 yes
 	b          []byte
 }
 
-// weight is what a message counts while it waits for its handler.
+// weight returns how many bytes a message counts while it waits for its handler.
 func (m message) weight() int64 { return max(int64(messageHead+len(m.b)), minHeld) }
 
-// assembly puts the messages of one call together from its data.
+// assembly assembles the messages of one call from its data frames.
 type assembly struct {
 	head   [messageHead]byte
-	have   int    // bytes of head
-	body   []byte // of the message that is not whole yet
-	held   bool   // body, or a part of it, counts for what clients have us keep
-	closed bool   // what comes is of no interest: one message was enough, or was wrong
+	have   int    // bytes present in head
+	body   []byte // of the incomplete message
+	held   bool   // body, or a part of it, counts toward the held bytes
+	closed bool   // further data is ignored: the one message has arrived, or the data was invalid
 }
 
-// next returns the first message of p and what follows it. ok is false when there
-// is none yet; p is then kept. The message may alias p.
+// next returns the first message of p and the data after it. If the message is incomplete, ok is
+// false and next keeps p. The message may alias p.
 func (a *assembly) next(p []byte, most int) (m message, rest []byte, ok bool, err error) {
 	if a.have < messageHead {
 		n := copy(a.head[a.have:], p)
@@ -58,10 +58,10 @@ func (a *assembly) next(p []byte, most int) (m message, rest []byte, ok bool, er
 	return m, p[need:], true, nil
 }
 
-// partial reports whether a message has begun and is not whole.
+// partial reports whether a message has begun and is incomplete.
 func (a *assembly) partial() bool { return a.have > 0 }
 
-// dataFrame handles a frame of messages.
+// dataFrame handles a data frame.
 func (c *conn) dataFrame(f frame) error {
 	if f.call == 0 || f.call > c.lastID {
 		return connFault(http2.ErrCodeProtocol, "data of no open stream")
@@ -98,7 +98,7 @@ func (c *conn) dataFrame(f frame) error {
 	return nil
 }
 
-// giveWindow gives back to the client what was received. mu is held.
+// giveWindow returns received bytes to the client's connection window. The caller holds mu.
 func (c *conn) giveWindow() {
 	if c.received < c.srv.o.ConnWindow/2 {
 		return
@@ -107,9 +107,9 @@ func (c *conn) giveWindow() {
 	c.received = 0
 }
 
-// giveWindow gives back what was received and does not wait for the handler. What
-// belongs to a message that is not whole counts as taken: a message may be larger
-// than the window. mu is held.
+// giveWindow returns received bytes to the client's window for the call, except for messages that
+// wait for the handler. Parts of an incomplete message are returned, since a message may be larger
+// than the window. The caller holds mu.
 func (s *Call) giveWindow() {
 	n := s.spent - s.held
 	if s.ended || s.clientDone || n < int64(s.c.srv.o.StreamWindow)/2 {
@@ -119,7 +119,7 @@ func (s *Call) giveWindow() {
 	s.spent = s.held
 }
 
-// take gives the call data of the client; last tells that nothing follows.
+// take hands data of the client to the call. last means that no data follows.
 func (c *conn) take(call *Call, p []byte, last bool) {
 	if last {
 		c.mu.Lock()
@@ -160,7 +160,7 @@ func (c *conn) take(call *Call, p []byte, last bool) {
 // deliver hands on a message, which may alias the read buffer.
 func (c *conn) deliver(call *Call, m message) {
 	if call.req.method.unary != nil {
-		call.in.closed = true // one is all that a unary method gets
+		call.in.closed = true // a unary method receives only one message
 		c.unary(call, m)
 		return
 	}
@@ -181,20 +181,20 @@ func (c *conn) deliver(call *Call, m message) {
 	call.tellArrived()
 }
 
-// deliverErr ends what the handler gets.
+// deliverErr ends the input of the handler with err.
 func (c *conn) deliverErr(call *Call, err error) {
 	call.in.closed = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if call.req.method.unary != nil {
-		c.end(call, status.Convert(err)) // the handler was to get a message
+		c.end(call, status.Convert(err)) // the handler never received its message
 		return
 	}
 	call.inErr, call.begun = err, false
 	call.tellArrived()
 }
 
-// tellArrived wakes RecvMsg. mu is held.
+// tellArrived wakes RecvMsg. The caller holds mu.
 func (s *Call) tellArrived() {
 	select {
 	case s.arrived <- struct{}{}:

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// goawayStage is how far the connection is on its way to a polite end.
+// goawayStage is the progress of a graceful shutdown of the connection.
 type goawayStage uint8
 
 const (
 	goawayNone  goawayStage = iota
-	goawayHeads             // the client was told to open no further calls; those on their way are taken
-	goawayFinal             // it was told which is the last one taken
+	goawayHeads             // the client was told to open no calls; calls in flight are accepted
+	goawayFinal             // the client was told the last accepted call
 )
 
-// drainPing tells by its answer that the client has seen the first farewell.
+// drainPing is the payload of a ping whose answer shows that the client has seen the first GOAWAY.
 var drainPing = [8]byte{'d', 'r', 'a', 'i', 'n'}
 
 // Drain implements protocol.Session.
@@ -24,7 +24,7 @@ func (c *conn) Drain() {
 	c.in.Kick()
 }
 
-// drain does what Drain asks for, on the reader's goroutine. false: the
+// drain starts the shutdown that Drain requests, on the reader's goroutine. It returns false if the
 // connection is over.
 func (c *conn) drain() bool {
 	c.draining.Store(false)
@@ -39,7 +39,7 @@ func (c *conn) drain() bool {
 	c.goaway = goawayHeads
 	b := appendGoAway(c.out.begin(), mostWindow, http2.ErrCodeNo, "")
 	c.out.end(appendFrame(b, http2.FramePing, 0, 0, drainPing[:]...))
-	time.AfterFunc(drainPingWait, func() { // a client that answers no pings
+	time.AfterFunc(drainPingWait, func() { // for a client that answers no pings
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.finalGoAway()
@@ -47,16 +47,16 @@ func (c *conn) drain() bool {
 	return true
 }
 
-// drainAnswered goes on when the client has seen the first farewell: no call was
-// on its way that we have not seen.
+// drainAnswered sends the final GOAWAY when the client has seen the first one: every call that the
+// client opened before that has arrived.
 func (c *conn) drainAnswered() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.finalGoAway()
 }
 
-// finalGoAway tells which call is the last. The connection ends with the last of
-// those that are open. mu is held.
+// finalGoAway tells the client which call is the last. The connection ends when no call is open.
+// The caller holds mu.
 func (c *conn) finalGoAway() {
 	if c.goaway != goawayHeads {
 		return
@@ -69,8 +69,8 @@ func (c *conn) finalGoAway() {
 }
 
 // Abandon implements protocol.Abandoner: the open calls end with Options.Abandoned, and no frame
-// follows. A call of which a part of a message is sent ends with the connection. So do all when
-// there are answers to be written: they cannot be taken back, since headers build on those before.
+// follows. A call that is sent in part ends with the connection. If answers are still unwritten,
+// all calls do: these answers cannot be taken back, since later headers build on the earlier ones.
 func (c *conn) Abandon() {
 	if !c.greeted.Load() {
 		c.Kill()
@@ -93,7 +93,7 @@ func (c *conn) Abandon() {
 	c.leave()
 }
 
-// sayGoAway tells the client why its connection ends now.
+// sayGoAway tells the client why its connection ends.
 func (c *conn) sayGoAway(code http2.ErrCode, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// counting tells how far a stream's handler has come.
+// counting counts the messages that a stream's handler has sent.
 type counting struct {
 	service
 	sent chan int
@@ -26,8 +26,8 @@ func (s *counting) StreamingOutputCall(in *testpb.StreamingOutputCallRequest, ou
 	return nil
 }
 
-// TestSlowReader has SendMsg wait for a client that takes nothing, while other
-// calls of the connection go on.
+// TestSlowReader checks that SendMsg blocks for a client that reads nothing, while other calls of
+// the connection go on.
 func TestSlowReader(t *testing.T) {
 	svc := &counting{sent: make(chan int, 1000)}
 	_, addr := start(t, Options{}, svc)
@@ -71,8 +71,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestWindows dribbles: windows of the stream and of the connection that open by a
-// few bytes at a time, shrink below zero, and come in any order.
+// TestWindows opens the windows of the stream and of the connection by a few bytes at a time,
+// shrinks them below zero, and updates them in any order.
 func TestWindows(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	r := dialRaw(t, addr, true)
@@ -112,8 +112,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestSlowHandler has the client wait for a handler that takes nothing, while
-// other calls of the connection go on.
+// TestSlowHandler checks that the client waits for a handler that reads nothing, while other calls
+// of the connection go on.
 func TestSlowHandler(t *testing.T) {
 	svc := &service{release: make(chan struct{})}
 	_, addr := start(t, Options{StreamWindow: 100_000}, svc)
@@ -153,7 +153,7 @@ func TestSlowHandler(t *testing.T) {
 	}
 }
 
-// TestPeeked reads the start of the connection before the session does.
+// TestPeeked starts a session on a connection whose first bytes were already read.
 func TestPeeked(t *testing.T) {
 	srv := New(Options{})
 	testpb.RegisterTestServiceServer(srv, &service{})

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// frameHead is the size of what precedes a frame's payload.
+// frameHead is the size of the header of a frame.
 const frameHead = 9
 
-// frame is one frame as it was read. The payload is valid until the next read.
+// frame is one frame that was read. The payload is valid until the next read.
 type frame struct {
 	kind    http2.FrameType
 	flags   http2.Flags
@@ -18,8 +18,8 @@ type frame struct {
 	payload []byte
 }
 
-// fault is a breach of HTTP/2 by the client. With a call it ends that, without
-// one the connection.
+// fault is an HTTP/2 protocol error of the client. If call is set, it ends the call, otherwise the
+// connection.
 type fault struct {
 	call uint32
 	code http2.ErrCode
@@ -36,7 +36,7 @@ func callFault(call uint32, code http2.ErrCode, text string) error {
 	return &fault{call: call, code: code, text: text}
 }
 
-// putFrameHead fills in the nine bytes before a payload of n.
+// putFrameHead writes the frame header for a payload of n bytes.
 func putFrameHead(b []byte, n int, kind http2.FrameType, flags http2.Flags, call uint32) {
 	_ = b[frameHead-1]
 	b[0], b[1], b[2] = byte(n>>16), byte(n>>8), byte(n)
@@ -44,7 +44,7 @@ func putFrameHead(b []byte, n int, kind http2.FrameType, flags http2.Flags, call
 	binary.BigEndian.PutUint32(b[5:], call)
 }
 
-// appendFrame appends a frame. Any length is right that its kind allows.
+// appendFrame appends a frame. The caller chooses a length that the kind of frame allows.
 func appendFrame(dst []byte, kind http2.FrameType, flags http2.Flags, call uint32, payload ...byte) []byte {
 	dst = append(dst, make([]byte, frameHead)...)
 	putFrameHead(dst[len(dst)-frameHead:], len(payload), kind, flags, call)
@@ -65,9 +65,9 @@ func appendGoAway(dst []byte, last uint32, code http2.ErrCode, text string) []by
 	return appendFrame(dst, http2.FrameGoAway, 0, 0, append(payload, text...)...)
 }
 
-// unpad cuts the padding off the payload of f.
+// unpad returns the payload of f without padding.
 func unpad(f frame) ([]byte, error) {
-	const padded = http2.FlagDataPadded // the same bit in both kinds that can be padded
+	const padded = http2.FlagDataPadded // the same bit for both kinds of frames that can be padded
 	if !f.flags.Has(padded) {
 		return f.payload, nil
 	}

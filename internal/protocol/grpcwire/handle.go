@@ -10,10 +10,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// start begins what a call needs before its first message.
+// start starts the handler of a streaming call. If last is set, the call has no data.
 func (c *conn) start(call *Call, last bool) {
 	if call.req.comp != nil {
-		call.sendAs = call.req.encoded // before the call is visible to other goroutines
+		call.sendAs = call.req.encoded // set before other goroutines see the call
 	}
 	if call.req.method.stream != nil {
 		call.arrived = make(chan struct{}, 1)
@@ -60,7 +60,7 @@ func (c *conn) unary(call *Call, m message) {
 	})
 }
 
-// offer lets the application take the call.
+// offer offers the call to the application and reports whether the call is taken care of.
 func (c *conn) offer(call *Call, m message) bool {
 	b, err := call.open(m)
 	if err != nil {
@@ -70,11 +70,11 @@ func (c *conn) offer(call *Call, m message) bool {
 	return c.app.Unary(call, b)
 }
 
-// errPanicked is the answer of a handler that did not come to its end.
+// errPanicked is the status of a call whose handler panicked.
 var errPanicked = status.Error(codes.Internal, "internal error")
 
-// handle runs a handler on a goroutine. f answers the call also when it panics,
-// which ends this call only.
+// handle runs a handler on a goroutine. f must answer the call even if it panics. A panic ends only
+// this call.
 func (c *conn) handle(call *Call, f func()) {
 	c.mu.Lock()
 	if !call.handled {
@@ -91,11 +91,11 @@ func (c *conn) handle(call *Call, f func()) {
 	})
 }
 
-// mostIdle is how many goroutines of a connection wait for the next handler: their
-// stacks have grown to what handlers need.
+// mostIdle is how many idle goroutines a connection keeps for the next handlers, since their stacks
+// have already grown.
 const mostIdle = 4
 
-// run runs f on a goroutine that waits for that, or on a new one.
+// run runs f on an idle goroutine, or on a new one.
 func (c *conn) run(f func()) {
 	select {
 	case c.work <- f:
@@ -116,8 +116,7 @@ func (c *conn) run(f func()) {
 	}()
 }
 
-// callUnary runs the handler of a unary method. It returns what appends the
-// answer.
+// callUnary runs the handler of a unary method. It returns a function that appends the answer.
 func (c *conn) callUnary(call *Call, m message) (encode func([]byte) ([]byte, error), err error) {
 	b, err := call.open(m)
 	if err != nil {
@@ -137,7 +136,7 @@ func (c *conn) callUnary(call *Call, m message) (encode func([]byte) ([]byte, er
 	return call.encoder(reply), nil
 }
 
-// stream runs the handler of a stream.
+// stream runs the handler of a streaming method.
 func (c *conn) stream(call *Call) error {
 	method := call.req.method
 	s := &serverStream{Call: call, ctx: call.Context(), desc: method.stream}
@@ -149,7 +148,7 @@ func (c *conn) stream(call *Call) error {
 	}, method.stream.Handler)
 }
 
-// checkMetadata refuses what HTTP/2 cannot carry, in grpc-go's words.
+// checkMetadata returns an error, with grpc-go's text, if HTTP/2 cannot carry the metadata.
 func checkMetadata(md metadata.MD) error {
 	for name, values := range md {
 		if err := checkName(name); err != nil {

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	hpackTable   = 4096 // bytes that the client may have us keep
-	mostRequests = 64   // header blocks whose meaning is kept
+	hpackTable   = 4096 // size of the table that the client may use
+	mostRequests = 64   // header blocks whose decoded requests are cached
 )
 
-// headerReader puts header blocks together and decodes them.
+// headerReader assembles and decodes header blocks.
 type headerReader struct {
 	limit uint32
 	dec   *hpack.Decoder
 
-	// The block that is not whole yet; call 0: there is none.
+	// The incomplete block; call is 0 if there is none.
 	call  uint32
 	flags http2.Flags
 	block []byte
-	held  int64 // bytes of block that are counted
+	held  int64 // counted bytes of block
 
-	// known has the requests of blocks that only point into the tables of HPACK,
-	// one byte for each field. Invariant: the client's table has not changed
-	// since the first of them was decoded.
+	// known caches the requests of blocks that consist only of references to the HPACK tables, one
+	// byte per field. Invariant: the client's dynamic table has not changed since the first of them
+	// was decoded.
 	known map[string]*request
 }
 
@@ -62,8 +62,8 @@ func (h *headerReader) decode(block []byte, methods map[string]*method) (*reques
 	return r, nil
 }
 
-// pointsOnly reports whether each byte of a block is a field that the tables hold,
-// which leaves the tables as they are.
+// pointsOnly reports whether a block consists only of one-byte references to the HPACK tables,
+// which do not change the tables.
 func pointsOnly(block []byte) bool {
 	for _, x := range block {
 		if x < 0x80 || x == 0xff {
@@ -73,7 +73,7 @@ func pointsOnly(block []byte) bool {
 	return true
 }
 
-// headersFrame begins a header block.
+// headersFrame handles a frame that begins a header block.
 func (c *conn) headersFrame(f frame) error {
 	const priorityFields = 5
 	if f.call == 0 {
@@ -97,8 +97,8 @@ func (c *conn) headersFrame(f frame) error {
 	return c.holdBlock()
 }
 
-// holdBlock counts the header block that is not whole. For a block that is too much the connection
-// ends: what it does to the client's table would be lost.
+// holdBlock counts the bytes of the incomplete header block. If they exceed the limit, the
+// connection ends: without the block the client's table would be unknown.
 func (c *conn) holdBlock() error {
 	h := &c.headers
 	n := weighty(len(h.block))
@@ -112,7 +112,7 @@ func (c *conn) holdBlock() error {
 	return nil
 }
 
-// continuationFrame goes on with a header block.
+// continuationFrame handles a frame that continues a header block.
 func (c *conn) continuationFrame(f frame) error {
 	h := &c.headers
 	if !h.open() {
@@ -131,8 +131,8 @@ func (c *conn) continuationFrame(f frame) error {
 	return c.headerBlock(call, h.flags, block)
 }
 
-// headerBlock handles a whole block: a new call, or the trailers of one, of which
-// only the end counts.
+// headerBlock handles a complete block: a new call, or trailers, which only mark the end of the
+// client's data.
 func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
 	req, err := c.headers.decode(block, c.srv.methods)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *conn) headerBlock(id uint32, flags http2.Flags, block []byte) error {
 	return nil
 }
 
-// open begins a call.
+// open opens a call.
 func (c *conn) open(id uint32, req *request, last bool) error {
 	call := &Call{c: c, id: id, req: req, clientDone: last}
 	if req.timeout >= 0 {
@@ -203,8 +203,9 @@ func (c *conn) open(id uint32, req *request, last bool) error {
 	return nil
 }
 
-// mayOpen reports whether a call is taken; held is whether its headers are counted. Without an
-// error it is dropped: the client was told that it would be. mu is held.
+// mayOpen reports whether a call is accepted. held reports whether its headers are counted. A call
+// that is refused without an error is dropped: the client was told that it would be. The caller
+// holds mu.
 func (c *conn) mayOpen(req *request, held bool) (taken bool, err *fault) {
 	most := c.srv.o.MaxStreams
 	if !c.known.Load() {

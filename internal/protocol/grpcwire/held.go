@@ -5,25 +5,25 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The memory for requests is limited per connection and in total: windows and the number of calls
-// limit it for one call, but not for all calls together, and any client can open calls. Counted are
-// incomplete messages, messages that wait for a stream's handler or are in use by a unary one, and
-// long headers.
+// The memory for requests is limited per connection and in total. Flow control windows and the
+// number of calls limit it per call, but not for all calls together, and any client can open calls.
+// Three things count: incomplete messages, messages that wait for a stream's handler or are used by
+// a unary handler, and long headers.
 //
-// A connection that has not logged in may use little, and all of those together at most half of the
-// total: the other half is for clients that have logged in.
+// A connection that has not logged in has a low limit, and all such connections together may use at
+// most half of the total. The other half is reserved for clients that have logged in.
 
-// littleHeld is what a call may keep without being counted: the number of calls bounds it well
-// enough.
+// littleHeld is how many bytes a call may hold without being counted. The limit on the number of
+// calls bounds them well enough.
 const littleHeld = 4 << 10
 
-// What a connection without a login may have.
+// The limits of a connection that has not logged in.
 const (
-	strangerHeld  = 64 << 10 // bytes kept
+	strangerHeld  = 64 << 10 // held bytes
 	strangerCalls = 100      // open calls
 )
 
-// weighty is what n bytes of one call count.
+// weighty returns how many bytes n bytes of one call count.
 func weighty(n int) int64 {
 	if n <= littleHeld {
 		return 0
@@ -31,11 +31,11 @@ func weighty(n int) int64 {
 	return int64(n)
 }
 
-// errHeld refuses what would be too much.
+// errHeld refuses a request that would exceed the limit of held bytes.
 var errHeld = status.Error(codes.ResourceExhausted, "grpc: the server holds too many bytes of requests")
 
-// meet asks whether the client has logged in, if that is not known yet, and reports whether it is
-// known only now. It calls the application: mu is not held.
+// meet asks the application whether the client has logged in, unless that is known, and reports
+// whether this has just become known. It calls the application: the caller must not hold mu.
 func (c *conn) meet(call *Call) bool {
 	if c.known.Load() || c.app.Admit(call) != nil {
 		return false
@@ -44,8 +44,9 @@ func (c *conn) meet(call *Call) bool {
 	return true
 }
 
-// tooMuch is the error of a call for which too much would be kept. A client that has not logged in
-// hears that. It calls the application: mu is not held.
+// tooMuch returns the error for a call that would exceed the limit of held bytes. For a client that
+// has not logged in it is the error of the application. It calls the application: the caller must
+// not hold mu.
 func (c *conn) tooMuch(call *Call) error {
 	if c.known.Load() {
 		return errHeld
@@ -56,8 +57,8 @@ func (c *conn) tooMuch(call *Call) error {
 	return errHeld
 }
 
-// hold counts n bytes that the connection has the server keep. false: they are too many and not
-// counted.
+// hold adds n to the held bytes of the connection. It returns false and adds nothing if a limit
+// would be exceeded.
 func (c *conn) hold(n int64) bool {
 	if n == 0 {
 		return true
@@ -78,8 +79,9 @@ func (c *conn) hold(n int64) bool {
 	return true
 }
 
-// holdFor is hold for a call. A connection that has too much for a stranger is asked for its
-// login. It calls the application: mu is not held.
+// holdFor is hold for a call. If the limit of a connection without a login is exceeded, it asks the
+// application about the login and tries again. It calls the application: the caller must not hold
+// mu.
 func (c *conn) holdFor(call *Call, n int64) bool {
 	if c.hold(n) {
 		return true
@@ -87,7 +89,7 @@ func (c *conn) holdFor(call *Call, n int64) bool {
 	return c.meet(call) && c.hold(n)
 }
 
-// letGo counts n bytes off.
+// letGo subtracts n from the held bytes.
 func (c *conn) letGo(n int64) {
 	if n != 0 {
 		c.held.Add(-n)
@@ -95,8 +97,8 @@ func (c *conn) letGo(n int64) {
 	}
 }
 
-// holdPart counts the part that is there of the call's next message; false: it is too much, and
-// the call has ended. It is the reader's.
+// holdPart counts the bytes of the call's incomplete message. If a limit is exceeded, it ends the
+// call and returns false. Only the reader calls it.
 func (c *conn) holdPart(call *Call) bool {
 	n := weighty(cap(call.in.body))
 	if n == 0 && !call.in.held {
@@ -110,7 +112,8 @@ func (c *conn) holdPart(call *Call) bool {
 	return false
 }
 
-// recount has the missing message of a call count n. false: it is too much, and counts nothing.
+// recount sets the counted bytes of the call's incomplete message to n. If a limit is exceeded, it
+// sets them to 0 and returns false.
 func (c *conn) recount(call *Call, n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +129,7 @@ func (c *conn) recount(call *Call, n int64) bool {
 	return false
 }
 
-// refuseMore ends a call for which more would be kept than there is room for.
+// refuseMore ends a call that exceeds the limit of held bytes.
 func (c *conn) refuseMore(call *Call) {
 	call.in.closed, call.in.body = true, nil
 	err := c.tooMuch(call)

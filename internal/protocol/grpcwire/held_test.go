@@ -11,17 +11,17 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Limits of the servers of these tests: a connection may have one message kept, all may have four.
+// Limits of the servers of these tests: one message may be held per connection, four in total.
 const (
 	heldMessage = 256 << 10
-	heldLimit   = 16 * heldMessage // the least that Options takes
+	heldLimit   = 16 * heldMessage // the smallest limit that Options accepts
 )
 
 func heldOptions() Options {
 	return Options{MaxHeldBytes: heldLimit, MaxRecvBytes: heldMessage, MaxConnHeldBytes: heldLimit / 2}
 }
 
-// begin opens a call and sends all of its message but the end.
+// begin opens a call and sends its message without the end.
 func begin(r *raw, id uint32, fields ...string) {
 	r.headers(id, false, with(fields...)...)
 	for p := message5(0, make([]byte, heldMessage))[:heldMessage-1000]; len(p) > 0; {
@@ -31,8 +31,8 @@ func begin(r *raw, id uint32, fields ...string) {
 	}
 }
 
-// settle returns when the server has seen all that was sent, and says how many calls ended until
-// then.
+// settle waits until the server has handled everything that was sent, and returns how many calls
+// ended until then.
 func settle(r *raw) (ended int) {
 	r.t.Helper()
 	r.ok(r.fr.WritePing(false, [8]byte{}))
@@ -48,7 +48,7 @@ func settle(r *raw) (ended int) {
 	}
 }
 
-// finish sends the end of the message that begin began.
+// finish sends the rest of the message that begin started.
 func finish(r *raw, id uint32) string {
 	r.ok(r.fr.WriteData(id, true, make([]byte, 1000+messageHead)))
 	return r.transcript(id)
@@ -56,10 +56,10 @@ func finish(r *raw, id uint32) string {
 
 const (
 	refusedHeld = "{:status=200 grpc-status=8 grpc: the server holds too many bytes of requests}"
-	cameWhole   = "error unmarshalling request" // zeros are no message, but they came
+	cameWhole   = "error unmarshalling request" // zeros are not a valid message, but they arrived
 )
 
-// nothingHeld fails unless the server soon keeps nothing.
+// nothingHeld fails the test unless the server soon holds nothing.
 func nothingHeld(t *testing.T, srv *Server) {
 	for end := time.Now().Add(waitForAnswer); srv.held.Load() != 0 || srv.queued.Load() != 0; {
 		if time.Now().After(end) {
@@ -69,8 +69,8 @@ func nothingHeld(t *testing.T, srv *Server) {
 	}
 }
 
-// TestHeldParts: what one connection begins to send and does not finish is bounded, and so is what
-// all do; it is counted off when the call or the connection ends.
+// TestHeldParts checks that incomplete messages are limited per connection and in total, and that
+// they are subtracted when the call or the connection ends.
 func TestHeldParts(t *testing.T) {
 	srv, addr := start(t, heldOptions(), &service{})
 	var conns []*raw
@@ -90,7 +90,7 @@ func TestHeldParts(t *testing.T) {
 	if ended, held := settle(two), srv.held.Load(); ended == 0 || held > heldLimit {
 		t.Errorf("two have %d bytes kept, %d calls were refused", held, ended)
 	}
-	rest := heldLimit - srv.held.Load() // of the whole, less than a message
+	rest := heldLimit - srv.held.Load() // of the total, less than one message
 	srv.held.Add(rest)
 	begin(three, 1)
 	if got := three.transcript(1); got != refusedHeld {
@@ -110,7 +110,7 @@ func TestHeldParts(t *testing.T) {
 	nothingHeld(t, srv)
 }
 
-// guarded lets clients in that show a token.
+// guarded admits clients that send a token.
 type guarded struct{}
 
 var errNobody = status.Error(codes.Unauthenticated, "who are you?")
@@ -131,8 +131,8 @@ func guardedOptions() Options {
 	return o
 }
 
-// TestStrangers: a client that has not logged in may have little kept, and however many there are,
-// half of all is kept for clients with a login.
+// TestStrangers checks that a client that has not logged in may have little held, and that half of
+// the total is reserved for clients with a login.
 func TestStrangers(t *testing.T) {
 	srv, addr := start(t, guardedOptions(), &service{})
 	const whoAreYou = "{:status=200 grpc-status=16 who are you?}"
@@ -161,7 +161,7 @@ func TestStrangers(t *testing.T) {
 	if got := finish(r, 3); !strings.Contains(got, cameWhole) {
 		t.Error(got)
 	}
-	begin(r, 5) // the connection is known now
+	begin(r, 5) // now the connection has logged in
 	if got := finish(r, 5); !strings.Contains(got, cameWhole) {
 		t.Error(got)
 	}
@@ -172,11 +172,11 @@ func TestStrangers(t *testing.T) {
 	nothingHeld(t, srv)
 }
 
-// TestStrangersCalls: a client that has not logged in has few calls open.
+// TestStrangersCalls checks that a client that has not logged in may open few calls.
 func TestStrangersCalls(t *testing.T) {
 	_, addr := start(t, guardedOptions(), &service{})
 	r := dialRaw(t, addr, true)
-	const most = 2*strangerCalls - 1 // the id of the last one
+	const most = 2*strangerCalls - 1 // the ID of the last call
 	for id := uint32(1); id <= most+2; id += 2 {
 		r.headers(id, false, with(":path", holdPath)...)
 	}
@@ -190,10 +190,10 @@ func TestStrangersCalls(t *testing.T) {
 	}
 }
 
-// TestHeldHeaders: a header block that is not whole counts like anything else that is kept.
+// TestHeldHeaders checks that an incomplete header block counts as held.
 func TestHeldHeaders(t *testing.T) {
 	srv, addr := start(t, guardedOptions(), &service{})
-	srv.held.Store(heldLimit / 2) // as if strangers had all that is for them
+	srv.held.Store(heldLimit / 2) // as if clients without a login had used their share
 	r := dialRaw(t, addr, true)
 	r.ok(r.fr.WriteRawFrame(http2.FrameHeaders, 0, 1, make([]byte, littleHeld+1)))
 	if got := r.transcript(1); got != "goaway ENHANCE_YOUR_CALM, closed" {

@@ -2,8 +2,7 @@ package grpcwire
 
 import "golang.org/x/net/http2/hpack"
 
-// The places of HPACK's static table that answers use, and the first of the
-// table that the client keeps for us.
+// Indexes of HPACK's static table that answers use, and the first index of the dynamic table.
 const (
 	indexStatus200   = 8
 	indexContentType = 31
@@ -12,18 +11,18 @@ const (
 
 const contentType = "application/grpc"
 
-// headerEncoder appends header blocks. It keeps two fields in the client's table,
-// those of every good answer, and writes all others out, so that the places of
+// headerEncoder appends header blocks. It adds two fields to the client's dynamic table, which
+// occur in every successful answer. It writes all other fields as literals, so that the indexes of
 // the two never change.
 type headerEncoder struct {
-	small    bool // the client's table is smaller than HPACK's first size: it is not used
-	resize   bool // the client must be told so at the start of the next block
+	small    bool // the client's table is smaller than HPACK's default size and is not used
+	resize   bool // the next block must begin with a table size update
 	kept     int  // fields in the client's table
-	typeKept int  // the content type is the n-th of them, 0: not among them
+	typeKept int  // the content type is the n-th of them; 0: it is not in the table
 	okKept   int  // the same for grpc-status 0
 }
 
-// tableSize takes the size that the client allows its table.
+// tableSize sets the size of the client's table.
 func (e *headerEncoder) tableSize(n uint32) {
 	const hpackFirstSize = 4096
 	if n < hpackFirstSize && !e.small {
@@ -31,16 +30,16 @@ func (e *headerEncoder) tableSize(n uint32) {
 	}
 }
 
-// begin appends what comes before the first field of a block.
+// begin appends a table size update if one is due.
 func (e *headerEncoder) begin(dst []byte) []byte {
 	if e.resize {
 		e.resize = false
-		dst = append(dst, 0x20) // the table's size is 0 from now on
+		dst = append(dst, 0x20) // table size update to 0
 	}
 	return dst
 }
 
-// good appends the fields that a good answer starts with.
+// good appends the first fields of a successful answer.
 func (e *headerEncoder) good(dst []byte) []byte {
 	dst = append(dst, 0x80|indexStatus200)
 	return e.field(dst, &e.typeKept, 0x40|indexContentType, "", contentType)
@@ -51,9 +50,8 @@ func (e *headerEncoder) statusOK(dst []byte) []byte {
 	return e.field(dst, &e.okKept, 0x40, "grpc-status", "0")
 }
 
-// field appends a field that is kept in the client's table, if there is one. head
-// is the representation's first byte at the first time, name is empty where it
-// holds the name's place.
+// field appends a field and adds it to the client's table, if the table is used. head is the first
+// byte of its first representation. name is empty if head contains the index of the name.
 func (e *headerEncoder) field(dst []byte, kept *int, head byte, name, value string) []byte {
 	switch {
 	case e.small && name == "":
@@ -77,7 +75,7 @@ func appendLiteral(dst []byte, name, value string) []byte {
 	return appendString(appendString(append(dst, 0), name), value)
 }
 
-// appendString appends a string as it is, or compressed where that is shorter.
+// appendString appends a string, Huffman-coded if that is shorter.
 func appendString(dst []byte, s string) []byte {
 	const plain, huffman = 0, 0x80
 	if n := hpack.HuffmanEncodeLength(s); n < uint64(len(s)) {

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// keepalive looks after a connection on which nothing comes. conn.mu guards it.
+// keepalive detects silent and idle connections. conn.mu guards it.
 type keepalive struct {
-	ping, idle *time.Timer // nil: not asked for, or not started
-	reads      uint64      // of the connection when ping was set
-	asked      bool        // a ping of ours is out
-	idleAt     time.Time   // since when no call is open, while none is
+	ping, idle *time.Timer // nil: disabled or not started
+	reads      uint64      // number of reads when ping was set
+	asked      bool        // a ping is outstanding
+	idleAt     time.Time   // when the last call ended, while none is open
 	stopped    bool
 }
 
-// startKeepalive begins when the handshake is over.
+// startKeepalive starts the timers when the handshake is over.
 func (c *conn) startKeepalive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +41,8 @@ func (c *conn) stopTimers() {
 	}
 }
 
-// pingDue asks a client that was silent whether it is there, and closes the
-// connection of one that has not answered. It runs on a timer's goroutine.
+// pingDue sends a ping to a silent client, and closes the connection if the client has not
+// answered. It runs on a timer's goroutine.
 func (c *conn) pingDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *conn) pingDue() {
 		k.asked, k.reads = false, reads
 		k.ping.Reset(c.srv.o.PingEvery)
 	case k.asked:
-		go c.Kill() // over TLS closing may take a while
+		go c.Kill() // closing a TLS connection may take a while
 	default:
 		k.asked = true
 		c.out.end(appendFrame(c.out.begin(), http2.FramePing, 0, 0, make([]byte, 8)...))
@@ -61,8 +61,7 @@ func (c *conn) pingDue() {
 	}
 }
 
-// idleDue says goodbye to a client that had no call open for long. It runs on a
-// timer's goroutine.
+// idleDue drains a connection that had no open call for MaxIdle. It runs on a timer's goroutine.
 func (c *conn) idleDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// piped is a raw client of a connection in a bubble.
+// piped returns a raw client of a connection in a synctest bubble.
 func piped(t *testing.T, o Options) (r *raw, gone <-chan struct{}) {
 	srv := New(o)
 	testpb.RegisterTestServiceServer(srv, &service{})
@@ -26,8 +26,7 @@ func piped(t *testing.T, o Options) (r *raw, gone <-chan struct{}) {
 	return r, ended
 }
 
-// reading reads on until the connection ends, which ended tells; each frame goes
-// to seen.
+// reading reads until the connection ends, which closes ended. It passes each frame to seen.
 func reading(r *raw, seen func(http2.Frame)) (ended <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
@@ -48,8 +47,8 @@ func (r *raw) pong(p *http2.PingFrame) {
 	go r.nc.Write(appendFrame(nil, http2.FramePing, http2.FlagPingAck, 0, p.Data[:]...)) //nolint:errcheck // the pipe may be closed
 }
 
-// TestPingClient asks a silent client whether it is there, and closes the
-// connection of one that does not answer.
+// TestPingClient checks that a silent client gets a ping, and that its connection is closed without
+// an answer.
 func TestPingClient(t *testing.T) {
 	for _, answers := range []int{0, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -79,7 +78,7 @@ func TestPingClient(t *testing.T) {
 	}
 }
 
-// TestIdle says goodbye to a client without calls.
+// TestIdle checks that a client without calls gets a GOAWAY.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, gone := piped(t, Options{MaxIdle: time.Minute, PingEvery: -1, MessageTimeout: time.Hour}) // the call's message comes late
@@ -98,7 +97,7 @@ func TestIdle(t *testing.T) {
 		r.write([]byte(http2.ClientPreface))
 		r.ok(r.fr.WriteSettings())
 		r.headers(1, false, with()...)
-		time.Sleep(3 * time.Minute) // a call is open all the time
+		time.Sleep(3 * time.Minute) // a call is open all this time
 		select {
 		case <-gone:
 			t.Fatal("ended with a call open")
@@ -113,7 +112,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestSlowHandshake closes a connection whose client says nothing, or too little.
+// TestSlowHandshake checks that the connection is closed if the client sends nothing, or too
+// little.
 func TestSlowHandshake(t *testing.T) {
 	for _, start := range []string{"", "PRI", http2.ClientPreface, http2.ClientPreface + "\x00\x00"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSlowHandshake(t *testing.T) {
 	}
 }
 
-// TestStuckClient closes the connection of a client that does not read.
+// TestStuckClient checks that the connection of a client that does not read is closed.
 func TestStuckClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, gone := piped(t, Options{WriteTimeout: 30 * time.Second})
@@ -148,15 +148,15 @@ func TestStuckClient(t *testing.T) {
 	})
 }
 
-// TestManyPings is grpc-go's rule: three pings too many end the connection, unless
-// something was sent to the client in between.
+// TestManyPings checks grpc-go's rule: three pings too many end the connection, unless the server
+// sent something in between.
 func TestManyPings(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		every   time.Duration
-		call    bool // one is open
+		call    bool // a call is open
 		without bool // Options.PingsWithoutStreams
-		want    int  // pings answered before the farewell; 0: all
+		want    int  // pings answered before the GOAWAY; 0: all
 	}{
 		{"seldom, no call", 3 * time.Hour, false, false, 0},
 		{"often, no call", time.Hour, false, false, 4},
@@ -203,14 +203,14 @@ func TestManyPings(t *testing.T) {
 	}
 }
 
-// TestAckWaits has the answer to a ping leave at once where no call is open, else with the next
-// frame, or after a moment without one.
+// TestAckWaits checks that the answer to a ping leaves at once if no call is open, and otherwise
+// with the next frame or after a short delay.
 func TestAckWaits(t *testing.T) {
 	const answer, never = time.Millisecond, time.Hour
 	for _, c := range []struct {
 		name   string
 		call   bool
-		answer time.Duration // to the call
+		answer time.Duration // delay of the call's answer
 		want   time.Duration
 	}{
 		{"no call", false, never, 0}, {"a call", true, never, ackWait}, {"a call that is answered", true, answer, answer},
@@ -238,7 +238,7 @@ func TestAckWaits(t *testing.T) {
 					r.headers(1, false, with("do", "hold")...)
 					r.ok(r.fr.WriteData(1, true, message5(0, nil)))
 				}
-				for range 2 { // the second finds the timer of the first
+				for range 2 { // the second round reuses the timer of the first
 					synctest.Wait()
 					asked := time.Now()
 					r.ok(r.fr.WritePing(false, [8]byte{}))

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestCancel has the client give up: the handler's context ends, whatever it waits
-// for.
+// TestCancel checks that the handler's context ends when the client cancels, whatever the handler
+// waits for.
 func TestCancel(t *testing.T) {
 	svc := &service{began: make(chan string, 1), ended: make(chan error, 1)}
 	_, addr := start(t, Options{}, svc)
@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestGone has the connection die: all its handlers are told.
+// TestGone checks that the contexts of all handlers end when the connection dies.
 func TestGone(t *testing.T) {
 	svc := &service{began: make(chan string, 2), ended: make(chan error, 2)}
 	_, addr := start(t, Options{}, svc)
@@ -101,8 +101,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestPanic has a handler panic: its call fails, the connection and the process
-// live.
+// TestPanic checks that a panic of a handler fails only its call.
 func TestPanic(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	client := dial(t, addr)
@@ -114,13 +113,13 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestDrain lets a call that runs finish, refuses further ones on the connection,
-// and ends when nothing is left.
+// TestDrain checks that a running call may finish, that further calls on the connection are
+// refused, and that the drain ends when no call is left.
 func TestDrain(t *testing.T) {
 	svc := &service{began: make(chan string, 1), release: make(chan struct{})}
 	srv, addr := start(t, Options{}, svc)
 	client := dial(t, addr)
-	idle := dial(t, addr) // has no call open
+	idle := dial(t, addr) // has no open call
 	if _, err := idle.UnaryCall(within(t), &testpb.SimpleRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +149,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDrainFrames is the drain as the client of one connection sees it.
+// TestDrainFrames checks the frames of a drain on one connection.
 func TestDrainFrames(t *testing.T) {
 	svc := &service{began: make(chan string, 8), release: make(chan struct{})}
 	srv, addr := start(t, Options{}, svc)
@@ -164,7 +163,7 @@ func TestDrainFrames(t *testing.T) {
 	if g, ok := f.(*http2.GoAwayFrame); !ok || g.LastStreamID != mostWindow || g.ErrCode != http2.ErrCodeNo {
 		t.Fatalf("%v, %v", f, err)
 	}
-	// A call on its way is taken.
+	// A call in flight is accepted.
 	r.headers(3, false, with()...)
 	r.ok(r.fr.WriteData(3, true, message5(0, nil)))
 	if got := r.transcript(3); got != "{:status=200}, 5 bytes, {grpc-status=0}" {
@@ -189,7 +188,7 @@ func TestDrainFrames(t *testing.T) {
 	}
 }
 
-// TestManyCalls has several hundred calls and streams on one connection at once.
+// TestManyCalls runs several hundred calls and streams on one connection at once.
 func TestManyCalls(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	client := dial(t, addr)
@@ -213,8 +212,8 @@ func TestManyCalls(t *testing.T) {
 	wg.Wait()
 }
 
-// TestStreamLimit refuses more calls than allowed, open ones and those that the
-// client reset while their handlers run.
+// TestStreamLimit checks that the limit covers open calls and calls that the client has reset while
+// their handlers run.
 func TestStreamLimit(t *testing.T) {
 	svc := &service{began: make(chan string, 4), release: make(chan struct{})}
 	_, addr := start(t, Options{MaxStreams: 2}, svc)
@@ -248,7 +247,7 @@ func TestStreamLimit(t *testing.T) {
 	})
 }
 
-// TestHeaderLimit refuses a call with too many headers, and the connection lives.
+// TestHeaderLimit checks that a call with too many headers is refused and the connection survives.
 func TestHeaderLimit(t *testing.T) {
 	_, addr := start(t, Options{MaxHeaderBytes: 2000}, &service{})
 	r := dialRaw(t, addr, true)
@@ -267,7 +266,7 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
-// TestSmallHeaders is a client that takes small headers only.
+// TestSmallHeaders uses a client that accepts only small headers.
 func TestSmallHeaders(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	r := dialRaw(t, addr, true)
@@ -288,8 +287,8 @@ func TestSmallHeaders(t *testing.T) {
 	}
 }
 
-// TestTableSizes has a client change its HPACK table, before and after the server
-// has put something into it.
+// TestTableSizes changes the size of the client's HPACK table, before and after the server has
+// added fields to it.
 func TestTableSizes(t *testing.T) {
 	for _, size := range []uint32{0, 10, 200, 4095, 4096, 1 << 20} {
 		_, addr := start(t, Options{}, &service{})
@@ -314,8 +313,7 @@ func TestTableSizes(t *testing.T) {
 	}
 }
 
-// TestKnownBlocks has the meaning of header blocks be that of the client's table
-// of the moment.
+// TestKnownBlocks checks that cached header blocks follow changes of the client's table.
 func TestKnownBlocks(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	r := dialRaw(t, addr, true)
@@ -333,8 +331,8 @@ func TestKnownBlocks(t *testing.T) {
 	}
 }
 
-// TestMetadataIsShared has calls with the same headers: what one handler does to
-// its copy the other does not see.
+// TestMetadataIsShared checks that calls with the same headers have separate copies of the
+// metadata.
 func TestMetadataIsShared(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	client := dial(t, addr)
@@ -347,9 +345,9 @@ func TestMetadataIsShared(t *testing.T) {
 	}
 }
 
-// TestAbandon has the open calls end with the status for that, and their connections behind it. A
-// call whose client has a part of a message ends with the connection, and what handlers answer
-// later is not sent.
+// TestAbandon checks that open calls end with the configured status, and then their connections. A
+// call whose client has received part of a message ends with the connection. Later answers of
+// handlers are not sent.
 func TestAbandon(t *testing.T) {
 	const path = "/grpc.testing.TestService/"
 	svc := &service{began: make(chan string, 3), ended: make(chan error, 3)}

@@ -6,22 +6,22 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// many is more frames than any budget of a connection has.
+// many is more frames than any rate limit of a connection allows.
 const many = 2 * (resetBurst + calmBurst)
 
-// repeat opens calls one after the other and appends to each what makes the server reset it, or
-// what comes too late for it.
+// repeat opens calls one after the other. To each it appends frames that make the server reset it,
+// or that come too late for it.
 func repeat(r *raw, path string, flags http2.Flags, breach func(b []byte, id uint32) []byte) {
 	var b []byte
 	for id := uint32(3); id < 2*many; id += 2 {
 		b = appendFrame(b, http2.FrameHeaders, flags|http2.FlagHeadersEndHeaders, id, r.block(with(":path", path)...)...)
 		b = breach(b, id)
 	}
-	go r.nc.Write(b) //nolint:errcheck // the server closes before all is written
+	go r.nc.Write(b) //nolint:errcheck // the server closes before everything is written
 }
 
-// resetFloods are what CVE-2025-8671 (MadeYouReset) lists, and its kin: the client breaks a rule of
-// one stream, the server has to reset it, and the client pays nothing.
+// resetFloods are the attacks of CVE-2025-8671 (MadeYouReset) and similar ones: the client breaks a
+// rule of a stream, and the server has to reset it, at no cost to the client.
 var resetFloods = []struct {
 	name string
 	do   func(r *raw)
@@ -65,19 +65,18 @@ var resetFloods = []struct {
 
 const holdPath = "/grpc.testing.TestService/StreamingInputCall"
 
-// late has call 1 ended early by the server, whose path is unknown, and sends it the same frame
-// without end.
+// late sends the same frame many times for call 1, which the server has ended early because its
+// path is unknown.
 func late(r *raw, f []byte) {
 	r.headers(1, false, with(":path", "/a/b")...)
 	var b []byte
 	for range many {
 		b = append(b, f...)
 	}
-	go r.nc.Write(b) //nolint:errcheck // the server closes before all is written
+	go r.nc.Write(b) //nolint:errcheck // the server closes before everything is written
 }
 
-// TestResetFloods: what the server is made to do, and what is for calls that are over, has a
-// budget.
+// TestResetFloods checks that provoked resets and frames for finished calls are rate-limited.
 func TestResetFloods(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	for _, f := range resetFloods {
@@ -91,7 +90,7 @@ func TestResetFloods(t *testing.T) {
 	}
 }
 
-// farewell is the code with which the server ends the connection.
+// farewell returns the error code of the GOAWAY that ends the connection.
 func farewell(r *raw) string {
 	for {
 		f, err := r.next()
@@ -104,7 +103,7 @@ func farewell(r *raw) string {
 	}
 }
 
-// TestClosedStreams: a stream that is over, or that was passed over, is not opened again.
+// TestClosedStreams checks that a stream that is over, or whose ID was skipped, cannot be opened.
 func TestClosedStreams(t *testing.T) {
 	_, addr := start(t, Options{}, &service{})
 	done := func(r *raw) { // call 5 is answered, and the client has ended it

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// open returns the bytes of a message, decompressed.
+// open returns the decompressed bytes of a message.
 func (s *Call) open(m message) ([]byte, error) {
 	switch {
 	case m.compressed == 0:
@@ -41,7 +41,7 @@ func (s *Call) open(m message) ([]byte, error) {
 	return b, nil
 }
 
-// codec is the one that the content type names, or the usual one.
+// codec returns the codec that the content type names, or the protobuf codec.
 func (s *Call) codec() encoding.CodecV2 {
 	if c := encoding.GetCodecV2(s.req.subtype); c != nil {
 		return c
@@ -49,7 +49,7 @@ func (s *Call) codec() encoding.CodecV2 {
 	return encoding.GetCodecV2("proto")
 }
 
-// usual reports whether the content type asks for the usual codec.
+// usual reports whether the content type asks for the protobuf codec.
 func (s *Call) usual() bool { return s.req.subtype == "" || s.req.subtype == "proto" }
 
 // decode decodes a message into v.
@@ -60,7 +60,7 @@ func (s *Call) decode(b []byte, v any) error {
 	return s.codec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(b)}, v)
 }
 
-// encode appends v.
+// encode appends the encoding of v.
 func (s *Call) encode(dst []byte, v any) ([]byte, error) {
 	if v == nil {
 		return dst, nil
@@ -79,10 +79,10 @@ func (s *Call) encode(dst []byte, v any) ([]byte, error) {
 	return dst, nil
 }
 
-// largeMessage is what is not encoded with the connection's lock held.
+// largeMessage is the size above which a message is not encoded with the connection's lock held.
 const largeMessage = 64 << 10
 
-// encoder returns what appends v. A large message it encodes at once.
+// encoder returns a function that appends the encoding of v. A large message is encoded at once.
 func (s *Call) encoder(v any) func(dst []byte) ([]byte, error) {
 	size, encode := s.sized(v)
 	if size > largeMessage {
@@ -92,7 +92,8 @@ func (s *Call) encoder(v any) func(dst []byte) ([]byte, error) {
 	return encode
 }
 
-// sized is how many bytes v takes, as far as that is known, and what appends it.
+// sized returns the encoded size of v, as far as it is known, and a function that appends the
+// encoding.
 func (s *Call) sized(v any) (size int, encode func(dst []byte) ([]byte, error)) {
 	m, ok := v.(proto.Message)
 	if ok && s.usual() && s.c.srv.o.Encode != nil {
@@ -106,7 +107,7 @@ func (s *Call) sized(v any) (size int, encode func(dst []byte) ([]byte, error)) 
 	return size, func(dst []byte) ([]byte, error) { return s.encode(dst, v) }
 }
 
-// sendCompressed is sendMessage for a client that compresses. mu is held.
+// sendCompressed is sendMessage with compression, after the headers. The caller holds mu.
 func (c *conn) sendCompressed(call *Call, encode func(dst []byte) ([]byte, error)) error {
 	b, err := encode(nil)
 	if err != nil {

@@ -12,70 +12,71 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Options are the settings of a server. The zero value of each means its default.
+// Options are the settings of a server. The zero value of each field means its default.
 type Options struct {
 	Log *slog.Logger
 
-	// NewConn makes what an application keeps of a connection. nil, or a nil
-	// answer: every call is handled by its registered service.
+	// NewConn creates the application's state of a connection. If NewConn is nil or returns nil,
+	// the registered services handle all calls.
 	NewConn func(ConnInfo) Conn
 
-	Abandoned *status.Status // how calls end when the server is abandoned; default UNAVAILABLE
+	Abandoned *status.Status // status of calls when the server is abandoned; default UNAVAILABLE
 
-	Unary  grpc.UnaryServerInterceptor  // around the handlers of unary methods
-	Stream grpc.StreamServerInterceptor // around the handlers of streams
+	Unary  grpc.UnaryServerInterceptor  // wraps the handlers of unary methods
+	Stream grpc.StreamServerInterceptor // wraps the handlers of streaming methods
 
-	// Encode is an application's own encoder for messages that are worth one: it returns what
-	// appends m, and how many bytes that will be. nil, or a nil answer: protobuf encodes.
+	// Encode is an application's own encoder. It returns a function that appends m, and the number
+	// of bytes that it appends. If Encode is nil or returns a nil function, protobuf encodes the
+	// message.
 	Encode func(m proto.Message) (size int, encode func(dst []byte) ([]byte, error))
 
-	BytesIn, BytesOut *atomic.Uint64 // count the bytes of the connections; nil: not counted
+	BytesIn, BytesOut *atomic.Uint64 // count the bytes of all connections; nil: not counted
 
 	MaxRecvBytes   int    // of one message, decompressed; default 4 MiB
 	MaxSendBytes   int    // of one message; default: no limit
 	MaxStreams     uint32 // open calls of one connection; default 1,000
-	MaxHeaderBytes uint32 // of the headers of a call; default 64 KiB
+	MaxHeaderBytes uint32 // of the headers of one call; default 64 KiB
 	StreamWindow   uint32 // bytes of one call that may wait for its handler; default 256 KiB
-	ConnWindow     uint32 // bytes of one connection on their way to us; default 4 MiB
-	MaxHeldBytes   int64  // of requests that all clients have us keep at a time; default 256 MiB, at least 16 messages
-	// MaxConnHeldBytes is the same for one connection; default a quarter of MaxHeldBytes. One that
-	// has not shown a login has less, and all of those together have half of MaxHeldBytes.
+	ConnWindow     uint32 // bytes of one connection that may be in flight; default 4 MiB
+	MaxHeldBytes   int64  // held bytes of all requests; default 256 MiB, at least 16 messages
+	// MaxConnHeldBytes is the same for one connection; default a quarter of MaxHeldBytes. A
+	// connection that has not logged in has a lower limit, and all such connections together have
+	// half of MaxHeldBytes.
 	MaxConnHeldBytes int64
-	MaxQueuedBytes   int64 // of answers that all clients have not taken; default 256 MiB. See AwaitAnswerSlot.
+	MaxQueuedBytes   int64 // unreceived bytes of answers; default 256 MiB. See AwaitAnswerSlot.
 
-	PingEvery   time.Duration // a client silent for this long is asked whether it is there; default 2 h, negative: never
-	PingTimeout time.Duration // for its answer; default 20 s
-	MaxIdle     time.Duration // a connection without calls ends after it; default: never
+	PingEvery   time.Duration // silence before a client gets a ping; default 2 h, negative: never
+	PingTimeout time.Duration // to answer the ping; default 20 s
+	MaxIdle     time.Duration // after which a connection without calls ends; default: never
 
-	MinPing             time.Duration // between the pings of a client; default 5 min
+	MinPing             time.Duration // least interval between a client's pings; default 5 min
 	PingsWithoutStreams bool          // clients may ping while they have no call open
 
-	// MessageTimeout is how long a message may take to come in: one that stalls for this long ends
-	// its call, within twice that time. It is also for frames, header blocks, and answers of calls
-	// that are over. Default 1 min.
+	// MessageTimeout is how long a message may take to arrive. A message that makes no progress for
+	// this long ends its call, within twice that time. The timeout also applies to frames, to
+	// header blocks, and to unsent answers of finished calls. Default 1 min.
 	MessageTimeout   time.Duration
 	HandshakeTimeout time.Duration // until the client's first settings; default 10 s
-	WriteTimeout     time.Duration // that a write may take without progress; default 2 min
+	WriteTimeout     time.Duration // for a write without progress; default 2 min
 }
 
-// What is not an option.
+// Limits and timeouts that are not options.
 const (
-	maxFrame       = 16 << 10 // of the frames that we take, and the least of what clients take
-	mostFrame      = 64 << 10 // of the frames that we send, whatever the client takes
-	firstWindow    = 65535    // HTTP/2's initial window
+	maxFrame       = 16 << 10 // of received frames, and the smallest limit that a client may set
+	mostFrame      = 64 << 10 // of sent frames, even if the client accepts larger ones
+	firstWindow    = 65535    // initial window of HTTP/2
 	mostWindow     = math.MaxInt32
-	mostQueued     = 64 << 20 // bytes behind the client's windows, above which it opens no further calls
+	mostQueued     = 64 << 20 // bytes held back by a client's windows; above it calls are refused
 	drainPingWait  = 5 * time.Second
-	lastWriteWait  = 5 * time.Second // for the last frames to be written
-	lingerWait     = time.Second     // for the client to close after our last frame
+	lastWriteWait  = 5 * time.Second // to write the last frames
+	lingerWait     = time.Second     // for the client to close the connection after the last frame
 	maxPingStrikes = 2
-	// minHeld is what a message that waits for its handler counts at least, so
-	// that many empty ones are bounded, too.
+	// minHeld is the least that a waiting message counts, so that the number of empty messages is
+	// bounded as well.
 	minHeld = 64
 )
 
-// PushFull is how many bytes may wait for the client of one call before SendMsg
-// waits.
+// PushFull is how many bytes may wait for the client of one call before SendMsg blocks.
 const PushFull = 64 << 10
 
 func (o Options) withDefaults() Options {

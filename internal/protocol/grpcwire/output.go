@@ -12,39 +12,39 @@ import (
 )
 
 const (
-	firstOut  = 4 << 10  // room that a fresh out buffer starts with
-	pooledOut = 1 << 20  // the largest out buffer kept for reuse
-	chunkOut  = 64 << 10 // given to the system at a time
-	littleOut = 1 << 10  // less than it is worth to wait for company once
-	fullOut   = 1 << 20  // waiting to be written, above which SendMsg waits
-	stopOut   = 4 << 20  // the same, above which the reader stops reading
+	firstOut  = 4 << 10  // initial capacity of an output buffer
+	pooledOut = 1 << 20  // largest output buffer kept for reuse
+	chunkOut  = 64 << 10 // most bytes per write
+	littleOut = 1 << 10  // below this size the writer yields once before it writes
+	fullOut   = 1 << 20  // unwritten bytes above which SendMsg blocks
+	stopOut   = 4 << 20  // unwritten bytes above which the reader stops reading
 )
 
 type outBuffer struct{ b []byte }
 
 var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
 
-// output gathers frames for the client. conn.mu guards it, except wake, room, done and, while
-// writing is set, what belongs to the goroutine that set it.
+// output buffers the frames for the client. conn.mu guards it, except for wake, room, done and,
+// while writing is set, the fields of the goroutine that set it.
 type output struct {
 	nc       net.Conn
-	deadline time.Time // of writes; the writer's
+	deadline time.Time // of writes; used by the writer
 	sender   protocol.Sender
-	wake     chan struct{} // 1 slot: for the writer
-	room     chan struct{} // 1 slot: for the reader: something was written
-	done     chan struct{} // closed when the writer has left
+	wake     chan struct{} // capacity 1: wakes the writer
+	room     chan struct{} // capacity 1: tells the reader that something was written
+	done     chan struct{} // closed when the writer has returned
 
-	buf     *outBuffer // whole frames, nil when there are none
-	idle    int        // of the bytes in buf, those at its front that wait for company (acks.go)
-	partly  *outBuffer // frames of which a part is written; they come before buf
-	rest    []byte     // of partly
+	buf     *outBuffer // complete frames; nil if there are none
+	idle    int        // leading bytes of buf that wait for other output (acks.go)
+	partly  *outBuffer // partly written frames, which come before buf
+	rest    []byte     // unwritten part of partly
 	taken   int        // bytes being written
-	answers bool       // there are data or headers in buf
-	writing bool       // a goroutine writes; it looks again before it leaves
-	rounds  int        // how many gather, the reader or a handler: each of them writes at its end
-	ended   bool       // the writer leaves when all is written
+	answers bool       // buf contains data or headers
+	writing bool       // a goroutine is writing; it checks for more before it stops
+	rounds  int        // open rounds, of the reader or of handlers; each one writes at its end
+	ended   bool       // the writer returns when everything is written
 	shut    bool       // further frames are dropped
-	failed  bool       // nothing can be written any more: frames are dropped
+	failed  bool       // a write failed: further frames are dropped
 }
 
 func (o *output) init(nc net.Conn) {
@@ -53,7 +53,7 @@ func (o *output) init(nc net.Conn) {
 	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 }
 
-// begin returns the buffer to append to. end must follow.
+// begin returns the buffer to append to. The caller must call end afterwards.
 func (o *output) begin() []byte {
 	if o.buf == nil {
 		o.buf = outBuffers.Get().(*outBuffer)
@@ -61,7 +61,7 @@ func (o *output) begin() []byte {
 	return o.buf.b
 }
 
-// end takes what was appended.
+// end stores the buffer after frames were appended.
 func (o *output) end(b []byte) {
 	if o.shut {
 		return
@@ -75,7 +75,7 @@ func (o *output) end(b []byte) {
 	}
 }
 
-// size is how many bytes wait to be written or are being written.
+// size returns how many bytes wait to be written or are being written.
 func (o *output) size() int {
 	n := len(o.rest) + o.taken
 	if o.buf != nil {
@@ -92,7 +92,7 @@ func (o *output) signal() {
 	}
 }
 
-// take hands out what comes next on the wire.
+// take returns the bytes to write next.
 func (o *output) take() (*outBuffer, []byte) {
 	buf, b := o.partly, o.rest
 	if buf == nil {
@@ -107,7 +107,7 @@ func (o *output) take() (*outBuffer, []byte) {
 	return buf, b
 }
 
-// put takes back a buffer of which all but rest is written.
+// put returns a buffer after a write. rest is its unwritten part.
 func (o *output) put(buf *outBuffer, rest []byte) {
 	o.taken = 0
 	if len(rest) > 0 && !o.failed {
@@ -120,8 +120,8 @@ func (o *output) put(buf *outBuffer, rest []byte) {
 	}
 }
 
-// failWrites refuses further frames after a failed write, and closes the socket.
-// mu is held, and let go of for that.
+// failWrites drops all output after a failed write and closes the socket. The caller holds mu,
+// which is released while the socket is closed.
 func (c *conn) failWrites() {
 	o := &c.out
 	o.failed = true
@@ -134,18 +134,19 @@ func (c *conn) failWrites() {
 // waits reports whether there is something to write.
 func (o *output) waits() bool { return o.partly != nil || o.buf != nil && len(o.buf.b) > o.idle }
 
-// gather begins a round: until its end appends do not wake the writer. mu is held.
+// gather begins a round: until its end, appended frames do not wake the writer. The caller holds
+// mu.
 func (o *output) gather() { o.rounds++ }
 
-// leaveRound ends a round: what has gathered leaves, also what others gathered whose
-// rounds go on. mu is held, and let go of meanwhile.
+// leaveRound ends a round and writes everything that is buffered, including the output of rounds
+// that are still open. The caller holds mu, which is released during the write.
 func (c *conn) leaveRound() {
 	c.out.rounds--
 	c.writeAtOnce()
 }
 
-// writeAtOnce gives the socket what it takes without waiting, and leaves the rest
-// to the writer. mu is held, and let go of meanwhile.
+// writeAtOnce writes what the socket accepts without blocking, and leaves the rest to the writer.
+// The caller holds mu, which is released during the write.
 func (c *conn) writeAtOnce() {
 	o := &c.out
 	switch {
@@ -168,7 +169,7 @@ func (c *conn) writeAtOnce() {
 		c.failWrites()
 	}
 	if o.waits() || o.ended {
-		o.signal() // the writer found another goroutine writing
+		o.signal() // the writer may have stopped because this goroutine was writing
 	}
 	c.tellRoom()
 }
@@ -199,14 +200,15 @@ func (c *conn) writeLoop() {
 		c.mu.Lock()
 		if o.size() < littleOut {
 			c.mu.Unlock()
-			runtime.Gosched() // other handlers may be about to answer: their answers go along
+			runtime.Gosched() // lets other handlers answer: their answers are written along
 			c.mu.Lock()
 		}
 	}
 }
 
-// writeAll writes b in chunks; it gives up when for the timeout, or for half of it,
-// nothing could be written at all. mu is held, and let go of for each chunk.
+// writeAll writes b in chunks and reports whether it succeeded. It fails if no
+// byte can be written for a time between half of the timeout and the timeout. The caller holds mu,
+// which is released during each write.
 func (c *conn) writeAll(b []byte) bool {
 	o := &c.out
 	for len(b) > 0 {
@@ -227,18 +229,18 @@ func (c *conn) writeAll(b []byte) bool {
 	return true
 }
 
-// delay moves the deadline of writes. It belongs to the writer.
+// delay moves the write deadline. Only the writer calls it.
 func (o *output) delay(timeout time.Duration) {
 	now := time.Now()
 	if o.deadline.Sub(now) > timeout/2 {
 		return
 	}
 	o.deadline = now.Add(timeout)
-	o.nc.SetWriteDeadline(o.deadline) //nolint:errcheck // the write tells
+	o.nc.SetWriteDeadline(o.deadline) //nolint:errcheck // the write reports the error
 }
 
-// tellRoom wakes senders that wait for room after something was written, or sent from a queue. mu
-// is held.
+// tellRoom wakes senders that wait for room, after output was written or sent from a queue. The
+// caller holds mu.
 func (c *conn) tellRoom() {
 	select {
 	case c.out.room <- struct{}{}:
@@ -258,7 +260,7 @@ func (c *conn) tellRoom() {
 	c.send.crowd = crowd
 }
 
-// awaitRoom holds the reader back while the client does not read.
+// awaitRoom blocks the reader while the client does not read.
 func (c *conn) awaitRoom() {
 	for {
 		c.mu.Lock()

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// raw is a client that says what a test wants, frame by frame.
+// raw is a client that sends what a test wants, frame by frame.
 type raw struct {
 	t   testing.TB
 	nc  net.Conn
@@ -26,11 +26,11 @@ type raw struct {
 	enc *hpack.Encoder
 	dec *hpack.Decoder
 
-	fields []hpack.HeaderField // of the last header block read
+	fields []hpack.HeaderField // of the last header block that was read
 	buf    bytes.Buffer        // of enc
 }
 
-// dialRaw connects and, unless preface is false, says hello.
+// dialRaw connects and, if preface is set, sends the preface and settings.
 func dialRaw(t testing.TB, addr string, preface bool) *raw {
 	t.Helper()
 	nc, err := net.Dial("tcp", addr)
@@ -38,7 +38,7 @@ func dialRaw(t testing.TB, addr string, preface bool) *raw {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nc.Close() })
-	nc.SetDeadline(time.Now().Add(waitForAnswer)) //nolint:errcheck // a socket of ours
+	nc.SetDeadline(time.Now().Add(waitForAnswer)) //nolint:errcheck // a local socket
 	r := rawOn(t, nc)
 	if preface {
 		r.write([]byte(http2.ClientPreface))
@@ -47,7 +47,7 @@ func dialRaw(t testing.TB, addr string, preface bool) *raw {
 	return r
 }
 
-// rawOn returns a client on nc that has not said anything.
+// rawOn returns a client on nc that has sent nothing.
 func rawOn(t testing.TB, nc net.Conn) *raw {
 	r := &raw{t: t, nc: nc, fr: http2.NewFramer(nc, nc)}
 	r.fr.AllowIllegalWrites = true
@@ -69,7 +69,7 @@ func (r *raw) write(b []byte) {
 	r.ok(err)
 }
 
-// usualFields are those of a good call of EmptyCall.
+// usualFields returns the fields of a valid call of EmptyCall.
 func usualFields() []string {
 	return []string{
 		":method", "POST", ":scheme", "http", ":path", "/grpc.testing.TestService/EmptyCall", ":authority", "here",
@@ -77,7 +77,7 @@ func usualFields() []string {
 	}
 }
 
-// with replaces, adds or, where the value is "-", leaves out fields.
+// with returns usualFields with some fields replaced or added, or removed if the value is "-".
 func with(pairs ...string) []string {
 	fields := usualFields()
 	for i := 0; i < len(pairs); i += 2 {
@@ -99,7 +99,7 @@ func with(pairs ...string) []string {
 	return fields
 }
 
-// block encodes fields.
+// block encodes a header block.
 func (r *raw) block(fields ...string) []byte {
 	r.buf.Reset()
 	for i := 0; i < len(fields); i += 2 {
@@ -108,18 +108,18 @@ func (r *raw) block(fields ...string) []byte {
 	return bytes.Clone(r.buf.Bytes())
 }
 
-// headers opens a call; end says that no message follows.
+// headers opens a call. end means that no message follows.
 func (r *raw) headers(id uint32, end bool, fields ...string) {
 	r.t.Helper()
 	r.ok(r.fr.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: r.block(fields...), EndHeaders: true, EndStream: end}))
 }
 
-// message frames b as gRPC does.
+// message5 frames b as a gRPC message.
 func message5(flag byte, b []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{flag}, uint32(len(b))), b...)
 }
 
-// next reads a frame that says something.
+// next reads the next frame that matters to tests.
 func (r *raw) next() (http2.Frame, error) {
 	for {
 		f, err := r.fr.ReadFrame()
@@ -142,7 +142,7 @@ func (r *raw) next() (http2.Frame, error) {
 	}
 }
 
-// nextFrame is next where nothing may go wrong.
+// nextFrame is next without errors.
 func (r *raw) nextFrame() http2.Frame {
 	r.t.Helper()
 	f, err := r.next()
@@ -159,8 +159,8 @@ func encode(t testing.TB, m proto.Message) []byte {
 	return b
 }
 
-// transcript reads until call id has ended, or the connection, and tells what was
-// said of that: the answer's end, a reset, a farewell.
+// transcript reads until the call or the connection has ended, and describes the end: the fields of
+// the answer, a reset, or a GOAWAY.
 func (r *raw) transcript(id uint32) string {
 	var said []string
 	for {
@@ -194,7 +194,7 @@ func (r *raw) transcript(id uint32) string {
 	}
 }
 
-// answerFields words what counts of an answer's fields.
+// answerFields formats the relevant fields of an answer.
 func answerFields(fields []hpack.HeaderField) string {
 	var out []string
 	for _, f := range fields {
@@ -211,12 +211,12 @@ func answerFields(fields []hpack.HeaderField) string {
 	return "{" + strings.Join(out, " ") + "}"
 }
 
-// requests are single calls, and what comes of them.
+// requests are single calls with their outcomes.
 var requests = []struct {
 	name   string
 	fields []string
 	data   []byte // nil: the headers end the request
-	want   string // "": as grpc-go
+	want   string // "": the same as grpc-go
 }{
 	{"good", with(), message5(0, nil), ""},
 	{"another type", with("content-type", "application/json"), message5(0, nil), ""},

@@ -28,15 +28,15 @@ func (c *conn) readLoop() {
 		case errors.Is(err, protocol.ErrKicked):
 			continue
 		case err != nil:
-			return // the client is gone
+			return // the client has disconnected
 		}
 		c.srv.o.BytesIn.Add(uint64(len(c.in.Pending()) - before))
 		want = c.round()
 	}
 }
 
-// round handles what was read, hands over what the frames asked for, and writes
-// what has gathered. It returns how many bytes are wanted next.
+// round handles the frames that were read, flushes the application, and writes the output. It
+// returns how many bytes are needed next.
 func (c *conn) round() (want int) {
 	c.mu.Lock()
 	c.out.gather()
@@ -53,8 +53,8 @@ func (c *conn) round() (want int) {
 	return want
 }
 
-// parse handles all that is pending and whole. It returns how many bytes the
-// frame at the end needs, as far as that is known.
+// parse handles all complete frames. It returns how many bytes the incomplete frame at the end
+// needs, as far as that is known.
 func (c *conn) parse() (want int) {
 	for !c.over {
 		pending := c.in.Pending()
@@ -89,8 +89,9 @@ func (c *conn) parse() (want int) {
 	return 0
 }
 
-// preface consumes what every connection starts with. false: more is needed, or the connection is
-// over. A client that sends something else does not speak HTTP/2 and would not understand an error.
+// preface consumes the client's preface. It returns false if more bytes are needed or the
+// connection is over. A client that sends something else does not speak HTTP/2 and would not
+// understand an error.
 func (c *conn) preface(pending []byte) bool {
 	const preface = http2.ClientPreface
 	if len(pending) < len(preface) {
@@ -107,7 +108,7 @@ func (c *conn) preface(pending []byte) bool {
 	return true
 }
 
-// frame handles one frame. An error is a *fault.
+// frame handles one frame. The error is a *fault.
 func (c *conn) frame(f frame) error {
 	if !c.settled {
 		if f.kind != http2.FrameSettings || f.flags.Has(http2.FlagSettingsAck) {
@@ -147,16 +148,16 @@ func (c *conn) frame(f frame) error {
 	case http2.FramePushPromise:
 		return connFault(http2.ErrCodeProtocol, "a client pushes nothing")
 	}
-	return nil // what HTTP/2 does not define is ignored
+	return nil // frames of unknown types are ignored
 }
 
-// refuse answers a breach in its scope.
+// refuse answers a protocol error: it resets the call or ends the connection.
 func (c *conn) refuse(err error) {
 	var f *fault
 	if !errors.As(err, &f) {
 		f = &fault{code: http2.ErrCodeInternal, text: err.Error()}
 	}
-	if f.call != 0 && !c.resets.Allow() { // the client makes the server reset calls, which is as good as doing it itself
+	if f.call != 0 && !c.resets.Allow() { // provoking a reset counts like sending one
 		f = &fault{code: http2.ErrCodeEnhanceYourCalm, text: "too many resets: " + f.text}
 	}
 	if f.call == 0 {

@@ -16,23 +16,23 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// request is what a header block says of a call. Calls with the same block share
-// it: it is never changed.
+// request is the decoded header block of a call. Calls with the same block share it: it is never
+// changed.
 type request struct {
 	path    string
 	method  *method // nil: unknown
 	md      metadata.MD
 	subtype string              // of the content type, "" or the name of a codec
-	comp    encoding.Compressor // of the client's messages, nil: none
-	encoded string              // grpc-encoding as the client gave it
+	comp    encoding.Compressor // compression of the client's messages; nil: none
+	encoded string              // grpc-encoding as sent by the client
 	timeout time.Duration       // negative: none
 	size    uint32              // of the headers
 
-	reset   http2.ErrCode // other than 0: the request is no HTTP/2
-	refusal *refusal      // the call is answered with it
+	reset   http2.ErrCode // if not 0, the request is malformed and the call is reset with this code
+	refusal *refusal      // if not nil, the answer to the call
 }
 
-// refusal is an answer without a handler.
+// refusal is an answer that needs no handler.
 type refusal struct {
 	http int
 	st   *status.Status
@@ -42,10 +42,10 @@ func refuse(httpStatus int, code codes.Code, format string, args ...any) *refusa
 	return &refusal{httpStatus, status.Newf(code, format, args...)}
 }
 
-// expired answers a call whose time is over before it began.
+// expired answers a call whose deadline has passed before it began.
 var expired = refuse(http.StatusOK, codes.DeadlineExceeded, "%s", context.DeadlineExceeded)
 
-// requestBuilder gathers the fields of one block.
+// requestBuilder collects the fields of one block.
 type requestBuilder struct {
 	limit  uint32
 	size   uint32
@@ -53,17 +53,17 @@ type requestBuilder struct {
 	method string // :method
 
 	seen        [4]bool // :method, :scheme, :path, :authority
-	regular     bool    // a field that is no pseudo field was there
+	regular     bool    // a regular field was seen
 	malformed   bool
 	isGRPC      bool
 	contentType string
 	headerFault *refusal
 }
 
-// The places of pseudo fields in requestBuilder.seen.
+// pseudoFields holds the indexes of pseudo fields in requestBuilder.seen.
 var pseudoFields = map[string]int{":method": 0, ":scheme": 1, ":path": 2, ":authority": 3}
 
-// field takes one field. What is over the limit is not kept.
+// field adds one field. Fields above the size limit are dropped.
 func (b *requestBuilder) field(f hpack.HeaderField) {
 	if b.size += f.Size(); b.size > b.limit {
 		return
@@ -124,7 +124,7 @@ func (b *requestBuilder) regularField(name, value string) {
 	case "te":
 		b.malformed = b.malformed || value != "trailers"
 	case "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade":
-		b.malformed = true // they are HTTP/1's
+		b.malformed = true // they belong to HTTP/1
 	case "grpc-message-type", "grpc-message", "grpc-status":
 	default:
 		if isBinary(name) {
@@ -139,10 +139,10 @@ func (b *requestBuilder) regularField(name, value string) {
 	}
 }
 
-// request tells what the fields come to.
+// request returns the request that the fields describe.
 func (b *requestBuilder) request(methods map[string]*method) *request {
 	r := &b.r
-	r.size = min(b.size, b.limit) // no more was kept
+	r.size = min(b.size, b.limit) // fields above the limit were dropped
 	switch {
 	case b.size > b.limit:
 		r.reset = http2.ErrCodeFrameSize
@@ -166,7 +166,8 @@ func (b *requestBuilder) request(methods map[string]*method) *request {
 	return r
 }
 
-// refusal checks what gRPC asks of a request, in grpc-go's order and words.
+// refusal returns the refusal of a request that gRPC does not allow, in grpc-go's order and with
+// its texts, or nil.
 func (b *requestBuilder) refusal() *refusal {
 	md := b.r.md
 	if n := len(md["host"]); n > 1 {
@@ -192,7 +193,7 @@ func (b *requestBuilder) refusal() *refusal {
 	return nil
 }
 
-// unknownMethod words a path that nothing is registered for.
+// unknownMethod returns the status for a path that is not registered.
 func unknownMethod(path string, methods map[string]*method) *status.Status {
 	rest, ok := strings.CutPrefix(path, "/")
 	at := strings.LastIndex(rest, "/")
@@ -208,7 +209,7 @@ func unknownMethod(path string, methods map[string]*method) *status.Status {
 	return status.Newf(codes.Unimplemented, "unknown service %v", service)
 }
 
-// contentSubtype splits gRPC's content type.
+// contentSubtype returns the subtype of a gRPC content type.
 func contentSubtype(value string) (subtype string, ok bool) {
 	rest, ok := strings.CutPrefix(value, contentType)
 	switch {
@@ -240,7 +241,7 @@ func validField(f hpack.HeaderField) bool {
 	return true
 }
 
-// turnAway answers a call without a handler. mu is held.
+// turnAway answers a call with a refusal. The caller holds mu.
 func (c *conn) turnAway(call *Call, r *refusal) {
 	if r.http == http.StatusOK {
 		if call.req.method != nil && call.req.encoded != "" && call.req.comp == nil {

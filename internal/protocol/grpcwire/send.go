@@ -6,16 +6,16 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// sendState is the flow control of what is sent. conn.mu guards it.
+// sendState is the flow control of sent data. conn.mu guards it.
 type sendState struct {
-	window int64 // of the connection; below 0 never
-	first  int64 // the window that a call starts with
+	window int64 // of the connection; never negative
+	first  int64 // initial window of a call
 	frame  int   // largest payload
 
-	headers uint64 // largest header block that the client takes
+	headers uint64 // largest header block that the client accepts
 
 	queued  int     // bytes in the queues of all calls
-	blocked []*Call // calls with a queue whose own window is open: they wait for the connection's, in turn
+	blocked []*Call // calls with an open window that wait in turn for the connection's window
 	crowd   []*Call // calls that wait for room
 }
 
@@ -24,8 +24,7 @@ func (s *sendState) init() {
 	s.headers = math.MaxUint64
 }
 
-// sendData sends bytes of messages, or queues what the windows hold back. mu is
-// held.
+// sendData sends bytes of messages, and queues what the windows do not allow. The caller holds mu.
 func (c *conn) sendData(call *Call, p []byte) {
 	if len(call.queue) == 0 {
 		p = p[c.sendSome(call, p):]
@@ -41,14 +40,14 @@ func (c *conn) sendData(call *Call, p []byte) {
 	}
 }
 
-// queued counts n more bytes in the queues of calls, n may be negative. mu is held.
+// queued adds n, which may be negative, to the number of queued bytes. The caller holds mu.
 func (c *conn) queued(n int) {
 	c.send.queued += n
 	c.srv.queued.Add(int64(n))
 }
 
-// sendSome appends frames of p as far as the windows allow. It returns how much
-// of p that is.
+// sendSome appends data frames of p as far as the windows allow. It returns how many bytes of p it
+// appended.
 func (c *conn) sendSome(call *Call, p []byte) (sent int) {
 	if call.window <= 0 || c.send.window <= 0 {
 		return 0
@@ -64,15 +63,15 @@ func (c *conn) sendSome(call *Call, p []byte) (sent int) {
 	return sent
 }
 
-// spend takes a frame of n bytes off the windows.
+// spend subtracts a frame of n bytes from the windows.
 func (c *conn) spend(call *Call, n int) {
 	c.noteSent()
 	call.window -= int64(n)
 	c.send.window -= int64(n)
 }
 
-// pump sends from the queues of calls that the windows held back, each call a
-// frame in turn. mu is held.
+// pump sends queued data as far as the windows allow, one frame of each call in turn. The caller
+// holds mu.
 func (c *conn) pump() {
 	s := &c.send
 	for len(s.blocked) > 0 && s.window > 0 {
@@ -100,8 +99,8 @@ func (c *conn) pump() {
 	c.tellRoom()
 }
 
-// widen adds n to the window of a call, n may be negative. false: the window is
-// too large. mu is held.
+// widen adds n, which may be negative, to the window of a call. It returns false if the window
+// becomes too large. The caller holds mu.
 func (c *conn) widen(call *Call, n int64) bool {
 	shut := call.window <= 0
 	call.window += n

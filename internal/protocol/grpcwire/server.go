@@ -17,15 +17,15 @@ type Server struct {
 	*protocol.Edge // Drain lets connections finish their calls
 
 	o        Options
-	methods  map[string]*method // by path; not changed once there was a connection
+	methods  map[string]*method // by path; not changed after the first connection
 	services map[string]grpc.ServiceInfo
-	began    atomic.Bool  // there was a connection
-	held     atomic.Int64 // bytes of requests, of all connections
-	queued   atomic.Int64 // bytes of answers behind the windows of clients, of all connections
-	quiet    *slog.Logger // for what clients can cause that have not logged in
+	began    atomic.Bool  // a connection was accepted
+	held     atomic.Int64 // held bytes of requests, of all connections
+	queued   atomic.Int64 // bytes of answers queued because of flow control, of all connections
+	quiet    *slog.Logger // for events that clients can cause without a login
 }
 
-// method is a registered one; either unary or stream is set.
+// method is a registered method. Either unary or stream is set.
 type method struct {
 	path   string
 	impl   any
@@ -41,9 +41,9 @@ func New(o Options) *Server {
 	return s
 }
 
-// RegisterService implements grpc.ServiceRegistrar. It panics after the first
-// connection, for a service that is registered already, and when impl does not
-// implement it: those are mistakes of the program.
+// RegisterService implements grpc.ServiceRegistrar. It panics after the first connection, if the
+// service is registered already, and if impl does not implement it. All of these are programming
+// errors.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	if s.began.Load() {
 		panic(fmt.Sprintf("grpcwire: service %q registered after the first connection", desc.ServiceName))
@@ -73,11 +73,11 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	s.services[desc.ServiceName] = info
 }
 
-// GetServiceInfo tells what is registered.
+// GetServiceInfo returns the registered services.
 func (s *Server) GetServiceInfo() map[string]grpc.ServiceInfo { return s.services }
 
-// Session returns the session of a connection. read is what was read from it
-// already, nil for nothing.
+// Session returns the session of a connection. read holds the bytes that were already read from it,
+// if any.
 func (s *Server) Session(nc net.Conn, id uint64, read []byte) protocol.Session {
 	s.began.Store(true)
 	return newConn(s, nc, id, read)

@@ -20,16 +20,15 @@ import (
 
 const waitForAnswer = 20 * time.Second
 
-// service is what the tests call. Metadata of the client says what it does beyond
-// echoing.
+// service is the test service. Metadata of the client selects what it does besides echoing.
 type service struct {
 	testpb.UnimplementedTestServiceServer
-	began   chan string   // told when a handler begins; may be nil
-	ended   chan error    // told how the context of a handler ended; may be nil
-	release chan struct{} // handlers asked to "hold" wait for it
+	began   chan string   // receives when a handler begins; may be nil
+	ended   chan error    // receives the context error of a handler that ended; may be nil
+	release chan struct{} // handlers with the request "hold" wait for it
 }
 
-// asked is the first value of a field of the client's metadata.
+// asked returns the first value of a field of the client's metadata.
 func asked(ctx context.Context, name string) string {
 	if v := metadata.ValueFromIncomingContext(ctx, name); len(v) > 0 {
 		return v[0]
@@ -159,7 +158,7 @@ func (s *service) FullDuplexCall(both grpc.BidiStreamingServer[testpb.StreamingO
 	}
 }
 
-// pattern is n bytes of which each place can be told.
+// pattern returns n bytes whose values depend on their position.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -168,7 +167,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// start serves impl with our server and returns where.
+// start serves impl with this package's server and returns its address.
 func start(t testing.TB, o Options, impl testpb.TestServiceServer) (srv *Server, addr string) {
 	t.Helper()
 	srv = New(o)
@@ -190,7 +189,7 @@ func start(t testing.TB, o Options, impl testpb.TestServiceServer) (srv *Server,
 	return srv, ln.Addr().String()
 }
 
-// startGo serves impl with grpc-go's server.
+// startGo serves impl with grpc-go's server and returns its address.
 func startGo(t testing.TB, impl testpb.TestServiceServer, o ...grpc.ServerOption) (addr string) {
 	t.Helper()
 	srv := grpc.NewServer(o...)
@@ -216,7 +215,7 @@ func dial(t testing.TB, addr string, o ...grpc.DialOption) testpb.TestServiceCli
 	return testpb.NewTestServiceClient(cc)
 }
 
-// within bounds a test that would hang.
+// within returns a context with a timeout, so that no test hangs.
 func within(t testing.TB, pairs ...string) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitForAnswer)

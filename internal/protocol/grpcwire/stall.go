@@ -8,26 +8,26 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// stall looks for what a client has begun and does not go on with. A timer looks at the connection
-// once in a MessageTimeout, while there is something to look for, and ends what it sees for the
-// second time: so nothing has to be noted when messages come as they should. conn.mu guards it.
+// stall detects what a client has begun and does not continue. While there is something to check, a
+// timer checks the connection every MessageTimeout and ends what it finds stalled twice in a row.
+// So nothing needs to be recorded while messages arrive in time. conn.mu guards it.
 type stall struct {
 	timer   *time.Timer // nil: never needed
 	set     bool
 	halfway bool   // the last round ended within a frame or a header block
-	frames  uint64 // read until then
-	block   uint32 // the stream whose header block was open then, 0: none
+	frames  uint64 // frames read by then
+	block   uint32 // the stream whose header block was open then; 0: none
 
-	// The same at the last look.
+	// The same values at the last check.
 	sawHalfway bool
 	sawFrames  uint64
 	sawBlock   uint32
 }
 
-// errStalled ends a call whose message does not come.
+// errStalled ends a call whose message does not arrive.
 var errStalled = status.New(codes.DeadlineExceeded, "grpc: the message did not arrive in time")
 
-// watchStalls schedules the next check. mu is held.
+// watchStalls schedules the next check. The caller holds mu.
 func (c *conn) watchStalls() {
 	st, every := &c.stall, c.srv.o.MessageTimeout
 	switch {
@@ -41,7 +41,7 @@ func (c *conn) watchStalls() {
 	st.set = true
 }
 
-// noteRound notes where a round has ended. mu is held.
+// noteRound records where a round has ended. The caller holds mu.
 func (c *conn) noteRound() {
 	st := &c.stall
 	st.frames, st.block = c.frames, c.headers.call
@@ -50,7 +50,7 @@ func (c *conn) noteRound() {
 	}
 }
 
-// stallsDue is the look. It runs on a timer's goroutine.
+// stallsDue performs a check. It runs on a timer's goroutine.
 func (c *conn) stallsDue() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *conn) stallsDue() {
 		return
 	}
 	if st.halfway && st.sawHalfway && (st.frames == st.sawFrames || st.block != 0 && st.block == st.sawBlock) {
-		go c.Kill() // over TLS closing may take a while
+		go c.Kill() // closing a TLS connection may take a while
 		return
 	}
 	st.sawHalfway, st.sawFrames, st.sawBlock = st.halfway, st.frames, st.block
@@ -73,11 +73,11 @@ func (c *conn) stallsDue() {
 	}
 }
 
-// lookAt ends a call that has stalled, and reports whether another look at it is needed. mu is
-// held.
+// lookAt ends a call that has stalled, and reports whether the call must be checked again. The
+// caller holds mu.
 func (c *conn) lookAt(call *Call) bool {
 	switch {
-	case call.last != nil: // the handler has answered, the client does not take it
+	case call.last != nil: // the handler has answered, but the client does not read the answer
 		if call.unsent == len(call.queue) {
 			c.reset(call, http2.ErrCodeCancel)
 			return false
@@ -95,8 +95,8 @@ func (c *conn) lookAt(call *Call) bool {
 	return true
 }
 
-// missing reports whether the client has begun something and has not sent all of it: a message of a
-// stream, or a call with one message. mu is held.
+// missing reports whether the client has begun to send a message of a stream, or a call with one
+// message, and has not finished. The caller holds mu.
 func (s *Call) missing() bool {
 	if s.req.method.stream != nil {
 		return s.begun

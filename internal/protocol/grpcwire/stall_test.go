@@ -12,7 +12,7 @@ import (
 
 const noMessage = "{:status=200 grpc-status=4 grpc: the message did not arrive in time}"
 
-// stalls are what clients begin and do not go on with, and what becomes of the call or of the
+// stalls are what clients begin and do not continue, with the outcome for the call or the
 // connection.
 var stalls = []struct {
 	name string
@@ -32,7 +32,7 @@ var stalls = []struct {
 		r.headers(1, false, with(":path", holdPath)...)
 		for _, b := range message5(0, pattern(9))[:13] {
 			r.ok(r.fr.WriteData(1, false, []byte{b}))
-			<-time.After(10 * time.Second) // of the bubble
+			<-time.After(10 * time.Second) // bubble time
 		}
 	}, noMessage},
 	{"half a frame", func(r *raw) { r.write([]byte{0, 0, 8, byte(http2.FramePing)}) }, "closed"},
@@ -42,7 +42,7 @@ var stalls = []struct {
 	{"a header block that goes on for ever", func(r *raw) {
 		r.ok(r.fr.WriteRawFrame(http2.FrameHeaders, 0, 1, r.block(with()...)))
 		for r.fr.WriteContinuation(1, false, nil) == nil {
-			<-time.After(10 * time.Second) // of the bubble
+			<-time.After(10 * time.Second) // bubble time
 		}
 	}, "closed"},
 	{"an answer that is not taken", func(r *raw) {
@@ -52,7 +52,8 @@ var stalls = []struct {
 	}, "{:status=200}, 1 bytes, reset CANCEL"},
 }
 
-// TestStalls: what a client does not go on with ends within twice the timeout, and not before it.
+// TestStalls checks that whatever a client does not continue ends after the timeout, and within
+// twice the timeout.
 func TestStalls(t *testing.T) {
 	for _, s := range stalls {
 		t.Run(s.name, func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// TestNoStall: streams that are open, and messages that come one after the other, go on.
+// TestNoStall checks that open streams and messages in sequence are not treated as stalls.
 func TestNoStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, gone := piped(t, Options{PingEvery: -1})
@@ -88,7 +89,7 @@ func TestNoStall(t *testing.T) {
 		r.headers(1, false, with(":path", "/grpc.testing.TestService/StreamingInputCall")...)
 		m := message5(0, encode(t, &testpb.StreamingInputCallRequest{Payload: &testpb.Payload{Body: pattern(9)}}))
 		r.ok(r.fr.WriteData(1, false, m[:7]))
-		for range 10 { // each message ends in the time of the next one's begin
+		for range 10 { // each message ends while the next one begins
 			time.Sleep(50 * time.Second)
 			r.ok(r.fr.WriteData(1, false, append(m[7:len(m):len(m)], m[:7]...)))
 		}

@@ -11,12 +11,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// serverStream is a call as the handler of a stream sees it: a grpc.ServerStream.
+// serverStream implements grpc.ServerStream for the handler of a streaming call.
 type serverStream struct {
 	*Call
 	ctx  context.Context
 	desc *grpc.StreamDesc
-	got  bool // a message was received; RecvMsg's
+	got  bool // RecvMsg has received a message
 }
 
 func (s *serverStream) Context() context.Context { return s.ctx }
@@ -42,8 +42,7 @@ func (s *serverStream) SetTrailer(md metadata.MD) {
 	s.Call.SetTrailer(md) //nolint:errcheck // after the end of the call it has no effect
 }
 
-// SendMsg implements grpc.ServerStream. It waits while too much waits for the
-// client.
+// SendMsg implements grpc.ServerStream. It blocks while too many bytes wait for the client.
 func (s *serverStream) SendMsg(m any) error {
 	err := s.sendMsg(m)
 	if err != nil {
@@ -151,23 +150,23 @@ func (s *serverStream) next() (m message, ok bool, err error) {
 	return m, true, nil
 }
 
-// waiting is how many bytes the client has not taken: those that its windows hold
-// back, and those of the whole connection once they are many. mu is held.
+// waiting returns how many bytes the client has not received: those that its windows hold back and,
+// if they are many, those of the whole connection. The caller holds mu.
 func (s *Call) waiting() int {
 	n := len(s.queue)
 	if size := s.c.out.size(); size > fullOut {
 		n += size
 	}
 	if n > 0 && s.c.answersFull() {
-		n += PushFull // each stream has a message, but no more
+		n += PushFull // each stream gets one message through, but no more
 	}
 	return n
 }
 
-// crowded reports whether more than limit waits. mu is held.
+// crowded reports whether more than limit bytes wait. The caller holds mu.
 func (s *Call) crowded(limit int) bool { return s.waiting() > limit && !s.c.out.failed }
 
-// join has tellRoom called. mu is held.
+// join registers the call for tellRoom. The caller holds mu.
 func (s *Call) join() {
 	if !s.crowding {
 		s.crowding = true
@@ -175,8 +174,8 @@ func (s *Call) join() {
 	}
 }
 
-// tellRoom wakes the waiting senders if there is room. It reports whether none waits any more. mu
-// is held.
+// tellRoom wakes the waiting sender if there is room, and reports whether the call is done waiting.
+// The caller holds mu.
 func (s *Call) tellRoom() bool {
 	if !s.ended && s.crowded(PushFull/2) {
 		return false

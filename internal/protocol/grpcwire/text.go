@@ -16,13 +16,13 @@ import (
 
 const detailsField = "grpc-status-details-bin"
 
-// What handlers get from the transport. The texts are grpc-go's.
+// Errors of the transport for handlers. The texts are grpc-go's.
 var (
 	errHeadersOut      = status.Error(codes.Internal, "transport: SendHeader called multiple times")
 	errHeadersTooLarge = status.Error(codes.Internal, "transport: trying to send header list size larger than the limit set by peer")
 )
 
-// statusOf is the status of what a handler returned; nil for nil.
+// statusOf returns the status of an error that a handler returned, or nil for nil.
 func statusOf(err error) *status.Status {
 	if err == nil {
 		return nil
@@ -33,10 +33,10 @@ func statusOf(err error) *status.Status {
 	return status.FromContextError(err)
 }
 
-// contextErr is the error of a context as handlers get it from RecvMsg and SendMsg.
+// contextErr returns the error of a context as RecvMsg and SendMsg return it.
 func contextErr(err error) error { return status.FromContextError(err).Err() }
 
-// streamErr is an error as a stream's client gets it.
+// streamErr returns an error as the client of a stream receives it.
 func streamErr(err error) error {
 	switch {
 	case err == nil, err == io.EOF:
@@ -47,7 +47,7 @@ func streamErr(err error) error {
 	return statusOf(err).Err()
 }
 
-// isReserved tells the names of gRPC's and HTTP/2's own fields.
+// isReserved reports whether gRPC or HTTP/2 reserves the field name.
 func isReserved(name string) bool {
 	switch name {
 	case "content-type", "user-agent", "grpc-message-type", "grpc-encoding", "grpc-message", "grpc-status", "grpc-timeout", "te":
@@ -56,12 +56,12 @@ func isReserved(name string) bool {
 	return strings.HasPrefix(name, ":")
 }
 
-// isBinary reports whether the values of a field are in base64.
+// isBinary reports whether the values of a field are base64-encoded.
 func isBinary(name string) bool { return strings.HasSuffix(name, "-bin") }
 
 func encodeBinary(v string) string { return base64.RawStdEncoding.EncodeToString([]byte(v)) }
 
-// decodeBinary takes base64 with and without padding.
+// decodeBinary decodes base64 with or without padding.
 func decodeBinary(v string) (string, error) {
 	encoding := base64.RawStdEncoding
 	if len(v)%4 == 0 {
@@ -71,8 +71,8 @@ func decodeBinary(v string) (string, error) {
 	return string(b), err
 }
 
-// escapeMessage puts a text into the form that grpc-message has: printable ASCII,
-// the rest in per cent.
+// escapeMessage encodes a text for grpc-message: printable ASCII, with everything else
+// percent-encoded.
 func escapeMessage(text string) string {
 	plain := true
 	for i := range len(text) {
@@ -83,7 +83,7 @@ func escapeMessage(text string) string {
 	}
 	const hex = "0123456789ABCDEF"
 	b := make([]byte, 0, 2*len(text))
-	for _, r := range text { // what is no UTF-8 becomes the replacement character
+	for _, r := range text { // invalid UTF-8 becomes the replacement character
 		if r >= ' ' && r <= '~' && r != '%' {
 			b = append(b, byte(r))
 			continue
@@ -95,7 +95,7 @@ func escapeMessage(text string) string {
 	return string(b)
 }
 
-// parseTimeout reads grpc-timeout.
+// parseTimeout parses a grpc-timeout value.
 func parseTimeout(s string) (time.Duration, error) {
 	const mostDigits = 8
 	switch {

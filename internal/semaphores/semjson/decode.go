@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode reads one JSON value that makes up the whole text. Fields that v does not have are
-// rejected, because they would be mistakes; so is text that is not UTF-8, because decoding would
-// change names. The error text is for the client.
+// Decode decodes a text that consists of exactly one JSON value. It rejects fields that v does not
+// have, since they are probably mistakes, and text that is not UTF-8, since decoding would change
+// names. The error text is for the client.
 func Decode(text []byte, v any) error {
 	if !utf8.Valid(text) {
 		return errors.New("the request is not UTF-8")

@@ -8,19 +8,19 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Refusal says why an operation failed: a word for programs, a sentence for people.
+// Refusal describes why an operation failed: a code for programs, a sentence for people.
 type Refusal struct {
 	Error  string `json:"error"`
 	Reason string `json:"reason"`
 }
 
-// Words of Refusal.Error.
+// Values of Refusal.Error.
 const (
 	NotFound      = "not_found"      // no such semaphore or task
 	AccessRefused = "access_refused" // the user lacks the permission
 	BadRequest    = "bad_request"    // malformed request or invalid value
-	Conflict      = "conflict"       // not possible in the present state: there are tasks, or the task does not run
-	NoRoom        = "no_room"        // the broker is short of memory or disk
+	Conflict      = "conflict"       // impossible in the current state: tasks exist, or it does not run
+	NoRoom        = "no_room"        // the broker is low on memory or disk space
 	TooLarge      = "too_large"
 	Unavailable   = "unavailable" // the broker is stopping
 	Internal      = "internal_error"
@@ -49,7 +49,7 @@ var words = []struct {
 	{failure.ErrClosed, Unavailable},
 }
 
-// Refuse returns the Refusal of an error. An unforeseen error is internal and says no more.
+// Refuse returns the Refusal of an error. An unforeseen error becomes Internal without details.
 func Refuse(err error) Refusal {
 	for _, w := range words {
 		if errors.Is(err, w.err) {

@@ -42,7 +42,7 @@ func OfInfo(vhost string, i *semaphores.Info) Semaphore {
 	}
 }
 
-// Settings are the settings in a request. Missing ones keep their value, or their default.
+// Settings are the settings in a request. Missing ones keep their value or default.
 type Settings struct {
 	Active     *int    `json:"active,omitempty"`
 	TryRelease *int    `json:"try_release,omitempty"`
@@ -63,7 +63,7 @@ func (s Settings) Of(key string) (semaphores.Settings, error) {
 	return out, nil
 }
 
-// Invalid is the manager's error for an invalid value.
+// Invalid returns the manager's error for an invalid value.
 func Invalid(key, arg, detail string) error {
 	return &failure.Error{Err: semaphores.ErrInvalid, Kind: "semaphore", Name: key, Arg: arg, Detail: detail}
 }
@@ -73,7 +73,7 @@ type Time int64
 
 const timeFormat = `2006-01-02T15:04:05.000000Z`
 
-// String is t in UTC.
+// String returns t in UTC.
 func (t Time) String() string { return time.UnixMicro(int64(t)).UTC().Format(timeFormat) }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -91,10 +91,10 @@ type Task struct {
 	Task     string  `json:"task"`
 	Status   string  `json:"status"`
 	Priority float64 `json:"priority"`
-	Position int     `json:"position"` // among all tasks of the semaphore in their order, from 1
+	Position int     `json:"position"` // among all tasks of the semaphore in rule order, from 1
 	Enqueued Time    `json:"enqueued"`
 	Lease    int64   `json:"lease"`   // its own; 0: that of the semaphore
-	Expires  *Time   `json:"expires"` // when the lease of a running task ends; nil: never
+	Expires  *Time   `json:"expires"` // when the lease of a running task ends; null: never
 }
 
 // OfState returns the JSON form of the task called id. The state of a missing task need not have
@@ -113,7 +113,7 @@ func OfState(id string, s *semaphores.State) Task {
 	return t
 }
 
-// OfStates returns the tasks called ids; ids is nil for a page, whose states have their names.
+// OfStates returns the tasks called ids. For a page ids is nil, since its states have names.
 func OfStates(ids []string, states []semaphores.State) []Task {
 	all := make([]Task, len(states))
 	for i := range states {
@@ -126,7 +126,7 @@ func OfStates(ids []string, states []semaphores.State) []Task {
 	return all
 }
 
-// JSONSchema is the JSON schema of a task.
+// JSONSchema returns the JSON schema of a task.
 func (Task) JSONSchema() map[string]any {
 	text, count := map[string]any{"type": "string"}, map[string]any{"type": "integer"}
 	return map[string]any{"type": "object", "required": []string{"task", "status"}, "properties": map[string]any{
@@ -152,7 +152,7 @@ type Event struct {
 	Key      string  `json:"key"`
 	Task     string  `json:"task"`
 	Event    string  `json:"event"`
-	Status   string  `json:"status"` // after it; "" when the task is not there any more
+	Status   string  `json:"status"` // after the event; "" if the task no longer exists
 	Priority float64 `json:"priority"`
 	Seq      uint64  `json:"seq"`
 	Time     Time    `json:"time"`
@@ -180,10 +180,10 @@ func Only(key string, names []string) ([]semaphore.Status, error) {
 	return only, nil
 }
 
-// TaskID is the name of a task: in JSON a string or an integer, like the keys of databases.
+// TaskID is the name of a task. In JSON it is a string or an integer, like database keys.
 type TaskID string
 
-// JSONSchema is the JSON schema of a task's name.
+// JSONSchema returns the JSON schema of a task's name.
 func (TaskID) JSONSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "integer"}}
 }
@@ -204,7 +204,7 @@ func (id *TaskID) UnmarshalJSON(text []byte) error {
 // Entry is a task to enqueue.
 type Entry struct {
 	Task     TaskID   `json:"task"`
-	Priority *float64 `json:"priority"`        // must be there
+	Priority *float64 `json:"priority"`        // required
 	Lease    int64    `json:"lease,omitempty"` // 0: that of the semaphore
 }
 

@@ -1,13 +1,13 @@
-// Package inproc calls gRPC services of the same process: without a socket, and without encoding.
+// Package inproc calls gRPC services of the same process without a socket and without encoding.
 //
-// A [Conn] is both sides: services are registered at it as at a server, and generated clients call
-// them as over a connection. A unary method runs on its caller's goroutine, a stream on one of its
-// own. Messages are copied, so neither side sees later changes by the other.
+// A [Conn] is both sides: services are registered with it as with a server, and generated clients
+// call them as over a connection. A unary method runs on its caller's goroutine, a stream on one of
+// its own. Messages are copied, so neither side sees later changes by the other.
 //
 // The service gets the caller's context: values, deadline, cancellation. It receives the metadata
-// that the caller sends, after the metadata that the caller itself received, and the caller's peer.
-// So a call made while serving another one is made in the name of the same client. The peer can be
-// set with peer.NewContext.
+// that the caller received itself, followed by the metadata that the caller sends, and the caller's
+// peer. So a call that is made while serving another one has the identity of the same client. The
+// peer can be set with peer.NewContext.
 package inproc
 
 import (
@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Conn holds services and calls them. Register all before the first call; then any goroutine may
-// call.
+// Conn holds services and calls them. All services must be registered before the first call. After
+// that any goroutine may call.
 type Conn struct {
 	interceptUnary  grpc.UnaryServerInterceptor
 	interceptStream grpc.StreamServerInterceptor
@@ -50,7 +50,7 @@ func New(unary grpc.UnaryServerInterceptor, stream grpc.StreamServerInterceptor)
 	return &Conn{interceptUnary: unary, interceptStream: stream, unary: map[string]unaryMethod{}, streams: map[string]streamMethod{}}
 }
 
-// RegisterService adds a service, as generated code calls it.
+// RegisterService implements grpc.ServiceRegistrar.
 func (c *Conn) RegisterService(desc *grpc.ServiceDesc, service any) {
 	for _, m := range desc.Methods {
 		c.unary["/"+desc.ServiceName+"/"+m.MethodName] = unaryMethod{service, m}
@@ -76,7 +76,7 @@ func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return withStatus(copyMessage(reply, out))
 }
 
-// serverContext turns what the caller sends into what the service receives.
+// serverContext converts the context of the caller to the one that the service receives.
 func serverContext(ctx context.Context, info *callInfo) context.Context {
 	received, _ := metadata.FromIncomingContext(ctx)
 	sent, _ := metadata.FromOutgoingContext(ctx)
@@ -96,7 +96,7 @@ func copyMessage(dst, src any) error {
 	return nil
 }
 
-// withStatus gives an error the status that a client would see over a connection.
+// withStatus converts an error to the status that a client would receive over a connection.
 func withStatus(err error) error {
 	if err == nil {
 		return nil

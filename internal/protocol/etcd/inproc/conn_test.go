@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// service answers what the tests ask for.
+// service is the test service.
 type service struct {
 	pb.UnimplementedKVServer
 	pb.UnimplementedWatchServer
@@ -33,7 +33,7 @@ func (s *service) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, e
 	return &pb.PutResponse{Header: &pb.ResponseHeader{Revision: 7}}, nil
 }
 
-// Watch echoes ids, ends with an error at -1 and waits for its end at -2.
+// Watch echoes IDs, returns an error at -1, and at -2 waits for the end of its context.
 func (s *service) Watch(stream pb.Watch_WatchServer) error {
 	s.ctx = stream.Context()
 	for {

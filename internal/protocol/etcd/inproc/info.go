@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// callInfo is what a service says beside its messages.
+// callInfo holds the method of a call, and the header and trailer of the service.
 type callInfo struct {
 	method string
 
@@ -16,7 +16,7 @@ type callInfo struct {
 	trailer metadata.MD
 }
 
-// Method is the full name of the method.
+// Method returns the full name of the method.
 func (i *callInfo) Method() string { return i.method }
 
 // SetHeader adds to the header.
@@ -38,14 +38,14 @@ func (i *callInfo) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// both returns header and trailer as they are now.
+// both returns copies of header and trailer.
 func (i *callInfo) both() (header, trailer metadata.MD) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.header.Copy(), i.trailer.Copy()
 }
 
-// tell gives header and trailer to a caller that asked for them with call options.
+// tell stores header and trailer where call options ask for them.
 func (i *callInfo) tell(opts []grpc.CallOption) {
 	header, trailer := i.both()
 	for _, o := range opts {

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ahead is how many messages either side of a stream may send before the other receives one; then
-// sending waits.
+// ahead is how many messages either side of a stream may send ahead of the receiver before sending
+// blocks.
 const ahead = 16
 
 // stream is a stream between a caller and the goroutine of a method.
@@ -21,15 +21,15 @@ type stream struct {
 	info     *callInfo
 	ctx      context.Context // of the caller
 	toServer chan proto.Message
-	toClient chan proto.Message // closed when the method is over
-	begun    chan struct{}      // closed with the header
+	toClient chan proto.Message // closed when the method has returned and its status is set
+	begun    chan struct{}      // closed when the header is sent
 	begin    sync.Once
 	closing  sync.Once
 	over     chan struct{} // closed when the method has returned
-	err      error         // of the method, valid once over or toClient is closed
+	err      error         // of the method, valid after over or toClient is closed
 }
 
-// NewStream begins a stream. It ends when its method returns; cancel ctx to leave it early.
+// NewStream begins a stream. It ends when its method returns. To leave it early, cancel ctx.
 func (c *Conn) NewStream(ctx context.Context, _ *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	m, ok := c.streams[method]
 	if !ok {
@@ -64,7 +64,7 @@ func (c *Conn) run(m streamMethod, ss grpc.ServerStream) error {
 
 func (s *stream) sendHeader() { s.begin.Do(func() { close(s.begun) }) }
 
-// serverStream is the side of the method.
+// serverStream is the method's side of a stream.
 type serverStream struct {
 	*stream
 	inside context.Context
@@ -102,7 +102,7 @@ func (s serverStream) RecvMsg(m any) error {
 	}
 }
 
-// clientStream is the side of the caller.
+// clientStream is the caller's side of a stream.
 type clientStream struct{ *stream }
 
 func (s clientStream) Context() context.Context { return s.ctx }
@@ -127,7 +127,7 @@ func (s clientStream) CloseSend() error {
 	return nil
 }
 
-// SendMsg returns io.EOF when the method is over; RecvMsg tells why.
+// SendMsg returns io.EOF after the end of the method; RecvMsg returns the reason.
 func (s clientStream) SendMsg(m any) error {
 	select {
 	case <-s.over:
@@ -144,7 +144,7 @@ func (s clientStream) SendMsg(m any) error {
 	}
 }
 
-// RecvMsg returns io.EOF behind the last message of a method that had no error.
+// RecvMsg returns io.EOF after the last message if the method succeeded.
 func (s clientStream) RecvMsg(m any) error {
 	select {
 	case sent, ok := <-s.toClient:

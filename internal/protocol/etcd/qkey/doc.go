@@ -1,5 +1,5 @@
-// Package qkey parses and builds the keys that stand for queues: /q/{queue}/… and /queue/{queue}/….
-// It is pure.
+// Package qkey parses and builds the keys that represent queues: /q/{queue}/… and /queue/{queue}/….
+// It has no state and no side effects.
 //
 //	/q/{queue}                              the queue itself
 //	/q/{queue}/p/{key}                      what a producer puts: also producer, i, input
@@ -10,5 +10,5 @@
 //
 // The names of queues and clients are one segment each: a slash in a name is written %2F, a percent
 // sign %25, and any other byte may be percent-encoded. The rest of a key, after the index or a
-// producer's client, is used as it is.
+// producer's client, is used unchanged.
 package qkey

@@ -2,7 +2,7 @@ package qkey
 
 import "bytes"
 
-// Kind says what a key names.
+// Kind is what a key names.
 type Kind uint8
 
 const (
@@ -10,9 +10,9 @@ const (
 	None Kind = iota
 	// Record is the queue itself.
 	Record
-	// Producer is where messages are put.
+	// Producer is the destination of published messages.
 	Producer
-	// Message is one that is not yet acknowledged.
+	// Message is an unacknowledged message.
 	Message
 	// Consumer is a consumer of the queue.
 	Consumer
@@ -26,14 +26,14 @@ const (
 	longRoot  = "/queue/"
 )
 
-// Path is a key, taken apart. Its slices may alias the key.
+// Path is a parsed key. Its slices may alias the key.
 type Path struct {
 	Kind   Kind
 	Queue  []byte // its name in the engine
-	Client []byte // of Consumer and Delivery; of Producer nil when none is said
-	Index  uint64 // of Message and Delivery, never 0
-	Tail   []byte // of Producer, Message and Delivery: the message's own key
-	Base   []byte // of Consumer and Delivery: the consumer's key as it is spelled, without a slash at the end
+	Client []byte // for Consumer and Delivery; for Producer nil if the key has no client
+	Index  uint64 // for Message and Delivery; never 0
+	Tail   []byte // for Producer, Message and Delivery: the message's own key
+	Base   []byte // for Consumer and Delivery: the consumer's key as spelled, without final slash
 }
 
 // Holds reports whether a key belongs to the queues.
@@ -49,7 +49,7 @@ func rootOf(key []byte) []byte {
 	return nil
 }
 
-// Parse takes a key apart. What names nothing is of Kind None.
+// Parse parses a key. A key that names nothing has Kind None.
 func Parse(key []byte) Path {
 	root := rootOf(key)
 	if root == nil {
@@ -86,7 +86,7 @@ func isProducer(part []byte) bool {
 
 func isConsumer(part []byte) bool { return string(part) == "c" || string(part) == "consumer" }
 
-// producer reads what follows p/. A message without a key of its own is none.
+// producer parses what follows p/. Without a message key the path names nothing.
 func (p *Path) producer(rest []byte) {
 	client, tail, ok := bytes.Cut(rest, slash)
 	if !ok {
@@ -97,7 +97,7 @@ func (p *Path) producer(rest []byte) {
 	}
 }
 
-// consumer reads what follows c/ in key.
+// consumer parses what follows c/ in key.
 func (p *Path) consumer(key, rest []byte) {
 	client, rest, more := bytes.Cut(rest, slash)
 	if len(client) == 0 {
@@ -118,7 +118,7 @@ func (p *Path) consumer(key, rest []byte) {
 	}
 }
 
-// message reads an index and what follows it.
+// message parses an index and what follows it.
 func (p *Path) message(kind Kind, index, tail []byte) {
 	if n, ok := parseIndex(index); ok && len(tail) > 0 {
 		p.Kind, p.Index, p.Tail = kind, n, tail

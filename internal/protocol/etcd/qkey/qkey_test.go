@@ -136,7 +136,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// What is written is read as what it was, and nothing makes the reader fail.
+// Parsing a built key returns its parts, and no key makes the parser fail.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("/q/a/c/w/7/k"), []byte("/q/a/c/w0"), uint64(7))
 	f.Add([]byte("/queue/a%2F/p/x/k"), []byte{0}, uint64(1))

@@ -2,18 +2,18 @@ package qkey
 
 import "bytes"
 
-// Span is a range of keys of queues, with what can be said of it without knowing which queues there
-// are.
+// Span is a range of queue keys, with the properties that can be derived without knowing the
+// queues.
 type Span struct {
 	From, To []byte // [From, To)
-	Root     []byte // as the range spells it
-	Queue    []byte // all keys are of this queue: its segment as the range spells it; nil: of any
-	Part     []byte // how keys of consumers spell c
-	Client   []byte // all keys are of what this consumer holds: its segment; nil: of any
+	Root     []byte // as spelled in the range
+	Queue    []byte // if all keys belong to one queue, its segment as spelled; otherwise nil
+	Part     []byte // spelling of "c" in keys of consumers
+	Client   []byte // if all keys are deliveries of one consumer, its segment; otherwise nil
 }
 
-// NewSpan is the range from key to end as a client names it: an end of one zero byte is the last
-// key of all. key belongs to the queues; keys beyond its root do not belong to the range.
+// NewSpan returns the range from key to end as a client specifies it: an end of one zero byte means
+// no end. key must be a queue key. The range ends at the end of the keys with the same root.
 func NewSpan(key, end []byte) Span {
 	s := Span{From: key, To: end, Root: rootOf(key)}
 	if len(end) == 1 && end[0] == 0 || bytes.Compare(end, after(s.Root)) > 0 {
@@ -47,7 +47,7 @@ func NewSpan(key, end []byte) Span {
 	return s
 }
 
-// widen writes indexes in the bounds with all their digits.
+// widen pads the indexes in the bounds to the full number of digits.
 func (s *Span) widen() {
 	prefix := bytes.Equal(s.To, PrefixEnd(s.From))
 	if from := widened(s.From); from != nil {
@@ -62,8 +62,8 @@ func (s *Span) widen() {
 	}
 }
 
-// widened is a key or the beginning of one with its index written out; nil when there is nothing to
-// write.
+// widened returns a key, or a prefix of one, with its index padded to all digits. It returns nil if
+// there is nothing to pad.
 func widened(key []byte) []byte {
 	root := rootOf(key)
 	segments := bytes.SplitN(key[len(root):], slash, 5)
@@ -82,7 +82,8 @@ func widened(key []byte) []byte {
 	return AppendMessage(append(append([]byte(nil), root...), bytes.Join(segments[:at], slash)...), n, tail)
 }
 
-// within tells that all keys of the span begin with the first n bytes of its first, and a slash.
+// within reports whether all keys of the span begin with the first n bytes of the first key and a
+// slash.
 func (s *Span) within(n int) bool { return bytes.Compare(s.To, after(s.From[:n+1])) <= 0 }
 
 // Has reports whether a key lies in the span.
@@ -95,8 +96,8 @@ func (s *Span) Meets(prefix []byte) bool {
 	return bytes.Compare(prefix, s.To) < 0 && bytes.Compare(s.From, after(prefix)) < 0
 }
 
-// FirstIndex is where to begin looking for messages whose keys are prefix, a slash, the index and
-// their own: none with a lower index is in the span.
+// FirstIndex returns the lowest index that messages in the span may have, for keys of the form
+// prefix, slash, index, message key.
 func (s *Span) FirstIndex(prefix []byte) uint64 {
 	if !bytes.HasPrefix(s.From, prefix) {
 		return 0
@@ -104,8 +105,8 @@ func (s *Span) FirstIndex(prefix []byte) uint64 {
 	return indexAt(s.From, len(prefix)+1)
 }
 
-// EndIndex is where such keys end to be in the span for certain: all with a lower index that are
-// not before the span are in it.
+// EndIndex returns the index below which all such keys are in the span, unless they lie before its
+// start.
 func (s *Span) EndIndex(prefix []byte) uint64 {
 	if !bytes.HasPrefix(s.To, prefix) || len(s.To) > len(prefix) && s.To[len(prefix)] != '/' {
 		return 1<<64 - 1
@@ -113,8 +114,8 @@ func (s *Span) EndIndex(prefix []byte) uint64 {
 	return indexAt(s.To, len(prefix)+1)
 }
 
-// indexAt is the lowest index whose keys may lie at or behind bound, where the digits of indexes
-// begin at a place in it.
+// indexAt returns the lowest index whose keys may be at or after bound. The digits of the index
+// begin at position at.
 func indexAt(bound []byte, at int) (index uint64) {
 	if len(bound) <= at {
 		return 0
@@ -139,7 +140,7 @@ func indexAt(bound []byte, at int) (index uint64) {
 	return 1<<64 - 1
 }
 
-// PrefixEnd is the end of the range of all keys that begin with prefix, as clients say it.
+// PrefixEnd returns the end of the range of all keys with the prefix, in the form that clients use.
 func PrefixEnd(prefix []byte) []byte {
 	end := after(prefix)
 	if end == nil {
@@ -148,7 +149,7 @@ func PrefixEnd(prefix []byte) []byte {
 	return end
 }
 
-// after is the first key behind all that begin with prefix; nil when there is none.
+// after returns the first key after all keys with the prefix, or nil if there is none.
 func after(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {
@@ -160,24 +161,24 @@ func after(prefix []byte) []byte {
 	return nil
 }
 
-// Reach says which keys of a consumer a range has.
+// Reach describes which keys of a consumer a range contains.
 type Reach uint8
 
 const (
-	// Elsewhere: the range is not one of keys of one consumer.
+	// Elsewhere: the range is not limited to keys of one consumer.
 	Elsewhere Reach = iota
 	// Self: the consumer's own key.
 	Self
-	// Some: some of the messages that it holds, or may hold.
+	// Some: some of the deliveries that it holds or may hold.
 	Some
-	// All: all messages that it holds.
+	// All: all deliveries that it holds.
 	All
-	// Whole: its own key and all messages that it holds.
+	// Whole: its own key and all deliveries that it holds.
 	Whole
 )
 
-// ConsumerOf tells which consumer a key with an optional end is about, and which of its keys. The
-// end of a prefix is understood as one of the consumer also where others' names begin alike.
+// ConsumerOf returns the consumer that a key with an optional end concerns, and which of its keys.
+// A prefix range means this consumer even if names of other consumers have the same prefix.
 func ConsumerOf(key, end []byte) (Path, Reach) {
 	p := Parse(key)
 	if len(end) == 0 {

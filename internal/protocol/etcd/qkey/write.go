@@ -2,10 +2,10 @@ package qkey
 
 import "strconv"
 
-// indexDigits is how many digits an index is written with, so that keys sort as messages stand.
+// indexDigits is the number of digits of an index, so that keys sort like messages in the queue.
 const indexDigits = 20
 
-// AppendIndex appends an index as keys have it.
+// AppendIndex appends an index in the form used in keys.
 func AppendIndex(dst []byte, index uint64) []byte {
 	var buf [indexDigits]byte
 	digits := strconv.AppendUint(buf[:0], index, 10)
@@ -15,7 +15,7 @@ func AppendIndex(dst []byte, index uint64) []byte {
 	return append(dst, digits...)
 }
 
-// parseIndex reads an index, with or without zeros before it.
+// parseIndex parses an index with or without leading zeros.
 func parseIndex(b []byte) (n uint64, ok bool) {
 	if len(b) == 0 || len(b) > indexDigits {
 		return 0, false
@@ -30,8 +30,8 @@ func parseIndex(b []byte) (n uint64, ok bool) {
 	return n, n > 0
 }
 
-// AppendMessage appends what follows a queue or a consumer for a message: its index and its
-// key.
+// AppendMessage appends the part of a message's key after the queue or consumer: its index and its
+// message key.
 func AppendMessage(dst []byte, index uint64, tail []byte) []byte {
 	return append(append(AppendIndex(append(dst, '/'), index), '/'), tail...)
 }
@@ -50,8 +50,7 @@ func AppendName[S ~string | ~[]byte](dst []byte, name S) []byte {
 
 const hexDigits = "0123456789ABCDEF"
 
-// unescape is the name that a segment means. A percent sign that begins no escape stands for
-// itself.
+// unescape returns the name that a segment encodes. A percent sign without a valid escape is kept.
 func unescape(segment []byte) []byte {
 	at := 0
 	for at < len(segment) && segment[at] != '%' {
@@ -74,7 +73,7 @@ func unescape(segment []byte) []byte {
 	return name
 }
 
-// unhex is the value of a hexadecimal digit, 16 of anything else.
+// unhex returns the value of a hexadecimal digit, or 16 for any other byte.
 func unhex(c byte) byte {
 	switch {
 	case c >= '0' && c <= '9':

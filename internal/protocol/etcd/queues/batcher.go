@@ -6,33 +6,33 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Batcher is the quick way into the queues for one connection and one user: puts to producers and
-// deletes of single deliveries are gathered while a read is handled, go to the engine together with
-// Flush, and are answered when they are durable, without a goroutine for each. What it does not
-// take is for Namespace.Put and DeleteRange, on a goroutine that may wait. A batcher is for the
-// connection's reader.
+// Batcher is the fast path to the queues for one connection and one user. Puts to producers and
+// deletes of single deliveries are collected while a read is handled, go to the engine together at
+// Flush, and are answered when they are durable, without a goroutine each. Everything else is left
+// to Namespace.Put and DeleteRange, on a goroutine that may wait. Only the connection's reader may
+// use a batcher.
 type Batcher struct {
 	n   *Namespace
 	who Caller
 
-	s     *broker.Session // gathers; it may do everything, what the caller may is asked before
-	quick []PutCall       // answered at the next Flush: the guarantee asks for nothing
-	space []byte          // for the envelopes of one read
-	taken int             // how much was last taken for them
+	s     *broker.Session // with all permissions: the caller's are checked before
+	quick []PutCall       // answered at the next Flush, since the guarantee is None
+	space []byte          // free memory for the envelopes of one read
+	taken int             // size of the last allocation for space
 }
 
-// PutCall is a put that is answered later: once, from any goroutine. PutDone must not block.
+// PutCall is a put that is answered later, once, from any goroutine. PutDone must not block.
 type PutCall interface {
 	PutDone(revision int64, err error)
 }
 
-// DeleteCall is a delete of one key that is answered later: once, from any goroutine. DeleteDone
+// DeleteCall is a delete of one key that is answered later, once, from any goroutine. DeleteDone
 // must not block.
 type DeleteCall interface {
 	DeleteDone(deleted bool, revision int64, err error)
 }
 
-// NewBatcher opens a batcher for a caller. Errors: that there is no virtual host.
+// NewBatcher returns a batcher for a caller. It fails if there is no virtual host.
 func (n *Namespace) NewBatcher(who Caller) (*Batcher, error) {
 	s, err := n.Broker.Operate(virtual.VHost) // the caller's own session may end at any time
 	if err != nil {
@@ -42,12 +42,12 @@ func (n *Namespace) NewBatcher(who Caller) (*Batcher, error) {
 	return &Batcher{n: n, who: who, s: s}, nil
 }
 
-// chunk is how much memory is taken at most at a time for the messages of one read. A message that
-// stays keeps its whole chunk: the first of a read gets what it needs, and each further chunk is
+// chunk is the largest allocation for the messages of one read. A message that stays keeps its
+// whole chunk alive: the first chunk of a read has the size that is needed, and each further one is
 // twice as large.
 const chunk = 16 << 10
 
-// room is an empty slice with room for n bytes.
+// room returns an empty slice with capacity n.
 func (d *Batcher) room(n int) []byte {
 	if n > chunk/4 {
 		return make([]byte, 0, n)
@@ -61,7 +61,7 @@ func (d *Batcher) room(n int) []byte {
 	return b
 }
 
-// pendingPut is a put whose message is on its way. It is its broker.Confirmer.
+// pendingPut is a put whose message is not confirmed yet. It implements broker.Confirmer.
 type pendingPut struct {
 	n    *Namespace
 	call PutCall
@@ -72,8 +72,8 @@ func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
 	p.call.PutDone(p.n.Clock.Current(), p.n.refused(ok))
 }
 
-// StartPut publishes a message, if that needs no wait; false: it is not for this batcher. key and
-// value are not kept.
+// StartPut publishes a message if that need not wait, and reports whether it did or has answered.
+// key and value are not kept.
 func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Producer || !fits(&path) || d.n.Broker.Behind() || d.n.Broker.Alarm() != nil {
@@ -84,7 +84,7 @@ func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 	targets, known := d.s.Known(path.Queue)
 	if err == nil && !known {
 		if !d.s.Rights.HasQueue(name) {
-			return false // making one takes time
+			return false // creating a queue takes time
 		}
 		targets, err = d.s.To(path.Queue)
 	}
@@ -93,7 +93,7 @@ func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 		return true
 	}
 	if d.who.Session.Rated(targets) {
-		return false // it may have to wait
+		return false // rate limiting may make it wait
 	}
 	p := newPublish(targets, &path, value, d.room)
 	if d.n.Guarantee == None {
@@ -105,7 +105,8 @@ func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 	return true
 }
 
-// pendingDelete is a delivery whose acknowledgement is on its way. It is its broker.Confirmer.
+// pendingDelete is a delivery whose acknowledgement is not confirmed yet. It implements
+// broker.Confirmer.
 type pendingDelete struct {
 	c    *consumer
 	h    hold
@@ -122,8 +123,8 @@ func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 	p.call.DeleteDone(ok, p.c.n.Clock.Current(), err)
 }
 
-// StartDelete acknowledges the delivery of a key, if the caller's consumer holds it; false: it is
-// not for this batcher. key is not kept.
+// StartDelete acknowledges the delivery of a key if the caller's consumer holds it, and reports
+// whether it did. key is not kept.
 func (d *Batcher) StartDelete(key []byte, call DeleteCall) bool {
 	path := qkey.Parse(key)
 	if path.Kind != qkey.Delivery {
@@ -142,8 +143,8 @@ func (d *Batcher) StartDelete(key []byte, call DeleteCall) bool {
 	return true
 }
 
-// Flush hands the gathered requests to the engine, and runs an idle engine on the caller's
-// goroutine: answers may come before it returns.
+// Flush passes the collected requests to the engine, and runs an idle engine on the caller's
+// goroutine: answers may come before Flush returns.
 func (d *Batcher) Flush() {
 	d.s.FlushInline()
 	quick := d.quick

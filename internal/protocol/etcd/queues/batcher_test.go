@@ -2,8 +2,8 @@ package queues
 
 import "testing"
 
-// TestBatcherRoom takes no more memory for the messages of a read than a few times their size: a
-// message that stays in a queue keeps its chunk.
+// TestBatcherRoom checks that the messages of a read take no more than a few times their size in
+// memory: a message that stays in a queue keeps its chunk alive.
 func TestBatcherRoom(t *testing.T) {
 	for _, messages := range []int{1, 2, 3, 10, 1000} {
 		d, taken := &Batcher{}, 0

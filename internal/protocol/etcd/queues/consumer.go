@@ -15,39 +15,40 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
-// consumer is one consumer of a queue, and what it holds. It is the broker.Sink of its session.
+// consumer is one consumer of a queue with the deliveries that it holds. It is the broker.Sink of
+// its session.
 type consumer struct {
 	n             *Namespace
 	queue, client string
-	owner         string          // the user that created it
+	owner         string          // the user that created the consumer
 	session       *broker.Session // used by make, then by leave
-	made          chan struct{}   // closed when it is there, or err says why not
+	made          chan struct{}   // closed when the consumer is ready, or has failed with err
 	err           error           // set before made is closed
-	gone          chan struct{}   // closed when it has left and all it held is back
+	gone          chan struct{}   // closed when it has left and requeued its deliveries
 
 	mu      sync.Mutex
-	engine  *shard.Consumer // never changes once it is there: with the first delivery, or when it is made
+	engine  *shard.Consumer // set at the first delivery or when the consumer is made; then constant
 	held    map[queue.Handle]held
-	watches []*Watch    // replaced, its elements never changed
-	lease   int64       // 0: none
+	watches []*Watch    // the slice is replaced, never modified
+	lease   int64       // 0: no lease
 	created int64       // revision
 	used    time.Time   // of the last request
-	idle    *time.Timer // nil: none runs
-	leaving bool        // no more watches or claims
+	idle    *time.Timer // nil: not running
+	leaving bool        // accepts no further watches or claims
 }
 
-// held is a delivery that was neither acknowledged nor given back.
+// held is a delivery that was neither acknowledged nor requeued.
 type held struct {
 	env      message.Envelope
-	tail     []byte // the message's own key; nil: its index
+	tail     []byte // the message's own key; nil: its index is the key
 	revision int64  // of the delivery
-	busy     bool   // claimed by a goroutine that decides about it
+	busy     bool   // claimed by a goroutine that decides its outcome
 }
 
-// weight is what a delivery or an event counts for in the session's window.
+// weight returns how many bytes a delivery or an event counts in the session's window.
 func weight(env message.Envelope) int { return len(env) + 64 }
 
-// appendKey appends what follows the consumer's own key.
+// appendKey appends the part of the key after the consumer's own key.
 func (h *held) appendKey(dst []byte, handle queue.Handle) []byte {
 	return appendMessageKey(dst, handle, h.tail)
 }
@@ -60,7 +61,7 @@ func appendMessageKey(dst []byte, handle queue.Handle, tail []byte) []byte {
 	return qkey.AppendMessage(dst, uint64(handle), tail)
 }
 
-// tailOf is the key that a message was given, nil when it has none: its message-id.
+// tailOf returns the key that a message was given, which is its message-id, or nil.
 func tailOf(env message.Envelope) []byte {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -69,7 +70,7 @@ func tailOf(env message.Envelope) []byte {
 	return peek.MessageID
 }
 
-// is reports whether the delivery at a handle has this key.
+// is reports whether tail is the key of the delivery at handle.
 func (h *held) is(handle queue.Handle, tail []byte) bool {
 	if len(h.tail) == 0 {
 		return string(tail) == string(qkey.AppendIndex(nil, uint64(handle)))
@@ -77,7 +78,7 @@ func (h *held) is(handle queue.Handle, tail []byte) bool {
 	return string(h.tail) == string(tail)
 }
 
-// Deliver takes messages. It runs on the goroutine of the queue's shard.
+// Deliver adds deliveries. It runs on the goroutine of the queue's shard.
 func (c *consumer) Deliver(ds []shard.Delivery) {
 	bytes := 0
 	c.mu.Lock()
@@ -101,7 +102,7 @@ func (c *consumer) Deliver(ds []shard.Delivery) {
 	}
 }
 
-// Cancelled is told that the queue is gone, and with it all that was held.
+// Cancelled is called when the queue is deleted, together with all held deliveries.
 func (c *consumer) Cancelled(*shard.Consumer) {
 	c.mu.Lock()
 	clear(c.held)
@@ -115,7 +116,8 @@ type hold struct {
 	held
 }
 
-// claim marks deliveries as busy: those that match and are not claimed, in queue order.
+// claim marks the matching deliveries as busy that are not claimed yet, and returns them in queue
+// order.
 func (c *consumer) claim(match func(queue.Handle, *held) bool) (all []hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +135,7 @@ func (c *consumer) claim(match func(queue.Handle, *held) bool) (all []hold) {
 	return all
 }
 
-// claimOne is claim for one delivery.
+// claimOne claims one delivery.
 func (c *consumer) claimOne(handle queue.Handle, tail []byte) (h hold, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +149,8 @@ func (c *consumer) claimOne(handle queue.Handle, tail []byte) (h hold, ok bool) 
 	return hold{handle, have}, true
 }
 
-// unclaim takes claims back: what was to happen did not. What a consumer that has left held goes
-// back to the queue.
+// unclaim releases claims whose operation did not happen. If the consumer has left, its deliveries
+// are requeued.
 func (c *consumer) unclaim(all []hold) {
 	var back []hold
 	c.mu.Lock()
@@ -171,7 +173,7 @@ func (c *consumer) unclaim(all []hold) {
 	}
 }
 
-// settled is told that claimed deliveries are acknowledged: their keys are gone.
+// settled removes claimed deliveries that are acknowledged, and notifies watches.
 func (c *consumer) settled(all ...hold) {
 	bytes := 0
 	c.mu.Lock()
@@ -196,7 +198,7 @@ func (c *consumer) settled(all ...hold) {
 	}
 }
 
-// takeFree removes the unclaimed deliveries from what is held. c.mu is held.
+// takeFree removes and returns the unclaimed deliveries. The caller holds c.mu.
 func (c *consumer) takeFree() (all []hold) {
 	for handle, h := range c.held {
 		if !h.busy {
@@ -216,8 +218,8 @@ func (c *consumer) giveBack(s *broker.Session, all []hold) {
 	s.Flush()
 }
 
-// runs are the deliveries as runs of places that lie side by side: the first of each, and how many
-// they are.
+// runs iterates over the deliveries as runs of adjacent positions: the first position and the
+// length of each run.
 func runs(all []hold) func(yield func(queue.Handle, int) bool) {
 	return func(yield func(queue.Handle, int) bool) {
 		for at := 0; at < len(all); {
@@ -233,7 +235,7 @@ func runs(all []hold) func(yield func(queue.Handle, int) bool) {
 	}
 }
 
-// holds are all deliveries that are not acknowledged, in the order of the queue.
+// holds returns all unacknowledged deliveries in queue order.
 func (c *consumer) holds() (all []hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,7 +246,7 @@ func (c *consumer) holds() (all []hold) {
 	return all
 }
 
-// record is the key of the consumer itself, spelled as key.
+// record returns the key-value pair of the consumer itself, with the given spelling of its key.
 func (c *consumer) record(key []byte) *mvccpb.KeyValue {
 	c.mu.Lock()
 	defer c.mu.Unlock()

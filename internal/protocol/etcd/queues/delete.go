@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// DeleteRange acknowledges deliveries, ends a consumer, or deletes a queue. Everything else is
+// DeleteRange acknowledges deliveries, removes a consumer, or deletes a queue. Everything else is
 // refused.
 func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
@@ -38,7 +38,7 @@ func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.Delet
 	return resp, nil
 }
 
-// owned finds a consumer that the caller may act for; nil when there is none.
+// owned returns a consumer that the caller may act for, or nil if there is none.
 func (n *Namespace) owned(who Caller, path *qkey.Path) (*consumer, error) {
 	c := n.find(path.Queue, path.Client)
 	if c == nil || !c.isMade() {
@@ -59,7 +59,7 @@ func (n *Namespace) deleteOf(who Caller, path *qkey.Path, reach qkey.Reach, r *p
 		if resp.Deleted, err = c.acknowledge(all); err != nil {
 			return err
 		}
-		if r.PrevKv && resp.Deleted > 0 { // else the queue was deleted meanwhile
+		if r.PrevKv && resp.Deleted > 0 { // else the queue was deleted in the meantime
 			for i := range all {
 				resp.PrevKvs = append(resp.PrevKvs, all[i].kv(path.Base))
 			}
@@ -73,7 +73,7 @@ func (n *Namespace) deleteOf(who Caller, path *qkey.Path, reach qkey.Reach, r *p
 	return nil
 }
 
-// claimRange claims the deliveries of a key or a range, as its path spells them.
+// claimRange claims the deliveries of a key or a range. path is the parsed key.
 func (c *consumer) claimRange(path *qkey.Path, key, end []byte) []hold {
 	if path.Kind == qkey.Delivery && len(end) == 0 {
 		if h, ok := c.claimOne(handleOf(path.Index), path.Tail); ok {
@@ -84,7 +84,8 @@ func (c *consumer) claimRange(path *qkey.Path, key, end []byte) []hold {
 	return c.claim(matcher(path, key, end))
 }
 
-// matcher tells which deliveries of a consumer a key or a range has, as its path spells them.
+// matcher returns a function that reports whether a delivery of a consumer is in a key or a range.
+// path is the parsed key.
 func matcher(path *qkey.Path, key, end []byte) func(queue.Handle, *held) bool {
 	switch {
 	case len(end) == 0:
@@ -102,7 +103,7 @@ func matcher(path *qkey.Path, key, end []byte) func(queue.Handle, *held) bool {
 	}
 }
 
-// acknowledge ends claimed deliveries, and returns when that is durable.
+// acknowledge acknowledges claimed deliveries, and returns when that is durable.
 func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -131,10 +132,10 @@ func (c *consumer) acknowledge(all []hold) (n int64, err error) {
 	case c.n.Broker.LogFailed():
 		return 0, virtual.ErrLogFailed
 	}
-	return 0, nil // the queue was deleted meanwhile
+	return 0, nil // the queue was deleted in the meantime
 }
 
-// deleteQueue deletes a queue with all it holds.
+// deleteQueue deletes a queue with its messages.
 func (n *Namespace) deleteQueue(who Caller, path *qkey.Path, r *pb.DeleteRangeRequest, resp *pb.DeleteRangeResponse) error {
 	name := string(path.Queue)
 	if err := who.Session.MayDelete(name); err != nil {
@@ -156,7 +157,7 @@ func (n *Namespace) deleteQueue(who Caller, path *qkey.Path, r *pb.DeleteRangeRe
 	return toStatus(err)
 }
 
-// queueRecord is the key of a queue, spelled as key.
+// queueRecord returns the key-value pair of a queue, with the given spelling of its key.
 func (n *Namespace) queueRecord(key []byte) *mvccpb.KeyValue {
 	return &mvccpb.KeyValue{Key: key, Value: []byte(n.Node), CreateRevision: 1, ModRevision: 1, Version: 1}
 }

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
-// The exclusive queue of a session of another protocol is not accessible by any key.
+// No key gives access to the exclusive queue of a session of another protocol.
 func TestExclusiveQueuesOfOthers(t *testing.T) {
 	w := newWorld(t, nil)
 	other := w.caller("guest").Session
@@ -63,14 +63,14 @@ func TestLookingKeepsNoConsumer(t *testing.T) {
 			time.Sleep(DefaultConsumerIdle / 3)
 			w.all("/q/")
 			w.all("/q/a/c/")
-			w.all("/q/a/c/w") // there may be others whose names begin so
+			w.all("/q/a/c/w") // there may be others with the same prefix
 		}
 		synctest.Wait()
 		same(t, w.all("/q/a"), "/q/a=n1", "/q/a/"+i(1)+"/k=v")
 	})
 }
 
-// A watch is of all that a consumer receives, or refused: its events lie in its range.
+// A watch must include all deliveries of a consumer, or it is refused: its events lie in its range.
 func TestWatchesOfAPart(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, r := range []*pb.WatchCreateRequest{
@@ -92,7 +92,8 @@ func TestWatchesOfAPart(t *testing.T) {
 	}
 }
 
-// The prefix of one consumer's name is not a consumer of another whose name begins alike.
+// The prefix range of one consumer's name does not include another consumer whose name begins with
+// it.
 func TestNamesThatBeginAlike(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 1 })
 	two := w.watchAll("/q/a/c/me2")
@@ -108,8 +109,8 @@ func TestNamesThatBeginAlike(t *testing.T) {
 	same(t, w.all("/q/a/c/me"), "/q/a/c/me2=n1", "/q/a/c/me2/"+i(1)+"/1=v")
 }
 
-// Of a queue with many priorities, too, revisions are positive, and a range that begins in the
-// middle of the keys has all behind that.
+// In a queue with priorities, too, revisions are positive, and a range that begins in the middle
+// contains all keys after that.
 func TestRangeOverPriorities(t *testing.T) {
 	w := newWorld(t, nil)
 	policy := catalog.DefaultQueuePolicy()
@@ -139,8 +140,7 @@ func TestRangeOverPriorities(t *testing.T) {
 	}
 }
 
-// A message that the queue has already is no reason for a transaction to fail, and does not come
-// twice.
+// A duplicate message does not make a transaction fail, and is not enqueued twice.
 func TestTxnWithAMessageThatIsThere(t *testing.T) {
 	w := newWorld(t, nil)
 	policy := catalog.DefaultQueuePolicy()

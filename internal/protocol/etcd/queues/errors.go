@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Errors of keys of queues that etcd has none for.
+// Errors of queue keys for which etcd has no counterpart.
 var (
 	errTail         = status.Error(codes.InvalidArgument, "etcdserver: the key of a message has at most 255 bytes, and so has the client before it")
 	errMessageLease = status.Error(codes.InvalidArgument, "etcdserver: a message takes no lease")
@@ -21,11 +21,11 @@ var (
 	errLeft         = status.Error(codes.Aborted, "etcdserver: the consumer was deleted")
 )
 
-// toStatus is an error of the engine as clients of etcd get it. What is none of these stays as it
-// is.
+// toStatus maps an error of the engine to the one that etcd clients get. Other errors are returned
+// unchanged.
 func toStatus(err error) error { return virtual.ToStatus(err, statuses) }
 
-// statuses are the errors of the engine that only queues can lead to.
+// statuses maps the errors of the engine that only queues can cause.
 var statuses = []virtual.Row{
 	{Err: failure.ErrExclusive, Status: rpctypes.ErrGRPCPermissionDenied},
 	{Err: failure.ErrReservedName, Status: rpctypes.ErrGRPCPermissionDenied},

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
-// span finds the keys of a range.
+// span collects the keys of a range.
 func (g *gathering) span(span qkey.Span) error {
 	if span.Queue != nil {
 		path := qkey.Parse(append(bytes.Clone(span.Root), span.Queue...))
@@ -32,7 +32,7 @@ func (g *gathering) span(span qkey.Span) error {
 	return nil
 }
 
-// queue finds the keys of a range that are of one queue.
+// queue collects the keys of a range that belong to one queue.
 func (g *gathering) queue(span *qkey.Span, name string, segment []byte) error {
 	if !g.who.Session.HasQueue(name) {
 		return nil
@@ -53,7 +53,7 @@ func (g *gathering) queue(span *qkey.Span, name string, segment []byte) error {
 	return g.consumers(span, name, base)
 }
 
-// consumers finds the consumers of a queue, and what they hold.
+// consumers collects the consumers of a queue with their deliveries.
 func (g *gathering) consumers(span *qkey.Span, name string, base []byte) error {
 	base = append(append(append(bytes.Clone(base), '/'), span.Part...), '/')
 	if !span.Meets(base) {
@@ -89,7 +89,7 @@ func (g *gathering) consumers(span *qkey.Span, name string, base []byte) error {
 	return nil
 }
 
-// messages finds the messages of a queue that are not acknowledged.
+// messages collects the unacknowledged messages of a queue.
 func (g *gathering) messages(span *qkey.Span, name string, base []byte) error {
 	if !span.Meets(append(bytes.Clone(base), '/')) || span.FirstIndex(base) == 1<<64-1 {
 		return nil
@@ -108,7 +108,7 @@ func (g *gathering) messages(span *qkey.Span, name string, base []byte) error {
 	return g.walk(span, name, base, whole)
 }
 
-// countAll is how many messages a queue has that are not acknowledged.
+// countAll returns the number of unacknowledged messages of a queue.
 func (g *gathering) countAll(name string) (int64, error) {
 	s, err := g.n.Operator()
 	if err != nil {
@@ -120,7 +120,7 @@ func (g *gathering) countAll(name string) (int64, error) {
 	return int64(st.Ready + st.Unacked + st.Scheduled + st.Blocked), unlessGone(err)
 }
 
-// walk looks at the messages one by one. counted: their number is known.
+// walk visits the messages one by one. counted means that their number is known.
 func (g *gathering) walk(span *qkey.Span, name string, base []byte, counted bool) error {
 	b, err := g.browse(name)
 	if b == nil || err != nil {
@@ -134,7 +134,7 @@ func (g *gathering) walk(span *qkey.Span, name string, base []byte, counted bool
 			return unlessGone(err)
 		}
 		if first {
-			ordered = page[0].Handle.Priority() == 0 // else those of lower priority have lower indexes and come later
+			ordered = page[0].Handle.Priority() == 0 // else lower indexes come later
 		}
 		for i := range page {
 			key := appendMessageKey(bytes.Clone(base), page[i].Handle, tailOf(page[i].Env))
@@ -167,10 +167,10 @@ func (g *gathering) walk(span *qkey.Span, name string, base []byte, counted bool
 	}
 }
 
-// pageOf is how many messages to look at in one go when most are needed.
+// pageOf returns the page size for reading at most the given number of messages.
 func pageOf(most int) int {
 	if most > 0 {
 		return most
 	}
-	return 1 << 20 // as many as a page has
+	return 1 << 20 // limited by the page size
 }

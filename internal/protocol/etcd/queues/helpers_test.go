@@ -80,7 +80,7 @@ func (w *world) put(key, value string) {
 	must(w.t, err)
 }
 
-// get reads a key, or with an end a range.
+// get reads a key, or a range if end is given.
 func (w *world) get(key, end string) (all []string) {
 	w.t.Helper()
 	r, err := w.n.Range(w.who, &pb.RangeRequest{Key: []byte(key), RangeEnd: []byte(end)})
@@ -91,7 +91,7 @@ func (w *world) get(key, end string) (all []string) {
 	return texts(r.Kvs)
 }
 
-// all reads all keys that begin with a prefix.
+// all reads all keys with a prefix.
 func (w *world) all(prefix string) []string {
 	w.t.Helper()
 	return w.get(prefix, string(qkey.PrefixEnd([]byte(prefix))))
@@ -140,7 +140,7 @@ func (w *world) watchWith(who Caller, r *pb.WatchCreateRequest) (*watcher, error
 	return x, err
 }
 
-// watch watches a key alone.
+// watch watches a single key.
 func (w *world) watch(key string) *watcher {
 	w.t.Helper()
 	x, err := w.watchWith(w.who, &pb.WatchCreateRequest{Key: []byte(key)})
@@ -174,7 +174,7 @@ func (x *watcher) events(n int) (all []*mvccpb.Event) {
 	return all
 }
 
-// next waits for n events and tells them.
+// next waits for n events and formats them.
 func (x *watcher) next(n int) (all []string) {
 	x.t.Helper()
 	for _, e := range x.events(n) {
@@ -218,7 +218,7 @@ func wantCode(t *testing.T, err error, want codes.Code) {
 	}
 }
 
-// i is an index as keys have it.
+// i returns an index in the form used in keys.
 func i(n uint64) string { return string(qkey.AppendIndex(nil, n)) }
 
 func properties(t *testing.T, env message.Envelope) message.Properties {

@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// A consumer without watches and lease ends when it was not used for a while; every request of its
-// client counts.
+// A consumer without watches and lease ends when it is idle for some time. Every request of its
+// client counts as use.
 func TestIdleConsumerGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
@@ -51,7 +51,7 @@ func TestIdleConsumerGoes(t *testing.T) {
 	})
 }
 
-// What a consumer of a deleted user held goes to others, though a lease keeps it.
+// The deliveries of a deleted user's consumer go to others, even if a lease keeps the consumer.
 func TestUserDeleted(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.base.LeaseExists = func(int64) bool { return true } })
 	_, err := w.b.PutUser(catalog.UserSpec{Name: "bob", Password: "secret"})
@@ -70,7 +70,7 @@ func TestUserDeleted(t *testing.T) {
 	same(t, w.get("/q/a/c/b", ""))
 }
 
-// leases are leases as the store has them, for tests.
+// leases simulates the leases of the store.
 type leases struct {
 	mu    sync.Mutex
 	there map[int64]bool
@@ -89,8 +89,8 @@ func (l *leases) end(n *Namespace, id int64) {
 	n.LeaseEnded(id)
 }
 
-// A consumer with a lease lives as long as that, or as it is watched if that is longer; another put
-// changes the lease.
+// A consumer with a lease lives as long as the lease, or as long as it is watched if that is
+// longer. Another put changes the lease.
 func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leases{there: map[int64]bool{1: true, 2: true, 3: true}}
@@ -138,8 +138,8 @@ func TestLeases(t *testing.T) {
 	})
 }
 
-// A consumer holds this many messages and no more. What it held goes to others, before what came
-// later, when it is deleted.
+// A consumer holds at most this many messages. When it is deleted, its deliveries go to others,
+// before later messages.
 func TestLimitAndOrder(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 3 })
 	first := w.watch("/q/a/c/1")
@@ -169,7 +169,7 @@ func TestLimitAndOrder(t *testing.T) {
 	same(t, w.all("/q/a/"), "/q/a/"+i(4)+"/4=v", "/q/a/"+i(6)+"/6=v", "/q/a/c/2=n1", "/q/a/c/2/"+i(4)+"/4=v", "/q/a/c/2/"+i(6)+"/6=v")
 }
 
-// A consumer whose watch is not read gets no more than the window takes, and goes on when it is
+// A consumer whose watch is not read gets only what the window allows, and continues when it is
 // read.
 func TestWatchThatIsNotRead(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 1000 })
@@ -189,7 +189,7 @@ func TestWatchThatIsNotRead(t *testing.T) {
 	same(t, w.all("/q/a/0"))
 }
 
-// Deleting a queue ends its consumers and what they hold; a put makes a new one.
+// Deleting a queue ends its consumers and their deliveries. A put creates a new one.
 func TestQueueDeleted(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")
@@ -210,7 +210,7 @@ func TestQueueDeleted(t *testing.T) {
 	w.put("/q/b", "")
 }
 
-// When the namespace closes, consumers end and their messages are for others.
+// When the namespace closes, consumers end and their messages become available to others.
 func TestClose(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")
@@ -228,7 +228,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Many consumers of a queue get about the same.
+// Many consumers of a queue get about the same number of messages.
 func TestManyConsumersShare(t *testing.T) {
 	const consumers, each = 1000, 3
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = each + 1 })
@@ -240,7 +240,7 @@ func TestManyConsumersShare(t *testing.T) {
 	must(t, err)
 	body := make([][]byte, consumers*each)
 	must(t, s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: "a"}, Bodies: body}))
-	for _, x := range all { // they come when the messages are durable, behind the answer to the push
+	for _, x := range all { // they arrive when the messages are durable
 		x.events(each)
 	}
 	for n := range all {

@@ -11,34 +11,34 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Guarantee says when a put to a producer's key is answered.
+// Guarantee determines when a put to a producer's key is answered.
 type Guarantee uint8
 
 const (
-	// Local: the message is on this disk, or as near to it as the queue asks for.
+	// Local: the message is on the disk of this node, or as durable as the queue requires.
 	Local Guarantee = iota
-	// None: the engine has the message.
+	// None: the engine has received the message.
 	None
 )
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultConsumerLimit = 256
 	DefaultConsumerIdle  = time.Minute
 )
 
-// Options of a Namespace. The zero values mean the defaults.
+// Options configures a Namespace. Zero values mean the defaults.
 type Options struct {
 	Node          string    // the value of the keys of queues and consumers
 	Guarantee     Guarantee // of puts
-	ConsumerLimit int       // messages that a consumer holds at most
+	ConsumerLimit int       // messages that a consumer may hold
 	ConsumerIdle  time.Duration
 }
 
 // Caller is the user of a request.
 type Caller = virtual.Caller
 
-// Namespace is all keys of queues.
+// Namespace serves all keys of queues.
 type Namespace struct {
 	*virtual.Base
 	Options
@@ -62,7 +62,7 @@ func New(base *virtual.Base, o Options) *Namespace {
 	return n
 }
 
-// userDeleted ends the consumers of a user, whatever keeps them.
+// userDeleted ends the consumers of a deleted user, even those that a lease or a watch keeps.
 func (n *Namespace) userDeleted(user string) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -78,8 +78,8 @@ func (n *Namespace) userDeleted(user string) {
 // Holds reports whether a key belongs to the queues.
 func Holds(key []byte) bool { return qkey.Holds(key) }
 
-// Close ends all consumers, gives back what they held, and takes no more of them. It returns when
-// that is done, or ctx is.
+// Close ends all consumers, requeues their deliveries, and accepts no further ones. It returns when
+// that is done or ctx ends.
 func (n *Namespace) Close(ctx context.Context) {
 	n.mu.Lock()
 	n.closed = true
@@ -102,7 +102,7 @@ func (n *Namespace) Close(ctx context.Context) {
 	}
 }
 
-// mayMake reports whether the caller may make a queue, where it is not there.
+// mayMake checks that the caller may create the queue if it does not exist.
 func (n *Namespace) mayMake(who Caller, queue string) error {
 	if who.Session.HasQueue(queue) {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Put does a put to a key of queues: a message to a queue, a consumer made or renewed, or a queue
-// made.
+// Put executes a put to a queue key: it publishes a message, creates or renews a consumer, or
+// creates a queue.
 func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	path := qkey.Parse(r.Key)
 	var prev *mvccpb.KeyValue
@@ -43,7 +43,8 @@ func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	return resp, nil
 }
 
-// checkProduce refuses what a put of a message cannot do. Such a key holds nothing before.
+// checkProduce refuses options that a put of a message does not support. Such a key has no previous
+// value.
 func checkProduce(path *qkey.Path, r *pb.PutRequest) error {
 	switch {
 	case r.IgnoreValue, r.IgnoreLease:
@@ -56,12 +57,12 @@ func checkProduce(path *qkey.Path, r *pb.PutRequest) error {
 	return nil
 }
 
-// fits reports whether the properties of a message can hold what its key says.
+// fits reports whether the message properties can hold the message key and the client name.
 func fits(path *qkey.Path) bool {
 	return len(path.Tail) <= message.MaxShortStr && len(path.Client) <= message.MaxShortStr
 }
 
-// produce publishes a message and waits until it is as safe as the guarantee says.
+// produce publishes a message and waits for the configured guarantee.
 func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error {
 	if err := checkProduce(path, r); err != nil {
 		return err
@@ -88,7 +89,7 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 	return n.refused(<-wait)
 }
 
-// target finds the queue of a message that a caller sends, and lends a session to publish it.
+// target finds the queue of a message that a caller sends, and borrows a session to publish it.
 func (n *Namespace) target(who Caller, name []byte) (*broker.Session, shard.Targets, error) {
 	queue := string(name)
 	err := n.Admit()
@@ -113,13 +114,13 @@ func (n *Namespace) target(who Caller, name []byte) (*broker.Session, shard.Targ
 	return s, targets, nil
 }
 
-// confirmation is told once what became of a publish or an acknowledgement.
+// confirmation receives the outcome of a publish or an acknowledgement.
 type confirmation chan bool
 
 // Confirmed implements catalog.Confirmer.
 func (c confirmation) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
-// refused is the error of a publish that was not confirmed.
+// refused returns the error of a publish that was not confirmed, or nil if ok.
 func (n *Namespace) refused(ok bool) error {
 	switch {
 	case ok:
@@ -130,8 +131,8 @@ func (n *Namespace) refused(ok bool) error {
 	return errFull
 }
 
-// newPublish is a message with the key and the client as its message-id and app-id. room gives
-// memory for it.
+// newPublish returns a message with the key and the client as its message-id and app-id. room
+// allocates its memory.
 func newPublish(targets shard.Targets, path *qkey.Path, value []byte, room func(n int) []byte) shard.Publish {
 	q := targets.Queues()[0]
 	var space [2 * (message.MaxShortStr + 2)]byte
@@ -141,11 +142,11 @@ func newPublish(targets shard.Targets, path *qkey.Path, value []byte, room func(
 	return shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}
 }
 
-// alone is room for one message.
+// alone allocates memory for a single message.
 func alone(n int) []byte { return make([]byte, 0, n) }
 
-// appendProperties appends the properties of a message. Where the queue takes one message per key,
-// its key is that too.
+// appendProperties appends the properties of a message. If the queue deduplicates, the message key
+// is also the deduplication key.
 func appendProperties(dst []byte, path *qkey.Path, policy *catalog.QueuePolicy) []byte {
 	flags := message.HasDeliveryMode
 	dedup := policy.Deduplicate && len(path.Tail) > 0
@@ -174,7 +175,7 @@ func appendProperties(dst []byte, path *qkey.Path, policy *catalog.QueuePolicy) 
 	return dst
 }
 
-// putConsumer makes a consumer, or changes what keeps it. Its value is always the node.
+// putConsumer creates a consumer, or changes its lease. The value of its key is always the node.
 func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (prev *mvccpb.KeyValue, err error) {
 	if have := n.find(path.Queue, path.Client); have != nil && have.isMade() {
 		if err := have.mine(who); err != nil {
@@ -190,7 +191,7 @@ func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (
 	var old int64
 	c, err := n.join(who, string(path.Queue), string(path.Client), func(c *consumer) {
 		if old = c.lease; !r.IgnoreLease {
-			c.lease = r.Lease // at once: its last watch may be ending
+			c.lease = r.Lease // set at once, because its last watch may be ending
 		}
 	})
 	if err != nil || r.IgnoreLease {
@@ -199,9 +200,9 @@ func (n *Namespace) putConsumer(who Caller, path *qkey.Path, r *pb.PutRequest) (
 	return prev, n.keep(c, old, r.Lease)
 }
 
-// putQueue makes a queue that stays, where there is none.
+// putQueue creates a durable queue if there is none.
 func (n *Namespace) putQueue(who Caller, name string) error {
-	if err := who.Session.MayDelete(name); err != nil { // the permission to make it is that to delete it
+	if err := who.Session.MayDelete(name); err != nil { // it also permits creation
 		return toStatus(err)
 	}
 	s, err := n.Operator()
@@ -211,7 +212,7 @@ func (n *Namespace) putQueue(who Caller, name string) error {
 	defer n.Back(s)
 	_, err = s.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()})
 	if errors.Is(err, failure.ErrInequivalent) {
-		return nil // it is there, with other properties
+		return nil // it exists with other properties
 	}
 	return toStatus(err)
 }

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// What was answered is there after a crash: messages that were put, and acknowledgements.
+// What was answered survives a crash: messages that were put, and acknowledgements.
 func TestAnswersAreDurable(t *testing.T) {
 	fs := vfs.NewMem()
 	w := newWorldOn(t, fs, nil)
@@ -42,7 +42,8 @@ func TestAnswersAreDurable(t *testing.T) {
 	same(t, again.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(4)+"/4=v", "/q/a/"+i(5)+"/5=v", "/q/a/"+i(6)+"/6=v")
 }
 
-// With the guarantee none a put is answered when the engine has it, and is there at once.
+// With the guarantee None a put is answered when the engine has the message, which is then visible
+// at once.
 func TestPutsAtOnce(t *testing.T) {
 	w := newWorld(t, func(o *settings) { o.Guarantee = None })
 	w.put("/q/a/p/1", "v")
@@ -60,7 +61,7 @@ func TestPutsAtOnce(t *testing.T) {
 	same(t, w.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(2)+"/2=v")
 }
 
-// A full queue refuses messages, and a queue that takes one message per key takes one.
+// A full queue refuses messages, and a queue that deduplicates by key accepts one message per key.
 func TestPolicies(t *testing.T) {
 	w := newWorld(t, nil)
 	policy := catalog.DefaultQueuePolicy()
@@ -85,7 +86,7 @@ func TestPolicies(t *testing.T) {
 	same(t, w.all("/q/once/0"), "/q/once/"+i(1)+"/k=v", "/q/once/"+i(2)+"/l=v")
 }
 
-// A batcher leaves alone what it cannot do at once, and does nothing of it.
+// A batcher does not start what it cannot do at once.
 func TestBatcherLeavesAlone(t *testing.T) {
 	w := newWorld(t, nil)
 	who := w.caller("guest")

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// A message goes from a producer's key to a consumer's, stands in the queue until that is deleted,
-// and every key reads as what it is at the moment.
+// A message goes from a producer's key to a consumer's, stays in the queue until its delivery is
+// deleted, and every key shows the current state.
 func TestMessage(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watchAll("/q/a/c/w/")
@@ -36,7 +36,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// All spellings of a key mean the same, and events are spelled as the watch was.
+// All spellings of a key are equivalent, and events use the spelling of the watch.
 func TestSpellings(t *testing.T) {
 	w := newWorld(t, nil)
 	n := uint64(0)
@@ -62,7 +62,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Names of queues and clients may hold what a segment cannot.
+// Names of queues and clients may contain characters that must be escaped in a segment.
 func TestNames(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a%2Fb%25/c/w%2F1")
@@ -75,7 +75,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A message is what other protocols see of it, and theirs are seen as keys.
+// Other protocols see the properties of a message, and their messages are visible as keys.
 func TestProperties(t *testing.T) {
 	w := newWorld(t, nil)
 	w.put("/q/a/p/me/k/l", "v")
@@ -98,8 +98,8 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// A watch of a consumer's key alone is told of nothing but messages, so that the next event is
-// always the next message. One with a range is told when their keys go, too.
+// A watch of a consumer's key alone reports only messages, so that the next event is always the
+// next message. A watch of a range also reports deleted keys.
 func TestDeletionsAreForRanges(t *testing.T) {
 	w := newWorld(t, nil)
 	alone, all := w.watch("/q/a/c/w"), w.watchAll("/q/a/c/w")
@@ -128,8 +128,8 @@ func TestDeletionsAreForRanges(t *testing.T) {
 	}
 }
 
-// A watch that names a revision gets what came then or later and is still held; without one it gets
-// all that is held.
+// A watch with a start revision reports the deliveries since then that are still held. Without one
+// it reports all held deliveries.
 func TestStartRevision(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")
@@ -152,7 +152,7 @@ func TestStartRevision(t *testing.T) {
 	}
 }
 
-// What may not be done is refused as etcd refuses it, and changes nothing.
+// Forbidden requests are refused as etcd refuses them, and change nothing.
 func TestRefused(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")
@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 	same(t, w.all("/q/"), before...)
 }
 
-// Users do what their permissions say, and touch no consumer of another.
+// Users do what their permissions allow, and affect no consumer of another user.
 func TestPermissions(t *testing.T) {
 	w := newWorld(t, nil)
 	_, err := w.b.PutUser(catalog.UserSpec{Name: "bob", Password: "secret"})

@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Range reads keys of queues as they are now; there is no history of them. Queues that the caller
-// may not read are left out of a range over several.
+// Range reads the current keys of queues; they have no history. A range over several queues leaves
+// out those that the caller may not read.
 func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if r.Revision > n.Clock.Current() {
 		return nil, rpctypes.ErrGRPCFutureRev
@@ -39,12 +39,12 @@ func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, er
 	return resp, nil
 }
 
-// gathering is the keys of a range, as they are found.
+// gathering collects the keys of a range.
 type gathering struct {
 	n         *Namespace
 	who       Caller
-	looked    bool // at the messages of a queue, since settle
-	most      int  // no more keys are needed, 0: all are
+	looked    bool // messages of a queue were read since settle
+	most      int  // number of keys needed; 0: all
 	countOnly bool
 	keysOnly  bool
 
@@ -53,7 +53,7 @@ type gathering struct {
 	bytes int
 }
 
-// add takes in a key.
+// add adds a key.
 func (g *gathering) add(kv *mvccpb.KeyValue) error {
 	if g.keysOnly {
 		kv.Value = nil
@@ -65,7 +65,7 @@ func (g *gathering) add(kv *mvccpb.KeyValue) error {
 	return nil
 }
 
-// one finds a single key.
+// one collects a single key.
 func (g *gathering) one(key []byte) error {
 	path := qkey.Parse(key)
 	name := string(path.Queue)
@@ -95,14 +95,14 @@ func (g *gathering) one(key []byte) error {
 	return g.add(kv)
 }
 
-// usedBy notes a request of the consumer's owner.
+// usedBy records a request of the consumer's owner.
 func (c *consumer) usedBy(who Caller) {
 	if c.mine(who) == nil {
 		c.touch()
 	}
 }
 
-// delivery is the key of a message that the consumer holds, nil when it does not.
+// delivery returns the key-value pair of a message that the consumer holds, or nil.
 func (c *consumer) delivery(key []byte, path *qkey.Path) *mvccpb.KeyValue {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *consumer) delivery(key []byte, path *qkey.Path) *mvccpb.KeyValue {
 	return h.kvAt(key)
 }
 
-// message finds a message that is not acknowledged.
+// message collects an unacknowledged message.
 func (g *gathering) message(key []byte, path *qkey.Path) error {
 	b, err := g.browse(string(path.Queue))
 	if b == nil || err != nil {
@@ -135,14 +135,14 @@ func (g *gathering) message(key []byte, path *qkey.Path) error {
 	return g.settle(string(path.Queue))
 }
 
-// messageKV is the key of a message. Its revision is its index, which keeps within what a revision
-// can be.
+// messageKV returns the key-value pair of a message. Its revision is its index, limited to the
+// range of revisions.
 func messageKV(key []byte, handle queue.Handle, env message.Envelope) *mvccpb.KeyValue {
 	revision := int64(handle & math.MaxInt64)
 	return &mvccpb.KeyValue{Key: key, Value: env.Body(), CreateRevision: revision, ModRevision: revision, Version: 1}
 }
 
-// browse looks at a queue, nil when it is not there.
+// browse returns a browser of a queue, or nil if the queue does not exist.
 func (g *gathering) browse(name string) (*inspect.Browser, error) {
 	s, err := g.n.Operator()
 	if err != nil {
@@ -154,8 +154,8 @@ func (g *gathering) browse(name string) (*inspect.Browser, error) {
 	return b, unlessGone(err)
 }
 
-// settle waits until what was read from a queue is durable: no answer shows a message that a crash
-// could lose.
+// settle waits until everything read from a queue is durable: no answer shows a message that a
+// crash could lose.
 func (g *gathering) settle(name string) error {
 	if !g.looked {
 		return nil
@@ -168,7 +168,7 @@ func (g *gathering) settle(name string) error {
 	return b.Queue().AwaitDurable()
 }
 
-// unlessGone is an error but for that of a queue that is not there: it has no keys.
+// unlessGone returns err, or nil if the queue does not exist: then it has no keys.
 func unlessGone(err error) error {
 	if errors.Is(err, failure.ErrQueueNotFound) {
 		return nil

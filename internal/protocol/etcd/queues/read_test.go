@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// A range is limited, counted, filtered and sorted as etcd does it with the keys that there are.
+// A range is limited, counted, filtered and sorted as in etcd.
 func TestRangeOptions(t *testing.T) {
 	w := newWorld(t, nil)
 	for n := range 600 {
@@ -32,7 +32,7 @@ func TestRangeOptions(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		change      func(*pb.RangeRequest)
-		first, last int // of the messages that are answered; 0: none
+		first, last int // of the returned messages; 0: none
 		n           int
 		count       int64
 		more        bool
@@ -80,8 +80,8 @@ func TestRangeOptions(t *testing.T) {
 	}
 }
 
-// Ranges over a part of the messages, page by page, have the same keys and counts as looking at
-// each.
+// Ranges over a part of the messages, page by page, return the same keys and counts as reading them
+// one by one.
 func TestRangePages(t *testing.T) {
 	w := newWorld(t, nil)
 	const messages = 3000
@@ -128,7 +128,7 @@ func TestRangePages(t *testing.T) {
 	}
 }
 
-// An answer that would be too large is refused; counts and limits still work.
+// An answer that would be too large is refused. Counts and limits still work.
 func TestRangeTooLarge(t *testing.T) {
 	w := newWorld(t, nil)
 	s, err := w.b.Operate("/")
@@ -156,7 +156,7 @@ func TestRangeTooLarge(t *testing.T) {
 	}
 }
 
-// Where messages have priorities the keys are in the order of their names all the same.
+// If messages have priorities, keys are still sorted by name.
 func TestRangeWithPriorities(t *testing.T) {
 	w := newWorld(t, nil)
 	s := w.who.Session

@@ -14,17 +14,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// makeTries is how often a consumer's queue is made again because it was deleted meanwhile.
+// makeTries is how often make recreates a queue that was deleted in the meantime.
 const makeTries = 100
 
-// find is a consumer that is there, nil when it is not.
+// find returns a registered consumer, or nil.
 func (n *Namespace) find(queue, client []byte) *consumer {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.queues[string(queue)][string(client)]
 }
 
-// consumersOf are the consumers of a queue that are there.
+// consumersOf returns the ready consumers of a queue.
 func (n *Namespace) consumersOf(queue string) (all []*consumer) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -53,8 +53,9 @@ func (c *consumer) mine(who Caller) error {
 	return nil
 }
 
-// join finds a consumer or makes it, and runs enter with consumer.mu held while it is not leaving.
-// One that is just leaving is waited for, so that the new one gets first what that one held.
+// join finds or creates a consumer, and calls enter with consumer.mu held unless the consumer is
+// leaving. It waits for a leaving consumer, so that the new one first gets the deliveries that the
+// old one held.
 func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)) (*consumer, error) {
 	if err := who.Session.MayConsume(queue); err != nil {
 		return nil, toStatus(err)
@@ -65,7 +66,7 @@ func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)
 			return nil, err
 		}
 		if c.err != nil {
-			continue // its creator failed to open it: this caller may succeed
+			continue // its creator failed: this caller may succeed
 		}
 		if err := c.mine(who); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (n *Namespace) join(who Caller, queue, client string, enter func(*consumer)
 	}
 }
 
-// findOrMake finds a consumer, which may have failed to be made by another caller, or makes it.
+// findOrMake finds or creates a consumer. One that it finds may have failed for another caller.
 func (n *Namespace) findOrMake(who Caller, queue, client string) (*consumer, error) {
 	n.mu.Lock()
 	if n.closed {
@@ -117,7 +118,7 @@ func newConsumer(n *Namespace, who Caller, queueName, client string) *consumer {
 	}
 }
 
-// make begins to consume from the queue, which it makes when it is not there.
+// make starts consuming from the queue, and creates the queue if it does not exist.
 func (c *consumer) make(who Caller) error {
 	s, err := c.n.Broker.OperateLate(virtual.VHost, c)
 	if err != nil {
@@ -139,9 +140,9 @@ func (c *consumer) make(who Caller) error {
 				c.engine = engine
 			}
 			c.mu.Unlock()
-			err = engine.Queue.AwaitDurable() // what is ready has been delivered when the shard comes to this
+			err = engine.Queue.AwaitDurable() // the ready messages are delivered then
 			if err == nil || errors.Is(err, failure.ErrQueueNotFound) {
-				return nil // Cancelled tells of a queue that is gone
+				return nil // Cancelled handles a deleted queue
 			}
 		}
 		if !errors.Is(err, failure.ErrQueueNotFound) {
@@ -152,7 +153,7 @@ func (c *consumer) make(who Caller) error {
 	return err
 }
 
-// forget takes a consumer out of the registry.
+// forget removes a consumer from the registry.
 func (n *Namespace) forget(c *consumer) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -162,7 +163,7 @@ func (n *Namespace) forget(c *consumer) {
 	}
 }
 
-// leave ends a consumer: its watches get the reason, and its deliveries are requeued at their
+// leave ends a consumer: its watches end with reason, and its deliveries are requeued at their
 // positions. A second call waits for the first.
 func (c *consumer) leave(reason error) {
 	<-c.made
@@ -196,8 +197,8 @@ func (c *consumer) leave(reason error) {
 	close(c.gone)
 }
 
-// watchOver ends a consumer without watches and lease when it is not used for a while. c.mu is
-// held.
+// watchOver starts the idle timer of a consumer that no watch or lease keeps. The caller holds
+// c.mu.
 func (c *consumer) watchOver() {
 	if c.leaving || c.lease != 0 || len(c.watches) > 0 || c.idle != nil {
 		return
@@ -205,7 +206,7 @@ func (c *consumer) watchOver() {
 	c.idle = time.AfterFunc(c.n.ConsumerIdle, c.look)
 }
 
-// look ends the consumer if it was idle, else looks again when it may be.
+// look ends the consumer if it was idle for long enough, and restarts the timer otherwise.
 func (c *consumer) look() {
 	c.mu.Lock()
 	c.idle = nil
@@ -220,14 +221,14 @@ func (c *consumer) look() {
 	}
 }
 
-// touch notes a request of the consumer's client.
+// touch records a request of the consumer's client.
 func (c *consumer) touch() {
 	c.mu.Lock()
 	c.used = c.n.Now()
 	c.mu.Unlock()
 }
 
-// keep notes that a consumer lives as long as a lease now, and no longer as an old one; 0: as none.
+// keep moves a consumer from its old lease to a new one; 0 means no lease.
 func (n *Namespace) keep(c *consumer, old, lease int64) error {
 	if old == lease {
 		return nil
@@ -242,15 +243,15 @@ func (n *Namespace) keep(c *consumer, old, lease int64) error {
 	}
 	n.leases[lease][c] = struct{}{}
 	n.mu.Unlock()
-	if !n.LeaseExists(lease) { // it may have ended before its end could be noticed here
+	if !n.LeaseExists(lease) { // it may have ended before it was registered here
 		n.LeaseEnded(lease)
 		return rpctypes.ErrGRPCLeaseNotFound
 	}
 	return nil
 }
 
-// MayEndLease reports whether a caller may end a lease: the consumers that live as long as it must
-// be its own. Errors: permission denied.
+// MayEndLease checks that a caller may end a lease: the caller must own the consumers attached to
+// it. Otherwise it returns a permission error.
 func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -262,7 +263,7 @@ func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	return nil
 }
 
-// dropLease forgets that a lease keeps a consumer.
+// dropLease detaches a consumer from a lease.
 func (n *Namespace) dropLease(c *consumer, lease int64) {
 	if lease == 0 {
 		return
@@ -275,7 +276,7 @@ func (n *Namespace) dropLease(c *consumer, lease int64) {
 	n.mu.Unlock()
 }
 
-// LeaseKeys are the caller's consumers that live as long as a lease.
+// LeaseKeys returns the keys of the caller's consumers that are attached to a lease.
 func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -288,7 +289,7 @@ func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	return keys
 }
 
-// unlease forgets the lease of a consumer that leaves.
+// unlease detaches a leaving consumer from its lease.
 func (n *Namespace) unlease(c *consumer) {
 	c.mu.Lock()
 	lease := c.lease
@@ -296,7 +297,8 @@ func (n *Namespace) unlease(c *consumer) {
 	n.dropLease(c, lease)
 }
 
-// LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
+// LeaseEnded is called when a lease was revoked or has expired. It does not wait for the
+// consequences.
 func (n *Namespace) LeaseEnded(lease int64) {
 	n.mu.Lock()
 	kept := n.leases[lease]

@@ -14,14 +14,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
-// twin models one queue from outside: which messages were put and not acknowledged, and which
-// consumers there are.
+// twin models one queue from outside: the unacknowledged messages and the consumers.
 type twin struct {
 	*world
 	rng      *rand.Rand
 	limit    int
 	live     []uint64            // indexes, in order
-	next     uint64              // index
+	next     uint64              // next index
 	watchers map[string]*watcher // by client
 	ready    map[uint64]bool     // not held after the last step
 }
@@ -30,7 +29,7 @@ func (x *twin) key(client string, index uint64) string {
 	return fmt.Sprintf("/q/a/c/%s/%s/k", client, i(index))
 }
 
-// holders reads which consumer holds which message.
+// holders returns which consumer holds which message.
 func (x *twin) holders() map[uint64]string {
 	x.t.Helper()
 	all := map[uint64]string{}
@@ -46,7 +45,7 @@ func (x *twin) holders() map[uint64]string {
 	return all
 }
 
-// check compares what there is with what must be.
+// check compares the actual with the expected state.
 func (x *twin) check() {
 	x.t.Helper()
 	var want []string
@@ -122,7 +121,7 @@ func (x *twin) step(n int) {
 	}
 }
 
-// move takes a message and puts another, if the first is still there.
+// move consumes a message and publishes another, if the first still exists.
 func (x *twin) move(client string, index uint64) {
 	key := []byte(x.key(client, index))
 	want := x.holders()[index] == client
@@ -158,7 +157,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// acknowledged notes the answers of a batcher.
+// acknowledged records the answers of a batcher.
 type acknowledged struct {
 	done func(deleted bool)
 }
@@ -171,7 +170,7 @@ type answered chan error
 
 func (a answered) PutDone(_ int64, err error) { a <- err }
 
-// Consumers that work, die and come again at the same time acknowledge every message once.
+// Consumers that concurrently work, die and return acknowledge every message once.
 func TestConcurrentConsumers(t *testing.T) {
 	const messages, consumers = 2000, 8
 	w := newWorld(t, func(o *settings) { o.ConsumerLimit = 10 })

@@ -12,10 +12,10 @@ import (
 // Holds implements virtual.Family.
 func (n *Namespace) Holds(key []byte) bool { return qkey.Holds(key) }
 
-// CheckCompare implements virtual.Family: all can be compared.
+// CheckCompare implements virtual.Family: every key can be compared.
 func (n *Namespace) CheckCompare(Caller, *pb.Compare) error { return nil }
 
-// CheckPut implements virtual.Family: messages can be put.
+// CheckPut implements virtual.Family: only messages can be put.
 func (n *Namespace) CheckPut(who Caller, r *pb.PutRequest) error {
 	path := qkey.Parse(r.Key)
 	if path.Kind != qkey.Producer {
@@ -35,7 +35,7 @@ func (n *Namespace) CheckPut(who Caller, r *pb.PutRequest) error {
 	return toStatus(err)
 }
 
-// CheckDelete implements virtual.Family: deliveries can be deleted.
+// CheckDelete implements virtual.Family: only deliveries can be deleted.
 func (n *Namespace) CheckDelete(who Caller, r *pb.DeleteRangeRequest) error {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	if reach != qkey.Some && reach != qkey.All {
@@ -53,8 +53,8 @@ func (n *Namespace) Begin(who Caller, s *broker.Session) virtual.Part {
 	return &part{n: n, who: who, s: s}
 }
 
-// part is what one try of a transaction does to keys of queues. A delivery of the caller that it
-// compares or deletes stays until it is over.
+// part is what one attempt of a transaction does to queue keys. It claims the caller's deliveries
+// that it compares or deletes until it is over.
 type part struct {
 	n   *Namespace
 	who Caller
@@ -64,15 +64,15 @@ type part struct {
 	commands []broker.Command
 }
 
-// claim is a delivery that the transaction holds on to.
+// claim is a delivery that the transaction has claimed.
 type claim struct {
 	c    *consumer
 	h    hold
 	gone bool // the transaction deletes it
 }
 
-// Compare implements virtual.Part. A delivery of the caller that it names stays until the
-// transaction is over.
+// Compare implements virtual.Part. If the key names a delivery of the caller, the delivery stays
+// claimed until the transaction is over.
 func (t *part) Compare(c *pb.Compare) (bool, error) {
 	path := qkey.Parse(c.Key)
 	if path.Kind == qkey.Delivery && len(c.RangeEnd) == 0 {
@@ -88,7 +88,8 @@ func (t *part) Compare(c *pb.Compare) (bool, error) {
 	return virtual.HoldsFor(c, resp.Kvs), nil
 }
 
-// claimOne claims a delivery; no key when there is none that could be.
+// claimOne claims a delivery and returns its key-value pair, or nothing if there is no delivery to
+// claim.
 func (t *part) claimOne(c *consumer, key []byte, path *qkey.Path) []*mvccpb.KeyValue {
 	for i := range t.claims {
 		if have := &t.claims[i]; have.c == c && have.h.handle == handleOf(path.Index) && have.h.is(have.h.handle, path.Tail) {
@@ -103,7 +104,7 @@ func (t *part) claimOne(c *consumer, key []byte, path *qkey.Path) []*mvccpb.KeyV
 	return []*mvccpb.KeyValue{h.kvAt(key)}
 }
 
-// Put implements virtual.Part: it gathers a message.
+// Put implements virtual.Part: it collects a message.
 func (t *part) Put(r *pb.PutRequest, _ *pb.PutResponse) error {
 	path := qkey.Parse(r.Key)
 	targets, err := t.s.To(path.Queue)
@@ -117,7 +118,7 @@ func (t *part) Put(r *pb.PutRequest, _ *pb.PutResponse) error {
 	return nil
 }
 
-// Delete implements virtual.Part: it gathers acknowledgements.
+// Delete implements virtual.Part: it collects acknowledgements.
 func (t *part) Delete(r *pb.DeleteRangeRequest, answer *pb.DeleteRangeResponse) error {
 	path, _ := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	c, err := t.n.owned(t.who, &path)
@@ -149,7 +150,7 @@ func (t *part) Delete(r *pb.DeleteRangeRequest, answer *pb.DeleteRangeResponse) 
 // Work implements virtual.Part.
 func (t *part) Work() virtual.Work { return virtual.Work{Commands: t.commands} }
 
-// End implements virtual.Part: it tells consumers what became of the deliveries that were claimed.
+// End implements virtual.Part: it settles or releases the claimed deliveries.
 func (t *part) End(done bool) error {
 	gone, kept := map[*consumer][]hold{}, map[*consumer][]hold{}
 	for _, cl := range t.claims {

@@ -30,7 +30,8 @@ func exists(key string) *pb.Compare {
 	}
 }
 
-// A transaction that cannot do all does nothing, and what it would have deleted is held as before.
+// A transaction that cannot do everything does nothing, and the deliveries that it would have
+// deleted are held as before.
 func TestTxnRefused(t *testing.T) {
 	w := newWorld(t, nil)
 	policy := catalog.DefaultQueuePolicy()
@@ -60,8 +61,7 @@ func TestTxnRefused(t *testing.T) {
 	}
 }
 
-// Transactions inside of others are decided by what was before, and all that is chosen happens
-// together.
+// Nested transactions are decided by the state before, and all chosen operations are atomic.
 func TestTxnNested(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watchAll("/q/a/c/w/")
@@ -92,7 +92,7 @@ func TestTxnNested(t *testing.T) {
 	same(t, w.all("/q/b/"), "/q/b/"+i(1)+"/1=v")
 }
 
-// A delivery that another request has claimed is as good as gone.
+// A delivery that another request has claimed counts as missing.
 func TestTxnOnWhatIsClaimed(t *testing.T) {
 	w := newWorld(t, nil)
 	x := w.watch("/q/a/c/w")

@@ -14,29 +14,29 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// Watch is a watch of a consumer's keys. It makes its client a consumer. The events that were not
-// taken count with what the consumer holds, so they are bounded.
+// Watch is a watch of a consumer's keys. It makes its client a consumer. Events that were not taken
+// yet count together with the consumer's deliveries, so their number is bounded.
 type Watch struct {
 	c    *consumer
-	base []byte // the consumer's key as the watch spells it
+	base []byte // the consumer's key as spelled in the watch
 
-	from            int64 // deliveries before this revision are not told
-	puts, deletions bool  // which events are wanted
+	from            int64 // deliveries before this revision are not reported
+	puts, deletions bool  // the wanted kinds of events
 	prevKV          bool
-	ready           func() // there is something to take
+	ready           func() // called when there is something to take
 
-	events []*mvccpb.Event // guarded by c.mu, as all below
-	bytes  int             // they count for in the session's window
+	events []*mvccpb.Event // guarded by c.mu, as are the fields below
+	bytes  int             // weight of events in the session's window
 	ended  error
 	closed bool
 }
 
 // Watch opens a watch of a consumer's key, or of all keys that begin with it. ready is called from
-// any goroutine when there may be something to take, also before Watch returns; it must not block
-// or call back. No event has a revision below since.
+// any goroutine when there may be something to take, possibly before Watch returns. It must not
+// block or call back. No event has a revision below since.
 //
-// A watch of the key alone tells of the deliveries below it and not of their ends. One of a range
-// tells of these too, as etcd does.
+// A watch of the key alone reports the deliveries below it but not their ends. A watch of a range
+// reports both, as in etcd.
 func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_ virtual.Watcher, since int64, err error) {
 	path, reach := qkey.ConsumerOf(r.Key, r.RangeEnd)
 	if reach == qkey.Elsewhere || reach == qkey.Some {
@@ -62,7 +62,8 @@ func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_
 	return w, since, nil
 }
 
-// catchUp tells what the consumer holds already, and from which revision on. c.mu is held.
+// catchUp adds events for the deliveries that the consumer already holds, and returns the revision
+// of the first event. The caller holds c.mu.
 func (w *Watch) catchUp() (since int64) {
 	c := w.c
 	all := make([]hold, 0, len(c.held))
@@ -83,32 +84,32 @@ func (w *Watch) catchUp() (since int64) {
 	return all[0].revision
 }
 
-// kv is the key of a delivery, below a consumer's own.
+// kv returns the key-value pair of a delivery, below a consumer's key.
 func (h *hold) kv(base []byte) *mvccpb.KeyValue {
 	return h.kvAt(h.appendKey(bytes.Clone(base), h.handle))
 }
 
-// kvAt is a delivery with the key that it is asked for by.
+// kvAt returns the key-value pair of a delivery with the given spelling of its key.
 func (h *held) kvAt(key []byte) *mvccpb.KeyValue {
 	return &mvccpb.KeyValue{
 		Key: key, Value: h.env.Body(), CreateRevision: h.revision, ModRevision: h.revision, Version: 1,
 	}
 }
 
-// add gathers an event. c.mu is held.
+// add adds an event. The caller holds c.mu.
 func (w *Watch) add(e *mvccpb.Event, weight int) {
 	w.events = append(w.events, e)
 	w.bytes += weight
 }
 
-// event is a place for an event and its key.
+// event holds an event with its key-value pair, to allocate both at once.
 type event struct {
 	event mvccpb.Event
 	kv    mvccpb.KeyValue
 }
 
-// addDeliveries tells of deliveries that have just come, and returns what that adds to the window.
-// c.mu is held.
+// addDeliveries adds events for new deliveries, and returns their weight in the window. The caller
+// holds c.mu.
 func (w *Watch) addDeliveries(ds []shard.Delivery) (added int) {
 	if !w.puts {
 		return 0
@@ -131,8 +132,8 @@ func (w *Watch) addDeliveries(ds []shard.Delivery) (added int) {
 	return added
 }
 
-// addDeletions tells that keys of deliveries are gone, and returns what that adds to the window.
-// c.mu is held.
+// addDeletions adds events for deleted deliveries, and returns their weight in the window. The
+// caller holds c.mu.
 func (w *Watch) addDeletions(all []hold) (added int) {
 	if !w.deletions {
 		return 0
@@ -153,9 +154,9 @@ func (w *Watch) addDeletions(all []hold) (added int) {
 	return added
 }
 
-// Take returns the events since it was last called, each with its revision, which never falls, and
-// that of the last. An error, with the last of them, says that the watch is over and why. One
-// goroutine calls it.
+// Take returns the events since the last call, with ascending revisions, and the revision of the
+// last one. An error, returned with the last events, means that the watch has ended and why. Only
+// one goroutine may call it.
 func (w *Watch) Take() (events []*mvccpb.Event, revision int64, err error) {
 	w.c.mu.Lock()
 	events, err = w.events, w.ended
@@ -169,8 +170,8 @@ func (w *Watch) Take() (events []*mvccpb.Event, revision int64, err error) {
 	return events, revision, err
 }
 
-// Close ends the watch. The consumer leaves when this was the last one and no lease keeps it; Close
-// returns when it has.
+// Close ends the watch. If it was the last one and no lease keeps the consumer, the consumer leaves
+// before Close returns.
 func (w *Watch) Close() {
 	c := w.c
 	w.Take()
@@ -184,10 +185,10 @@ func (w *Watch) Close() {
 	}
 }
 
-// name is the key of the consumer in its short spelling.
+// name returns the key of the consumer in its short spelling.
 func (c *consumer) name() []byte {
 	return qkey.AppendName(append(qkey.AppendName([]byte("/q/"), c.queue), "/c/"...), c.client)
 }
 
-// handleOf is the place in the queue that an index names.
+// handleOf returns the position in the queue that an index names.
 func handleOf(index uint64) queue.Handle { return queue.Handle(index) }

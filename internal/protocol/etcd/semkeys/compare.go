@@ -18,7 +18,7 @@ var (
 	taskFields      = fieldsOf(encode(semjson.OfState("", &semaphores.State{Found: true})))
 )
 
-// fieldsOf are the fields of a JSON object, nil when the text is none.
+// fieldsOf returns the fields of a JSON object, or nil if the text is not an object.
 func fieldsOf(text []byte) (fields map[string]any) {
 	if json.Unmarshal(text, &fields) != nil {
 		return nil
@@ -26,9 +26,9 @@ func fieldsOf(text []byte) (fields map[string]any) {
 	return fields
 }
 
-// CheckCompare implements virtual.Family. What semaphores do not keep cannot be compared: how often
-// and when a key changed. And a value is JSON with where a task stands, so it is not compared as a
-// whole.
+// CheckCompare implements virtual.Family. Semaphores do not record how often and when a key
+// changed, so that cannot be compared. Values are JSON with the position of a task, so they are not
+// compared as a whole.
 func (n *Namespace) CheckCompare(who Caller, c *pb.Compare) error {
 	p, ok := parse(c.Key)
 	switch {
@@ -56,7 +56,8 @@ func canCompare(p *path, c *pb.Compare) bool {
 	return false
 }
 
-// comparableFields reports whether a text is an object with some of the fields of a key's value.
+// comparableFields reports whether a text is an object with only fields of the key's value, and at
+// least one.
 func comparableFields(p *path, text []byte) bool {
 	known := taskFields
 	if p.task == "" {
@@ -88,7 +89,8 @@ func (t *part) Compare(c *pb.Compare) (bool, error) {
 	return seen, nil
 }
 
-// kvOf is a key as the manager sees it; nil: it is not there.
+// kvOf returns the key-value pair for the state that the manager reports, or nil if the key does
+// not exist.
 func kvOf(key []byte, p *path, info *semaphores.Info, there bool, st *semaphores.State) *mvccpb.KeyValue {
 	switch {
 	case p.task == "" && there:
@@ -100,7 +102,8 @@ func kvOf(key []byte, p *path, info *semaphores.Info, there bool, st *semaphores
 	return nil
 }
 
-// holdsFor reports whether a comparison holds for a key; nil: it is not there.
+// holdsFor reports whether a comparison holds for a key-value pair; nil means that the key does not
+// exist.
 func holdsFor(c *pb.Compare, kv *mvccpb.KeyValue) bool {
 	switch {
 	case kv == nil:

@@ -11,13 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// maxAtOnce is how many tasks one change releases: this many in a range happen together.
+// maxAtOnce is how many tasks one change releases: up to this many in a range are released
+// atomically.
 const maxAtOnce = 10_000
 
 var errDeleteAll = status.Errorf(codes.InvalidArgument, "etcdserver: a transaction, or a delete with prev_kv, can delete at most %d tasks", maxAtOnce)
 
-// DeleteRange releases tasks or deletes a semaphore. More than maxAtOnce tasks are not released at
-// one moment.
+// DeleteRange releases tasks or deletes a semaphore. More than maxAtOnce tasks are not released
+// atomically.
 func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
 	if err := n.CheckDelete(who, r); err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func (n *Namespace) DeleteRange(who Caller, r *pb.DeleteRangeRequest) (*pb.Delet
 		return t.Delete(r, resp)
 	})
 	switch {
-	case errors.Is(err, errNotFound): // it was deleted meanwhile, or never there
+	case errors.Is(err, errNotFound): // it was deleted in the meantime, or never existed
 	case errors.Is(err, errDeleteAll) && !r.PrevKv:
 		err = n.deleteInSteps(r, resp)
 		fallthrough
@@ -51,7 +52,7 @@ func (n *Namespace) CheckDelete(who Caller, r *pb.DeleteRangeRequest) error {
 	case len(r.RangeEnd) > 0:
 		return errDeleteMany
 	case !ok:
-		return nil // there is no such key
+		return nil // the key cannot exist
 	case p.task == "":
 		name, action = p.semaphore, toConfigure
 	default:
@@ -64,7 +65,7 @@ func (n *Namespace) CheckDelete(who Caller, r *pb.DeleteRangeRequest) error {
 	return err
 }
 
-// tasksIn are the tasks of one semaphore in a range: at most maxAtOnce.
+// tasksIn returns the tasks of one semaphore in a range, at most maxAtOnce.
 func (n *Namespace) tasksIn(s span) (tasks []string, err error) {
 	seen := map[string]bool{}
 	err = n.scan(s.of, s.within(s.of, func(st *semaphores.State, _ []byte) error {
@@ -80,8 +81,8 @@ func (n *Namespace) tasksIn(s span) (tasks []string, err error) {
 	return tasks, err
 }
 
-// deleteInSteps releases the tasks of a range: first those that wait, so that none of them gets a
-// place for a moment.
+// deleteInSteps releases the tasks of a range, the waiting ones first, so that none of them
+// acquires a place for a moment.
 func (n *Namespace) deleteInSteps(r *pb.DeleteRangeRequest, resp *pb.DeleteRangeResponse) error {
 	s := newSpan(r.Key, r.RangeEnd)
 	for _, waiting := range []bool{true, false} {
@@ -108,7 +109,7 @@ func (n *Namespace) deleteInSteps(r *pb.DeleteRangeRequest, resp *pb.DeleteRange
 	return nil
 }
 
-// release releases tasks and tells how many of them were there.
+// release releases tasks and returns how many of them existed.
 func (n *Namespace) release(semaphore string, tasks []string) (int64, error) {
 	if len(tasks) == 0 {
 		return 0, nil

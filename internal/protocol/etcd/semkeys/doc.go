@@ -1,10 +1,10 @@
-// Package semkeys shows the broker's semaphores, those of the virtual host /, as keys of etcd:
+// Package semkeys presents the broker's semaphores in the virtual host / as keys of etcd:
 //
 //	/semaphore/{key}           a semaphore; its value is its settings, as JSON
 //	/semaphore/{key}/{task}    a task of it; its value is its state
 //
-// The name of a semaphore has no slash; the rest of the key is the task's name, which may have
-// slashes.
+// The name of a semaphore has no slash. The rest of the key is the name of the task, which may
+// contain slashes.
 //
 // Putting a key enqueues the task or changes its priority, deleting it releases the task, and a
 // watch shows every change of its status or priority. A task that is put with an etcd lease is
@@ -13,6 +13,6 @@
 // Nothing is stored here. Recent events are kept for watches that resume (feed), since semaphores
 // have no history.
 //
-// Locks: feed.mu, which is also held while the manager delivers events; no method of the manager or
-// of a session is called with it.
+// Locks: feed.mu is also held while the manager delivers events. No method of the manager or of a
+// session is called while it is held.
 package semkeys

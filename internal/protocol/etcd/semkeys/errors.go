@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// Errors of keys of semaphores that etcd has none for.
+// Errors of semaphore keys for which etcd has no counterpart.
 var (
 	errKey        = status.Error(codes.InvalidArgument, "etcdserver: keys of semaphores are /semaphore/{key} and /semaphore/{key}/{task}")
 	errNotFound   = status.Error(codes.NotFound, "etcdserver: there is no such semaphore: put its key first")
@@ -22,8 +22,8 @@ var (
 		"a revision with 0, and with = or != the value, as a JSON object with some of its fields")
 )
 
-// toStatus is an error of the manager as clients of etcd get it. What it does not know stays as it
-// is.
+// toStatus maps an error of the manager to the one that etcd clients get. Other errors are returned
+// unchanged.
 func toStatus(err error) error {
 	for _, c := range worded {
 		if errors.Is(err, c.err) {
@@ -33,13 +33,13 @@ func toStatus(err error) error {
 	return virtual.ToStatus(err, statuses)
 }
 
-// statuses are the errors that only semaphores can lead to.
+// statuses maps the errors that only semaphores can cause.
 var statuses = []virtual.Row{
 	{Err: semaphores.ErrNotFound, Status: errNotFound},
 	{Err: semaphores.ErrNoTask, Status: rpctypes.ErrGRPCKeyNotFound},
 }
 
-// worded are those that all edges have the same words for.
+// worded maps the errors that have the same text in all protocols.
 var worded = []struct {
 	err  error
 	code codes.Code
@@ -54,5 +54,5 @@ var worded = []struct {
 
 func refusal(code codes.Code, why string) error { return status.Error(code, "etcdserver: "+why) }
 
-// invalid is the refusal of a value.
+// invalid returns the error for an invalid value.
 func invalid(why string) error { return refusal(codes.InvalidArgument, why) }

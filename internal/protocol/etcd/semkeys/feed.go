@@ -10,47 +10,48 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// history is how many events are kept for watches that begin in the past.
+// history is how many events are kept for watches that start in the past.
 const history = 1 << 14
 
-// happening is an event, with the revision that it got here.
+// happening is an event with its revision in the feed.
 type happening struct {
 	revision int64
 	semaphores.Event
 }
 
-// path is what it happened to.
+// path returns the path of the key that the event concerns.
 func (h *happening) path() path { return path{h.Key, h.Task.ID} }
 
-// feed is all events of semaphores, from the first request on that may want to know of later ones.
-// It gives them their revisions, keeps the latest, and hands them to the watches.
+// feed collects all events of semaphores, from the first request on that may be followed by a
+// watch. It assigns their revisions, keeps the latest events, and passes them to the watches.
 type feed struct {
 	n *Namespace
 
-	opening sync.Mutex // held while it is opened or closed; before mu
+	opening sync.Mutex // held while the feed is opened or closed; locked before mu
 	session *broker.Session
-	stop    func() // set while it is open
+	stop    func() // not nil while the feed is open
 	closed  bool
 
 	mu       sync.Mutex
 	on       bool
-	floor    int64        // revision from which on all events are known
+	floor    int64        // all events from this revision on are kept
 	last     int64        // revision of the latest event
-	latest   []*happening // a ring once it is full
-	oldest   int          // its place in latest
+	latest   []*happening // a ring buffer once it is full
+	oldest   int          // index of the oldest event in latest
 	exact    map[path]watches
-	ranges   map[string]watches // of tasks of one semaphore
-	spanning watches            // of several semaphores
+	ranges   map[string]watches // watches of tasks of one semaphore
+	spanning watches            // watches of several semaphores
 }
 
-// watches are some of one place.
+// watches is a set of watches.
 type watches map[*Watch]struct{}
 
 func (f *feed) init(n *Namespace) {
 	f.n, f.exact, f.ranges, f.spanning = n, map[path]watches{}, map[string]watches{}, watches{}
 }
 
-// open begins to listen, unless it does already: everything after its return gets a revision.
+// open starts collecting events, if it has not started yet. Every event after open returns gets a
+// revision.
 func (f *feed) open() error {
 	f.mu.Lock()
 	on := f.on
@@ -83,7 +84,7 @@ func (f *feed) open() error {
 	return nil
 }
 
-// close listens no more.
+// close stops collecting events.
 func (f *feed) close() {
 	f.opening.Lock()
 	defer f.opening.Unlock()
@@ -93,7 +94,7 @@ func (f *feed) close() {
 	}
 }
 
-// happened takes events from the manager.
+// happened receives events from the manager.
 func (f *feed) happened(events []semaphores.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +106,7 @@ func (f *feed) happened(events []semaphores.Event) {
 	}
 }
 
-// keep keeps an event, in the place of the oldest when there are enough.
+// keep stores an event. If the buffer is full, it replaces the oldest.
 func (f *feed) keep(h *happening) {
 	if len(f.latest) < history {
 		f.latest = append(f.latest, h)
@@ -116,7 +117,7 @@ func (f *feed) keep(h *happening) {
 	f.oldest = (f.oldest + 1) % history
 }
 
-// tell hands an event to the watches that want it.
+// tell passes an event to the watches that want it.
 func (f *feed) tell(h *happening) {
 	for w := range f.exact[h.path()] {
 		w.add(h)
@@ -131,7 +132,7 @@ func (f *feed) tell(h *happening) {
 	}
 }
 
-// enter begins a watch. No event that it is told has a revision below since.
+// enter starts a watch. No event that it gets has a revision below since.
 func (f *feed) enter(w *Watch) (since int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,7 +152,7 @@ func (f *feed) enter(w *Watch) (since int64) {
 	return since
 }
 
-// catchUp tells a watch what happened since it wants to begin.
+// catchUp passes the kept events from the start revision on to a watch.
 func (f *feed) catchUp(w *Watch) {
 	if w.from < f.floor {
 		w.end(&virtual.Compacted{Revision: f.floor})

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// listStep is how many semaphores, scanStep how many tasks are asked for at a time.
+	// listStep is how many semaphores, and scanStep how many tasks, are requested at a time.
 	listStep = 1000
 	scanStep = 4096
 )
 
-// gathering finds the keys of a range. Tasks are in the order of their priorities, not of their
-// keys: with a limit all of them are looked at, and no more are kept than are needed.
+// gathering collects the keys of a range. Tasks are ordered by priority, not by key: with a limit
+// all of them are visited, but only the needed ones are kept.
 type gathering struct {
 	n         *Namespace
 	who       Caller
 	span      span
-	most      int // no more keys are needed, those that sort first; 0: all are
+	most      int // number of keys needed, the first ones in key order; 0: all
 	countOnly bool
 
 	found heap.Heap[found, lastKey]
-	kept  map[string]struct{} // the tasks in found; a scan may come to one twice
+	kept  map[string]struct{} // the keys in found; a scan may visit a task twice
 	count int64               // of all keys in the range
 	bytes int
 }
@@ -39,15 +39,15 @@ type gathering struct {
 type found struct {
 	key  []byte
 	path path
-	kv   *mvccpb.KeyValue // of a semaphore
+	kv   *mvccpb.KeyValue // set for the key of a semaphore
 }
 
-// lastKey orders keys: the one that sorts last comes first.
+// lastKey orders keys in a heap with the greatest key first.
 type lastKey struct{ heap.Untracked[found] }
 
 func (lastKey) Before(a, b found) bool { return bytes.Compare(a.key, b.key) > 0 }
 
-// run finds the keys.
+// run collects the keys.
 func (g *gathering) run() error {
 	if g.span.of != "" {
 		return g.oneSemaphore()
@@ -65,7 +65,7 @@ func (g *gathering) run() error {
 	}
 }
 
-// list is a page of semaphores that the caller may read.
+// list returns a page of semaphores that the caller may read.
 func (g *gathering) list(after string) ([]semaphores.Info, string) {
 	if g.who.Session == nil {
 		return nil, ""
@@ -73,7 +73,7 @@ func (g *gathering) list(after string) ([]semaphores.Info, string) {
 	return g.n.m.List(g.who.Session, "", after, listStep)
 }
 
-// oneSemaphore finds the tasks of a range that is of one semaphore's.
+// oneSemaphore collects the tasks of a range within one semaphore.
 func (g *gathering) oneSemaphore() error {
 	key := g.span.of
 	if err := may(g.who, toRead, key); err != nil {
@@ -92,7 +92,7 @@ func (g *gathering) oneSemaphore() error {
 	return g.tasks(key, whole)
 }
 
-// semaphore finds the keys of one semaphore.
+// semaphore collects the keys of one semaphore.
 func (g *gathering) semaphore(info *semaphores.Info) error {
 	p := path{semaphore: info.Key}
 	if key := p.appendKey(nil); g.span.has(key) {
@@ -116,13 +116,12 @@ func (g *gathering) semaphore(info *semaphores.Info) error {
 
 func tasksOf(info *semaphores.Info) int { return info.Waiting + info.Acquired + info.TryRelease }
 
-// wants reports whether a key that sorts at or behind another may still be among those that are
-// needed.
+// wants reports whether a key that is not less than the given one may still be needed.
 func (g *gathering) wants(key []byte) bool {
 	return g.most == 0 || len(g.found) < g.most || bytes.Compare(key, g.found[0].key) < 0
 }
 
-// add takes in a key if it is needed.
+// add adds a key if it is needed.
 func (g *gathering) add(f found) error {
 	switch {
 	case g.countOnly || !g.wants(f.key):
@@ -142,8 +141,8 @@ func (g *gathering) add(f found) error {
 	return nil
 }
 
-// tasks finds the tasks of one semaphore. Each that is there all the time is found, whatever
-// changes meanwhile. counted: their number is known.
+// tasks collects the tasks of one semaphore. It finds every task that exists during the whole scan,
+// whatever else changes. counted means that their number is known.
 func (g *gathering) tasks(key string, counted bool) error {
 	return g.n.scan(key, g.span.within(key, func(st *semaphores.State, at []byte) error {
 		if !counted {
@@ -159,8 +158,8 @@ func (g *gathering) tasks(key string, counted bool) error {
 	}))
 }
 
-// scan shows all tasks of a semaphore, in no order. One that is there all the time comes at least
-// once. f may change the semaphore.
+// scan passes all tasks of a semaphore to f, in no particular order. A task that exists during the
+// whole scan is passed at least once. f may change the semaphore.
 func (n *Namespace) scan(key string, f func([]semaphores.State) error) error {
 	q := semaphores.Scan{Of: semaphores.Of{Key: key}, Limit: scanStep}
 	for {
@@ -176,11 +175,11 @@ func (n *Namespace) scan(key string, f func([]semaphores.State) error) error {
 	}
 }
 
-// below is what the keys of a semaphore's tasks begin with.
+// below returns the prefix of the keys of a semaphore's tasks.
 func below(semaphore string) []byte { return append(path{semaphore: semaphore}.appendKey(nil), '/') }
 
-// within is for the scan of a semaphore: f gets the tasks that lie in the range, with their keys,
-// which it may not keep.
+// within returns a function for the scan of a semaphore. It calls f for the tasks in the range,
+// with their keys, which f must not keep.
 func (s *span) within(semaphore string, f func(st *semaphores.State, key []byte) error) func([]semaphores.State) error {
 	buf := below(semaphore)
 	prefix := len(buf)
@@ -197,8 +196,8 @@ func (s *span) within(semaphore string, f func(st *semaphores.State, key []byte)
 	}
 }
 
-// keyValues are the keys that were found, in their order, without those of tasks that are gone
-// since. Values are read once more: only so is known where a task stands.
+// keyValues returns the collected keys in order, without tasks that have disappeared since. It
+// reads the values again, since the scan does not return the positions of tasks.
 func (g *gathering) keyValues(keysOnly bool) ([]*mvccpb.KeyValue, error) {
 	slices.SortFunc(g.found, func(a, b found) int { return bytes.Compare(a.key, b.key) })
 	kvs := make([]*mvccpb.KeyValue, 0, len(g.found))
@@ -222,8 +221,8 @@ func (g *gathering) keyValues(keysOnly bool) ([]*mvccpb.KeyValue, error) {
 	return kvs, nil
 }
 
-// runOf is how many of the keys at the head can be read together: the key of a semaphore, or tasks
-// of one.
+// runOf returns how many of the first keys can be read together: the key of a semaphore, or tasks
+// of one semaphore.
 func runOf(all []found) int {
 	n := 1
 	for all[0].kv == nil && n < len(all) && n < scanStep && all[n].kv == nil && all[n].path.semaphore == all[0].path.semaphore {
@@ -232,7 +231,7 @@ func runOf(all []found) int {
 	return n
 }
 
-// read reads keys of a run.
+// read reads the keys of a run.
 func (g *gathering) read(run []found) ([]*mvccpb.KeyValue, error) {
 	if run[0].kv != nil {
 		return []*mvccpb.KeyValue{run[0].kv}, nil
@@ -251,7 +250,8 @@ func (g *gathering) read(run []found) ([]*mvccpb.KeyValue, error) {
 	return kvs, err
 }
 
-// unlessGone is the first error, but that of a semaphore that is not there: it has no keys.
+// unlessGone returns the first error, or nil if it says that the semaphore does not exist: then it
+// has no keys.
 func unlessGone(errs ...error) error {
 	err := cmp.Or(errs...)
 	if errors.Is(err, semaphores.ErrNotFound) || errors.Is(err, failure.ErrVHostNotFound) {

@@ -32,7 +32,7 @@ type world struct {
 	leases *leaseSet
 }
 
-// leaseSet is the leases that there are.
+// leaseSet is the set of existing leases.
 type leaseSet struct {
 	mu    sync.Mutex
 	there map[int64]bool
@@ -68,7 +68,7 @@ func openWorld(t *testing.T, fs vfs.FS, leases *leaseSet) *world {
 	return w
 }
 
-// close ends the world, which may be done before the end of the test.
+// close ends the world, possibly before the end of the test.
 func (w *world) close() {
 	if w.b == nil {
 		return
@@ -125,7 +125,7 @@ func (w *world) ask(r *pb.RangeRequest) *pb.RangeResponse {
 	return resp
 }
 
-// all are the keys with a prefix, with what they say in short.
+// all returns the keys with a prefix, in short form.
 func (w *world) all(prefix string) []string {
 	w.t.Helper()
 	r := w.ask(&pb.RangeRequest{Key: []byte(prefix), RangeEnd: prefixEnd(prefix)})
@@ -142,7 +142,8 @@ func shorts(kvs []*mvccpb.KeyValue) (all []string) {
 	return all
 }
 
-// short is a key with the status and the priority of a task, or what a semaphore is set to.
+// short formats a key with the status and the priority of a task, or with the settings of a
+// semaphore.
 func short(kv *mvccpb.KeyValue) string {
 	fields := fieldsOf(kv.Value)
 	if fields["task"] != nil {
@@ -158,7 +159,7 @@ func same(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// refused compares an error with the code and the words that clients are to get.
+// refused compares an error with the code and the text that clients must get.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if got := fmt.Sprintf("%v: %s", status.Code(err), status.Convert(err).Message()); !strings.HasPrefix(got, want) {
@@ -218,7 +219,7 @@ func (x *watcher) events(n int) (all []*mvccpb.Event) {
 	return all
 }
 
-// next waits for n events and tells them in short.
+// next waits for n events and formats them.
 func (x *watcher) next(n int) (all []string) {
 	x.t.Helper()
 	for _, e := range x.events(n) {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// hostile makes requests of odd keys, values and bounds.
+// hostile generates requests with odd keys, values and bounds.
 type hostile struct{ *rand.Rand }
 
 func (h hostile) key() []byte {
@@ -91,7 +91,7 @@ func (h hostile) txn() *pb.TxnRequest {
 	return &pb.TxnRequest{Compare: []*pb.Compare{h.compare()}, Success: []*pb.RequestOp{h.op(), h.op()}, Failure: []*pb.RequestOp{h.op()}}
 }
 
-// Whatever is asked, the answer is one that clients know, and nothing is left of it.
+// Every request gets an answer that clients know, and leaves nothing behind.
 func TestHostile(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(7, true)

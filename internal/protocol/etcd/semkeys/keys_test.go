@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// A semaphore is set, tasks are put, wait, get places and are released.
+// A semaphore is configured; tasks are put, wait, acquire places and are released.
 func TestKeys(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/crowd", `{"active":2,"try_release":1}`)
@@ -38,7 +38,7 @@ func TestKeys(t *testing.T) {
 	same(t, w.all("/semaphore/"), "/semaphore/other=1000/900")
 }
 
-// The values are those of all edges, and what a get shows can be put again.
+// The values are the same as in all protocols, and the result of a get can be put again.
 func TestValues(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/a%b", `{"active":1,"order":"asc","lease":60000}`)
@@ -61,7 +61,7 @@ func TestValues(t *testing.T) {
 	same(t, w.all("/semaphore/a%b/"), "/semaphore/a%b/x/y=TRY_RELEASE 5", "/semaphore/a%b/z=WAIT 4")
 }
 
-// prev_kv, ignore_value and ignore_lease.
+// The options prev_kv, ignore_value and ignore_lease.
 func TestPutOptions(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(7, true)
@@ -193,8 +193,8 @@ func TestPermissions(t *testing.T) {
 	same(t, shorts(got.Kvs))
 }
 
-// Deleting and comparing ask for permission too: configure for a semaphore, write for a task, read
-// for what is told or compared.
+// Deleting and comparing require permissions, too: configure for a semaphore, write for a task,
+// read for returned or compared values.
 func TestPermissionsOfDeleteAndCompare(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/a", "")
@@ -227,8 +227,8 @@ func TestPermissionsOfDeleteAndCompare(t *testing.T) {
 	same(t, w.all("/semaphore/"))
 }
 
-// A range of tasks is released at once when there are not too many, else in steps, and never the
-// semaphore with them.
+// A range of tasks is released at once unless there are too many, otherwise in steps, and never
+// together with the semaphore.
 func TestDeleteRange(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", `{"active":2}`)

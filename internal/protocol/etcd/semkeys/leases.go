@@ -11,12 +11,12 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// leases takes the places of tasks away whose leases ended, one lease after the other.
+// leases removes the tasks of ended leases, one lease after the other.
 type leases struct {
 	n    *Namespace
 	log  *slog.Logger
-	wake chan struct{} // holds one when ended is not empty, or stopped is set
-	done chan struct{} // closed when the goroutine is gone
+	wake chan struct{} // full when ended is not empty or stopped is set
+	done chan struct{} // closed when the goroutine has exited
 
 	mu      sync.Mutex
 	ended   []int64
@@ -33,7 +33,7 @@ func (l *leases) init(n *Namespace, log *slog.Logger) {
 	go l.run()
 }
 
-// end notes that a lease is gone. It does not wait.
+// end records that a lease has ended. It does not wait.
 func (l *leases) end(lease int64) {
 	l.mu.Lock()
 	l.ended = append(l.ended, lease)
@@ -56,7 +56,7 @@ func (l *leases) run() {
 		l.ended = nil
 		l.mu.Unlock()
 		if stopped {
-			return // the next start finds the leases that are gone
+			return // the next start finds the ended leases
 		}
 		for _, lease := range ended {
 			if err := l.n.m.EndOwner(lease); err != nil {
@@ -77,10 +77,11 @@ func (l *leases) close(ctx context.Context) {
 	}
 }
 
-// LeaseEnded is told that a lease was revoked or has expired. It does not wait for what follows.
+// LeaseEnded is called when a lease was revoked or has expired. It does not wait for the
+// consequences.
 func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
 
-// MayEndLease reports whether a caller may end a lease: all tasks that it owns must be in
+// MayEndLease checks that a caller may end a lease: all tasks that the lease owns must be in
 // semaphores that the caller may write.
 func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	for _, ref := range n.owned(lease) {
@@ -91,8 +92,8 @@ func (n *Namespace) MayEndLease(who Caller, lease int64) error {
 	return nil
 }
 
-// LeaseKeys are the keys of the tasks that a lease owns, of the semaphores that the caller may
-// read, in key order.
+// LeaseKeys returns the keys of the tasks that a lease owns, in key order, for semaphores that the
+// caller may read.
 func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	for _, ref := range n.owned(lease) {
 		if may(who, toRead, ref.Key) == nil {
@@ -103,7 +104,8 @@ func (n *Namespace) LeaseKeys(who Caller, lease int64) (keys [][]byte) {
 	return keys
 }
 
-// owned are the tasks that a lease owns. Those of other virtual hosts do not belong to etcd leases.
+// owned returns the tasks that a lease owns. Tasks in other virtual hosts do not belong to etcd
+// leases.
 func (n *Namespace) owned(lease int64) (tasks []semaphores.Ref) {
 	for _, ref := range n.m.Owned(lease, 0) {
 		if ref.VHost == virtual.VHost {

@@ -18,7 +18,7 @@ func (w *world) putLeased(key string, lease int64) {
 	must(w.t, err)
 }
 
-// The end of a lease takes the places of its tasks away, as long as they are its own.
+// The end of a lease removes its tasks, if it still owns them.
 func TestLeaseEnds(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(1, true)
@@ -46,8 +46,8 @@ func TestLeaseEnds(t *testing.T) {
 	same(t, w.all("/semaphore/"), "/semaphore/a=1/900", "/semaphore/a/y=ACQUIRED 1", "/semaphore/b=1000/900", "/semaphore/b/freed=ACQUIRED 1", "/semaphore/b/moved=ACQUIRED 1")
 }
 
-// A lease that ended while the broker was down, or right after it was asked for, ends for its
-// tasks, too.
+// A lease that ended while the broker was down, or right after it was checked, ends its tasks as
+// well.
 func TestLeaseGoneAtStart(t *testing.T) {
 	fs := vfs.NewMem()
 	leases := &leaseSet{there: map[int64]bool{1: true, 2: true}}
@@ -65,8 +65,8 @@ func TestLeaseGoneAtStart(t *testing.T) {
 	same(t, w.all("/semaphore/a/"), "/semaphore/a/y=ACQUIRED 1")
 }
 
-// TestLeaseKeys: a lease shows its tasks to callers that may read them, and only a caller that may
-// write all of them can end it.
+// TestLeaseKeys checks that a lease lists its tasks to callers that may read them, and that only a
+// caller that may write all of them can end it.
 func TestLeaseKeys(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(1, true)
@@ -94,8 +94,8 @@ func TestLeaseKeys(t *testing.T) {
 	same(t, texts(w.who), "/semaphore/a/x")
 }
 
-// TestLeaseOfOtherVHost: what has the number of a lease as its owner in a virtual host that etcd
-// does not show is not the lease's.
+// TestLeaseOfOtherVHost checks that a task in another virtual host whose owner has the number of a
+// lease does not belong to that lease.
 func TestLeaseOfOtherVHost(t *testing.T) {
 	w := newWorld(t)
 	w.leases.set(1, true)

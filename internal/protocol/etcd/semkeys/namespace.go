@@ -14,7 +14,7 @@ import (
 // Caller is the user of a request.
 type Caller = virtual.Caller
 
-// Namespace is all keys of semaphores.
+// Namespace serves all keys of semaphores.
 type Namespace struct {
 	*virtual.Base
 	m      *semaphores.Manager
@@ -22,8 +22,8 @@ type Namespace struct {
 	leases leases
 }
 
-// New returns the namespace of a manager's semaphores. Tasks whose leases ended while the broker
-// was down are removed from now on.
+// New returns the namespace of a manager's semaphores. It starts to remove tasks whose leases ended
+// while the broker was down.
 func New(base *virtual.Base, m *semaphores.Manager, log *slog.Logger) *Namespace {
 	n := &Namespace{Base: base, m: m}
 	n.feed.init(n)
@@ -37,7 +37,7 @@ func (n *Namespace) Holds(key []byte) bool { return holds(key) }
 // Status implements virtual.Family.
 func (n *Namespace) Status(err error) error { return toStatus(err) }
 
-// Close ends what runs in the background.
+// Close ends background work.
 func (n *Namespace) Close(ctx context.Context) {
 	n.feed.close()
 	n.leases.close(ctx)
@@ -58,7 +58,8 @@ func may(who Caller, action, semaphore string) error {
 	return toStatus(who.Session.May(action, "semaphore", semaphore))
 }
 
-// ask lends the manager a session that may do everything; what the caller may was asked before.
+// ask lends the manager a session with all permissions. The caller's permissions must be checked
+// before.
 func (n *Namespace) ask(do func(s *broker.Session) error) error {
 	s, err := n.Operator()
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// parseSettings reads the value of a semaphore's key: JSON with what is to be set; nothing: nothing
-// is. What a get shows may be put again: what cannot be set is left out of account.
+// parseSettings parses the value of a semaphore's key: JSON with the settings to change, or an
+// empty value for none. The result of a get may be put again: fields that cannot be set are
+// ignored.
 func parseSettings(key string, value []byte) (semaphores.Settings, error) {
 	if len(bytes.TrimSpace(value)) == 0 {
 		return semaphores.Settings{}, nil
@@ -31,14 +32,14 @@ func parseSettings(key string, value []byte) (semaphores.Settings, error) {
 	return s, toStatus(err)
 }
 
-// wish is what the value of a task's key asks for.
+// wish is the content of a task's value.
 type wish struct {
 	priority float64
-	lease    int64 // ms, 0: that of the semaphore
+	lease    int64 // ms; 0: the default of the semaphore
 }
 
-// parseWish reads the value of a task's key: its priority, or JSON with it. What a get shows may be
-// put again: what cannot be set is left out of account.
+// parseWish parses the value of a task's key: its priority, or a JSON object with it. The result of
+// a get may be put again: fields that cannot be set are ignored.
 func parseWish(value []byte) (w wish, err error) {
 	value = bytes.TrimSpace(value)
 	if len(value) > 0 && value[0] == '{' {

@@ -14,27 +14,27 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// tries is how often a put is done again because the task that it keeps something of has changed
-// meanwhile.
+// tries is how often a put is retried because the task, of which it keeps a part, has changed in
+// the meantime.
 const tries = 10
 
-// part is what one request, or one try of a transaction, does to keys of semaphores. It gathers
-// changes, and answers when they are done.
+// part is what one request, or one attempt of a transaction, does to semaphore keys. It collects
+// changes, and completes the answers when they are done.
 type part struct {
 	n      *Namespace
 	who    Caller
-	single bool                // it is one request: what it does to a semaphore that is not there need not keep others' changes out
-	expect []semaphores.Change // what must be so before anything is done
+	single bool                // outside of a transaction: existence need not be expected
+	expect []semaphores.Change // conditions that must hold before the changes
 	doing  []semaphores.Change
 	after  []func() // complete the answers
-	last   *error   // of the last change
-	leases []int64  // of tasks that are put
+	last   *error   // error of the last change
+	leases []int64  // leases of the tasks that are put
 }
 
 // Begin implements virtual.Family.
 func (n *Namespace) Begin(who Caller, _ *broker.Session) virtual.Part { return &part{n: n, who: who} }
 
-// add gathers a change; err is where its error will be.
+// add adds a change. Its error will be stored in err.
 func (t *part) add(c semaphores.Change, err *error) { t.doing, t.last = append(t.doing, c), err }
 
 // Work implements virtual.Part.
@@ -51,14 +51,14 @@ func (t *part) End(done bool) error {
 		complete()
 	}
 	for _, lease := range t.leases {
-		if !t.n.LeaseExists(lease) { // it may have ended before the task was there
+		if !t.n.LeaseExists(lease) { // it may have ended before the task existed
 			t.n.LeaseEnded(lease)
 		}
 	}
 	return nil
 }
 
-// request does what one request asks for, outside of transactions.
+// request executes a single request outside of transactions.
 func (n *Namespace) request(who Caller, gather func(*part) error) error {
 	for try := 1; ; try++ {
 		t := &part{n: n, who: who, single: true}
@@ -75,7 +75,8 @@ func (n *Namespace) request(who Caller, gather func(*part) error) error {
 	}
 }
 
-// commit does what one request gathered. Where nothing is expected others' changes may go with it.
+// commit executes the collected changes of one request. Without conditions it may be combined with
+// other callers' changes.
 func (t *part) commit() error {
 	if len(t.doing) == 0 {
 		return nil
@@ -103,7 +104,7 @@ func (t *part) Put(r *pb.PutRequest, answer *pb.PutResponse) error {
 	return t.putTask(&p, r, answer)
 }
 
-// putSemaphore sets a semaphore, which is made when it is not there.
+// putSemaphore changes the settings of a semaphore, and creates it if it does not exist.
 func (t *part) putSemaphore(p *path, r *pb.PutRequest, answer *pb.PutResponse) error {
 	settings, err := parseSettings(p.semaphore, r.Value)
 	if err != nil {
@@ -117,7 +118,7 @@ func (t *part) putSemaphore(p *path, r *pb.PutRequest, answer *pb.PutResponse) e
 	return nil
 }
 
-// putTask enqueues a task or changes it.
+// putTask enqueues or changes a task.
 func (t *part) putTask(p *path, r *pb.PutRequest, answer *pb.PutResponse) error {
 	e := semaphores.Entry{Task: p.task, Owner: r.Lease}
 	if !r.IgnoreValue {
@@ -150,7 +151,7 @@ func (t *part) putTask(p *path, r *pb.PutRequest, answer *pb.PutResponse) error 
 	return nil
 }
 
-// keep takes over what a put leaves as it is.
+// keep copies the fields that a put does not change.
 func (t *part) keep(p *path, r *pb.PutRequest, e *semaphores.Entry) error {
 	states, err := t.n.statuses(p.semaphore, []string{p.task})
 	if err != nil {
@@ -175,8 +176,8 @@ func (t *part) keep(p *path, r *pb.PutRequest, e *semaphores.Entry) error {
 	return nil
 }
 
-// before tells of a semaphore, when all is done, as it was right before what is gathered next, if
-// it was there.
+// before calls tell, after everything is done, with the state of a semaphore just before the
+// changes that are added next, if it existed.
 func (t *part) before(p *path, tell func(*mvccpb.KeyValue), key []byte) {
 	var was *mvccpb.KeyValue
 	q := &semaphores.Expect{Of: semaphores.Of{Key: p.semaphore}, Holds: func(info semaphores.Info, there bool, _ semaphores.State) bool {
@@ -227,7 +228,7 @@ func (t *part) deleteSemaphore(p *path, r *pb.DeleteRangeRequest, answer *pb.Del
 	})
 }
 
-// release takes tasks out of a semaphore. A semaphore that is not there has none.
+// release releases tasks of a semaphore. A missing semaphore has none.
 func (t *part) release(semaphore string, tasks []string, prevKV bool, answer *pb.DeleteRangeResponse) error {
 	if there, err := t.there(semaphore); !there || err != nil || len(tasks) == 0 {
 		return err
@@ -250,8 +251,8 @@ func (t *part) release(semaphore string, tasks []string, prevKV bool, answer *pb
 	return nil
 }
 
-// there reports whether there is a semaphore; in a transaction it expects that this stays so. A
-// single request finds out by itself.
+// there reports whether a semaphore exists. In a transaction it adds the condition that this does
+// not change. A single request does not need the check.
 func (t *part) there(semaphore string) (bool, error) {
 	if t.single {
 		return true, nil
@@ -269,7 +270,7 @@ func (t *part) there(semaphore string) (bool, error) {
 	return there, err
 }
 
-// released is how many tasks a change released.
+// released returns how many tasks a change released.
 func released(q *semaphores.Release) (n int64) {
 	for _, was := range q.Released {
 		if was {

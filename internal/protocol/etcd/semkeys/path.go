@@ -4,19 +4,19 @@ import (
 	"bytes"
 )
 
-// root is what the keys of all semaphores begin with.
+// root is the prefix of all semaphore keys.
 const root = "/semaphore/"
 
-// path is a key, taken apart.
+// path is a parsed key.
 type path struct {
 	semaphore string
-	task      string // "": the key is that of the semaphore
+	task      string // "": the key of the semaphore itself
 }
 
 // holds reports whether a key belongs to the semaphores.
 func holds(key []byte) bool { return len(key) >= len(root) && string(key[:len(root)]) == root }
 
-// parse takes a key apart; false: it names nothing.
+// parse parses a key. ok is false if the key cannot exist.
 func parse(key []byte) (p path, ok bool) {
 	name, task, deeper := bytes.Cut(key[len(root):], slash)
 	if len(name) == 0 || deeper && len(task) == 0 {
@@ -39,14 +39,14 @@ func (p path) appendKey(dst []byte) []byte {
 	return append(append(dst, '/'), p.task...)
 }
 
-// span is a range of keys of semaphores: [from, to).
+// span is a range of semaphore keys: [from, to).
 type span struct {
 	from, to []byte
-	of       string // all are keys of tasks of this semaphore; "": of any, and of semaphores
+	of       string // all keys are of tasks of this semaphore; "": no such restriction
 }
 
-// newSpan is the range from key to end as a client names it. key belongs to the semaphores; keys
-// beyond the root do not belong to the range. Without an end it is the key alone.
+// newSpan returns the range from key to end as a client specifies it. key must be a semaphore key.
+// The range ends at the end of the semaphore keys. Without an end it contains only key.
 func newSpan(key, end []byte) span {
 	s := span{from: key, to: end}
 	if len(end) == 0 {
@@ -77,9 +77,9 @@ func (s *span) meets(prefix []byte) bool {
 	return bytes.Compare(prefix, s.to) < 0 && bytes.Compare(s.from, after(prefix)) < 0
 }
 
-// after is the first key behind all that begin with prefix.
+// after returns the first key after all keys with the prefix.
 func after(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
-	end[len(end)-1]++ // it ends with a slash or is UTF-8: there is no byte 0xff
+	end[len(end)-1]++ // the prefix ends with a slash or is UTF-8: it has no byte 0xff
 	return end
 }

@@ -5,7 +5,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// Put sets a semaphore or enqueues a task.
+// Put changes the settings of a semaphore, or enqueues or changes a task.
 func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err := n.CheckPut(who, r); err != nil {
 		return nil, err

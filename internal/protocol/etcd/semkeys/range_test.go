@@ -14,8 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Whatever range is asked for, with whatever limit, it is what etcd would give of a store with
-// these keys.
+// Every range, with any limit, returns what etcd would return for a store with these keys.
 func TestRanges(t *testing.T) {
 	w := newWorld(t)
 	var keys []string
@@ -84,7 +83,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A page of a large semaphore is as large as it is asked for, and pages are all of it.
+// A page of a large semaphore has the requested size, and the pages together contain all tasks.
 func TestPages(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", `{"active":10}`)
@@ -121,7 +120,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestTooLargeAnswer: more than fits an answer is refused, and not gathered first.
+// TestTooLargeAnswer checks that an answer that is too large is refused, without collecting it
+// first.
 func TestTooLargeAnswer(t *testing.T) {
 	g := &gathering{kept: map[string]struct{}{}}
 	var err error

@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Range reads keys of semaphores as they are now; there is no history of them. Semaphores that the
-// caller may not read are left out of a range over several.
+// Range reads the current keys of semaphores; they have no history. A range over several semaphores
+// leaves out those that the caller may not read.
 func (n *Namespace) Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if r.Revision > n.Clock.Current() {
 		return nil, rpctypes.ErrGRPCFutureRev
 	}
-	if err := n.feed.open(); err != nil { // a watch from the revision of this answer on must miss nothing
+	if err := n.feed.open(); err != nil { // a watch from here must miss nothing
 		return nil, toStatus(err)
 	}
 	resp := &pb.RangeResponse{Header: n.Present()}
@@ -44,7 +44,7 @@ func (n *Namespace) one(who Caller, r *pb.RangeRequest, resp *pb.RangeResponse) 
 	return nil
 }
 
-// get reads a key, nil when it is not there.
+// get reads a key. It returns nil if the key does not exist.
 func (n *Namespace) get(who Caller, key []byte) (*mvccpb.KeyValue, error) {
 	p, ok := parse(key)
 	if !ok {
@@ -72,7 +72,7 @@ func (n *Namespace) getOf(key []byte, p *path) (*mvccpb.KeyValue, error) {
 	return taskKV(key, &states[0]), nil
 }
 
-// statuses are the states of tasks, none when there is no such semaphore.
+// statuses returns the states of tasks, or nothing if the semaphore does not exist.
 func (n *Namespace) statuses(semaphore string, tasks []string) ([]semaphores.State, error) {
 	q := semaphores.Status{Of: semaphores.Of{Key: semaphore}, Tasks: tasks}
 	if err := n.do(&q); err != nil || q.Err != nil {

@@ -11,10 +11,10 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// version is that of every key that is there: semaphores do not count changes.
+// version is the version of every existing key: semaphores do not count changes.
 const version = 1
 
-// semaphoreKV is the key of a semaphore.
+// semaphoreKV returns the key-value pair of a semaphore.
 func semaphoreKV(key []byte, info *semaphores.Info) *mvccpb.KeyValue {
 	created := info.Created * 1000
 	return &mvccpb.KeyValue{
@@ -22,8 +22,8 @@ func semaphoreKV(key []byte, info *semaphores.Info) *mvccpb.KeyValue {
 	}
 }
 
-// taskKV is the key of an existing task. Its revision is its enqueue time: the time of the last
-// change is not kept.
+// taskKV returns the key-value pair of an existing task. Its revision is its enqueue time, since
+// the time of the last change is not kept.
 func taskKV(key []byte, st *semaphores.State) *mvccpb.KeyValue {
 	return &mvccpb.KeyValue{
 		Key: key, Value: taskValue(st), CreateRevision: st.Enqueued, ModRevision: st.Enqueued, Version: version, Lease: st.Owner,
@@ -32,10 +32,10 @@ func taskKV(key []byte, st *semaphores.State) *mvccpb.KeyValue {
 
 func taskValue(st *semaphores.State) []byte { return encode(semjson.OfState(st.ID, st)) }
 
-// alone is a task whose place in the line is not told.
+// alone returns the state of a task without its position in the queue.
 func alone(t semaphore.Task) *semaphores.State { return &semaphores.State{Task: t, Found: true} }
 
-// encode is a value as JSON. All that is encoded here can be.
+// encode encodes a value as JSON. It is called only with values that can be encoded.
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -11,33 +11,33 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// maxPending is how many events a watch may be behind.
+// maxPending is by how many events a watch may be behind.
 const maxPending = 1 << 16
 
-// Watch is a watch of keys of semaphores. It implements virtual.Watcher.
+// Watch is a watch of semaphore keys. It implements virtual.Watcher.
 type Watch struct {
 	f               *feed
 	who             Caller
 	span            span
-	many            bool  // it is of a range
-	path            path  // of the key; of a range of one semaphore's tasks only the semaphore
-	from            int64 // events before this revision are not told
-	puts, deletions bool  // which events are wanted
+	many            bool  // watches a range
+	path            path  // of the key; for a range within one semaphore only the semaphore
+	from            int64 // earlier events are not reported
+	puts, deletions bool  // the wanted kinds of events
 	prevKV          bool
-	ready           func() // there is something to take, where there was nothing
+	ready           func() // called when there is something to take after there was nothing
 
-	pending []*happening // guarded by f.mu, as all below
+	pending []*happening // guarded by f.mu, as are the fields below
 	ended   error
 	buf     []byte
 }
 
-// Watch opens a watch of a key or a range: of a task, of a semaphore, of all tasks of one or
-// whatever else. What happens in semaphores that the caller may not read is left out of a range
-// over several. ready is called from any goroutine when there may be something to take, also before
-// Watch returns; it must not block or call back. No event has a revision below since.
+// Watch opens a watch of a key or a range: a task, a semaphore, all tasks of a semaphore, or
+// anything else. A range over several semaphores leaves out events of those that the caller may not
+// read. ready is called from any goroutine when there may be something to take, possibly before
+// Watch returns. It must not block or call back. No event has a revision below since.
 //
-// Without a start revision it tells of what happens from now on, with one of what has happened
-// since, as long as that is kept: else it ends at once, with *virtual.Compacted.
+// Without a start revision the watch reports future events. With one it also reports the past
+// events since that revision, if they are kept; otherwise it ends at once with *virtual.Compacted.
 func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_ virtual.Watcher, since int64, err error) {
 	w := &Watch{
 		f: &n.feed, who: who, span: newSpan(bytes.Clone(r.Key), bytes.Clone(r.RangeEnd)), many: len(r.RangeEnd) > 0, from: r.StartRevision,
@@ -65,7 +65,7 @@ func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_
 	return w, n.feed.enter(w), nil
 }
 
-// concerns reports whether a watch is of an event's key. f.mu is held.
+// concerns reports whether the watch includes the key of an event. The caller holds f.mu.
 func (w *Watch) concerns(h *happening) bool {
 	switch {
 	case !w.many:
@@ -77,7 +77,7 @@ func (w *Watch) concerns(h *happening) bool {
 	return w.span.has(w.buf)
 }
 
-// add gathers an event, if it is wanted. f.mu is held.
+// add adds an event if the watch wants it. The caller holds f.mu.
 func (w *Watch) add(h *happening) {
 	wanted := w.puts
 	if h.Gone {
@@ -97,7 +97,7 @@ func (w *Watch) add(h *happening) {
 	}
 }
 
-// end ends the watch, after the events that are pending. f.mu is held.
+// end ends the watch, after the pending events. The caller holds f.mu.
 func (w *Watch) end(reason error) {
 	w.ended = reason
 	w.ready()
@@ -123,10 +123,10 @@ func (w *Watch) Take() (events []*mvccpb.Event, revision int64, ended error) {
 // Close implements virtual.Watcher.
 func (w *Watch) Close() { w.f.leave(w) }
 
-// visible tells which semaphores a caller may read.
+// visible caches which semaphores a caller may read.
 type visible struct {
 	who  Caller
-	all  bool // was asked when the watch began
+	all  bool // the permission was checked when the watch began
 	last string
 	ok   bool
 }
@@ -141,7 +141,7 @@ func (v *visible) semaphore(key string) bool {
 	return v.ok
 }
 
-// event is what etcd's clients see of an event.
+// event converts an event to one of etcd.
 func (w *Watch) event(h *happening) *mvccpb.Event {
 	key := h.path().appendKey(nil)
 	if h.Task.ID == "" {
@@ -154,7 +154,7 @@ func (w *Watch) event(h *happening) *mvccpb.Event {
 		e.Kv = taskKV(key, alone(h.Task))
 		e.Kv.ModRevision = h.revision
 		if h.Was.ID == "" {
-			e.Kv.CreateRevision = h.revision // by this clients know that a key is new
+			e.Kv.CreateRevision = h.revision // tells clients that the key is new
 		}
 	}
 	if w.prevKV && h.Was.ID != "" {
@@ -163,7 +163,7 @@ func (w *Watch) event(h *happening) *mvccpb.Event {
 	return e
 }
 
-// semaphoreEvent is the event of a semaphore's own key.
+// semaphoreEvent returns the event of a semaphore's own key.
 func semaphoreEvent(key []byte, h *happening) *mvccpb.Event {
 	if h.Gone {
 		return &mvccpb.Event{Type: mvccpb.Event_DELETE, Kv: &mvccpb.KeyValue{Key: key, ModRevision: h.revision}}

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// A watch tells of every change of a status or a priority, with what was before, and of the end.
+// A watch reports every change of a status or a priority, with the previous state, and the end.
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	all := w.watch(&pb.WatchCreateRequest{Key: []byte("/semaphore/"), RangeEnd: prefixEnd("/semaphore/"), PrevKv: true})
@@ -48,7 +48,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Revisions grow with every event; a watch that comes back with one misses nothing and hears
+// Revisions grow with every event. A watch that resumes at a revision misses nothing and gets
 // nothing twice.
 func TestWatchFromThePast(t *testing.T) {
 	w := newWorld(t)
@@ -77,7 +77,7 @@ func TestWatchFromThePast(t *testing.T) {
 	}
 }
 
-// What is not kept any more is told to be lost.
+// Events that are no longer kept are reported as lost.
 func TestWatchOfTheDistantPast(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", `{"active":0}`)
@@ -111,7 +111,7 @@ func TestWatchOfTheDistantPast(t *testing.T) {
 	}
 }
 
-// A watch over several semaphores tells of those that its user may read at that time.
+// A watch over several semaphores reports those that its user may read at that time.
 func TestWatchPermissions(t *testing.T) {
 	w := newWorld(t)
 	bob := w.user("bob", "", "", "^a$")
@@ -133,7 +133,7 @@ func TestWatchPermissions(t *testing.T) {
 	refused(t, err, "InvalidArgument: etcdserver: keys of semaphores are")
 }
 
-// An end of one zero byte is that of all keys, and of all semaphores here.
+// An end of one zero byte means all keys, which here are all semaphores.
 func TestWatchToTheEnd(t *testing.T) {
 	w := newWorld(t)
 	x := w.watch(&pb.WatchCreateRequest{Key: []byte("/semaphore/b"), RangeEnd: []byte{0}})
@@ -148,7 +148,7 @@ func TestWatchToTheEnd(t *testing.T) {
 
 var _ virtual.Watcher = (*Watch)(nil)
 
-// Events are of the kinds that clients know.
+// Events have the types that clients know.
 func TestEventKinds(t *testing.T) {
 	w := newWorld(t)
 	w.put("/semaphore/s", "")

@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
-// LimitOf is how many keys are needed to answer a request and to report whether there are more; 0:
-// all.
+// LimitOf returns how many keys are needed to answer a request and to know whether there are more;
+// 0 means all.
 func LimitOf(r *pb.RangeRequest) int {
 	filtered := r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
 	if r.Limit <= 0 || r.Limit >= 1<<31-1 || filtered || !byKey(r) {
@@ -19,12 +19,13 @@ func LimitOf(r *pb.RangeRequest) int {
 	return int(r.Limit) + 1
 }
 
-// byKey reports whether a request asks for the keys in their order.
+// byKey reports whether a request asks for the keys in ascending order.
 func byKey(r *pb.RangeRequest) bool {
 	return r.SortOrder == pb.RangeRequest_NONE || r.SortTarget == pb.RangeRequest_KEY && r.SortOrder == pb.RangeRequest_ASCEND
 }
 
-// Arrange filters, sorts and cuts keys as a request says; more tells that some were cut off.
+// Arrange filters, sorts and limits keys as the request requires. more reports whether the limit
+// cut off keys.
 func Arrange(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) (_ []*mvccpb.KeyValue, more bool) {
 	slices.SortStableFunc(kvs, func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) })
 	limit := LimitOf(r)
@@ -47,7 +48,7 @@ func Arrange(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) (_ []*mvccpb.KeyValue, 
 	return kvs, more
 }
 
-// sortBy sorts keys, which are in their order, as a request says.
+// sortBy sorts keys, which are in ascending order, as the request requires.
 func sortBy(kvs []*mvccpb.KeyValue, r *pb.RangeRequest) {
 	less := map[pb.RangeRequest_SortTarget]func(a, b *mvccpb.KeyValue) int{
 		pb.RangeRequest_KEY:     func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) },

@@ -11,36 +11,36 @@ import (
 	"fiveways.dev/fiveways/internal/keyspace"
 )
 
-// VHost is the virtual host whose things are shown as keys.
+// VHost is the virtual host whose queues and semaphores are presented as keys.
 const VHost = "/"
 
 // Caller is the user of a request.
 type Caller struct {
-	Session *broker.Session // asked for permissions, from any goroutine
-	User    string          // owns the consumers that it makes
-	Root    bool            // may use those of others
+	Session *broker.Session // for permission checks, from any goroutine
+	User    string          // owns the consumers that it creates
+	Root    bool            // may use the consumers of other users
 }
 
-// Options of a Base. The zero values mean the defaults.
+// Options configures a Base. Zero values mean the defaults.
 type Options struct {
-	// Header makes the header of an answer about virtual keys. nil: one with nothing but the
-	// revision.
+	// Header returns the header of an answer about virtual keys. If it is nil, headers contain only
+	// the revision.
 	Header func(revision int64) *pb.ResponseHeader
-	// LeaseExists reports whether a lease is there. nil: none is.
+	// LeaseExists reports whether a lease exists. If it is nil, no lease exists.
 	LeaseExists func(id int64) bool
 	Store       *keyspace.Store // of the ordinary keys; nil: there are none
 	Now         func() time.Time
 }
 
-// Base is what all families of virtual keys stand on.
+// Base holds what all families of virtual keys share.
 type Base struct {
 	Options
 	Clock    Clock
 	Broker   *broker.Broker
-	sessions sync.Pool // of *broker.Session, the operator's, for calls that wait
+	sessions sync.Pool // of *broker.Session with all permissions, for calls that wait
 }
 
-// NewBase returns a base on a broker.
+// NewBase returns a base for a broker.
 func NewBase(b *broker.Broker, o Options) *Base {
 	if o.Header == nil {
 		o.Header = func(revision int64) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: revision} }
@@ -57,7 +57,7 @@ func NewBase(b *broker.Broker, o Options) *Base {
 	return base
 }
 
-// Operator lends a session that may do everything, for one call.
+// Operator lends a session with all permissions for one call. The caller returns it with Back.
 func (b *Base) Operator() (*broker.Session, error) {
 	if s, ok := b.sessions.Get().(*broker.Session); ok {
 		return s, nil
@@ -66,13 +66,13 @@ func (b *Base) Operator() (*broker.Session, error) {
 	return s, ToStatus(err, nil)
 }
 
-// Back takes a lent session back.
+// Back returns a borrowed session.
 func (b *Base) Back(s *broker.Session) { b.sessions.Put(s) }
 
-// Present is the header of an answer that is of now.
+// Present returns the header of an answer at the current revision.
 func (b *Base) Present() *pb.ResponseHeader { return b.Header(b.Clock.Current()) }
 
-// Admit refuses what takes room while there is an alarm.
+// Admit refuses requests that need memory or disk space while there is an alarm.
 func (b *Base) Admit() error {
 	switch alarm := b.Broker.Alarm(); {
 	case alarm == nil:

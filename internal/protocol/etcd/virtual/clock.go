@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Clock numbers what happens to virtual keys: revisions, in microseconds since 1970 so that they go
-// on growing over a restart. They are not those of ordinary keys.
+// Clock assigns revisions to events of virtual keys. They are microseconds since 1970, so that they
+// keep growing over a restart. They are unrelated to the revisions of ordinary keys.
 type Clock struct {
 	last atomic.Int64
 	now  func() time.Time
 }
 
-// Next is a revision above all before.
+// Next returns a revision greater than all previous ones.
 func (c *Clock) Next() int64 {
 	now := c.now().UnixMicro()
 	for {
@@ -23,5 +23,5 @@ func (c *Clock) Next() int64 {
 	}
 }
 
-// Current is the last revision that was given.
+// Current returns the latest assigned revision.
 func (c *Clock) Current() int64 { return c.last.Load() }

@@ -11,15 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Row is an error of the engine and what clients get for it: an error of etcd, or a code with the
-// engine's words.
+// Row maps an error of the engine to what clients get for it: an error of etcd, or a code with the
+// text of the engine.
 type Row struct {
 	Err    error
 	Status error
-	Code   codes.Code // when there is no Status
+	Code   codes.Code // used if Status is nil
 }
 
-// common are the errors of the engine that all families can lead to.
+// common maps the errors of the engine that all families can cause.
 var common = []Row{
 	{Err: failure.ErrAccessRefused, Status: rpctypes.ErrGRPCPermissionDenied},
 	{Err: failure.ErrVHostRefused, Status: rpctypes.ErrGRPCPermissionDenied},
@@ -30,8 +30,8 @@ var common = []Row{
 	{Err: failure.ErrVHostNotFound, Code: codes.FailedPrecondition},
 }
 
-// ToStatus is an error of the engine as clients of etcd get it: by the rows of a family, or those
-// of all. What is in none of them stays as it is.
+// ToStatus maps an error of the engine to the one that etcd clients get, by the rows of a family or
+// the common rows. Other errors are returned unchanged.
 func ToStatus(err error, rows []Row) error {
 	if err == nil {
 		return nil
@@ -58,5 +58,5 @@ var ErrLogFailed = status.Error(codes.Unavailable, "etcdserver: the log takes no
 // ErrTooMuch is the answer to a range that is larger than MaxAnswer.
 var ErrTooMuch = status.Error(codes.ResourceExhausted, "etcdserver: the answer would be larger than 64 MiB: ask with a limit")
 
-// MaxAnswer is how many bytes the keys and values of an answer may take.
+// MaxAnswer is how many bytes the keys and values of an answer may have.
 const MaxAnswer = 64 << 20

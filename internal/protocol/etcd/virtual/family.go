@@ -12,36 +12,36 @@ import (
 type Family interface {
 	// Holds reports whether a key belongs to the family.
 	Holds(key []byte) bool
-	// Range reads keys as they are now.
+	// Range reads the current keys.
 	Range(who Caller, r *pb.RangeRequest) (*pb.RangeResponse, error)
-	// CheckCompare, CheckPut and CheckDelete refuse what no transaction can do, or not for this
-	// caller.
+	// CheckCompare, CheckPut and CheckDelete refuse what is impossible in a transaction, or not
+	// permitted to this caller.
 	CheckCompare(who Caller, c *pb.Compare) error
 	CheckPut(who Caller, r *pb.PutRequest) error
 	CheckDelete(who Caller, r *pb.DeleteRangeRequest) error
-	// Status is an error of the work of a Part as clients get it; what the family does not know
-	// stays as it is.
+	// Status maps an error of the work of a Part to the one that clients get. Other errors are
+	// returned unchanged.
 	Status(err error) error
-	// Begin begins what one try of a transaction does to the family's keys; s is the operator's.
+	// Begin begins the part of one attempt of a transaction. s has all permissions.
 	Begin(who Caller, s *broker.Session) Part
 }
 
-// Part is what one try of a transaction does to the keys of one family. Errors: failure.ErrStale
-// when another try may do better.
+// Part is what one attempt of a transaction does to the keys of one family. Its methods return
+// failure.ErrStale if another attempt may succeed.
 type Part interface {
-	// Compare reports whether a comparison holds. What it tells stays true until the work is done,
-	// or the work fails with failure.ErrStale.
+	// Compare reports whether a comparison holds. The result remains valid until the work is done,
+	// or else the work fails with failure.ErrStale.
 	Compare(c *pb.Compare) (bool, error)
-	// Put and Delete gather what is to be done. End may complete the answers.
+	// Put and Delete collect changes. End may complete the answers.
 	Put(r *pb.PutRequest, answer *pb.PutResponse) error
 	Delete(r *pb.DeleteRangeRequest, answer *pb.DeleteRangeResponse) error
-	// Work is what was gathered.
+	// Work returns the collected changes.
 	Work() Work
-	// End is told once whether the work was done.
+	// End is called once and reports whether the work was done.
 	End(done bool) error
 }
 
-// Work is what happens together.
+// Work is a set of changes that are made atomically.
 type Work struct {
 	Commands []broker.Command
 	Changes  []semaphores.Change

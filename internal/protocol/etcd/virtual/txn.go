@@ -15,18 +15,18 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// txnTries is how often a transaction is done again because something that it compared or deleted
-// was lost meanwhile.
+// txnTries is how often a transaction is attempted when something that it compared or deleted has
+// changed in the meantime.
 const txnTries = 10
 
-// Txns does transactions in which there are virtual keys.
+// Txns executes transactions that involve virtual keys.
 type Txns struct {
 	*Base
-	Semaphores *semaphores.Manager // nil: no family has changes of semaphores
+	Semaphores *semaphores.Manager // nil: no family changes semaphores
 	Families   []Family
 }
 
-// family is the one that a key belongs to; nil: the key is an ordinary one.
+// family returns the family that a key belongs to, or nil for an ordinary key.
 func (x *Txns) family(key []byte) Family {
 	for _, f := range x.Families {
 		if f.Holds(key) {
@@ -36,11 +36,11 @@ func (x *Txns) family(key []byte) Family {
 	return nil
 }
 
-// Do does a transaction. What it does to virtual keys and to ordinary keys happens together or not
-// at all. What it compares of virtual keys, and the deliveries that it deletes, stay as they are
-// until it is over. What it reads of virtual keys is what was before it.
+// Do executes a transaction. Its changes to virtual and ordinary keys are atomic. The virtual keys
+// that it compares, and the deliveries that it deletes, do not change until it is over. Its reads
+// of virtual keys return the state before it.
 //
-// permit reports whether the caller may do what the transaction does to ordinary keys.
+// permit checks that the caller may do what the transaction does to ordinary keys.
 func (x *Txns) Do(ctx context.Context, who Caller, r *pb.TxnRequest, permit func() error) (*pb.TxnResponse, error) {
 	ordinary, err := x.check(who, r)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *Txns) Do(ctx context.Context, who Caller, r *pb.TxnRequest, permit func
 	}
 }
 
-// status is an error of a transaction as clients get it.
+// status maps an error of a transaction to the one that clients get.
 func (x *Txns) status(err error) error {
 	for _, f := range x.Families {
 		err = f.Status(err)
@@ -62,8 +62,8 @@ func (x *Txns) status(err error) error {
 	return ToStatus(err, nil)
 }
 
-// check refuses what no transaction can do, or not for this caller, in either of its branches;
-// ordinary: it is about ordinary keys, too.
+// check refuses what is impossible in a transaction, or not permitted to this caller, in either
+// branch. ordinary reports whether the transaction also involves ordinary keys.
 func (x *Txns) check(who Caller, r *pb.TxnRequest) (ordinary bool, err error) {
 	for _, c := range r.Compare {
 		f := x.family(c.Key)
@@ -108,20 +108,20 @@ func (x *Txns) checkOp(who Caller, op *pb.RequestOp) (ordinary bool, err error) 
 	return false, nil
 }
 
-// txn is one try of a transaction.
+// txn is one attempt of a transaction.
 type txn struct {
 	x   *Txns
 	who Caller
 	ctx context.Context
-	s   *broker.Session     // lent
-	due *broker.Reservation // of what it publishes; nil: it need not wait
+	s   *broker.Session     // borrowed
+	due *broker.Reservation // of the messages that it publishes; nil: it need not wait
 
-	mixed    bool     // with ordinary keys
+	mixed    bool     // involves ordinary keys
 	families []Family // of parts
 	parts    []Part
 	ordinary []*pb.RequestOp  // operations on ordinary keys, in their order
-	answers  []*pb.ResponseOp // theirs, to be filled in
-	writes   bool             // there are changes among them
+	answers  []*pb.ResponseOp // answers of ordinary, to be filled in
+	writes   bool             // ordinary contains changes
 	resp     *pb.TxnResponse
 }
 
@@ -167,8 +167,8 @@ func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary b
 	return t.resp, nil
 }
 
-// look decides what a mixed transaction does, and returns what it does to ordinary keys; nil when
-// it changes none.
+// look decides what a mixed transaction does, and returns its changes to ordinary keys, or nil if
+// there are none.
 func (t *txn) look(r *pb.TxnRequest) (_ *pb.InternalRaftRequest, err error) {
 	if t.resp, err = t.choose(r); err != nil || len(t.ordinary) == 0 {
 		return nil, err
@@ -187,8 +187,9 @@ func (t *txn) look(r *pb.TxnRequest) (_ *pb.InternalRaftRequest, err error) {
 	return nil, err
 }
 
-// applicable finds what would make the store refuse the changes of ordinary keys when they are
-// applied, which is too late for those of virtual keys. Nothing of this can change until then.
+// applicable returns an error if the store would refuse the changes to ordinary keys when they are
+// applied. That would be too late for the changes to virtual keys. The checked state cannot change
+// until then.
 func (t *txn) applicable() error {
 	there := func(key, end []byte, revision int64) (bool, error) {
 		r, err := t.x.Store.KV().Range(t.ctx, key, end, mvcc.RangeOptions{Rev: revision, CountOnly: true})
@@ -196,7 +197,7 @@ func (t *txn) applicable() error {
 	}
 	for _, op := range t.ordinary {
 		if r := op.GetRequestRange(); r != nil {
-			if r.Revision < 0 && r.Revision < t.x.Store.KV().FirstRev() { // to etcd a revision like others, but only in transactions
+			if r.Revision < 0 && r.Revision < t.x.Store.KV().FirstRev() { // only etcd's transactions accept it
 				return rpctypes.ErrGRPCCompacted
 			}
 			if _, err := there(r.Key, r.RangeEnd, r.Revision); err != nil {
@@ -219,7 +220,7 @@ func (t *txn) applicable() error {
 	return nil
 }
 
-// fill puts the answers about ordinary keys to their places.
+// fill inserts the answers about ordinary keys.
 func (t *txn) fill(resp *pb.TxnResponse) {
 	for i, a := range t.answers {
 		a.Response = resp.Responses[i].Response
@@ -227,7 +228,7 @@ func (t *txn) fill(resp *pb.TxnResponse) {
 	t.resp.Header = t.x.Header(resp.Header.GetRevision())
 }
 
-// choose compares, and gathers what the chosen branch does.
+// choose evaluates the comparisons, and collects the operations of the chosen branch.
 func (t *txn) choose(r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	resp := &pb.TxnResponse{Succeeded: true}
 	for _, c := range r.Compare {
@@ -260,7 +261,7 @@ func (t *txn) compare(c *pb.Compare) (bool, error) {
 	return err == nil && resp.Succeeded, err
 }
 
-// part is that of a family.
+// part returns the part of a family.
 func (t *txn) part(f Family) Part {
 	for i, have := range t.families {
 		if have == f {
@@ -272,7 +273,7 @@ func (t *txn) part(f Family) Part {
 	return p
 }
 
-// do gathers one operation.
+// do collects one operation.
 func (t *txn) do(op *pb.RequestOp, answer *pb.ResponseOp) (err error) {
 	switch o := op.Request.(type) {
 	case *pb.RequestOp_RequestRange:
@@ -310,7 +311,7 @@ func (t *txn) do(op *pb.RequestOp, answer *pb.ResponseOp) (err error) {
 	return nil
 }
 
-// commit makes all that was gathered durable, with an entry about ordinary keys.
+// commit makes all collected changes durable, together with an entry about ordinary keys.
 func (t *txn) commit(entry []byte) error {
 	var all Work
 	for _, p := range t.parts {
@@ -322,7 +323,7 @@ func (t *txn) commit(entry []byte) error {
 	}
 	t.due = t.who.Session.ReserveAll(all.Commands...)
 	var err error
-	if !t.mixed { // else it holds up others, and its answer waits instead
+	if !t.mixed { // otherwise waiting would block other changes; the answer waits instead
 		err = t.due.Await()
 	}
 	switch {
@@ -343,7 +344,7 @@ func (t *txn) commit(entry []byte) error {
 	return nil
 }
 
-// end tells the parts what became of the transaction.
+// end reports the outcome of the transaction to its parts.
 func (t *txn) end(err error) error {
 	for _, p := range t.parts {
 		err = cmp.Or(err, p.End(err == nil))
