@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
-// Commands that speak a protocol find the broker that others find by the same words, not one that
-// has the default address.
+// TestWhichBroker checks that commands that use a protocol find the same broker as other commands
+// with the same flags, not one at the default address.
 func TestWhichBroker(t *testing.T) {
 	serve := func() (data, redis string) {
 		data = t.TempDir()
@@ -20,7 +20,7 @@ func TestWhichBroker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+		t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
 		u, err := url.Parse(b.RedisURL())
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestWhichBroker(t *testing.T) {
 	two, _ := serve()
 	nobody := t.TempDir()
 	for name, tc := range map[string]struct {
-		env, flag, redis, want string // want: the folder of the broker that is met
+		env, flag, redis, want string // want: the folder of the broker to reach
 	}{
 		"flag":                   {"", two, address, two},
 		"variable":               {two, "", "", two},

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
-// fakeAPI answers every request from answer, and keeps the last one that changes something as
+// fakeAPI answers every request from answer, and records the last request that changes something as
 // "METHOD path body".
 type fakeAPI struct {
 	*httptest.Server
@@ -54,7 +54,7 @@ func newFakeAPI(t *testing.T, answer map[string]string) *fakeAPI {
 	return f
 }
 
-// Each command asks for what it says.
+// TestRequests checks the request that each command sends.
 func TestRequests(t *testing.T) {
 	bindings := `[{"source":"e","destination":"q","routing_key":"k","arguments":{"n":5},"properties_key":"k~abc"},
 		{"source":"e","destination":"q","routing_key":"other","arguments":{},"properties_key":"other"}]`
@@ -174,7 +174,8 @@ func TestShowAndExport(t *testing.T) {
 	}
 }
 
-// A broker behind TLS is reached with the certificate that signed its own, and not without.
+// TestHTTPS checks that a broker behind TLS is reached with the certificate authority of its
+// certificate, and not without.
 func TestHTTPS(t *testing.T) {
 	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "[]") })) //nolint:errcheck // the command would fail
 	api.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -13,7 +13,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A copy taken while messages are published can be started, and has all that was confirmed before.
+// TestBackup checks that a backup taken while messages are published can be started, and has
+// everything that was confirmed before.
 func TestBackup(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "b.tar")
 	p := startProcess(t, dir)
@@ -86,8 +87,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestBackupWithoutSpace: a backup for which the disk has no room leaves no file, and a restore
-// nothing that counts as data.
+// TestBackupWithoutSpace checks that a backup that does not fit on the disk leaves no file, and
+// that such a restore leaves nothing that counts as data.
 func TestBackupWithoutSpace(t *testing.T) {
 	sh := newShell(t)
 	if out, err := sh.run(`set -e

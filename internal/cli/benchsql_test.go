@@ -16,7 +16,7 @@ func TestBenchSQL(t *testing.T) {
 		t.Fatalf("exit code %d, %v, %s", code, err, stderr)
 	}
 	for _, l := range r.Loads {
-		// What takes gets at most what was posted, and stops when it has all of it.
+		// Loads that consume get at most what was posted, and stop when they have all of it.
 		if l.Operations.Count == 0 || l.Messages.Count > 500 && (l.Name == "consume" || l.Name == "consumen") {
 			t.Errorf("%+v", l)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// checkWords makes every command below cmd, and cmd itself, refuse words that it does not take.
-// Without it, a wrong word behind a group would show the help and succeed.
+// checkWords makes every command below cmd, and cmd itself, reject unexpected arguments. Otherwise
+// a wrong word after a group would show the help and succeed.
 func checkWords(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		checkWords(below)
@@ -29,7 +29,7 @@ func checkWords(cmd *cobra.Command) {
 	}
 }
 
-// knownBelow refuses words that are no command of a group, and suggests the nearest ones.
+// knownBelow rejects words that are not commands of a group, and suggests the nearest ones.
 func knownBelow(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func knownBelow(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
-// wordsError says what a command takes, for words of another number.
+// wordsError returns the usage error for a wrong number of arguments.
 func wordsError(cmd *cobra.Command, args []string) error {
 	_, takes, some := strings.Cut(cmd.Use, " ")
 	switch {
@@ -58,7 +58,7 @@ func wordsError(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("`%s` takes %s; %d arguments were given", cmd.CommandPath(), takes, len(args))
 }
 
-// flagValues says what a flag takes, by its type. Flags of other types say it themselves.
+// flagValues describes the values of flags, by type. Flags of other types describe them themselves.
 var flagValues = map[string]string{
 	"int":      "a whole number such as 10",
 	"uint64":   "a whole number such as 10",
@@ -68,7 +68,8 @@ var flagValues = map[string]string{
 	"intSlice": "whole numbers with commas, such as 1,4,16",
 }
 
-// flagError words an error about a flag for people; the flag package's texts name Go's parsers.
+// flagError rewrites an error about a flag for people, since the flag package's texts name Go's
+// parsers.
 func flagError(err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := wrong.GetFlag()

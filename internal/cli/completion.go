@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completions are the shells that a script completes commands in, each with how it is loaded.
+// completions are the shells with completion scripts, each with how to load the script.
 var completions = map[string]string{
 	"bash":       "source <(fiveways completion bash)",
 	"zsh":        "source <(fiveways completion zsh)",
@@ -22,7 +22,7 @@ var completions = map[string]string{
 	"powershell": "fiveways completion powershell | Out-String | Invoke-Expression",
 }
 
-// addCompletion adds cobra's command for completion, with examples.
+// addCompletion adds cobra's completion command with examples.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, group := range root.Commands() {
@@ -38,22 +38,22 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// completionPatience is how long a broker may take to answer while a user waits for completion.
+// completionPatience is the timeout of a broker's answer for completion.
 const completionPatience = time.Second
 
-// nameLists are the lists of the API that complete an argument, by its word in the usage of a
-// command. NAME depends on the group that the command is in.
+// nameLists maps a word in the usage of a command to the list of the API that completes the
+// argument. NAME depends on the command's group.
 var nameLists = map[string]string{
 	"QUEUE": "queues", "TO": "queues", "EXCHANGE": "exchanges",
 	"user NAME": "users", "vhost NAME": "vhosts", "permission USER": "users", "connection NAME": "connections", "channel NAME": "channels",
 	"policy NAME": "policies", "operator-policy NAME": "operator-policies", "shovel NAME": "shovels",
 }
 
-// inVHosts are the lists of objects that belong to a virtual host.
+// inVHosts are the lists of objects that belong to virtual hosts.
 var inVHosts = map[string]bool{"queues": true, "exchanges": true, "policies": true, "operator-policies": true, "shovels": true}
 
-// completeNames makes every command below cmd complete its arguments and flags: names of what the
-// broker has, and choices such as on|off. A new name is not completed.
+// completeNames makes every command below cmd complete its arguments and flags with the names of
+// the broker's objects, and choices such as on|off. New names are not completed.
 func completeNames(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
 		completeNames(below)
@@ -82,18 +82,17 @@ func completeFlag(cmd *cobra.Command, flag string, values func() []string) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic(fmt.Sprintf("%s --%s: %v", cmd.CommandPath(), flag, err)) // the flag is there, and has no other completion
+		panic(fmt.Sprintf("%s --%s: %v", cmd.CommandPath(), flag, err)) // the flag exists and has no other completion
 	}
 }
 
-// choice matches an argument that is one of some words: on|off.
+// choice matches an argument that is a choice of words: on|off.
 var choice = regexp.MustCompile(`^[a-z-]+(\|[a-z-]+)+$`)
 
-// completed are the words that an argument of a command may be, by its place among those that the
-// usage has.
+// completed returns the values of an argument, which is at position at among those in the usage.
 func completed(cmd *cobra.Command, takes []string, at int) ([]string, cobra.ShellCompDirective) {
 	if at >= len(takes) && strings.HasSuffix(takes[len(takes)-1], "…") {
-		at = len(takes) - 1 // it takes several
+		at = len(takes) - 1 // the last one may be repeated
 	}
 	if at >= len(takes) {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -104,7 +103,7 @@ func completed(cmd *cobra.Command, takes []string, at int) ([]string, cobra.Shel
 		list, known = nameLists[cmd.Parent().Name()+" "+word]
 	}
 	switch {
-	case known && (cmd.Name() != "add" || cmd.Parent().Name() == "binding"): // the others add a new name
+	case known && (cmd.Name() != "add" || cmd.Parent().Name() == "binding"): // the other add commands take a new name
 		return namesOf(cmd, list), cobra.ShellCompDirectiveNoFileComp
 	case choice.MatchString(word):
 		return strings.Split(word, "|"), cobra.ShellCompDirectiveNoFileComp
@@ -114,8 +113,7 @@ func completed(cmd *cobra.Command, takes []string, at int) ([]string, cobra.Shel
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// namesOf asks the broker for the names in a list. There are none without a broker that answers at
-// once.
+// namesOf returns the names in a list of the broker, or none if no broker answers in time.
 func namesOf(cmd *cobra.Command, list string) (names []string) {
 	op, err := brokerapi.Quietly(cmd)
 	if err != nil {

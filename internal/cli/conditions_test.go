@@ -14,7 +14,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire"
 )
 
-// A message that falls due while a command has the folder open is routed by SQL conditions too.
+// TestCommandsRouteBySQL checks that a message that falls due while a command has the folder open
+// is routed by SQL conditions too.
 func TestCommandsRouteBySQL(t *testing.T) {
 	dir := t.TempDir()
 	open := func(now func() time.Time) (*broker.Broker, *broker.Session) {

@@ -20,7 +20,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// writeLog makes a data folder with entries of 1000 bytes and returns the path of its only segment.
+// writeLog creates a data folder with entries of 1000 bytes and returns the path of its only
+// segment.
 func writeLog(t *testing.T, dir string, entries uint64) string {
 	t.Helper()
 	s, err := store.Open(vfs.OS{}, dir, store.Options{})
@@ -29,7 +30,7 @@ func writeLog(t *testing.T, dir string, entries uint64) string {
 	}
 	done := make(chan error)
 	for index := uint64(1); index <= entries; index++ {
-		const length, start = 1000, 4 // a fact that says nothing of queues, see docs/format/facts.md
+		const length, start = 1000, 4 // a fact that does not concern queues, see docs/format/facts.md
 		fact := append([]byte{length&0x7f | 0x80, length >> 7, start}, make([]byte, length-1)...)
 		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: store.WaitSync}}, func(err error) { done <- err })
 		if err := <-done; err != nil {
@@ -139,7 +140,7 @@ func TestDoctorFindsAndRepairsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte("spoiled"), 3000); err != nil { // in the third entry, which later ones show to have been durable
+	if _, err := f.WriteAt([]byte("spoiled"), 3000); err != nil { // in the third entry; later entries show that it was durable
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

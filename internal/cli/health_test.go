@@ -30,7 +30,7 @@ func TestHealth(t *testing.T) {
 	if _, errs, code := command(t, "health", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "local-alarms: alarms; n1 is low on disk") {
 		t.Errorf("with an alarm: exit code %d, %q", code, errs)
 	}
-	// A folder at rest is not opened for it.
+	// The command does not open the folder of a stopped broker.
 	if _, errs, code := command(t, "health", "--data", t.TempDir()); code != exitcode.Failure || !strings.Contains(errs, "no broker runs on") {
 		t.Errorf("without a broker: exit code %d, %q", code, errs)
 	}

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// command runs Main and returns what it printed and its exit code.
+// command runs Main and returns its output and exit code.
 func command(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -58,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// Every command teaches by example and explains itself in one line.
+// TestHelpHasExamples checks that every command has examples and a description in one line.
 func TestHelpHasExamples(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"serve"}, {"config"}, {"demo"}, {"bench"}, {"bench", "amqp"}, {"bench", "sql"}, {"doctor"}, {"version"}, {"user"}, {"vhost"}, {"permission"}, {"message"}, {"semaphore"},
@@ -115,7 +115,7 @@ func TestConfigShowsOrigins(t *testing.T) {
 	}
 }
 
-// TestVersion: all forms tell the same; a program reads the JSON.
+// TestVersion checks that all forms have the same content, and that programs can read the JSON.
 func TestVersion(t *testing.T) {
 	stdout, _, code := command(t, "version", "-o", "json")
 	var b build

@@ -14,8 +14,8 @@ import (
 	"fiveways.dev/fiveways/worker/carmine"
 )
 
-// TestKilledMigration kills the program again and again while it moves a queue: in the end
-// everything is in the broker, once.
+// TestKilledMigration kills the program repeatedly while it moves a queue. In the end everything
+// must be in the broker exactly once.
 func TestKilledMigration(t *testing.T) {
 	from, to := "redis://"+redisd.Start(t, redisd.Options{}), jobBroker(t)
 	source, err := carmine.Dial(from, carmine.Options{})
@@ -40,7 +40,7 @@ func TestKilledMigration(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	kills := 0
 	for done := false; !done; {
-		// Each run gets a little more time, so that there is an end on a slow machine too.
+		// Each run gets a little more time, so that the test ends on a slow machine too.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(50*(kills+1)+random.IntN(100))*time.Millisecond)
 		cmd := exec.CommandContext(ctx, os.Args[0], "migrate", "carmine", from, "mail", "--to", to)
 		cmd.Env = append(os.Environ(), asProgram+"=1")

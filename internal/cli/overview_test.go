@@ -7,7 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
-// TestOverview: it answers in some ten lines whether the broker is well, and what is not.
+// TestOverview checks that the overview says in about ten lines whether the broker is well, and
+// what is wrong.
 func TestOverview(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{
 		"overview": `{"product_name":"Fiveways","product_version":"1.2.3","rabbitmq_version":"3.10.8","object_totals":{"queues":1234,"exchanges":8,"connections":3,"channels":3,"consumers":1},
@@ -41,8 +42,8 @@ Version    Fiveways 1.2.3, for clients RabbitMQ 3.10.8
 	}
 }
 
-// TestCompletionOfNames: arguments and flags are completed with what the broker has; where none
-// answers there is nothing, and no error.
+// TestCompletionOfNames checks that arguments and flags are completed with the broker's objects,
+// and that without a broker there are no completions and no error.
 func TestCompletionOfNames(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{"queues/%2F": `[{"name":"alpha"},{"name":"beta"}]`, "queues/shop": `[{"name":"gamma"}]`, "exchanges/%2F": `[{"name":""},{"name":"events"}]`,
 		"vhosts": `[{"name":"/"},{"name":"shop"}]`, "users": `[{"name":"ann"}]`})

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
-// withoutRoot runs fn with the file access of an ordinary user, on a thread that ends with it.
+// withoutRoot runs fn without root's file access, on a thread that ends with it.
 func withoutRoot(t *testing.T, fn func()) {
 	t.Helper()
 	done := make(chan struct{})

@@ -19,7 +19,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// asProgram makes the test binary run as fiveways, for what needs a process: signals and SIGKILL.
+// asProgram makes the test binary run as fiveways, for tests that need a process: signals and
+// SIGKILL.
 const asProgram = "CLI_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -34,7 +35,7 @@ type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	lines  *bufio.Reader
-	stderr bytes.Buffer // read it once the process has ended
+	stderr bytes.Buffer // to be read once the process has exited
 	url    string
 	dsn    string
 	redis  string // address
@@ -54,7 +55,7 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only when the process has ended
+	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only if the process has exited
 	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
 	p.dsn = "postgres://guest:guest@" + strings.Fields(p.until("sql "))[1] + "/fiveways"
 	p.redis = strings.Fields(p.until("redis "))[1]
@@ -63,7 +64,7 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	return p
 }
 
-// until reads lines up to the one with the prefix and returns it.
+// until reads lines up to the one with the prefix and returns that line.
 func (p *process) until(prefix string) string {
 	p.t.Helper()
 	for {
@@ -85,7 +86,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// wait returns the exit code, -1 after SIGKILL.
+// wait returns the exit code, or -1 after SIGKILL.
 func (p *process) wait() int {
 	p.cmd.Wait() // its error repeats the code
 	return p.cmd.ProcessState.ExitCode()
@@ -115,7 +116,7 @@ func (p *process) channel() *amqp.Channel {
 	return ch
 }
 
-// ready returns how many messages queue orders has.
+// ready returns the number of messages in queue orders.
 func (p *process) ready() int {
 	p.t.Helper()
 	q, err := p.channel().QueueDeclarePassive("orders", true, false, false, false, nil)
@@ -149,7 +150,7 @@ func (p *process) fill() {
 	}
 }
 
-// doctor runs the command on dir and checks its exit code and what it prints, blanks squeezed.
+// doctor runs the command on dir and checks its exit code and its output with blanks squeezed.
 func doctor(t *testing.T, dir string, code int, want string) {
 	t.Helper()
 	stdout, stderr, got := command(t, "doctor", dir)
@@ -160,7 +161,8 @@ func doctor(t *testing.T, dir string, code int, want string) {
 
 const ordersRow = "/ orders 3 0 36 1 1 durable queues, 3 persistent messages"
 
-// The life of a data folder: killed, torn, stopped, damaged, repaired.
+// TestDoctorOnABrokersFolder checks a data folder that is killed, torn, stopped, damaged and
+// repaired.
 func TestDoctorOnABrokersFolder(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -180,7 +182,7 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	doctor(t, dir, exitcode.OK, "torn end")
 	doctor(t, dir, exitcode.OK, ordersRow)
 
-	p = startProcess(t, dir) // just works
+	p = startProcess(t, dir) // it starts without a repair
 	if n := p.ready(); n != 3 {
 		t.Errorf("%d messages after SIGKILL", n)
 	}
@@ -210,8 +212,8 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 	p.stop()
 }
 
-// A checkpoint that cannot be read stops the broker; as long as the log goes back to its start, a
-// repair loses nothing.
+// TestDoctorOnADamagedCheckpoint checks that an unreadable checkpoint stops the broker, and that a
+// repair loses nothing as long as the log goes back to its start.
 func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -250,10 +252,10 @@ func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 	p.stop()
 }
 
-// deafConn is a client's socket that takes nothing in from some time on.
+// deafConn is a client's socket that stops reading at some point.
 type deafConn struct {
 	net.Conn
-	deaf   chan struct{} // closed from then on
+	deaf   chan struct{} // closed when it stops reading
 	closed chan struct{}
 }
 
@@ -269,7 +271,7 @@ func (c deafConn) Read(p []byte) (int, error) {
 }
 
 func TestSecondSignalStopsAtOnce(t *testing.T) {
-	const drain = time.Hour // that a client which does not answer the goodbye keeps up
+	const drain = time.Hour // a client that does not answer the close keeps up the drain
 	p := startProcess(t, t.TempDir(), "--drain-timeout", drain.String())
 	deaf, closed := make(chan struct{}), make(chan struct{})
 	defer close(closed)
@@ -289,7 +291,8 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	}
 }
 
-// TestLogIsTheBrokersOwn: what clients send wrong makes no library write beside the log.
+// TestLogIsTheBrokersOwn checks that libraries write nothing beside the log when clients send
+// invalid data.
 func TestLogIsTheBrokersOwn(t *testing.T) {
 	p := startProcess(t, t.TempDir())
 	answer, err := http.Post("http://"+p.etcd+"/v3/lease/keepalive", "application/json", strings.NewReader("{"))

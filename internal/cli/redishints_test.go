@@ -13,7 +13,8 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// TestWrongServers: whatever is wrong with the server or the way to it, the error says what to do.
+// TestWrongServers checks that for each problem with the server or the connection the error has a
+// hint.
 func TestWrongServers(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "127.0.0.1:0", Redis: "127.0.0.1:0"})
 	if err != nil {
@@ -61,7 +62,7 @@ func hostOf(t *testing.T, address string) string {
 	return u.Host
 }
 
-// TestWrongNumbers: what cannot be meant is refused before anything is done.
+// TestWrongNumbers checks that invalid numbers are rejected before anything is done.
 func TestWrongNumbers(t *testing.T) {
 	server := jobBroker(t)
 	for _, line := range []string{

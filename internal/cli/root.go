@@ -30,12 +30,12 @@ import (
 // Main runs the command that args name and returns the process's exit code. When ctx ends, a
 // running command stops as on Ctrl-C.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	logging.Disable() // what goes wrong with a connection is an error of the command
-	started := false  // an error before a command's own code runs is about the command line
+	logging.Disable() // connection problems are errors of the command
+	started := false  // errors before a command's own code runs are usage errors
 	root := commands(stdout, stderr)
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		completeNames(root) // only then: cobra keeps what completes a flag for ever
+		completeNames(root) // last, because cobra keeps completion functions of flags for ever
 	}
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
@@ -79,7 +79,7 @@ management).
 	addGroup(root, "Move data, and use queues elsewhere", migration.ShovelCommand(), migration.MigrateCommand(), sqlinstall.Command())
 	addGroup(root, "Try it, and measure it", demo.Command(buildVersion()), benches.Command())
 	root.AddCommand(versionCommand())
-	root.SetOut(stdout) // before cobra makes the commands for completion, which keep it
+	root.SetOut(stdout) // before cobra creates the completion commands, which keep it
 	root.SetErr(stderr)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultHelpCmd()
@@ -89,7 +89,7 @@ management).
 	return root
 }
 
-// addGroup adds commands that the help of root shows under a title.
+// addGroup adds commands that the help of root lists under a title.
 func addGroup(root *cobra.Command, title string, all ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title + ":"})
 	for _, cmd := range all {
@@ -98,7 +98,8 @@ func addGroup(root *cobra.Command, title string, all ...*cobra.Command) {
 	root.AddCommand(all...)
 }
 
-// helpCommand shows a command's help, and refuses words that are no command.
+// helpCommand returns a command that shows a command's help, and rejects words that are not
+// commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND ...]", Short: "show what a command does", Example: "  fiveways help queue list",

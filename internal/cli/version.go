@@ -13,7 +13,8 @@ import (
 // version is set by the linker from the git tag or commit.
 var version = ""
 
-// buildVersion is the linker's version, or the module version Go recorded, as after `go install`.
+// buildVersion returns the linker's version, or the module version that Go recorded, as after `go
+// install`.
 func buildVersion() string {
 	if version != "" {
 		return version
@@ -24,15 +25,15 @@ func buildVersion() string {
 	return "(devel)"
 }
 
-// build is what this binary was made of.
+// build describes how this binary was built.
 type build struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // ends in "+dirty" for changed files, "unknown" outside a checkout
+	Commit   string `json:"commit"` // with "+dirty" for modified files; "unknown" outside a checkout
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// thisBuild describes this binary.
+// thisBuild returns the build of this binary.
 func thisBuild() build {
 	b := build{buildVersion(), "unknown", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -41,7 +42,7 @@ func thisBuild() build {
 	return b
 }
 
-// commit is the commit that Go recorded in the settings of a build.
+// commit returns the commit in the settings of a build.
 func commit(settings []debug.BuildSetting) string {
 	recorded := map[string]string{}
 	for _, s := range settings {
@@ -57,7 +58,7 @@ func commit(settings []debug.BuildSetting) string {
 	}
 }
 
-// String is without the name of the program: cobra puts that before it for --version.
+// String omits the name of the program, which cobra puts before it for --version.
 func (b build) String() string {
 	return fmt.Sprintf("%s, commit %s, %s %s", b.Version, b.Commit, b.Go, b.Platform)
 }

@@ -23,21 +23,20 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// users are those that there are, by what they may do in "/": configure, write and read as
-// patterns.
+// users maps each user to its configure, write and read patterns in "/".
 var users = map[string][3]string{
 	"none":      {"", "", ""}, // may enter
 	"configure": {".*", "", ""},
 	"write":     {"", ".*", ""},
 	"read":      {"", "", ".*"},
 	"all":       {".*", ".*", ".*"},
-	"other":     {"^mine", "^mine", "^mine"}, // everything, but of other names
+	"other":     {"^mine", "^mine", "^mine"}, // everything, but only under other names
 }
 
 const stranger = "stranger" // has no permission in "/"
 
 // action is an operation in one protocol. refusal is part of the error for a user without
-// permission, and entry part of that for a stranger.
+// permission, and entry part of the error for a stranger.
 type action struct {
 	protocol, what string
 	do             func(t *testing.T, n *node, user string) error
@@ -60,7 +59,7 @@ const (
 	httpNo, httpOut   = "403", "403"
 )
 
-// actions is the matrix. The queue orders is there, and the semaphore crowd.
+// actions is the matrix. The queue orders and the semaphore crowd exist.
 var actions = []action{
 	{"amqp", "declare a queue", amqpDo(func(ch *amqp.Channel, user string) error {
 		_, err := ch.QueueDeclare("new-"+user, true, false, false, false, nil)
@@ -139,7 +138,7 @@ func containsOneOf(text, list string) bool {
 	return slices.ContainsFunc(strings.Split(list, "|"), func(s string) bool { return strings.Contains(text, s) })
 }
 
-// prepare makes what the actions are about.
+// prepare creates the objects of the actions.
 func (n *node) prepare(t *testing.T) {
 	t.Helper()
 	do := func(method, path, body string) {
@@ -200,7 +199,7 @@ func sqlDo(statement string) func(*testing.T, *node, string) error {
 		if err != nil {
 			return err
 		}
-		defer c.Close(t.Context()) //nolint:errcheck // the connection is done with
+		defer c.Close(t.Context()) //nolint:errcheck // it is no longer needed
 		_, err = c.Exec(t.Context(), strings.ReplaceAll(statement, "USER", user))
 		return err
 	}

@@ -31,7 +31,7 @@ func backlog(n int64, size int) runner {
 	}
 }
 
-// restart measures the broker's memory and disk, and a restart.
+// restart measures the broker's memory and disk space, and a restart.
 func (v values) restart(ctx context.Context, b *broker) (err error) {
 	if v["rss"], err = residentMB(b.pid()); err != nil {
 		return err
@@ -72,7 +72,7 @@ func fillQueue(ctx context.Context, b *broker, n int64, size int, args ...messag
 	return float64(n) / time.Since(start).Seconds(), nil
 }
 
-// drainQueue checks that n messages are there, takes them, and returns the messages per second.
+// drainQueue checks that n messages are there, consumes them, and returns the messages per second.
 func drainQueue(ctx context.Context, b *broker, n int64) (float64, error) {
 	c := newCrew()
 	defer c.stop()
@@ -90,7 +90,7 @@ func drainQueue(ctx context.Context, b *broker, n int64) (float64, error) {
 	return consumed(ctx, c, k, n, nil)
 }
 
-// consumed takes n messages and returns the messages per second.
+// consumed consumes n messages and returns the messages per second.
 func consumed(ctx context.Context, c *crew, k *conn, n int64, args message.Table) (float64, error) {
 	s := &consumer{conn: k, queues: []string{backlogQueue}, prefetch: usualPrefetch, ackEvery: usualAckEvery, args: args}
 	start := time.Now()

@@ -14,8 +14,8 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// How long a broker may take to answer a handshake (a restart on millions of messages included) and
-// to stop when asked.
+// The timeouts for a broker to answer a handshake (including a restart with millions of messages)
+// and to stop.
 const (
 	startLimit = 3 * time.Minute
 	stopLimit  = 3 * time.Minute
@@ -23,7 +23,7 @@ const (
 
 var errStart = errors.New("bench: broker did not start")
 
-// broker is one running process of a peer on a data folder of its own.
+// broker is one running process of a peer on its own data folder.
 type broker struct {
 	peer *peer
 	dir  string   // data, configuration and the log of its output
@@ -31,7 +31,7 @@ type broker struct {
 	addr string
 	done chan struct{} // closed when the process has ended
 
-	mu  sync.Mutex // kill comes from outside while run replaces the process
+	mu  sync.Mutex // kill is called concurrently while run replaces the process
 	cmd *exec.Cmd
 }
 
@@ -111,8 +111,8 @@ func (b *broker) lastOutput() string {
 
 func (b *broker) pid() int { return b.cmd.Process.Pid }
 
-// restart stops the broker politely and starts it again on its data; it returns the time from exec
-// to serving.
+// restart stops the broker gracefully and starts it again on its data. It returns the time from
+// exec to serving.
 func (b *broker) restart(ctx context.Context) (time.Duration, error) {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return 0, err
@@ -131,7 +131,7 @@ func (b *broker) restart(ctx context.Context) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// kill ends the process and its helpers at once. It may be called from any goroutine.
+// kill kills the process and its helpers at once. It is safe for concurrent use.
 func (b *broker) kill() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// values are the measures of one run of a case, by the name of their metric.
+// values are the results of one run of a case, by metric.
 type values map[string]float64
 
 // runner measures one case on a broker started for it.
 type runner func(ctx context.Context, b *broker, s settings) (values, error)
 
-// part is what a case is about; each part has a table of its own.
+// part is the subject of a case. Each part has its own table.
 type part string
 
 const (
@@ -24,7 +24,7 @@ const (
 	partDisk       part = "disk"
 )
 
-// part is what a case is about.
+// part returns the subject of the case.
 func (c benchCase) part() part {
 	switch {
 	case c.sql != nil:
@@ -43,27 +43,27 @@ func (c benchCase) part() part {
 	return partAMQP
 }
 
-// benchCase is one thing to measure. Its rows in the table are its metrics.
+// benchCase is one thing to measure. Its metrics are its rows in the table.
 type benchCase struct {
 	name, title string
 	metrics     []metric
 	run         runner
-	oursEnv     []string         // environment of Fiveways only
-	big         bool             // takes minutes: with --big, and on Fiveways only
-	tools       []string         // programs that it needs; without one of them it is left out
-	oursOnly    bool             // the others have nothing like it
-	sql         sqlRunner        // takes the place of run: the case is one of SQL
-	jobs        jobsRunner       // takes the place of run: the case is one of jobs
-	etcd        etcdRunner       // takes the place of run: the case is one of etcd's API
-	semaphore   semaphoreRunner  // takes the place of run: the case is one of task semaphores
-	management  managementRunner // takes the place of run: the case is one of the management API
-	disk        diskRunner       // takes the place of run: the case is one of the disk alone
-	sync        string           // of a case of jobs: when Redis writes what it keeps to disk
+	oursEnv     []string         // environment variables of Fiveways only
+	big         bool             // takes minutes: only with --big, and only on Fiveways
+	tools       []string         // programs that it needs; it is left out if one is missing
+	oursOnly    bool             // the others have no equivalent
+	sql         sqlRunner        // replaces run in a case of SQL
+	jobs        jobsRunner       // replaces run in a case of jobs
+	etcd        etcdRunner       // replaces run in a case of the etcd API
+	semaphore   semaphoreRunner  // replaces run in a case of task semaphores
+	management  managementRunner // replaces run in a case of the management API
+	disk        diskRunner       // replaces run in a case of the disk alone
+	sync        string           // in a case of jobs: when Redis syncs its log
 	once        bool             // takes minutes: not repeated
-	floor       bool             // the null servers can be put under it
+	floor       bool             // the null servers can run it too
 }
 
-// throughputMetrics carry the bar of every throughput case: 8 times the rate at an eighth of the
+// throughputMetrics have the bar of every throughput case: 8 times the rate at an eighth of the
 // cost.
 func throughputMetrics() []metric {
 	return []metric{
@@ -73,7 +73,7 @@ func throughputMetrics() []metric {
 	}
 }
 
-// latencyMetrics ask for p50 and p99 at most this many times RabbitMQ's.
+// latencyMetrics have bars for p50 and p99, as multiples of RabbitMQ's.
 func latencyMetrics(p50, p99 float64) []metric {
 	return []metric{
 		{name: "confirm p50", unit: "ms", bar: timesRival(1 / p50)},
@@ -95,7 +95,8 @@ func backlogMetrics(fill bar, rss float64) []metric {
 	}
 }
 
-// The memory bar of the neighbours is the default memory limit of Fiveways.
+// neighbourMetrics are the metrics of a load with a neighbour. The bar for memory is the default
+// memory limit of Fiveways.
 func neighbourMetrics() []metric {
 	return []metric{
 		{name: "alone", unit: "msg/s", more: true},
@@ -104,7 +105,7 @@ func neighbourMetrics() []metric {
 	}
 }
 
-// allCases are in the order in which they run and stand in the table.
+// allCases returns the cases in the order in which they run and appear in the table.
 func allCases() []benchCase {
 	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases(), managementCases(), httpCases(), diskCases())
 }

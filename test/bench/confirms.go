@@ -2,8 +2,8 @@ package main
 
 import "encoding/binary"
 
-// readConfirms reads a publisher's connection until it ends. Each newly confirmed tag goes to each,
-// which may be nil, and the number of all of them to pause whenever one read is done.
+// readConfirms reads a publisher's connection until it ends. It calls each, which may be nil, with
+// each newly confirmed tag, and pause with the number of all confirmed messages after each read.
 func readConfirms(k *conn, each func(tag uint64), pause func(total int64)) error {
 	count := confirmCounter{each: each}
 	return k.walk(func(typ byte, payload []byte) error {
@@ -20,7 +20,7 @@ func readConfirms(k *conn, each func(tag uint64), pause func(total int64)) error
 	})
 }
 
-// confirmCounter counts confirmed messages; single confirms may overtake each other before a
+// confirmCounter counts confirmed messages. Single confirms may overtake each other before a
 // multiple one covers them.
 type confirmCounter struct {
 	each   func(tag uint64)
@@ -47,7 +47,7 @@ func (c *confirmCounter) ack(tag uint64, multiple bool) {
 	}
 }
 
-// raise confirms everything up to tag, and what follows it without a gap.
+// raise confirms everything up to tag, and the tags that follow without a gap.
 func (c *confirmCounter) raise(tag uint64) {
 	if c.each == nil && len(c.beyond) == 0 {
 		c.floor = tag

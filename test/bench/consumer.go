@@ -13,13 +13,13 @@ type consumer struct {
 	queues   []string
 	noAck    bool
 	prefetch uint16 // with acks only
-	ackEvery uint64 // messages per ack, sent with the multiple bit
+	ackEvery uint64 // messages per ack, which is sent with the multiple bit
 	args     message.Table
 	arrived  func(n uint64) // called at the n-th message, from 1; may be nil
 
 	got  atomic.Int64
 	left uint64 // body bytes still to come
-	n    uint64 // messages so far, which is also the delivery tag of the last: the channel is the consumer's own
+	n    uint64 // messages so far, which is also the delivery tag of the last one, since the consumer has its own channel
 }
 
 // start subscribes and puts the reader into the crew.
@@ -36,7 +36,7 @@ func (s *consumer) start(c *crew) error {
 	return nil
 }
 
-// subscribe sends the consumes in one go and returns at once: expect would throw away deliveries
+// subscribe sends all consumes together and returns at once, since expect would discard deliveries
 // that come between the answers.
 func (s *consumer) subscribe() error {
 	var flags byte

@@ -8,7 +8,7 @@ import (
 )
 
 // crew is a set of connections and the goroutines that work on them. The first failure of a member
-// ends the measurement; what fails because stop closed its connection is no failure.
+// ends the measurement. A failure that results from stop closing a connection does not count.
 type crew struct {
 	stopping atomic.Bool
 	failed   chan error // holds the first failure
@@ -20,7 +20,7 @@ type crew struct {
 
 func newCrew() *crew { return &crew{failed: make(chan error, 1)} }
 
-// hire takes over a connection, to be closed by stop.
+// hire adds a connection, which stop closes.
 func (c *crew) hire(k *conn) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *crew) hire(k *conn) *conn {
 	return k
 }
 
-// dial is dialChannel with the connection hired.
+// dial is dialChannel and hire.
 func (c *crew) dial(addr string) (*conn, error) {
 	k, err := dialChannel(addr)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *crew) work(f func() error) {
 	})
 }
 
-// wait passes d, or returns early with a member's failure or the end of ctx.
+// wait waits for d. It returns early with a member's failure or the end of ctx.
 func (c *crew) wait(ctx context.Context, d time.Duration) error {
 	select {
 	case err := <-c.failed:
@@ -61,7 +61,7 @@ func (c *crew) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// until polls a condition each millisecond, as wait does.
+// until polls a condition every millisecond, and otherwise waits as wait does.
 func (c *crew) until(ctx context.Context, done func() bool) error {
 	for !done() {
 		if err := c.wait(ctx, time.Millisecond); err != nil {

@@ -26,8 +26,9 @@ const (
 )
 
 // delayed publishes a million messages with random delays of ten minutes to an hour. While they
-// wait, others become due at a fixed rate, in another order than they were published, and say how
-// late they come. Then the process is killed, and the million counted on disk.
+// wait, other messages become due at a fixed rate, in an order other than that of publishing, and
+// their lateness is measured. Then the process is killed, and the waiting messages on disk are
+// counted.
 func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(delayedPending, burstMessages)
 	rate, err := fillDelayed(ctx, b, n, func() (time.Duration, int64) { return 10*time.Minute + rand.N(50*time.Minute), 0 })
@@ -54,7 +55,8 @@ func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 	return out, err
 }
 
-// fillDelayed publishes n messages, each with the delay and the time in its body that next says.
+// fillDelayed publishes n messages. next returns the delay of each, and the due time to write into
+// its body.
 func fillDelayed(ctx context.Context, b *broker, n int64, next func() (delay time.Duration, due int64)) (perSecond float64, err error) {
 	c := newCrew()
 	defer c.stop()
@@ -95,8 +97,8 @@ func declareDelayed(k *conn) error {
 	return err
 }
 
-// delayedPublishes encodes n persistent publishes of backlogSize bytes with an x-delay. set gives
-// number i its delay, and writes a time (ns since 1970) into its body.
+// delayedPublishes encodes n persistent publishes of backlogSize bytes with an x-delay. set sets
+// the delay of message i, and writes its due time (ns since 1970) into its body.
 func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), burst []byte) {
 	one := appendMethod(nil, 1, basicPublish, append(appendShort(appendShort([]byte{0, 0}, delayedExchange), ""), 0))
 	table := append(appendShort(nil, "x-delay"), 'l', 0, 0, 0, 0, 0, 0, 0, 0)
@@ -114,8 +116,8 @@ func delayedPublishes(n int) (set func(i int, delay time.Duration, due int64), b
 	}, burst
 }
 
-// lateness has messages become due at delayedRate for the settings' duration, and tells how late
-// they came.
+// lateness lets messages become due at delayedRate for the settings' duration, and stores how late
+// they come in out.
 func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	c := newCrew()
 	defer c.stop()
@@ -139,7 +141,7 @@ func lateness(ctx context.Context, b *broker, s settings, out values) error {
 		begin := time.Now()
 		for ; sent.Load() < total; sent.Add(delayedBurst) {
 			pause(time.Until(begin.Add(time.Duration(sent.Load()) * time.Second / delayedRate)))
-			now := time.Now().UnixMilli() // whole ms, as delays are
+			now := time.Now().UnixMilli() // whole milliseconds, like delays
 			for i := range delayedBurst {
 				delay := time.Second + rand.N(delayedSpread).Truncate(time.Millisecond)
 				set(i, delay, now*1e6+int64(delay))
@@ -165,8 +167,8 @@ func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	return nil
 }
 
-// dueTogether publishes a million messages that all become due dueAfter the first of them, restarts
-// the broker meanwhile, and tells how late the first and the last come.
+// dueTogether publishes a million messages that all become due dueAfter the first of them was
+// published, restarts the broker meanwhile, and measures how late the first and the last come.
 func dueTogether(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(delayedPending, burstMessages)
 	due := time.Now().Add(dueAfter).Truncate(time.Millisecond)
@@ -198,7 +200,7 @@ func dueTogether(ctx context.Context, b *broker, s settings) (values, error) {
 	return v, nil
 }
 
-// readDue consumes what becomes due.
+// readDue consumes messages as they become due.
 func readDue(c *crew, b *broker) (*dueReader, error) {
 	in, err := c.dial(b.addr)
 	if err != nil {
@@ -214,7 +216,7 @@ func readDue(c *crew, b *broker) (*dueReader, error) {
 	return sink, nil
 }
 
-// dueReader notes how late each message comes, in ns.
+// dueReader records how late each message comes, in ns.
 type dueReader struct {
 	late []int64
 	got  atomic.Int64
@@ -233,7 +235,7 @@ func (r *dueReader) visit(typ byte, payload []byte) error {
 	return nil
 }
 
-// scheduledOnDisk counts what a start on the data folder would find waiting.
+// scheduledOnDisk counts the waiting messages that a start on the data folder would find.
 func scheduledOnDisk(dir string) (n int64, err error) {
 	d, err := inspect.Describe(vfs.OS{}, dir, nil)
 	if err != nil {

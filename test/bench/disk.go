@@ -11,10 +11,10 @@ import (
 	"fiveways.dev/fiveways/test/bench/floor"
 )
 
-// diskRunner measures a disk with the null servers' file on it.
+// diskRunner measures a disk that has the null servers' file.
 type diskRunner func(d *floor.Disk, s settings) (values, error)
 
-// diskPeer is the disk of temporary files, on which all servers have their data.
+// diskPeer returns the disk of temporary files, on which all servers have their data.
 func diskPeer() *peer {
 	return &peer{name: nameDisk, disk: func(_ context.Context, c benchCase, s settings) (v values, err error) {
 		dir, err := os.MkdirTemp("", "fiveways-bench-")
@@ -31,7 +31,7 @@ func diskPeer() *peer {
 	}}
 }
 
-// diskProbe has writers that each write size bytes and wait until they are durable.
+// diskProbe measures writers that each write size bytes and wait until they are durable.
 func diskProbe(writers, size int) diskRunner {
 	return func(d *floor.Disk, s settings) (values, error) {
 		took, err := d.Probe(writers, size, s.duration)
@@ -46,7 +46,8 @@ func diskProbe(writers, size int) diskRunner {
 	}
 }
 
-// diskCases are sizes that a request brings, and as many writers as the loads have clients.
+// diskCases returns cases with the sizes of requests, and as many writers as the loads have
+// clients.
 func diskCases() (all []benchCase) {
 	for _, c := range []struct{ writers, size int }{{1, 200}, {1, 4096}, {1, 65_536}, {4, 200}, {16, 200}, {64, 200}} {
 		title := fmt.Sprintf("%s bytes, %d at a time", number(float64(c.size)), c.writers)

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/etcdd"
 )
 
-// etcdServer is a server of etcd's API, started on an empty folder for one run of one case.
+// etcdServer is a server of the etcd API, started on an empty folder for one run of one case.
 type etcdServer struct {
 	addr    string
 	pid     int
@@ -20,13 +20,13 @@ type etcdServer struct {
 	destroy func()
 }
 
-// etcdStarter starts one.
+// etcdStarter starts an etcdServer.
 type etcdStarter func(ctx context.Context) (*etcdServer, error)
 
 // etcdRunner measures one case on a server started for it.
 type etcdRunner func(ctx context.Context, q *etcdServer, s settings) (values, error)
 
-// etcdPeer is a real etcd. The error is etcdd.ErrNone where there is none.
+// etcdPeer returns the peer of a real etcd. It returns etcdd.ErrNone if there is none.
 func etcdPeer() (*peer, error) {
 	version, err := etcdd.Version()
 	if err != nil {
@@ -41,7 +41,7 @@ func etcdPeer() (*peer, error) {
 	}}, nil
 }
 
-// oursForEtcd starts Fiveways with etcd's API beside AMQP, which tells when it serves.
+// oursForEtcd starts Fiveways with the etcd API and AMQP. The latter tells when it serves.
 func oursForEtcd(p *peer, binary string) etcdStarter {
 	return func(ctx context.Context) (*etcdServer, error) {
 		port, err := daemon.FreePort()
@@ -62,7 +62,7 @@ func oursForEtcd(p *peer, binary string) etcdStarter {
 	}
 }
 
-// measureEtcd is measureOnce for the cases of etcd's API.
+// measureEtcd is measureOnce for the cases of the etcd API.
 func measureEtcd(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
 	q, err := p.etcd(ctx)
 	if err != nil {
@@ -81,10 +81,10 @@ func etcdLoads(ctx context.Context, q *etcdServer, s settings, change func(*etcd
 	return r.Loads, err
 }
 
-// perEvent is CPU of the server, in µs for each of what was counted.
+// perEvent returns the server's CPU time per event in µs.
 func perEvent(l etcd.Load) float64 { return l.ServerCPU / 100 / l.PerSecond * 1e6 }
 
-// etcdQueue is put, watch and delete.
+// etcdQueue measures put, watch and delete.
 func etcdQueue(producers int, consumers int64, inFlight int) etcdRunner {
 	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) {
@@ -100,7 +100,7 @@ func etcdQueue(producers int, consumers int64, inFlight int) etcdRunner {
 	}
 }
 
-// etcdWatch is one key that is put, and watches that are told.
+// etcdWatch measures puts of one key that has many watches.
 func etcdWatch(watches int64) etcdRunner {
 	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Consumers = []string{"watch"}, int(s.scaled(watches, 1)) })
@@ -112,7 +112,7 @@ func etcdWatch(watches int64) etcdRunner {
 	}
 }
 
-// etcdPut is puts of ordinary keys, each of which waits for its answer.
+// etcdPut measures puts of ordinary keys, each of which waits for its answer.
 func etcdPut(clients int) etcdRunner {
 	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Producers, o.Plain = []string{"put"}, clients, true })
@@ -124,10 +124,10 @@ func etcdPut(clients int) etcdRunner {
 	}
 }
 
-// etcdKeyCount is how many keys the case of many keys has, of 100 bytes each.
+// etcdKeyCount is the number of keys, of 100 bytes each, in the case of many keys.
 const etcdKeyCount = 1_000_000
 
-// etcdKeys is what it means to have many keys.
+// etcdKeys measures a server with many keys.
 func etcdKeys(ctx context.Context, q *etcdServer, s settings) (values, error) {
 	names := []string{"range-1", "range-100", "range-10000", "limit-100", "count", "put"}
 	loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Keys = names, int(s.scaled(etcdKeyCount, 10_000)) })
@@ -144,7 +144,7 @@ func etcdKeys(ctx context.Context, q *etcdServer, s settings) (values, error) {
 	return v, nil
 }
 
-// etcdCases are the cases of etcd's API, in their order.
+// etcdCases returns the cases of the etcd API in order.
 func etcdCases() []benchCase {
 	queue := func(rate, p50, fair bar) []metric {
 		return []metric{

@@ -11,7 +11,8 @@ import (
 	"fiveways.dev/fiveways/test/bench/floor"
 )
 
-// floorPeer are the null servers: this program again, which takes the command line of Fiveways.
+// floorPeer returns the peer of the null servers: this program, which accepts the command line of
+// Fiveways.
 func floorPeer() (*peer, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -20,8 +21,9 @@ func floorPeer() (*peer, error) {
 	return served(nameFloor, self), nil
 }
 
-// serveFloor is `fiveways serve` with null servers. Settings that mean nothing to them are taken
-// and ignored. With the variable FLOOR_DISK=off they write nothing: what is left is the wire.
+// serveFloor is `fiveways serve` with null servers. Settings that do not apply to them are accepted
+// and ignored. With the variable FLOOR_DISK=off they write nothing, so that only the cost of the
+// wire is left.
 func serveFloor(args []string) error {
 	f := flag.NewFlagSet("serve", flag.ContinueOnError)
 	data := f.String("data", "", "folder of the file that is written")

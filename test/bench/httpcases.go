@@ -13,14 +13,14 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// httpQueue is what the cases of HTTP publish to.
+// httpQueue is the queue of the HTTP cases.
 const httpQueue = "published"
 
-// httpMessage is a message of 100 bytes as RabbitMQ's API takes it.
+// httpMessage is a message of 100 bytes in the form of RabbitMQ's API.
 var httpMessage = `{"properties":{"delivery_mode":2},"routing_key":"` + httpQueue + `","payload":"` + strings.Repeat("x", 100) +
 	`","payload_encoding":"string"}`
 
-// httpPublish has clients publish, each of which waits for its answer.
+// httpPublish measures clients that publish, and wait for the answer to each message.
 func httpPublish(clients int) managementRunner {
 	return func(ctx context.Context, open func(bool) (*management, error), s settings) (values, error) {
 		m, err := open(true)
@@ -50,7 +50,7 @@ func httpPublish(clients int) managementRunner {
 	}
 }
 
-// declare makes a durable queue.
+// declare declares a durable queue.
 func (m *management) declare(queue string) error {
 	k, err := dialChannel(m.addr)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *management) declare(queue string) error {
 	return k.declareQueue(queue, true)
 }
 
-// publishAll is how long each request took.
+// publishAll publishes until deadline and returns how long the requests took.
 func (m *management) publishAll(ctx context.Context, clients int, deadline time.Time) (*latency.Histogram, error) {
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	defer client.CloseIdleConnections()

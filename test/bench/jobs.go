@@ -19,13 +19,13 @@ type jobsServer struct {
 	destroy func()
 }
 
-// jobsStarter starts one for a case.
+// jobsStarter starts a jobsServer for a case.
 type jobsStarter func(ctx context.Context, c benchCase) (*jobsServer, error)
 
 // jobsRunner measures one case on a server started for it.
 type jobsRunner func(ctx context.Context, q *jobsServer, s settings) (values, error)
 
-// redisPeer is a real Redis. The error is redisd.ErrNone where there is none.
+// redisPeer returns the peer of a real Redis. It returns redisd.ErrNone if there is none.
 func redisPeer() (*peer, error) {
 	version, err := redisd.Version()
 	if err != nil {
@@ -40,7 +40,7 @@ func redisPeer() (*peer, error) {
 	}}, nil
 }
 
-// oursForJobs starts Fiveways with the Redis protocol beside AMQP, which tells when it serves.
+// oursForJobs starts Fiveways with the Redis protocol and AMQP. The latter tells when it serves.
 func oursForJobs(p *peer, binary string) jobsStarter {
 	return func(ctx context.Context, c benchCase) (*jobsServer, error) {
 		port, err := daemon.FreePort()
@@ -71,10 +71,10 @@ func measureJobs(ctx context.Context, c benchCase, p *peer, s settings) (values,
 	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.jobs(ctx, q, s) })
 }
 
-// jobsBacklog is what the cases that only take find in the queue.
+// jobsBacklog is the number of jobs in the queue for the cases that only take jobs.
 const jobsBacklog = 20_000
 
-// jobsLoad is a load of fiveways bench jobs.
+// jobsLoad runs a load of `fiveways bench jobs`.
 func jobsLoad(load string, connections, depth int) jobsRunner {
 	return func(ctx context.Context, q *jobsServer, s settings) (values, error) {
 		o := jobs.DefaultOptions()
@@ -96,13 +96,13 @@ func jobsLoad(load string, connections, depth int) jobsRunner {
 	}
 }
 
-// jobsCases are the cases of jobs, in their order. Beside a Redis that syncs every second Fiveways
-// does the same; what its default costs, which is to sync before each answer, is measured too.
+// jobsCases returns the cases of jobs in order. Beside a Redis that syncs every second Fiveways
+// does the same. The cost of its default, a sync before each answer, is measured too.
 func jobsCases() (all []benchCase) {
 	add := func(suffix, load, what string, connections, depth int, sync string, oursEnv []string, b bar) {
 		title := fmt.Sprintf("%s, %s, %d in flight each", what, connectionsText(connections), depth)
 		metrics := []metric{{name: "rate", unit: "jobs/s", more: true, bar: b}, {name: "p50", unit: "ms"}, {name: "p99", unit: "ms"}}
-		if load != "work" { // the filling of the queue is not part of it
+		if load != "work" { // filling the queue is not measured
 			metrics = append(metrics, metric{name: "cpu", unit: "µs/job"})
 		}
 		all = append(all, benchCase{name: fmt.Sprintf("jobs%s-%s-%d-%d", suffix, load, connections, depth), title: title, metrics: metrics, sync: sync,

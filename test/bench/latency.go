@@ -13,8 +13,8 @@ const (
 	latencySize = 100  // body bytes
 )
 
-// stopwatch notes when each message left, was confirmed and arrived. Message n stands at n-1; one
-// queue keeps the order, so the n-th confirm and the n-th delivery belong to the n-th publish.
+// stopwatch records when each message was sent, confirmed and delivered. Message n is at index n-1.
+// One queue keeps the order, so the n-th confirm and the n-th delivery belong to the n-th publish.
 type stopwatch struct {
 	start                    time.Time
 	sent, confirmed, arrived []atomic.Int64 // nanoseconds since start; 0 = not yet
@@ -47,8 +47,8 @@ func (w *stopwatch) percentiles(v values, name string, at []atomic.Int64, skip i
 	return nil
 }
 
-// latencies publishes persistent messages with confirms at a fixed pace, one write each, whatever
-// the broker's answers do: a broker that stalls shows all the messages that waited.
+// latencies publishes persistent messages with confirms at a fixed rate, one write each, regardless
+// of the broker's answers. So a broker that stalls delays all messages that wait meanwhile.
 func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	warm := int(s.duration.Seconds() * latencyRate / warmUpShare)
 	total := warm + int(s.duration.Seconds()*latencyRate)
@@ -101,7 +101,7 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	return v, w.percentiles(v, "deliver", w.arrived, warm)
 }
 
-// publish sends total messages at the pace.
+// publish sends total messages at the fixed rate.
 func (w *stopwatch) publish(k *conn, total int) error {
 	one := appendPublish(nil, "", "latency", latencySize, true)
 	begin := time.Now()

@@ -8,7 +8,7 @@ import (
 
 // load describes publishers and consumers working at full speed.
 type load struct {
-	size     int // body bytes
+	size     int // body size in bytes
 	pubs     int
 	cons     int
 	queues   int // publisher and consumer number i use queue i modulo queues
@@ -24,7 +24,7 @@ const (
 	usualPrefetch   = 1000
 	usualAckEvery   = 100
 	usualWindow     = 2000
-	warmUpShare     = 4 // a load runs 1/4 of its measured time before measuring starts
+	warmUpShare     = 4 // a load runs for 1/4 of its measured time before measuring starts
 	settleTime      = 3 * time.Second
 	microsPerSecond = 1e6
 )
@@ -35,7 +35,7 @@ type outcome struct {
 	cpu       float64 // microseconds of the broker's CPU per message, over the larger of sent and got
 }
 
-// running is a load at work.
+// running is a load in progress.
 type running struct {
 	crew *crew
 	pubs []*publisher
@@ -93,8 +93,8 @@ func (r *running) open(addr, prefix string, l load) error {
 	return nil
 }
 
-// totals are the messages sent and received so far. With confirms only confirmed messages count as
-// sent.
+// totals returns the messages sent and received so far. With confirms only confirmed messages count
+// as sent.
 func (r *running) totals() (sent, got int64) {
 	for _, p := range r.pubs {
 		if p.window > 0 {
@@ -109,7 +109,7 @@ func (r *running) totals() (sent, got int64) {
 	return sent, got
 }
 
-// measure lets the load warm up and then watches it for d.
+// measure lets the load warm up and then measures it for d.
 func (r *running) measure(ctx context.Context, b *broker, d time.Duration) (outcome, error) {
 	if err := r.crew.wait(ctx, d/warmUpShare); err != nil {
 		return outcome{}, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// machine is where a run took place.
+// machine describes the machine of a run.
 type machine struct {
 	CPU    string `json:"cpu"`
 	Cores  int    `json:"cores"`
@@ -30,7 +30,8 @@ func (m machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s memory, Linux %s, %s", m.CPU, m.Cores, m.Memory, m.Kernel, m.Go)
 }
 
-// procField is the first value of a "name : value" file; "unknown" when there is none.
+// procField returns the first value of a field in a "name : value" file, or "unknown" if there is
+// none.
 func procField(file, name string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// caseLimit is what one run of one case may take, a backlog of millions included.
+// caseLimit is the timeout of one run of one case, including a backlog of millions.
 const caseLimit = 15 * time.Minute
 
 func main() {
@@ -95,7 +95,8 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 	return r, nil
 }
 
-// chosen leaves out the cases that were not asked for, and with a line those that cannot run here.
+// chosen returns the cases that were requested. It logs the ones that cannot run here and leaves
+// them out.
 func chosen(all []benchCase, s settings) []benchCase {
 	var out []benchCase
 	for _, c := range all {
@@ -128,11 +129,11 @@ func raiseFileLimit() error {
 		return err
 	}
 	l.Cur = l.Max
-	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set by hand, children inherit it
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set explicitly, so that children inherit it
 }
 
-// gather finds the servers that the cases need; rivals first, in the order of the table. What it
-// returns must be closed even with an error.
+// gather finds the servers that the cases need, rivals first, in the order of the table. The result
+// must be closed even with an error.
 func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	var peers []*peer
 	with := func(p part) bool {
@@ -210,8 +211,8 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	return append(peers, ours, null, diskPeer()), nil
 }
 
-// measureCase lets the peers take turns. A peer that fails is left out of the rest of the case;
-// only the end of ctx is an error.
+// measureCase lets the peers take turns. A peer that fails is left out of the rest of the case.
+// Only the end of ctx is an error.
 func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, res *result) error {
 	for i := range s.repetitions {
 		for _, p := range peers {
@@ -266,8 +267,8 @@ func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values,
 	return within(ctx, c, b.kill, func(ctx context.Context) (values, error) { return c.run(ctx, b, s) })
 }
 
-// within measures, and gives up after caseLimit. Killing the server ends every wait for an answer
-// of it, so the cases need no deadlines of their own.
+// within runs measure, and gives up after caseLimit. Killing the server ends every wait for its
+// answers, so the cases need no deadlines of their own.
 func within(ctx context.Context, c benchCase, kill func(), measure func(context.Context) (values, error)) (values, error) {
 	ctx, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()
@@ -287,7 +288,7 @@ func versions(peers []*peer) map[string]string {
 	return v
 }
 
-// publish prints the table and writes the files that were asked for.
+// publish prints the table and writes the requested files.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
 	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore, partManagement, partDisk} {

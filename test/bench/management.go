@@ -17,17 +17,18 @@ import (
 // management is a broker with a management API, started on an empty folder for one run of one case.
 type management struct {
 	*broker
-	api     string // base of the API's addresses, "" where it is off
-	metrics string // what a scrape asks for
+	api     string // base URL of the API; "" if it is off
+	metrics string // URL to scrape
 }
 
-// managementStarter starts one, watched or not: without its API and with as few samples as can be.
+// managementStarter starts a broker, watched or not. One that is not watched has no API and takes
+// as few samples as possible.
 type managementStarter func(ctx context.Context, watched bool) (*management, error)
 
 // managementRunner measures one case on brokers that it opens.
 type managementRunner func(ctx context.Context, open func(watched bool) (*management, error), s settings) (values, error)
 
-// oursForManagement starts Fiveways with AMQP and, when it is watched, its API and metrics.
+// oursForManagement starts Fiveways with AMQP and, if it is watched, its API and metrics.
 func oursForManagement(p *peer, binary string) managementStarter {
 	return func(ctx context.Context, watched bool) (*management, error) {
 		m := &management{}
@@ -123,7 +124,7 @@ func measureManagement(ctx context.Context, c benchCase, p *peer, s settings) (v
 				return nil, err
 			}
 			opened = append(opened, m)
-			context.AfterFunc(ctx, m.kill) // as within would have it
+			context.AfterFunc(ctx, m.kill) // as within would do
 			return m, nil
 		}, s)
 	})

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// question is something that is asked for again and again.
+// question is a request that is repeated.
 type question struct {
 	name  string // of its metrics
 	url   string
@@ -19,23 +19,23 @@ type question struct {
 	took  []time.Duration
 }
 
-// pageQuery is what the web page asks of the past: ten minutes of it.
+// pageQuery is the query for the web page's charts: ten minutes of history.
 const pageQuery = "?lengths_age=600&lengths_incr=5&msg_rates_age=600&msg_rates_incr=5"
 
 // firstPage is the list of queues as the page opens it.
 const firstPage = "/api/queues?page=1&page_size=100"
 
-// ask gets the address as guest, reads the answer and notes how long that took.
+// ask sends the request as guest, reads the answer and records how long it took.
 func (q *question) ask(ctx context.Context, client *http.Client) error {
 	start := time.Now()
 	err := get(ctx, client, q.url)
-	if err == nil || ctx.Err() != nil && len(q.took) == 0 { // none was answered: it took longer than this
+	if err == nil || ctx.Err() != nil && len(q.took) == 0 { // no answer came: it took longer than this
 		q.took = append(q.took, time.Since(start))
 	}
 	return err
 }
 
-// get gets an address as guest and reads the answer.
+// get sends a GET request as guest and reads the answer.
 func get(ctx context.Context, client *http.Client, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -56,8 +56,7 @@ func get(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// askOn has members of the crew ask until the function that it returns has been called, which waits
-// for them.
+// askOn lets members of the crew send the requests until stop is called, which waits for them.
 func askOn(ctx context.Context, c *crew, questions []*question) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -75,7 +74,7 @@ func askOn(ctx context.Context, c *crew, questions []*question) (stop func()) {
 	}
 }
 
-// repeat asks at an even pace, late when an answer takes longer.
+// repeat sends the request at a fixed rate, or more slowly if answers take longer.
 func (q *question) repeat(ctx context.Context) error {
 	tick := time.NewTicker(q.every)
 	defer tick.Stop()
@@ -93,7 +92,7 @@ func (q *question) repeat(ctx context.Context) error {
 	}
 }
 
-// percentiles adds p50 and p99 of the answers in ms.
+// percentiles adds the p50 and p99 of the answers in ms.
 func (q *question) percentiles(v values) {
 	slices.Sort(q.took)
 	for _, percent := range []int{50, 99} {
@@ -101,7 +100,7 @@ func (q *question) percentiles(v values) {
 	}
 }
 
-// freePorts are unused addresses on loopback.
+// freePorts returns unused addresses on loopback.
 func freePorts(n int) (addresses []string, err error) {
 	for range n {
 		port, err := daemon.FreePort()

@@ -10,7 +10,7 @@ const (
 	costRounds    = 6  // turns of each of the two brokers
 )
 
-// answers asks the API while messages flow.
+// answers sends requests to the API while messages flow.
 func answers(ctx context.Context, open func(bool) (*management, error), s settings) (values, error) {
 	m, err := open(true)
 	if err != nil {
@@ -53,7 +53,7 @@ func answers(ctx context.Context, open func(bool) (*management, error), s settin
 	return v, err
 }
 
-// watching has a load take turns on two brokers, one of which is watched and sampled while the
+// watching lets a load take turns on two brokers, one of which is watched and sampled while the
 // other is not.
 func watching(ctx context.Context, open func(bool) (*management, error), s settings) (values, error) {
 	var estates [2]*estate // without, with
@@ -70,7 +70,7 @@ func watching(ctx context.Context, open func(bool) (*management, error), s setti
 	var rates, costs [2][]float64
 	for round := range costRounds {
 		for turn := range 2 {
-			i := (round + turn) % 2 // the first of last time comes second: a machine that gets slower is no cost
+			i := (round + turn) % 2 // the order alternates: a machine that slows down must not count as a cost
 			o, err := estates[i].turn(ctx, s)
 			if err != nil {
 				return nil, err
@@ -83,8 +83,8 @@ func watching(ctx context.Context, open func(bool) (*management, error), s setti
 	}, nil
 }
 
-// turn runs the load at full speed. A watched broker meanwhile is asked by a page three times and
-// scraped once.
+// turn runs the load at full speed. Meanwhile a watched broker gets the requests of a page three
+// times and is scraped once.
 func (e *estate) turn(ctx context.Context, s settings) (outcome, error) {
 	r, err := e.flow(0)
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *estate) turn(ctx context.Context, s settings) (outcome, error) {
 	return r.measure(ctx, e.m.broker, s.duration)
 }
 
-// lost is by how many percent the second of two is less, the median of the rounds.
+// lost returns by how many percent after is less than before, as the median of the rounds.
 func lost(before, after []float64) float64 {
 	var shares []float64
 	for i := range before {

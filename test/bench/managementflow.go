@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The node that is looked at. A tenth of the queues is busy; most connections do nothing.
+// The node that is watched. A tenth of the queues is busy, and most connections do nothing.
 const (
 	watchedQueues      = 10_000
 	watchedConnections = 1_000
@@ -15,10 +15,10 @@ const (
 	flowPairs          = 4 // publishers, and as many consumers
 )
 
-// estate is a broker with many queues, and connections that do nothing.
+// estate is a broker with many queues and idle connections.
 type estate struct {
 	m     *management
-	busy  int64 // queues, of each of the pairs
+	busy  int64 // queues per pair
 	idle  *crew
 	total int64 // connections while a flow is on
 }
@@ -40,8 +40,8 @@ func (m *management) settle(ctx context.Context, s settings) (*estate, error) {
 
 func flowQueue(i int64) string { return fmt.Sprintf("queue-%05d", i) }
 
-// flow sets publishers and consumers to work, with acks and confirms. perSecond is of all
-// publishers together; 0 means as fast as the broker takes them. The caller stops the crew.
+// flow starts publishers and consumers, with acks and confirms. perSecond is the rate of all
+// publishers together; 0 means as fast as the broker takes messages. The caller stops the crew.
 func (e *estate) flow(perSecond float64) (*running, error) {
 	r := &running{crew: newCrew()}
 	for pair := range int64(flowPairs) {
@@ -53,7 +53,7 @@ func (e *estate) flow(perSecond float64) (*running, error) {
 	return r, nil
 }
 
-// join adds a consumer of its own queues, and a publisher that goes round them.
+// join adds a consumer of its own queues, and a publisher to them in turn.
 func (e *estate) join(r *running, pair int64, perSecond float64) error {
 	in, err := r.crew.dial(e.m.addr)
 	if err != nil {
@@ -79,8 +79,8 @@ func (e *estate) join(r *running, pair int64, perSecond float64) error {
 	return p.start(r.crew)
 }
 
-// paced waits before each burst until it is due. A broker that stalls gets what it missed as soon
-// as it goes on.
+// paced returns a function that waits until the next burst is due. A broker that stalls gets the
+// missed bursts as soon as it continues.
 func paced(perSecond float64, burst int64) func() {
 	begin, n := time.Now(), int64(0)
 	return func() {

@@ -13,17 +13,17 @@ type metric struct {
 	bar        bar
 }
 
-// bar is what Fiveways must reach. The zero bar asks nothing.
+// bar is what Fiveways must reach. The zero bar has no requirement.
 type bar struct {
 	times float64 // better than the rival by this factor in the same run
-	limit float64 // an absolute value, the least or the most as the metric says
+	limit float64 // an absolute value: the minimum or the maximum, depending on the metric
 }
 
 func timesRival(f float64) bar { return bar{times: f} }
 func limit(v float64) bar      { return bar{limit: v} }
 
-// better is the factor by which ours beats theirs, 2 meaning twice the rate or half the cost. ok is
-// false when one of them is not positive and no factor exists.
+// better returns the factor by which ours is better than theirs: 2 means twice the rate or half the
+// cost. ok is false if one of them is not positive, so that no factor exists.
 func (m metric) better(ours, theirs float64) (factor float64, ok bool) {
 	if ours <= 0 || theirs <= 0 {
 		return 0, false
@@ -34,7 +34,7 @@ func (m metric) better(ours, theirs float64) (factor float64, ok bool) {
 	return theirs / ours, true
 }
 
-// barText describes the bar; "" when there is none.
+// barText describes the bar. It returns "" if there is none.
 func (m metric) barText() string {
 	switch {
 	case m.bar.times > 0:
@@ -47,7 +47,7 @@ func (m metric) barText() string {
 	return ""
 }
 
-// verdict is "yes" or "no" when there is a bar and enough numbers to judge it, else "".
+// verdict returns "yes" or "no" if there is a bar and enough numbers to judge it, otherwise "".
 func (m metric) verdict(ours, rabbit float64, haveRabbit bool) string {
 	var met bool
 	switch {
@@ -70,13 +70,14 @@ func (m metric) verdict(ours, rabbit float64, haveRabbit bool) string {
 	return "no"
 }
 
-// median of at least one value; of an even number the mean of the middle two.
+// median returns the median of at least one value. For an even number of values it is the mean of
+// the middle two.
 func median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// number prints three significant digits or whole thousands with separators.
+// number formats a value with three significant digits, or as whole thousands with separators.
 func number(v float64) string {
 	if v < 999.5 && v > -999.5 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

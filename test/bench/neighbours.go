@@ -8,8 +8,8 @@ import (
 // A nuisance is a badly behaved client. It joins the crew of the load it disturbs.
 type nuisance func(c *crew, addr string) error
 
-// neighbours measures a load alone, then again next to a nuisance: what is left of its speed, and
-// the broker's memory.
+// neighbours measures a load alone, then again next to a nuisance: the share of its speed that is
+// left, and the broker's memory.
 func neighbours(disturb nuisance) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		l := load{size: 100, pubs: 1, cons: 1, queues: 1, prefetch: usualPrefetch, ackEvery: usualAckEvery}

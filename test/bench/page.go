@@ -23,7 +23,7 @@ Fiveways comes to it: 80 % is four fifths of its rate, or a cost of which it has
 Rows that a run did not measure stay as they were; each section begins with its runs and the cases that each of them measured.
 `
 
-// section is a part of the page. One that was not measured stays as it was.
+// section is a part of the page. A section that was not measured stays as it was.
 type section struct {
 	part           part
 	heading, notes string
@@ -156,7 +156,7 @@ func (r *report) savePage(file string, now time.Time) error {
 	return os.WriteFile(file, []byte(page), 0o644)
 }
 
-// page is the page old with what this run has measured.
+// page returns the page old, updated with what this run has measured.
 func (r *report) page(old string, now time.Time) (string, error) {
 	var b strings.Builder
 	b.WriteString(pageIntro)
@@ -178,7 +178,7 @@ func (r *report) page(old string, now time.Time) (string, error) {
 func (s section) begin() string { return "<!-- " + string(s.part) + " -->\n" }
 func (s section) end() string   { return "<!-- end of " + string(s.part) + " -->" }
 
-// in is the section's text in a page; "" when it has none.
+// in returns the section's text in a page, or "" if it has none.
 func (s section) in(page string) string {
 	_, rest, _ := strings.Cut(page, s.begin())
 	text, _, found := strings.Cut(rest, s.end())
@@ -188,7 +188,7 @@ func (s section) in(page string) string {
 	return text
 }
 
-// sectionText is a section with the rows of results in it; old is its text so far.
+// sectionText returns the text of a section with the rows of results. old is its text so far.
 func (r *report) sectionText(s section, results []*result, old string, now time.Time) (string, error) {
 	head := tableHead(results[0].brokers)
 	kept, err := rowsIn(old, head)
@@ -217,7 +217,7 @@ func (r *report) sectionText(s section, results []*result, old string, now time.
 	return b.String(), nil
 }
 
-// run says which cases this run has measured, and how.
+// run describes which cases this run has measured, and how.
 func (r *report) run(results []*result, now time.Time) string {
 	var cases, servers []string
 	for _, res := range results {
@@ -230,7 +230,7 @@ func (r *report) run(results []*result, now time.Time) string {
 		strings.Join(servers, ", "), r.Command, r.Settings)
 }
 
-// runsBefore are the runs of a section without the cases that are measured anew.
+// runsBefore returns the runs of a section without the cases that are measured again.
 func runsBefore(old string, results []*result) string {
 	var b strings.Builder
 	for line := range strings.Lines(old) {
@@ -251,11 +251,11 @@ func runsBefore(old string, results []*result) string {
 	return b.String()
 }
 
-// errColumns is for a table that cannot take the rows of a run.
+// errColumns is returned for a table that cannot take the rows of a run.
 var errColumns = errors.New("bench: the table on the page has other columns: measure all of its cases")
 
-// rowsIn are the rows of a section's table by the title of their case. The error is errColumns
-// where the table does not begin with head.
+// rowsIn returns the rows of a section's table by the title of their case. It returns errColumns if
+// the table does not begin with head.
 func rowsIn(section, head string) (map[string]string, error) {
 	rows := map[string]string{}
 	if section == "" {

@@ -21,14 +21,14 @@ const (
 	nameRedis     = "Redis"
 	nameEtcd      = "etcd"
 	nameDisk      = "disk"
-	nameFloor     = "floor" // the null servers: no column of their own
+	nameFloor     = "floor" // the null servers, which have no column of their own
 )
 
-// peer is a kind of server that can be started, for one part of the cases or for several.
+// peer is a kind of server that can be started, for some parts of the cases.
 type peer struct {
 	name    string
-	version string // as the server says; "" until it has run
-	// command builds the process: data and configuration in dir, AMQP on 127.0.0.1:port,
+	version string // as the server reports it; "" until it has run
+	// command returns the process to start: data and configuration in dir, AMQP on 127.0.0.1:port,
 	// guest/guest allowed. Its process id must stay the broker's, so no shell may remain in
 	// between.
 	command    func(dir string, port int) (*exec.Cmd, error)
@@ -38,10 +38,11 @@ type peer struct {
 	semaphore  semaphoreStarter
 	management managementStarter
 	disk       func(context.Context, benchCase, settings) (values, error)
-	close      func() // ends what all its brokers shared; may be nil
+	close      func() // releases what its brokers shared; may be nil
 }
 
-// fiveways is the peer under test. binary "" builds it from this module into dir.
+// fiveways returns the peer under test. If binary is "", it builds the binary from this module into
+// dir.
 func fiveways(binary, dir string) (*peer, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "fiveways")
@@ -62,7 +63,7 @@ func fiveways(binary, dir string) (*peer, error) {
 	return served(nameOurs, binary), nil
 }
 
-// served is the peer that a binary with the command line of Fiveways makes.
+// served returns the peer for a binary with the command line of Fiveways.
 func served(name, binary string) *peer {
 	p := &peer{name: name, command: func(dir string, port int) (*exec.Cmd, error) {
 		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
@@ -76,7 +77,7 @@ func served(name, binary string) *peer {
 	return p
 }
 
-// lavinmq runs the binary the variable LAVINMQ names; nil when it is not set.
+// lavinmq returns the peer for the binary that the variable LAVINMQ names, or nil if it is not set.
 func lavinmq() *peer {
 	binary := os.Getenv("LAVINMQ")
 	if binary == "" {
@@ -91,8 +92,8 @@ func lavinmq() *peer {
 			}
 			ports[i] = p
 		}
-		// Without tcp_nodelay its confirms wait for delayed acknowledgements of the kernel; the
-		// comparison is with its best.
+		// Without tcp_nodelay its confirms wait for delayed acknowledgements of the kernel, and the
+		// comparison is with its best configuration.
 		ini := fmt.Sprintf("[main]\ndata_dir = %s\ntcp_nodelay = true\nlog_level = error\nmetrics_http_port = %d\n"+
 			"[mgmt]\nbind = 127.0.0.1\nport = %d\n[mqtt]\nbind = 127.0.0.1\nport = %d\n[amqp]\nbind = 127.0.0.1\nport = %d\n",
 			append(append([]any{filepath.Join(dir, "data")}, ports...), port)...)

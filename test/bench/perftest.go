@@ -23,8 +23,8 @@ var perfTestPOM []byte
 // perfTestTools must be in PATH for the cases that run PerfTest.
 var perfTestTools = []string{"java", "mvn"}
 
-// perfTestLimit bounds the download of PerfTest, which happens once and stays in Maven's own
-// folder.
+// perfTestLimit is the timeout for the download of PerfTest, which happens once. Maven keeps it in
+// its own folder.
 const perfTestLimit = 3 * time.Minute
 
 var errPerfTest = errors.New("bench: PerfTest")
@@ -50,8 +50,8 @@ var perfTestClassPath = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(path)), err
 })
 
-// perfTestMetrics carry the bar: five times the rate. The generator's own CPU tells how much of the
-// machine is left for a broker.
+// perfTestMetrics have the bar of five times the rate. The generator's own CPU time shows how much
+// of the machine is left for a broker.
 func perfTestMetrics() []metric {
 	return []metric{
 		{name: "sent", unit: "msg/s", more: true},
@@ -96,7 +96,7 @@ func perfTest(args ...string) runner {
 	}
 }
 
-// perfTestSummary are the lines at the end of PerfTest's output; latency in microseconds.
+// perfTestSummary matches the lines at the end of PerfTest's output. Latencies are in microseconds.
 var perfTestSummary = map[string]*regexp.Regexp{
 	"sent":        regexp.MustCompile(`sending rate avg: (\d+) msg/s`),
 	"received":    regexp.MustCompile(`receiving rate avg: (\d+) msg/s`),

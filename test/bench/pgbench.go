@@ -21,13 +21,13 @@ type pgbench struct {
 	clients int
 }
 
-// done is what pgbench tells at its end.
+// done is the result that pgbench prints.
 type done struct {
 	transactions int64
 	rate         float64 // per second, without the time to connect
 }
 
-// run runs pgbench; end is how it ends: "-T", seconds or "-t", transactions of each client.
+// run runs pgbench. end limits it: "-T" and seconds, or "-t" and transactions per client.
 func (p pgbench) run(ctx context.Context, end ...string) (done, error) {
 	bin, err := postgres.Bin()
 	if err != nil {
@@ -52,8 +52,8 @@ func (p pgbench) run(ctx context.Context, end ...string) (done, error) {
 	return parsePgbench(string(out))
 }
 
-// pgbenchProgram is beside the server's programs or, where a system keeps clients elsewhere, in the
-// PATH.
+// pgbenchProgram returns the path of pgbench, which is beside the server's programs or, where a
+// system installs clients elsewhere, in the PATH.
 func pgbenchProgram(bin string) string {
 	program := filepath.Join(bin, "pgbench")
 	if _, err := os.Stat(program); err != nil {

@@ -18,7 +18,7 @@ const userTick = 10 * time.Millisecond
 
 var errProcess = errors.New("bench: cannot read the broker's process")
 
-// cpuTime is the user and system time of a process so far, all its threads included.
+// cpuTime returns the user and system time of a process so far, including all its threads.
 func cpuTime(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -28,7 +28,7 @@ func cpuTime(pid int) (time.Duration, error) {
 }
 
 func parseCPUTime(stat []byte) (time.Duration, error) {
-	// The command name stands in brackets and may hold anything, brackets too.
+	// The command name is in parentheses and may contain anything, parentheses too.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("%w: short stat %q", errProcess, stat)
@@ -44,7 +44,7 @@ func parseCPUTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * userTick, nil
 }
 
-// residentMB is the resident memory of a process in units of 10^6 bytes.
+// residentMB returns the resident memory of a process in units of 10^6 bytes.
 func residentMB(pid int) (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -53,7 +53,7 @@ func residentMB(pid int) (float64, error) {
 	return parseResidentMB(b)
 }
 
-// folderMB is the size of all files of a folder in units of 10^6 bytes.
+// folderMB returns the size of all files of a folder in units of 10^6 bytes.
 func folderMB(dir string) (float64, error) {
 	var bytes int64
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func folderMB(dir string) (float64, error) {
 			return err
 		}
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) { // the broker removes files meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // the broker may remove files meanwhile
 			return nil
 		}
 		if err == nil {

@@ -8,7 +8,7 @@ type publisher struct {
 	burst    []byte // encoded publishes
 	vary     func() // changes the burst before each write; may be nil
 	perBurst int64  // messages in burst
-	window   int64  // most unconfirmed messages; 0 = no confirms
+	window   int64  // limit of unconfirmed messages; 0 = no confirms
 	limit    int64  // stop after this many messages; 0 = when the connection closes
 
 	sent      atomic.Int64

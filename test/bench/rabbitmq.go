@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
-// rabbitPeer is RabbitMQ, installed when that is asked for. The error is rabbitmq.ErrNone where
-// there is none.
+// rabbitPeer returns the peer of RabbitMQ, and installs it if requested. It returns
+// rabbitmq.ErrNone if there is none.
 func rabbitPeer(install bool) (*peer, error) {
 	if install {
 		if err := rabbitmq.Install(os.Stderr); err != nil {

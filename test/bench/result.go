@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// result holds all that one case measured.
+// result holds everything that one case measured.
 type result struct {
 	Case    string                          `json:"case"`
 	Title   string                          `json:"title"`
@@ -36,7 +36,7 @@ func (r *result) add(broker string, v values) {
 	}
 }
 
-// median is false when the broker has no value of the metric.
+// median returns the median of a metric, and false if the broker has no value of it.
 func (r *result) median(broker, metric string) (float64, bool) {
 	v := r.Samples[broker][metric]
 	if len(v) == 0 {
@@ -45,7 +45,7 @@ func (r *result) median(broker, metric string) (float64, bool) {
 	return median(v), true
 }
 
-// report is everything a run found out.
+// report is the result of a run.
 type report struct {
 	Machine  machine           `json:"machine"`
 	Command  string            `json:"command"`
@@ -54,12 +54,12 @@ type report struct {
 	Results  []*result         `json:"results"`
 }
 
-// results are those of a part.
+// results returns the results of a part.
 func (r *report) results(p part) []*result {
 	return slices.DeleteFunc(slices.Clone(r.Results), func(res *result) bool { return res.part != p })
 }
 
-// writeTable prints medians as a markdown table. The results have the same columns.
+// writeTable writes medians as a Markdown table. The results have the same columns.
 func writeTable(w io.Writer, results []*result) {
 	io.WriteString(w, tableHead(results[0].brokers)) //nolint:errcheck // as for the rows
 	for _, res := range results {
@@ -76,7 +76,7 @@ func tableHead(brokers []string) string {
 		strings.Join(brokers, " | "), strings.Repeat("---:|", len(brokers)))
 }
 
-// rows are those of the case, whose title is in the first of them.
+// rows returns the rows of the case. The first of them has the title.
 func (r *result) rows() string {
 	var b strings.Builder
 	title := r.Title
@@ -114,7 +114,7 @@ func (r *result) cell(broker, metric string) string {
 	return "–"
 }
 
-// rival is the server that Fiveways is compared with.
+// rival returns the server that Fiveways is compared with.
 func (r *result) rival() string {
 	switch r.part {
 	case partSQL, partSemaphore:
@@ -127,8 +127,8 @@ func (r *result) rival() string {
 	return nameRabbit
 }
 
-// judge fills the last five columns. "of the floor" is our rate as a share of the null server's, or
-// its cost as a share of ours.
+// judge returns the last five columns. "of the floor" is our rate as a share of the null server's,
+// or its cost as a share of ours.
 func (r *result) judge(m metric) string {
 	factor, share, verdict := "–", "–", ""
 	ours, haveOurs := r.median(nameOurs, m.name)
@@ -146,7 +146,7 @@ func (r *result) judge(m metric) string {
 	return strings.Join([]string{factor, r.cell(nameFloor, m.name), share, m.barText(), verdict}, " | ")
 }
 
-// failures counts the cases in which a broker failed.
+// failures returns the number of cases in which a broker failed.
 func (r *report) failures() int {
 	n := 0
 	for _, res := range r.Results {

@@ -80,7 +80,7 @@ func TestPercentilesSkipWarmUpAndNoticeLoss(t *testing.T) {
 		w.sent[i].Store(1e6)
 		took := int64(i-9) * 1e6
 		if i < 10 {
-			took = 5000e6 // slow start, to be skipped
+			took = 5000e6 // a slow start, to be skipped
 		}
 		w.arrived[i].Store(1e6 + took)
 	}
@@ -149,7 +149,7 @@ func TestBindingPatternMatchesItsKeyOnly(t *testing.T) {
 	}
 }
 
-// topicMatch is the definition of a topic pattern: * is one word, # any number of words.
+// topicMatch defines topic patterns: * matches one word, # any number of words.
 func topicMatch(pattern, key []string) bool {
 	if len(pattern) == 0 {
 		return len(key) == 0

@@ -11,17 +11,17 @@ import (
 
 const (
 	idleConsumers = 1000
-	idleTimes     = 4 // the settings' duration: CPU time is counted in steps of 10 ms
+	idleTimes     = 4 // in settings' durations: CPU time is counted in steps of 10 ms
 	pageAsks      = 200
 	manyBindings  = 100_000
 	boundQueues   = 100 // the queues the bindings lead to
 	topicExchange = "bench.topic"
-	askers        = 4  // connections that declare or bind at the same time
-	asksPerWrite  = 64 // requests each of them sends before it reads the answers
+	askers        = 4  // connections that declare or bind concurrently
+	asksPerWrite  = 64 // requests that each of them sends before it reads the answers
 )
 
-// idleConnections opens n connections that do nothing, each asker from an address of its own: one
-// address has ports for 28,000 connections to a server.
+// idleConnections opens n connections that do nothing. Each asker dials from its own address, since
+// one address has ports for only 28,000 connections to a server.
 func idleConnections(n int64) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		n := s.scaled(n, askers)
@@ -54,8 +54,8 @@ func idleConnections(n int64) runner {
 	}
 }
 
-// idle is the CPU, in percent of a core, of a broker with connections that consume from a queue
-// each in which nothing happens.
+// idle measures the CPU, in percent of a core, of a broker whose connections each consume from a
+// queue in which nothing happens.
 func idle(ctx context.Context, b *broker, s settings) (values, error) {
 	c := newCrew()
 	defer c.stop()
@@ -105,7 +105,8 @@ func emptyQueues(n int64) runner {
 	}
 }
 
-// manyEmptyQueues is emptyQueues, then a restart, and the first page of their list.
+// manyEmptyQueues is emptyQueues, then a restart, and a request for the first page of the queue
+// list.
 func manyEmptyQueues(n int64) runner {
 	return func(ctx context.Context, b *broker, s settings) (values, error) {
 		v, err := emptyQueues(n)(ctx, b, s)
@@ -130,8 +131,8 @@ func manyEmptyQueues(n int64) runner {
 	}
 }
 
-// topicBindings binds queues to a topic exchange and compares what a publish through it costs with
-// one straight to the queue.
+// topicBindings binds queues to a topic exchange, and compares the cost of a publish through it
+// with that of one directly to the queue.
 func topicBindings(ctx context.Context, b *broker, s settings) (values, error) {
 	n := s.scaled(manyBindings, askers*asksPerWrite)
 	admin, err := dialChannel(b.addr)
@@ -173,8 +174,8 @@ func topicBindings(ctx context.Context, b *broker, s settings) (values, error) {
 
 func boundQueue(i int64) string { return fmt.Sprintf("bound-%d", i%boundQueues) }
 
-// bindingPattern i matches routedKey(i) and no other key: a quarter each without wildcard, with one
-// at the end, with # and with a leading one.
+// bindingPattern returns pattern i, which matches routedKey(i) and no other key. A quarter each has
+// no wildcard, one at the end, a #, and a leading one.
 func bindingPattern(i int64) string {
 	switch i % 4 {
 	case 0:
@@ -196,8 +197,8 @@ const (
 	routedStride = 7919
 )
 
-// publishCost is the broker's CPU in microseconds per message that goes from one publisher to one
-// consumer of all bound queues.
+// publishCost returns the broker's CPU time in microseconds per message that goes from one
+// publisher to one consumer of all bound queues.
 func publishCost(ctx context.Context, b *broker, s settings, one func(dst []byte, i int64) []byte) (float64, error) {
 	r := &running{crew: newCrew()}
 	defer r.crew.stop()
@@ -228,8 +229,8 @@ func publishCost(ctx context.Context, b *broker, s settings, one func(dst []byte
 	return o.cpu, err
 }
 
-// askAll sends n requests over several connections, each writing many before it reads their
-// answers, and returns the answers per second.
+// askAll sends n requests over several connections and returns the answers per second. Each
+// connection sends many requests before it reads the answers.
 func askAll(ctx context.Context, b *broker, n int64, ask, answer methodID, args func(i int64) []byte) (float64, error) {
 	start := time.Now()
 	err := inParallel(askers, func(worker int) error {
@@ -262,7 +263,7 @@ func askAll(ctx context.Context, b *broker, n int64, ask, answer methodID, args 
 	return float64(n) / time.Since(start).Seconds(), err
 }
 
-// inParallel runs f in n goroutines and returns a failure of one of them.
+// inParallel runs f in n goroutines and returns an error of one of them.
 func inParallel(n int, f func(worker int) error) error {
 	results := make(chan error, n)
 	for i := range n {

@@ -17,20 +17,20 @@ import (
 // semaphoreServer is a server with task semaphores, started on an empty folder for one run of one
 // case.
 type semaphoreServer struct {
-	urls    map[string]string // by protocol, redis or sql; one that has only SQL is measured over that in all cases
-	sweep   time.Duration     // of tables that a sweep goes over; 0: no tables
+	urls    map[string]string // by protocol, redis or sql; a server with SQL only is measured over SQL in all cases
+	sweep   time.Duration     // interval of the sweep over tables; 0 if it has no tables
 	kill    func()
 	destroy func()
 }
 
-// semaphoreStarter starts one.
+// semaphoreStarter starts a semaphoreServer.
 type semaphoreStarter func(ctx context.Context, s settings) (*semaphoreServer, error)
 
 // semaphoreRunner measures one case on a server started for it.
 type semaphoreRunner func(ctx context.Context, q *semaphoreServer, s settings) (values, error)
 
-// sweepEvery is how often the original goes over all semaphores, and sweeps how many sweeps a case
-// sees at least.
+// sweepEvery is the interval at which the original sweeps all semaphores, and sweeps is the minimum
+// number of sweeps in a case.
 const (
 	sweepEvery = time.Minute
 	sweeps     = 2
@@ -38,8 +38,8 @@ const (
 
 func (s settings) sweep() time.Duration { return time.Duration(float64(sweepEvery) * s.scale) }
 
-// sweepPeer is a real PostgreSQL with tables that a sweep goes over, functionsPeer one with the
-// functions of `fiveways semaphore install`. The error is postgres.ErrNone where there is none.
+// sweepPeer is a real PostgreSQL with tables that are swept, and functionsPeer one with the
+// functions of `fiveways semaphore install`. The error is postgres.ErrNone if there is none.
 func sweepPeer() (*peer, error) {
 	return semaphoresInPostgres(namePostgres, func(_ context.Context, q *semaphoreServer, s settings) error {
 		q.sweep = s.sweep()
@@ -77,7 +77,7 @@ func semaphoresInPostgres(name string, prepare func(context.Context, *semaphoreS
 	return p, nil
 }
 
-// versionOf is what a PostgreSQL says it is.
+// versionOf returns the version that a PostgreSQL reports.
 func versionOf(ctx context.Context, dsn string) (version string, err error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -88,8 +88,8 @@ func versionOf(ctx context.Context, dsn string) (version string, err error) {
 	return version, err
 }
 
-// oursForSemaphores starts Fiveways with the Redis protocol and SQL beside AMQP, which tells when
-// it serves.
+// oursForSemaphores starts Fiveways with the Redis protocol, SQL and AMQP. The latter tells when it
+// serves.
 func oursForSemaphores(p *peer, binary string) semaphoreStarter {
 	return func(ctx context.Context, _ settings) (*semaphoreServer, error) {
 		addr, err := freePorts(2)
@@ -120,7 +120,7 @@ func measureSemaphore(ctx context.Context, c benchCase, p *peer, s settings) (va
 	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.semaphore(ctx, q, s) })
 }
 
-// semaphoreLoad is a load of fiveways bench semaphore over a protocol.
+// semaphoreLoad runs a load of `fiveways bench semaphore` over a protocol.
 func semaphoreLoad(load, protocol string, change func(*semaphore.Options, settings)) semaphoreRunner {
 	return func(ctx context.Context, q *semaphoreServer, s settings) (values, error) {
 		o := semaphore.DefaultOptions()
@@ -138,7 +138,7 @@ func semaphoreLoad(load, protocol string, change func(*semaphore.Options, settin
 	}
 }
 
-// semaphoreCases are the cases of task semaphores, in their order.
+// semaphoreCases returns the cases of task semaphores in order.
 func semaphoreCases() (all []benchCase) {
 	names := map[string]string{"redis": "the Redis protocol", "sql": "SQL"}
 	for _, protocol := range []string{"redis", "sql"} {

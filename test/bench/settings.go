@@ -15,7 +15,7 @@ type settings struct {
 	repetitions int
 	duration    time.Duration // measured time of each load
 	scale       float64       // share of the counts (backlog, connections, queues, bindings)
-	only        string        // prefixes of the case names, by commas; "" = all
+	only        string        // prefixes of case names, separated by commas; "" = all
 	oursOnly    bool
 	big         bool
 	install     bool
@@ -67,13 +67,13 @@ func (s settings) asksFor(name string) bool {
 	return slices.ContainsFunc(strings.Split(s.only, ","), func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// scaled is the scale's share of n, rounded up to a multiple.
+// scaled returns n times the scale, rounded up to a multiple.
 func (s settings) scaled(n, multiple int64) int64 {
 	share := int64(float64(n) * s.scale)
 	return max(1, (share+multiple-1)/multiple) * multiple
 }
 
-// String describes what the numbers depend on.
+// String returns the settings on which the numbers depend.
 func (s settings) String() string {
 	text := fmt.Sprintf("median of %d, %v per load", s.repetitions, s.duration)
 	if s.scale != 1 {

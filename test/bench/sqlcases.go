@@ -10,10 +10,10 @@ import (
 // sqlRunner measures one case on a server started for it.
 type sqlRunner func(ctx context.Context, q *sqlServer, s settings) (values, error)
 
-// sqlBacklog is how many messages wait before a case that takes them.
+// sqlBacklog is the number of messages that wait before a case that consumes them.
 const sqlBacklog = 100_000
 
-// What the scripts say. The message is like the seed's: a few short pairs.
+// The statements of the scripts. The message is like the seed's: a few short pairs.
 const (
 	makeQueue   = "select mbus4.create_queue('work', 64)"
 	postOne     = `select mbus4.post('work', 'order=>4711, what=>"a pound of tea, please", "to"=>vasya')`
@@ -22,7 +22,7 @@ const (
 	countAll    = "select count(*) from mbus4.messages('work')"
 )
 
-// postMany posts n messages in one statement and so in one transaction.
+// postMany returns one statement, and so one transaction, that posts n messages.
 func postMany(n int64) string {
 	return `select count(mbus4.post('work', 'order=>4711, what=>"a pound of tea, please", "to"=>vasya')) from generate_series(1, ` +
 		strconv.FormatInt(n, 10) + ")"
@@ -32,7 +32,7 @@ func sqlMetrics(times float64) []metric {
 	return []metric{{name: "rate", unit: "msg/s", more: true, bar: timesRival(times)}, {name: "cpu", unit: "µs/msg"}}
 }
 
-// sqlCases are the cases of SQL, in their order.
+// sqlCases returns the cases of SQL in order.
 func sqlCases() (all []benchCase) {
 	for _, c := range []struct {
 		clients int
@@ -69,7 +69,7 @@ func clientsText(n int) string {
 	return fmt.Sprintf("%d clients", n)
 }
 
-// warmUp is how long a load runs before it counts: connections, plans and files are made.
+// warmUp is how long a load runs before it is measured, so that connections, plans and files exist.
 const warmUp = "1"
 
 // sqlPost measures single posts. All of them must be there afterwards.
@@ -99,7 +99,7 @@ func sqlPost(clients int) sqlRunner {
 	}
 }
 
-// holds fails unless there are exactly n messages; a null server has none.
+// holds returns an error unless there are exactly n messages. A null server has none.
 func (q *sqlServer) holds(ctx context.Context, n int64) error {
 	if q.name == nameFloor {
 		return nil
@@ -132,8 +132,8 @@ func (q *sqlServer) fill(ctx context.Context, n int64) error {
 	return nil
 }
 
-// sqlConsume measures how a backlog is taken, each messages with a statement, until it is gone or
-// the time is over. Everything that was not counted as taken must be there afterwards.
+// sqlConsume measures how a backlog is consumed, each messages per statement, until it is gone or
+// the time is over. Everything that was not counted as consumed must be there afterwards.
 func sqlConsume(statement string, each int64, clients int) sqlRunner {
 	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
 		left := s.scaled(sqlBacklog, each*int64(clients))
@@ -147,8 +147,8 @@ func sqlConsume(statement string, each int64, clients int) sqlRunner {
 		p := pgbench{dsn: q.dsn, script: statement + ";\n", clients: clients}
 		var took time.Duration
 		var taken int64
-		// pgbench cannot stop at an empty queue, so it is told a number: a little at first, then
-		// what fits into the time that is left.
+		// pgbench cannot stop at an empty queue, so it gets a number of transactions: a few at
+		// first, then what fits into the time that is left.
 		for n := int64(20); left > 0 && took < s.duration*9/10; n = fitting(taken/each, took, s.duration-took, clients) {
 			n = min(n, left/each/int64(clients))
 			d, err := p.run(ctx, "-t", strconv.FormatInt(n, 10))
@@ -167,8 +167,8 @@ func sqlConsume(statement string, each int64, clients int) sqlRunner {
 	}
 }
 
-// fitting is how many transactions of each client will take about the time that is left, when n of
-// all took so long.
+// fitting returns how many transactions per client take about the time that is left, if n of all
+// clients took the time took.
 func fitting(n int64, took, left time.Duration, clients int) int64 {
 	return max(1, int64(float64(n)*left.Seconds()/took.Seconds())/int64(clients))
 }

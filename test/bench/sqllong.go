@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// How many messages pass before the speed is measured again. PostgreSQL would take most of an hour
-// for ten million.
+// The number of messages that pass before the speed is measured again. PostgreSQL would take most
+// of an hour for ten million.
 const (
 	sqlPassing       = 10_000_000
 	sqlPassingNative = 500_000
@@ -80,11 +80,11 @@ func (q *sqlServer) passSome(ctx context.Context, times, each int64) error {
 	return nil
 }
 
-// sqlHolders are the connections that hold a message each.
+// sqlHolders is the number of connections that hold one message each.
 const sqlHolders = 1000
 
-// sqlIdle measures another client before and beside many connections that have taken a message and
-// do nothing more.
+// sqlIdle measures another client before and beside many connections that have consumed a message
+// and do nothing more.
 func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
 	o := sql.DefaultOptions()
 	o.URL, o.Loads, o.Backlog, o.Duration = q.dsn, []string{"transaction"}, 1000, s.duration
@@ -119,8 +119,8 @@ func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
 		"p99 of another client before": ms(before.Loads[0].P99), "p99 beside them": ms(beside.Loads[0].P99)}, nil
 }
 
-// hold opens n connections, each with a message in an open transaction. What it returns must be
-// closed even with an error.
+// hold opens n connections, each with a message in an open transaction. The result must be closed
+// even with an error.
 func (q *sqlServer) hold(ctx context.Context, n int64) (conns []*pgx.Conn, err error) {
 	for range n {
 		conn, err := pgx.Connect(ctx, q.dsn)

@@ -25,18 +25,18 @@ type sqlServer struct {
 	destroy func()
 }
 
-// starter starts a server of SQL.
+// starter starts an sqlServer.
 type starter func(ctx context.Context) (*sqlServer, error)
 
-// postgresPeer is a real PostgreSQL with the native schema. The error is postgres.ErrNone where
-// there is none.
+// postgresPeer returns the peer of a real PostgreSQL with the native schema. It returns
+// postgres.ErrNone if there is none.
 func postgresPeer() (*peer, error) {
 	if _, err := postgres.Bin(); err != nil {
 		return nil, err
 	}
 	p := &peer{name: namePostgres}
 	p.sql = func(ctx context.Context) (*sqlServer, error) {
-		// Its defaults but for the connections: fsync is on, and so is synchronous_commit.
+		// Its defaults except for the connections: fsync is on, and so is synchronous_commit.
 		s, err := postgres.Open(postgres.Options{Fsync: true, Settings: []string{"max_connections=1200"}})
 		if err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func postgresPeer() (*peer, error) {
 
 func closed(s *postgres.Server) error { s.Close(); return nil }
 
-// oursForSQL starts Fiveways with SQL beside AMQP, which tells when it serves.
+// oursForSQL starts Fiveways with SQL and AMQP. The latter tells when it serves.
 func oursForSQL(p *peer, binary string) starter {
 	return func(ctx context.Context) (*sqlServer, error) {
 		port, err := daemon.FreePort()
@@ -87,7 +87,7 @@ func measureSQL(ctx context.Context, c benchCase, p *peer, s settings) (values, 
 	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.sql(ctx, q, s) })
 }
 
-// exec runs a statement and returns the one number it gives, if it gives one.
+// exec runs a statement and returns its one number, if it returns one.
 func (q *sqlServer) exec(ctx context.Context, statement string) (n int64, err error) {
 	conn, err := pgx.Connect(ctx, q.dsn)
 	if err != nil {
@@ -97,7 +97,7 @@ func (q *sqlServer) exec(ctx context.Context, statement string) (n int64, err er
 	return exec1(ctx, conn, statement)
 }
 
-// exec1 is exec on a connection that is there.
+// exec1 is exec on an existing connection.
 func exec1(ctx context.Context, conn *pgx.Conn, statement string) (n int64, err error) {
 	rows, err := conn.Query(ctx, statement)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *peer) serves(c benchCase) bool {
 	return p.command != nil
 }
 
-// columnsOf are the peers of a case by name, those that can be used.
+// columnsOf returns the names of the peers of a case that can be used.
 func columnsOf(c benchCase, peers []*peer) (names []string) {
 	for _, p := range peers {
 		if p.serves(c) && p.name != nameFloor {

@@ -23,8 +23,8 @@ func oneUsage(pid int) (u usage, err error) {
 	return u, err
 }
 
-// familyUsage sums up a process and its children: those that have ended count with their CPU time,
-// and memory that they share counts once.
+// familyUsage returns the usage of a process and its children. The CPU time of children that have
+// exited counts, and memory that they share counts once.
 func familyUsage(pid int) (u usage, err error) {
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -34,7 +34,7 @@ func familyUsage(pid int) (u usage, err error) {
 	for _, name := range all {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has exited meanwhile
 		}
 		member, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
@@ -44,7 +44,7 @@ func familyUsage(pid int) (u usage, err error) {
 		times := f[11:13] // utime, stime
 		if member == pid {
 			found = true
-			times = f[11:15] // and those of children that have ended
+			times = f[11:15] // and those of exited children
 		}
 		for _, text := range times {
 			n, _ := strconv.ParseInt(text, 10, 64)
@@ -58,8 +58,8 @@ func familyUsage(pid int) (u usage, err error) {
 	return u, nil
 }
 
-// sharedMB is the memory of a process in which what n processes share counts as an n-th; 0 when it
-// has ended.
+// sharedMB returns the memory of a process, where memory that n processes share counts as one n-th.
+// It returns 0 if the process has exited.
 func sharedMB(pid int) float64 {
 	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -90,8 +90,8 @@ func appendHeader(b []byte, size int, persist bool) []byte {
 	return appendFrame(b, frameHeader, 1, append(h, 0x10, 0, mode))
 }
 
-// conn is one AMQP connection. It starts small, because the idle-connection case holds thousands;
-// walk takes a large buffer.
+// conn is an AMQP connection. Its buffer is small at first, because the idle-connection case holds
+// thousands; walk allocates a large one.
 type conn struct {
 	net.Conn
 	version string // of the broker, from its server-properties
@@ -100,7 +100,7 @@ type conn struct {
 // dial opens a connection as guest on vhost "/", without heartbeats and without a channel.
 func dial(addr string) (*conn, error) { return dialFrom(nil, addr) }
 
-// dialFrom is dial from an address of this machine; nil: any.
+// dialFrom is dial from a local address; nil means any.
 func dialFrom(source net.Addr, addr string) (*conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, LocalAddr: source}
 	n, err := d.Dial("tcp", addr)
@@ -145,8 +145,8 @@ func (k *conn) handshake() error {
 	return k.SetDeadline(time.Time{})
 }
 
-// propertyString finds a long-string field in an encoded table without decoding the rest; "" when
-// it is not there.
+// propertyString finds a long-string field in an encoded table without decoding the rest. It
+// returns "" if the field does not exist.
 func propertyString(table []byte, name string) string {
 	_, rest, ok := bytes.Cut(table, append(appendShort(nil, name), 'S'))
 	if !ok || len(rest) < 4 {
@@ -172,7 +172,7 @@ func dialChannel(addr string) (*conn, error) {
 	return k, nil
 }
 
-// call sends one method and waits for its answer, whose arguments it returns.
+// call sends one method, waits for its answer, and returns the answer's arguments.
 func (k *conn) call(channel uint16, m methodID, args []byte, answer methodID) ([]byte, error) {
 	if _, err := k.Write(appendMethod(nil, channel, m, args)); err != nil {
 		return nil, err
@@ -205,8 +205,8 @@ func (k *conn) expect(want methodID) ([]byte, error) {
 
 func methodOf(payload []byte) methodID { return methodID(binary.BigEndian.Uint32(payload)) }
 
-// refusal is an error wrapping errRefused when a method payload says that the broker gave up on
-// what was asked.
+// refusal returns an error that wraps errRefused if a method payload closes the channel or the
+// connection.
 func refusal(payload []byte) error {
 	switch methodOf(payload) {
 	case connectionClose, channelClose:
@@ -223,8 +223,8 @@ func refusal(payload []byte) error {
 // many small ones.
 const walkBuffer = 256 << 10
 
-// walk hands every frame to visit until the connection ends or visit fails, and calls pause each
-// time it has seen all that one read brought. The payload is valid during the call only.
+// walk passes every frame to visit until the connection ends or visit fails, and calls pause after
+// all frames of a read. The payload is valid only during the call.
 func (k *conn) walk(visit func(typ byte, payload []byte) error, pause func() error) error {
 	buf := make([]byte, walkBuffer)
 	have := 0
@@ -261,7 +261,7 @@ func (k *conn) declareQueue(name string, durable bool, args ...message.Field) er
 	return err
 }
 
-// queueDepth asks for the number of ready messages with a passive declare.
+// queueDepth returns the number of ready messages, by a passive declare.
 func (k *conn) queueDepth(name string) (int64, error) {
 	ok, err := k.call(1, queueDeclare, queueDeclareArgs(name, true, true), queueDeclareOK)
 	if err != nil {

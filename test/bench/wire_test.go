@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pipe gives a conn whose other end is written by the test in pieces of the given size.
+// pipe returns a conn that reads stream in pieces of the given size.
 func pipe(t *testing.T, stream []byte, piece int) *conn {
 	t.Helper()
 	here, there := net.Pipe()
@@ -89,7 +89,7 @@ func TestConsumerCountsAndAcks(t *testing.T) {
 	}
 }
 
-// recorder keeps the delivery tags of the acks written to it.
+// recorder records the delivery tags of the acks written to it.
 type recorder struct {
 	net.Conn
 	tags []uint64

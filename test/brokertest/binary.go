@@ -66,7 +66,7 @@ func binary() (string, error) {
 // compile builds the broker with build tags.
 func compile(path, tags string) error {
 	build := exec.Command("go", "build", "-tags", tags, "-o", path, "fiveways.dev/fiveways/cmd/fiveways")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is released
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, like a release
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("brokertest: build: %w\n%s", err, out)
 	}
@@ -74,7 +74,7 @@ func compile(path, tags string) error {
 }
 
 // Next returns the path of a binary that stands for the next version of fiveways: it supports a
-// level of the log that this one does not (package level).
+// level of the log that this version does not (package level).
 func Next(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fiveways-next")
@@ -84,8 +84,8 @@ func Next(t testing.TB) string {
 	return path
 }
 
-// noteSources has `go test` know that the tests depend on the broker, which they do not import: it
-// takes the results of a test from its cache while all that the test has looked at is the same.
+// noteSources tells `go test` that the tests depend on the sources of the broker, which they do not
+// import. Otherwise it would use cached results after a change of the broker.
 func noteSources() error {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "fiveways.dev/fiveways").Output()
 	if err != nil {

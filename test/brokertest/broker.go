@@ -24,8 +24,8 @@ const startPatience = 60 * time.Second
 // stopPatience is how long a broker may take to drain after SIGTERM.
 const stopPatience = 30 * time.Second
 
-// addressLine is what `fiveways serve` prints for each protocol once all are served; lastLine
-// follows.
+// addressLine matches the line that `fiveways serve` prints for each protocol once all are served.
+// lastLine follows.
 var addressLine = regexp.MustCompile(`^(amqp|sql|redis|etcd|http|metrics)\s.*?(127\.0\.0\.1:\d+)`)
 
 const lastLine = "Stop with "
@@ -40,8 +40,8 @@ type Broker struct {
 }
 
 // Start runs `fiveways serve` on the folder dir with AMQP on a free port and every other listener
-// off, and returns once it serves. args are further flags. The error carries what the process
-// printed.
+// off, and returns once it serves. args are further flags. The error includes the output of the
+// process.
 func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	path, err := binary()
 	if err != nil {
@@ -50,7 +50,7 @@ func Start(ctx context.Context, dir string, args ...string) (*Broker, error) {
 	return StartBinary(ctx, path, dir, args...)
 }
 
-// StartBinary is Start with another binary than that of this version.
+// StartBinary is Start with another binary.
 func StartBinary(ctx context.Context, path, dir string, args ...string) (*Broker, error) {
 	flags := []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"}
 	b := &Broker{cmd: exec.Command(path, append(flags, args...)...), exited: make(chan struct{})}
@@ -94,8 +94,8 @@ func StartBinary(ctx context.Context, path, dir string, args ...string) (*Broker
 	}
 }
 
-// Run starts a broker on a folder of the test's own and kills it when the test ends; a failed test
-// logs its output.
+// Run starts a broker on a temporary folder and kills it when the test ends. If the test fails, it
+// logs the broker's output.
 func Run(t testing.TB, args ...string) *Broker {
 	t.Helper()
 	b, err := Start(context.Background(), t.TempDir(), args...)
@@ -126,50 +126,44 @@ func (b *Broker) URL() string { return "amqp://guest:guest@" + b.Addr() + "/%2f"
 // Addr returns the host:port on which AMQP is served.
 func (b *Broker) Addr() string { return b.addrs["amqp"] }
 
-// SQLAddr returns the host:port on which the PostgreSQL protocol is served, where a flag switched
-// it on (--sql 127.0.0.1:0).
+// SQLAddr returns the host:port of the PostgreSQL protocol, if it is on (--sql 127.0.0.1:0).
 func (b *Broker) SQLAddr() string { return b.addrs["sql"] }
 
-// RedisAddr returns the host:port on which the Redis protocol is served, where a flag switched it
-// on (--redis 127.0.0.1:0).
+// RedisAddr returns the host:port of the Redis protocol, if it is on (--redis 127.0.0.1:0).
 func (b *Broker) RedisAddr() string { return b.addrs["redis"] }
 
-// EtcdAddr returns the host:port on which the etcd API is served, where a flag switched it on
-// (--etcd 127.0.0.1:0).
+// EtcdAddr returns the host:port of the etcd API, if it is on (--etcd 127.0.0.1:0).
 func (b *Broker) EtcdAddr() string { return b.addrs["etcd"] }
 
-// MetricsAddr returns the host:port on which the metrics are served, where a flag switched them on
-// (--metrics 127.0.0.1:0).
+// MetricsAddr returns the host:port of the metrics, if they are on (--metrics 127.0.0.1:0).
 func (b *Broker) MetricsAddr() string { return b.addrs["metrics"] }
 
-// HTTPAddr returns the host:port on which the HTTP API is served, where a flag switched it on
-// (--http 127.0.0.1:0).
+// HTTPAddr returns the host:port of the HTTP API, if it is on (--http 127.0.0.1:0).
 func (b *Broker) HTTPAddr() string { return b.addrs["http"] }
 
 // Exited returns a channel that is closed once the process is gone.
 func (b *Broker) Exited() <-chan struct{} { return b.exited }
 
-// Log returns the last part of what the broker printed.
+// Log returns the last part of the broker's output.
 func (b *Broker) Log() string { return b.log.String() }
 
-// Kill ends the process with SIGKILL and waits until it is gone. It may be called again.
+// Kill ends the process with SIGKILL and waits until it is gone. It may be called repeatedly.
 func (b *Broker) Kill() {
-	b.cmd.Process.Kill() // fails only when the process has ended, which is what is wanted
+	b.cmd.Process.Kill() // fails only if the process has already exited
 	<-b.exited
 }
 
-// Pause has the process hang, as a machine does that swaps, or whose disk does not answer.
+// Pause makes the process hang, like a machine that swaps or whose disk does not answer.
 func (b *Broker) Pause() error { return b.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Continue ends that.
+// Continue ends a Pause.
 func (b *Broker) Continue() error { return b.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Hangup sends SIGHUP, after which the broker reads its certificate again and opens its audit log
-// again.
+// Hangup sends SIGHUP, on which the broker reloads its certificate and reopens its audit log.
 func (b *Broker) Hangup() error { return b.cmd.Process.Signal(syscall.SIGHUP) }
 
-// Stop ends the process with SIGTERM and waits for its drain; the error tells an exit code other
-// than 0 or a process that did not stop in time and was killed.
+// Stop ends the process with SIGTERM and waits for its drain. It returns an error if the exit code
+// is not 0, or if the process did not stop in time and was killed.
 func (b *Broker) Stop() error {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("brokertest: stop: %w", err)
@@ -186,21 +180,21 @@ func (b *Broker) Stop() error {
 	return nil
 }
 
-// PeakRSS returns the most resident memory that the process has had so far, in bytes.
+// PeakRSS returns the peak resident memory of the process, in bytes.
 func (b *Broker) PeakRSS() (int64, error) { return b.memory("VmHWM") }
 
-// RSS returns the resident memory that the process has now, in bytes.
+// RSS returns the current resident memory of the process, in bytes.
 func (b *Broker) RSS() (int64, error) { return b.memory("VmRSS") }
 
-// CPU returns how long the process has used a processor so far.
+// CPU returns the CPU time of the process.
 func (b *Broker) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("brokertest: cpu: %w", err)
 	}
-	_, fields, _ := bytes.Cut(stat, []byte(") ")) // the name of the program may have spaces
+	_, fields, _ := bytes.Cut(stat, []byte(") ")) // the name of the program may contain spaces
 	var ticks int64
-	for _, field := range bytes.Fields(fields)[11:13] { // in user mode, and in the kernel
+	for _, field := range bytes.Fields(fields)[11:13] { // in user mode and in the kernel
 		n, err := strconv.ParseInt(string(field), 10, 64)
 		if err != nil {
 			return 0, fmt.Errorf("brokertest: cpu: %w", err)
@@ -210,7 +204,7 @@ func (b *Broker) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * (time.Second / 100), nil
 }
 
-// memory reads one of the figures that Linux has about the process.
+// memory reads one of Linux's figures about the process's memory.
 func (b *Broker) memory(figure string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
 	if err != nil {

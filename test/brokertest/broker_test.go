@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// standIn makes a shell script the binary of this test.
+// standIn replaces the binary of this test by a shell script.
 func standIn(t *testing.T, script string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fiveways")
@@ -60,7 +60,7 @@ func TestKillEndsTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Kill()
-	b.Kill() // again is fine
+	b.Kill() // a second kill has no effect
 	select {
 	case <-b.Exited():
 	default:
@@ -96,7 +96,8 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// What `go test` takes into account of a test's run is in its log.
+// TestSourcesAreNoted checks that the log of `go test`, which says what a cached result depends on,
+// lists the sources.
 func TestSourcesAreNoted(t *testing.T) {
 	if os.Getenv("NOTE_SOURCES") != "" {
 		if err := noteSources(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ErrNoMount says that the user may not mount file systems.
+// ErrNoMount is returned when the user may not mount file systems.
 var ErrNoMount = errors.New("brokertest: needs the right to mount a file system")
 
 // SmallDisk mounts a file system of the given size, such as 256m, and unmounts it when the test
@@ -38,7 +38,7 @@ func FreezableDisk(t testing.TB, size string) (dir string, err error) {
 // mount mounts a file system on a new folder until the test ends.
 func mount(t testing.TB, args ...string) (dir string, err error) {
 	t.Helper()
-	if dir, err = os.MkdirTemp("", "disk-"); err != nil { // short: it holds sockets
+	if dir, err = os.MkdirTemp("", "disk-"); err != nil { // short, because it holds sockets
 		return "", err
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
@@ -53,7 +53,7 @@ func mount(t testing.TB, args ...string) (dir string, err error) {
 	return dir, nil
 }
 
-// Freeze has a FreezableDisk answer no writes, until thaw is called or the test ends.
+// Freeze makes a FreezableDisk answer no writes until thaw is called or the test ends.
 func Freeze(t testing.TB, dir string) (thaw func()) {
 	t.Helper()
 	freeze := func(flag string) {
@@ -67,7 +67,7 @@ func Freeze(t testing.TB, dir string) (thaw func()) {
 	return thaw
 }
 
-// Fill has a file take all that is left of a disk.
+// Fill fills a disk with a file at path.
 func Fill(t testing.TB, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -76,7 +76,7 @@ func Fill(t testing.TB, path string) {
 	}
 	defer f.Close()
 	if free, err := (vfs.OS{}).Free(filepath.Dir(path)); err == nil { // most of it need not be written
-		exec.Command("fallocate", "--length", fmt.Sprint(free-free/64), path).Run() //nolint:errcheck // what follows fills it anyway
+		exec.Command("fallocate", "--length", fmt.Sprint(free-free/64), path).Run() //nolint:errcheck // the writes below fill the rest
 	}
 	if _, err := f.Seek(0, io.SeekEnd); err != nil {
 		t.Fatal(err)

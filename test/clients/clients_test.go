@@ -13,10 +13,10 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// scriptPatience bounds a script that hangs; the slowest takes about ten seconds.
+// scriptPatience is the timeout of a script. The slowest takes about ten seconds.
 const scriptPatience = 3 * time.Minute
 
-// endPatience is how long a script that hangs may take to end what it started.
+// endPatience is how long a script that timed out may take to end what it started.
 const endPatience = 10 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -30,7 +30,7 @@ func TestPython(t *testing.T) {
 	t.Run("streams.md", func(t *testing.T) { runStreamsPage(t) })
 }
 
-// runStreamsPage runs the program of docs/features/streams.md, which says itself what it prints.
+// runStreamsPage runs the program of docs/features/streams.md, which states its own output.
 func runStreamsPage(t *testing.T) {
 	b := brokertest.Run(t)
 	program := filepath.Join(t.TempDir(), "page.py")
@@ -41,7 +41,8 @@ func runStreamsPage(t *testing.T) {
 	prints(t, b, "1 b'event 1'\n2 b'event 2'\n", ".venv/bin/python", program)
 }
 
-// TestJava compiles the programs of java/ by setup.sh; each proves several things and names them.
+// TestJava compiles the programs of java/ with setup.sh. Each program proves several claims and
+// names them.
 func TestJava(t *testing.T) {
 	setUp(t, "java", "java", "javac", "mvn")
 	env := []string{classPath(t), "FIVEWAYS=" + brokertest.Binary(t)}
@@ -51,7 +52,8 @@ func TestJava(t *testing.T) {
 	}
 }
 
-// classPath has java find the programs of java/ and what they use.
+// classPath returns the environment with which java finds the programs of java/ and their
+// libraries.
 func classPath(t *testing.T) string {
 	t.Helper()
 	libraries, err := os.ReadFile("java/.build/classpath")
@@ -61,7 +63,7 @@ func classPath(t *testing.T) string {
 	return "CLASSPATH=java/.build/classes:" + string(libraries)
 }
 
-// TestCelery runs real workers, each script with a broker of its own and beside the others, since
+// TestCelery runs real workers. Each script has its own broker, and they run concurrently, since
 // they mostly wait.
 func TestCelery(t *testing.T) {
 	setUp(t, "celery", "python3")
@@ -81,8 +83,8 @@ func TestNode(t *testing.T) {
 	runScripts(t, brokertest.URL(t), "node", "node/tutorial_*.js", 6)
 }
 
-// setUp installs the client library by setup.sh. Without the tools for it the test is skipped, but
-// fails in CI.
+// setUp installs the client library with setup.sh. If the tools for it are missing, the test is
+// skipped, or fails in CI.
 func setUp(t *testing.T, client string, tools ...string) {
 	t.Helper()
 	giveUp := t.Skipf
@@ -99,7 +101,8 @@ func setUp(t *testing.T, client string, tools ...string) {
 	}
 }
 
-// scripts returns the files that match the pattern. want is how many there are, 0 for any number.
+// scripts returns the files that match the pattern. want is how many there must be, or 0 for any
+// number.
 func scripts(t *testing.T, pattern string, want int) []string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -116,13 +119,13 @@ func runScripts(t *testing.T, url, interpreter, pattern string, want int) {
 	}
 }
 
-// runScript runs one script with additions to its environment. A script proves its claims itself
-// and exits with a code other than 0 when one does not hold.
+// runScript runs one script with additions to its environment. A script checks its own claims and
+// exits with a code other than 0 if one does not hold.
 func runScript(t *testing.T, url string, env []string, interpreter, script string) {
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, interpreter, script)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends what it started
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets it end what it started
 	cmd.WaitDelay = endPatience
 	cmd.Env = append(os.Environ(), "AMQP_URL="+url, "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Env = append(cmd.Env, env...)

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// summed is what every program of examples/etcd prints.
+// summed is the output of every program in examples/etcd.
 const summed = `ann asks 1: 1 2
 ann asks 2: 20 22
 ann asks 3: 300 400
@@ -23,8 +23,8 @@ answer 2: 42
 answer 3: 700
 `
 
-// TestEtcdExamples runs the programs of examples/etcd, each twice on one broker, so that they stay
-// true and leave nothing behind. One without its tools skips.
+// TestEtcdExamples runs the programs of examples/etcd, each twice on one broker, and checks that
+// they print summed and leave nothing behind. A program whose tools are missing is skipped.
 func TestEtcdExamples(t *testing.T) {
 	const folder = "../../examples/etcd/"
 	check := func(name string, command func(t *testing.T) []string) {

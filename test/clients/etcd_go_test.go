@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// TestEtcdGo is clientv3 with its package concurrency.
+// TestEtcdGo uses clientv3 with its package concurrency.
 func TestEtcdGo(t *testing.T) {
 	addr, queues := etcdAddr(t)
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
@@ -47,8 +47,8 @@ func goEtcdSession(t *testing.T, c *clientv3.Client) *concurrency.Session {
 	return s
 }
 
-// goEtcdMutex has four add to a number under a lock; what is read and written in two steps must not
-// be lost.
+// goEtcdMutex lets four clients add to a number under a lock. No update that is a read and a write
+// may be lost.
 func goEtcdMutex(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	const workers, rounds = 4, 5
 	told(t, "", second(c.Put(ctx, "go/n", "0")), "")
@@ -92,7 +92,7 @@ func goEtcdMutex(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	if err := concurrency.NewMutex(two, "go/mutex").TryLock(ctx); !errors.Is(err, concurrency.ErrLocked) {
 		t.Errorf("a lock that is held: %v", err)
 	}
-	one.Close() // its lease ends, and the lock with it
+	one.Close() // its lease ends, and with it the lock
 	if err := concurrency.NewMutex(two, "go/mutex").Lock(ctx); err != nil {
 		t.Error(err)
 	}
@@ -130,7 +130,7 @@ func goEtcdElection(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	}
 }
 
-// goEtcdSTM moves money around; none is lost.
+// goEtcdSTM transfers money between accounts and checks that the total stays the same.
 func goEtcdSTM(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	const accounts, workers, moves = 3, 4, 10
 	account := func(n int) string { return fmt.Sprint("go/account/", n%accounts) }
@@ -167,8 +167,8 @@ func goEtcdSTM(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	told(t, sum, nil, strconv.Itoa(accounts*100))
 }
 
-// goEtcdQueue consumes, transforms and produces in one transaction: the answer is there when, and
-// only when, the question is acknowledged.
+// goEtcdQueue consumes, transforms and produces in one transaction: the answer exists if and only
+// if the question is acknowledged.
 func goEtcdQueue(ctx context.Context, t *testing.T, c, other *clientv3.Client) {
 	questions := c.Watch(ctx, "/q/go.questions/c/me/", clientv3.WithPrefix(), clientv3.WithFilterDelete())
 	answers := other.Watch(ctx, "/q/go.answers/c/me/", clientv3.WithPrefix(), clientv3.WithFilterDelete())

@@ -19,8 +19,8 @@ import (
 
 var rewriteEtcdPages = flag.Bool("rewrite-etcd-pages", false, "write what etcdctl prints into the sessions of docs/protocols/etcd*.md")
 
-// TestEtcdPages plays the sessions of the pages to etcdctl and a fresh broker for each page: what
-// stands there is what is printed.
+// TestEtcdPages runs the commands of each page with etcdctl on a fresh broker, and checks that they
+// print what the page shows.
 func TestEtcdPages(t *testing.T) {
 	needEtcdctl(t)
 	for _, name := range []string{"etcd.md", "etcd-auth.md", "etcd-queues.md", "etcd-semaphores.md"} {
@@ -38,7 +38,7 @@ func TestEtcdPages(t *testing.T) {
 			defer cancel()
 			s := etcdSession{ctx: ctx, addr: brokertest.Run(t, "--etcd", "127.0.0.1:0").EtcdAddr()}
 			s.play(t, typed)
-			changed, end := "", 0 // the page up to end as it should be
+			changed, end := "", 0 // the corrected page up to end
 			for _, step := range typed {
 				if step.printed != step.output {
 					t.Errorf("%s\nprints\n%s\nand not\n%s", step.command, step.printed, step.output)
@@ -55,13 +55,13 @@ func TestEtcdPages(t *testing.T) {
 	}
 }
 
-// etcdStep is a command of a page, the output that stands there behind it, and what it printed now.
+// etcdStep is a command of a page, its output on the page, and what it printed now.
 type etcdStep struct {
 	command, output, printed string
-	at                       int // where the output stands in the page
+	at                       int // position of the output in the page
 }
 
-// etcdSteps are the commands in all blocks ```console of a page.
+// etcdSteps returns the commands in all ```console blocks of a page.
 func etcdSteps(text string) (all []*etcdStep) {
 	inside, read := false, 0
 	for line := range strings.Lines(text) {
@@ -79,11 +79,11 @@ func etcdSteps(text string) (all []*etcdStep) {
 	return all
 }
 
-// etcdSession types the commands of a page.
+// etcdSession runs the commands of a page.
 type etcdSession struct {
 	ctx  context.Context
 	addr string
-	ids  []string // the page's ids of leases, and the broker's behind each
+	ids  []string // the lease ids of the page, each followed by the broker's
 }
 
 var (
@@ -94,9 +94,9 @@ var (
 	logLine = regexp.MustCompile(`(?m)^\{"level":.*\n`)
 )
 
-// play runs the commands one after the other. A watch stays open beside the others, and what it
-// printed is looked at in the end. What only reads is tried until it prints what stands on the
-// page, since a consumer gets its messages a moment after it began to watch.
+// play runs the commands one after the other. A watch stays open beside the others, and its output
+// is compared at the end. A read is repeated until it prints what the page shows, since a consumer
+// gets its messages a moment after its watch began.
 func (s *etcdSession) play(t *testing.T, typed []*etcdStep) {
 	t.Helper()
 	open := map[*etcdStep]*watching{}
@@ -116,8 +116,8 @@ func (s *etcdSession) play(t *testing.T, typed []*etcdStep) {
 	}
 }
 
-// until takes what a step printed; again, when that may help, until it is what stands on the page
-// or ten seconds are over.
+// until stores the output of a step. If again, it repeats print until the output is that of the
+// page or ten seconds have passed.
 func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
 	over := time.After(10 * time.Second)
 	for {
@@ -133,8 +133,8 @@ func (s *etcdSession) until(step *etcdStep, again bool, print func() string) {
 	}
 }
 
-// asOnPage is what was printed, without the log of the client and with the address, the ids and the
-// times of the page.
+// asOnPage returns the output without the client's log, and with the address, ids and times of the
+// page.
 func (s *etcdSession) asOnPage(printed, page string) string {
 	printed = logLine.ReplaceAllString(strings.ReplaceAll(printed, s.addr, "127.0.0.1:2379"), "")
 	for i := 0; i < len(s.ids); i += 2 {
@@ -163,7 +163,7 @@ func (s *etcdSession) shell(command string) *exec.Cmd {
 	return cmd
 }
 
-// watching is a command that goes on, and what it has printed.
+// watching is a running command with its output so far.
 type watching struct {
 	mu      sync.Mutex
 	printed bytes.Buffer
@@ -181,8 +181,8 @@ func (w *watching) text() string {
 	return w.printed.String()
 }
 
-// watch runs a command until the test ends, and returns when the broker has its call: what a later
-// command changes is seen by it.
+// watch runs a command until the test ends. It returns once the broker has the call, so that the
+// watch sees what later commands change.
 func (s *etcdSession) watch(t *testing.T, command string) *watching {
 	t.Helper()
 	w, before := &watching{}, s.watches(t)
@@ -207,7 +207,7 @@ func (s *etcdSession) watch(t *testing.T, command string) *watching {
 	return w
 }
 
-// watches is what the broker tells of the watches that were begun.
+// watches returns the broker's count of watches begun.
 func (s *etcdSession) watches(t *testing.T) string {
 	t.Helper()
 	answer, err := http.Get("http://" + s.addr + "/metrics")

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/test/etcdd"
 )
 
-// etcdAddr is where a broker of the test's own serves etcd's API. With ETCD_PEER it is that server,
-// and queues are left out: it is a real etcd.
+// etcdAddr returns the address of the etcd API of a broker for the test. With ETCD_PEER it is that
+// server, a real etcd, and queues are left out.
 func etcdAddr(t *testing.T) (addr, queues string) {
 	t.Helper()
 	if peer := os.Getenv("ETCD_PEER"); peer != "" {
@@ -25,7 +25,7 @@ func etcdEnv(t *testing.T) []string {
 	return []string{"ETCD_ADDR=" + addr, "QUEUES=" + queues}
 }
 
-// needEtcdctl skips the test without etcdctl. In CI it is installed first.
+// needEtcdctl skips the test if etcdctl is missing. In CI it is installed first.
 func needEtcdctl(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

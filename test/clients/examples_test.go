@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// mailed is what every program of examples/jobs prints.
+// mailed is the output of every program in examples/jobs.
 const mailed = `mail 2 is queued already
 mail 1: sent to ann, attempt 1
 mail 2: bob does not answer
@@ -18,8 +18,8 @@ mail 3: sent to eve, attempt 1
 mail 2: sent to bob, attempt 2
 `
 
-// TestJobExamples runs the programs of examples/jobs, so that they stay true. One without its tools
-// skips.
+// TestJobExamples runs the programs of examples/jobs and checks their output. A program whose tools
+// are missing is skipped.
 func TestJobExamples(t *testing.T) {
 	const folder = "../../examples/jobs/"
 	check := func(name string, setUp func(t *testing.T), words ...string) {

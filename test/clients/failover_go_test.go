@@ -22,28 +22,29 @@ import (
 )
 
 const (
-	// callPatience is longer than a node has a client wait for a leader.
+	// callPatience is longer than a node lets a client wait for a leader.
 	callPatience = 20 * time.Second
-	// goPause is between two numbers, and before a call is made again.
+	// goPause is the pause between two numbers, and before a retry.
 	goPause = 10 * time.Millisecond
-	// goBacklog is how many numbers may be put and not taken.
+	// goBacklog is the maximum number of numbers that were put and not taken.
 	goBacklog = 10
 )
 
-// errBroken is an error after which nothing is tried again.
+// errBroken is an error after which nothing is retried.
 var errBroken = errors.New("the client does not recover")
 
-// numbers is what a client keeps numbers in.
+// numbers is a store of numbers that a client uses.
 type numbers interface {
-	// put keeps a number; after an error it may be kept.
+	// put stores a number. After an error it may be stored.
 	put(ctx context.Context, n int) error
-	// take takes what there is, and settles it; what comes with an error may be settled.
+	// take takes and settles all numbers that there are. Numbers returned with an error may be
+	// settled.
 	take(ctx context.Context) ([]int, error)
-	// close is the end, and tells what else is wrong.
+	// close closes the client, and returns any other error that it found.
 	close(ctx context.Context) error
 }
 
-// goAtWork is a client in Go that puts numbers, and takes them.
+// goAtWork starts a client in Go that puts and takes numbers.
 func goAtWork(s, t *testing.T, open func(ctx context.Context, nodes []string) (numbers, error), nodes []string) *atWork {
 	w, ctx := newAtWork(t)
 	q, err := open(ctx, nodes)
@@ -60,16 +61,16 @@ func goAtWork(s, t *testing.T, open func(ctx context.Context, nodes []string) (n
 	return w
 }
 
-// ledger has what was put and taken.
+// ledger records what was put and taken.
 type ledger struct {
 	numbers
 	puts, taken map[int]int  // how often, by number
-	open        map[int]bool // put, and neither taken nor settled perhaps
+	open        map[int]bool // put, but neither taken nor possibly settled
 }
 
-// work puts and takes until the client is to finish, and then takes what is left.
+// work puts and takes numbers until the client is to finish, and then takes what is left.
 func (l *ledger) work(ctx context.Context, w *atWork) error {
-	proof := 1 // the first number since it was asked; 0: it was not
+	proof := 1 // the first number since the last request; 0: there was none
 	for n := 1; ; n++ {
 		if err := l.insist(ctx, func(ctx context.Context) error { l.puts[n]++; return l.put(ctx, n) }); err != nil {
 			return fmt.Errorf("put: %w", err)
@@ -82,7 +83,7 @@ func (l *ledger) work(ctx context.Context, w *atWork) error {
 			proof = 0
 			w.works <- time.Now()
 		} else if !l.open[proof] && proof != 0 {
-			proof = n + 1 // it is not known whether it was taken
+			proof = n + 1 // it is unknown whether it was taken
 		}
 		select {
 		case _, more := <-w.again:
@@ -95,7 +96,7 @@ func (l *ledger) work(ctx context.Context, w *atWork) error {
 	}
 }
 
-// takeTo takes until at most so many numbers are left.
+// takeTo takes numbers until at most this many are left.
 func (l *ledger) takeTo(ctx context.Context, most int) error {
 	for {
 		err := l.insist(ctx, func(ctx context.Context) error {
@@ -120,8 +121,8 @@ func (l *ledger) takeTo(ctx context.Context, most int) error {
 	}
 }
 
-// insist calls until there is no error. A call that is not answered is one that a user would wait
-// for in vain.
+// insist repeats a call until it succeeds. A call without an answer fails: a user would wait for it
+// in vain.
 func (l *ledger) insist(ctx context.Context, call func(context.Context) error) error {
 	var before error
 	for {
@@ -140,7 +141,7 @@ func (l *ledger) insist(ctx context.Context, call func(context.Context) error) e
 	}
 }
 
-// pgxNumbers posts and consumes in transactions. The addresses of all nodes are in its URL.
+// pgxNumbers posts and consumes in transactions. Its URL has the addresses of all nodes.
 type pgxNumbers struct{ pool *pgxpool.Pool }
 
 func newPGX(ctx context.Context, nodes []string) (numbers, error) {
@@ -173,7 +174,7 @@ func (p pgxNumbers) close(context.Context) error {
 	return nil
 }
 
-// redisNumbers are jobs. The client knows one address, unless its user dials.
+// redisNumbers are jobs. The client knows one address, unless its user provides a dial function.
 type redisNumbers struct{ *redis.Client }
 
 func newGoRedis(_ context.Context, nodes []string) (numbers, error) {
@@ -190,7 +191,7 @@ func newGoRedis(_ context.Context, nodes []string) (numbers, error) {
 	})}, nil
 }
 
-// An id that is known is that of a try before. It may have been taken, too.
+// If the id exists already, an earlier attempt has stored it. It may also have been taken.
 func (r redisNumbers) put(ctx context.Context, n int) error {
 	err := r.Do(ctx, "JOB.ENQUEUE", "failover.redis", n, "ID", n).Err()
 	if redis.HasErrorPrefix(err, "ALREADYQUEUED") || redis.HasErrorPrefix(err, "LOCKED") {
@@ -200,7 +201,7 @@ func (r redisNumbers) put(ctx context.Context, n int) error {
 }
 
 func (r redisNumbers) take(ctx context.Context) ([]int, error) {
-	jobs, err := r.Do(ctx, "JOB.TAKE", "failover.redis", "LOCK", 2000).Slice() // if the answer is lost, the job comes again then
+	jobs, err := r.Do(ctx, "JOB.TAKE", "failover.redis", "LOCK", 2000).Slice() // if the answer is lost, the job comes again after the lock time
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
@@ -327,7 +328,7 @@ func (w *workerNumbers) close(ctx context.Context) error {
 // semaphoreNumbers are tasks that run one after another, beside one that runs all the time.
 type semaphoreNumbers struct {
 	*semaphore.Manager
-	always context.Context // of that one
+	always context.Context // of the task that runs all the time
 	ran    []int
 }
 

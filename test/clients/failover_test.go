@@ -18,9 +18,9 @@ import (
 
 // atWork is a client that works on a cluster until it is told to finish.
 type atWork struct {
-	again chan struct{}  // has it show that it works; closed: it finishes
-	works chan time.Time // since when it does: once it has begun, then each time it was asked; capacity 1
-	ended chan error     // it has finished; capacity 1
+	again chan struct{}  // asks the client to show that it works; closed: it must finish
+	works chan time.Time // since when it works: sent at the beginning, then on each request; capacity 1
+	ended chan error     // sent when it has finished; capacity 1
 	stop  context.CancelFunc
 }
 
@@ -44,7 +44,7 @@ func (w *atWork) await(t *testing.T) (since time.Time) {
 	return since
 }
 
-// finish has it take what there is still, and tell what is wrong.
+// finish lets the client take what is left, and reports its error.
 func (w *atWork) finish(t *testing.T) {
 	t.Helper()
 	defer time.AfterFunc(clustertest.Patience, w.stop).Stop()
@@ -54,13 +54,13 @@ func (w *atWork) finish(t *testing.T) {
 	}
 }
 
-// TestFailover has clients of all kinds work on a cluster, each with the addresses of all nodes as
-// a user would give them, while the lead is given away, and then two nodes in turn are killed that
-// lead. Each client goes on, gets all that was confirmed to it, and nothing again that it has
-// settled.
+// TestFailover lets clients of all kinds work on a cluster, each with the addresses of all nodes as
+// a user would configure them, while the lead is transferred and then two leaders are killed in
+// turn. Each client must continue, get everything that was confirmed to it, and get nothing again
+// that it has settled.
 func TestFailover(t *testing.T) {
 	c := clustertest.Start(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0")
-	for _, n := range c.Nodes { // as all clients know them, it comes back at the same addresses
+	for _, n := range c.Nodes { // nodes come back at the addresses that the clients know
 		n.Flags = append(n.Flags, "--amqp", n.Addr(), "--sql", n.SQLAddr(), "--redis", n.RedisAddr(), "--etcd", n.EtcdAddr())
 	}
 	busy := map[string]*atWork{}
@@ -105,8 +105,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// beginners has a client of each kind begin to work. s skips when a client is not there; the client
-// may work until t ends.
+// beginners returns functions that start a client of each kind. s skips if a client is not
+// installed. The client may work until t ends.
 func beginners(c *clustertest.Cluster) map[string]func(s, t *testing.T) *atWork {
 	nodes := func(address func(*clustertest.Node) string) []string {
 		var all []string
@@ -145,12 +145,12 @@ func beginners(c *clustertest.Cluster) map[string]func(s, t *testing.T) *atWork 
 	}
 }
 
-// scriptAtWork runs a script that shows that it works by a line "works", is asked to by a line of
-// its input, and finishes when that ends.
+// scriptAtWork runs a script that prints "works" to show that it works, again for each line of its
+// input, and finishes at the end of the input.
 func scriptAtWork(t *testing.T, env []string, interpreter, script string) *atWork {
 	w, ctx := newAtWork(t)
 	cmd := exec.CommandContext(ctx, interpreter, script)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends what it started
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets it end what it started
 	cmd.WaitDelay = endPatience
 	cmd.Env = append(os.Environ(), append(env, "PYTHONDONTWRITEBYTECODE=1")...)
 	input, err := cmd.StdinPipe()
@@ -181,7 +181,7 @@ func scriptAtWork(t *testing.T, env []string, interpreter, script string) *atWor
 	return w
 }
 
-// listen passes on that a script works, and returns what else it says until it ends.
+// listen passes on that a script works, and returns its other output until it ends.
 func (w *atWork) listen(output io.Reader) (said string) {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		if lines.Text() != "works" {

@@ -8,8 +8,9 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestHTTPExamples runs the programs of examples/http, each twice on one broker, so that they stay
-// true and leave nothing behind. They print what their README says. One without its tools skips.
+// TestHTTPExamples runs the programs of examples/http, each twice on one broker, and checks that
+// they print what their README says and leave nothing behind. A program whose tools are missing is
+// skipped.
 func TestHTTPExamples(t *testing.T) {
 	const folder = "../../examples/http/"
 	printed := blocks(t, folder+"README.md", "")[0]
@@ -28,7 +29,7 @@ func TestHTTPExamples(t *testing.T) {
 	}
 }
 
-// skipOrFail ends a test whose tool is not there: where tests must all run it fails.
+// skipOrFail skips a test whose tool is missing, or fails it where all tests must run.
 func skipOrFail(t *testing.T, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

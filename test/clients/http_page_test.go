@@ -14,7 +14,7 @@ import (
 
 var rewriteHTTPPage = flag.Bool("rewrite-http-page", false, "write what curl prints into the session of docs/protocols/http.md")
 
-// changing is what is printed in another way each time, and how it stands on the pages.
+// changing is what is printed differently each time, and how it appears on the pages.
 var changing = []struct {
 	is      *regexp.Regexp
 	written string
@@ -25,8 +25,8 @@ var changing = []struct {
 	{regexp.MustCompile(`"(id|next)":"[0-9a-z]+-[0-9a-z]+"`), `"$1":"2x-1s"`},
 }
 
-// TestHTTPPage plays the session of the page to curl and a fresh broker: what stands there is what
-// is printed.
+// TestHTTPPage runs the commands of the page with curl on a fresh broker, and checks that they
+// print what the page shows.
 func TestHTTPPage(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		skipOrFail(t, err)
@@ -47,7 +47,7 @@ func TestHTTPPage(t *testing.T) {
 		}
 		command, typed := strings.CutPrefix(line, "$ ")
 		if inside && !typed && !strings.HasPrefix(line, "```") {
-			continue // what was printed
+			continue // output of the previous command
 		}
 		out.WriteString(line)
 		if inside && typed {
@@ -68,7 +68,7 @@ func TestHTTPPage(t *testing.T) {
 	}
 }
 
-// printedBy is what a command prints, as the pages have it, on lines of its own.
+// printedBy returns what a command prints, in the form of the pages.
 func printedBy(ctx context.Context, command string) string {
 	printed, _ := exec.CommandContext(ctx, "sh", "-c", command).Output() // a stream ends with an error
 	text := string(printed)

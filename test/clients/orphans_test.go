@@ -17,8 +17,8 @@ const (
 	orphanPoll     = 20 * time.Millisecond
 )
 
-// A test that runs out of time is gone without a word to the scripts it runs: they and their
-// workers, which are process groups of their own, must end by themselves.
+// TestCeleryLeavesNothingBehind checks that scripts and their workers, which are separate process
+// groups, end by themselves. A test that runs out of time exits without telling its scripts.
 func TestCeleryLeavesNothingBehind(t *testing.T) {
 	setUp(t, "celery", "python3")
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
@@ -35,17 +35,17 @@ func TestCeleryLeavesNothingBehind(t *testing.T) {
 		return slices.ContainsFunc(marked(mark), func(cmdline []byte) bool { return bytes.Contains(cmdline, []byte("\x00worker\x00")) })
 	}
 	await(t, "a worker", worker)
-	broker.Kill()     // the script has long to wait now
-	sh.Process.Kill() //nolint:errcheck // gone already is as good
+	broker.Kill()     // now the script has long to wait
+	sh.Process.Kill() //nolint:errcheck // it may have exited already
 	sh.Wait()         //nolint:errcheck // it was killed: the status says so
 	await(t, "the end of all", func() bool { return len(marked(mark)) == 0 })
 }
 
-// marked returns the command lines of the processes with this in their environment.
+// marked returns the command lines of the processes with this text in their environment.
 func marked(mark string) (cmdlines [][]byte) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range processes {
-		environ, _ := os.ReadFile(dir + "/environ") // those of others and of the past cannot be read
+		environ, _ := os.ReadFile(dir + "/environ") // other users' and exited processes cannot be read
 		if slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(v []byte) bool { return string(v) == mark }) {
 			cmdline, _ := os.ReadFile(dir + "/cmdline")
 			cmdlines = append(cmdlines, cmdline)

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// told compares a reply, or the error of one, as text.
+// told compares a reply, or its error, as text.
 func told(t *testing.T, got any, err error, want string) {
 	t.Helper()
 	text := fmt.Sprint(got)

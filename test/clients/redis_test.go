@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// redisURL is where a broker of the test's own serves the Redis protocol.
+// redisURL starts a broker for the test and returns its address for the Redis protocol.
 func redisURL(t *testing.T) string {
 	t.Helper()
 	return "redis://guest:guest@" + brokertest.Run(t, "--redis", "127.0.0.1:0").RedisAddr() + "/0"
@@ -43,7 +43,7 @@ func TestRedisJava(t *testing.T) {
 	runScript(t, "", []string{"REDIS_URL=" + redisURL(t), classPath(t)}, "java", "RedisClient")
 }
 
-// TestRedisGo is go-redis, in both versions of the protocol.
+// TestRedisGo uses go-redis in both versions of the protocol.
 func TestRedisGo(t *testing.T) {
 	o, err := redis.ParseURL(redisURL(t))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestSemaphoreExamples runs the programs of examples/semaphores, each twice on one broker, so that
-// they stay true and leave nothing behind. They print what their README says. One without its tools
-// skips.
+// TestSemaphoreExamples runs the programs of examples/semaphores, each twice on one broker, and
+// checks that they print what their README says and leave nothing behind. A program whose tools are
+// missing is skipped.
 func TestSemaphoreExamples(t *testing.T) {
 	const folder = "../../examples/semaphores/"
 	printed := blocks(t, folder+"README.md", "")[0]
@@ -30,8 +30,8 @@ func TestSemaphoreExamples(t *testing.T) {
 	check("python", func(t *testing.T) { setUp(t, "python", "python3") }, ".venv/bin/python", folder+"python/crowd.py")
 }
 
-// TestSemaphorePage runs the program of docs/features/semaphores.md, which prints what stands below
-// it.
+// TestSemaphorePage runs the program of docs/features/semaphores.md, and checks that it prints the
+// output on the page.
 func TestSemaphorePage(t *testing.T) {
 	const page = "../../docs/features/semaphores.md"
 	setUp(t, "python", "python3")
@@ -44,7 +44,7 @@ func TestSemaphorePage(t *testing.T) {
 	prints(t, b, blocks(t, page, "")[0], ".venv/bin/python", program)
 }
 
-// blocks are the blocks of a language, "" none, in a page.
+// blocks returns the code blocks of a page in a language; "" means without a language.
 func blocks(t *testing.T, page, language string) (found []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -63,7 +63,7 @@ func blocks(t *testing.T, page, language string) (found []string) {
 	return found
 }
 
-// prints runs a program against a broker and fails unless it prints what is wanted.
+// prints runs a program against a broker and checks its output.
 func prints(t *testing.T, b *brokertest.Broker, want string, words ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)

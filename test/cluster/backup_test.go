@@ -24,12 +24,13 @@ import (
 // all are the flags of a node that serves every protocol.
 var all = []string{"--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0"}
 
-// bulk is how many messages of 1 MiB there are: more than connections take before they are read.
+// bulk is the number of messages of 1 MiB in a backup: more than the buffers of an unread
+// connection hold.
 const bulk = 24
 
-// TestBackupAndRecover has something of every protocol in a cluster, and all of it again: in a
-// broker that is alone and was restored from a backup, in a cluster that begins with the backup,
-// and in one that begins with the only node that is left. That node tells clients that none leads.
+// TestBackupAndRecover fills a cluster through every protocol, and checks that the data is complete
+// in a single broker restored from a backup, in a cluster founded with the backup, and in a cluster
+// recovered from the only node left. That node tells its clients that there is no leader.
 func TestBackupAndRecover(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, all...)
@@ -76,7 +77,7 @@ func TestBackupAndRecover(t *testing.T) {
 	recovered(t, c, last, want)
 }
 
-// fill has something of every protocol, each confirmed.
+// fill stores something through every protocol, and waits for the confirms.
 func fill(t *testing.T, c *clustertest.Cluster, at int) {
 	t.Helper()
 	n := c.Nodes[at]
@@ -117,7 +118,7 @@ func fill(t *testing.T, c *clustertest.Cluster, at int) {
 	}
 }
 
-// contents is what clients and operators find. Nothing is changed by the look.
+// contents returns what clients and operators see. It changes nothing.
 func contents(t *testing.T, b *brokertest.Broker, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -151,8 +152,8 @@ func contents(t *testing.T, b *brokertest.Broker, dir string) map[string]string 
 	return found
 }
 
-// interrupted has the lead change while two clients of a follower read a backup: both are told, and
-// no part of a file stays.
+// interrupted changes the leader while two clients of a follower read a backup. Both must get an
+// error, and no partial file may be left.
 func interrupted(t *testing.T, c *clustertest.Cluster, follower, next int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
@@ -163,7 +164,7 @@ func interrupted(t *testing.T, c *clustertest.Cluster, follower, next int) {
 	archive, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	_, err = io.ReadFull(archive, make([]byte, 1<<20)) // it has begun, and waits for its reader
+	_, err = io.ReadFull(archive, make([]byte, 1<<20)) // it has begun, and blocks for lack of a reader
 	must(t, err)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Nodes[follower].HTTPAddr()+"/api/backup", nil)
 	must(t, err)
@@ -177,13 +178,13 @@ func interrupted(t *testing.T, c *clustertest.Cluster, follower, next int) {
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil {
 		t.Errorf("the API gave %d bytes of a backup, and its end", n)
 	}
-	io.Copy(io.Discard, archive) //nolint:errcheck // Wait tells
+	io.Copy(io.Discard, archive) //nolint:errcheck // Wait reports the error
 	if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "Run the command again") {
 		t.Errorf("the command: %v, %s", err, said.String())
 	}
 }
 
-// has starts a broker on a folder, compares, and stops it.
+// has starts a broker on a folder, compares its contents with want, and stops it.
 func has(t *testing.T, what, dir string, want map[string]string, flags ...string) {
 	t.Helper()
 	b, err := brokertest.Start(t.Context(), dir, flags...)
@@ -194,7 +195,7 @@ func has(t *testing.T, what, dir string, want map[string]string, flags ...string
 	must(t, b.Stop())
 }
 
-// founded begins a cluster with a backup.
+// founded founds a cluster with a backup.
 func founded(t *testing.T, file string, want map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -206,7 +207,7 @@ func founded(t *testing.T, file string, want map[string]string) {
 		t.Error("the backup has the keys of the cluster")
 	}
 	c := clustertest.Found(t, dir, all...)
-	c.Kill(0) // which alone had the folder
+	c.Kill(0) // node 0 was the only one with the folder
 	at := c.Leader()
 	if got := contents(t, c.Nodes[at].Broker, c.Nodes[at].Dir); !reflect.DeepEqual(got, want) {
 		t.Errorf("a cluster of the backup has\n%s\nwant\n%s", got, want)
@@ -218,7 +219,7 @@ func founded(t *testing.T, file string, want map[string]string) {
 	}
 }
 
-// recovered has the only node that is left begin a new cluster, which others join.
+// recovered makes the only node left found a new cluster, which others join.
 func recovered(t *testing.T, c *clustertest.Cluster, last int, want map[string]string) {
 	t.Helper()
 	n := c.Nodes[last]
@@ -238,7 +239,7 @@ func recovered(t *testing.T, c *clustertest.Cluster, last int, want map[string]s
 		t.Errorf("%+v", s)
 	}
 
-	// Nodes of the old cluster come back, and new ones join.
+	// Nodes of the old cluster rejoin, and new nodes join.
 	old := c.Nodes[(last+1)%3]
 	c.Up((last + 1) % 3)
 	for range 2 {

@@ -29,7 +29,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// dial connects to a node, and tries again while none leads.
+// dial connects to a node, and retries while there is no leader.
 func dial(t *testing.T, c *clustertest.Cluster, i int) (ch *amqp.Channel) {
 	t.Helper()
 	c.Until("a client connects", func() bool {
@@ -40,7 +40,7 @@ func dial(t *testing.T, c *clustertest.Cluster, i int) (ch *amqp.Channel) {
 	return ch
 }
 
-// connect opens a channel with confirms.
+// connect opens a channel in confirm mode.
 func connect(t *testing.T, b *brokertest.Broker) (*amqp.Channel, error) {
 	conn, err := amqp.Dial(b.URL())
 	if err != nil {
@@ -68,7 +68,7 @@ func publishTo(t *testing.T, ch *amqp.Channel, queue, body string) bool {
 	return err == nil && confirmed
 }
 
-// drained gets all that the queue has.
+// drained gets all messages of the queue and returns their bodies.
 func drained(t *testing.T, ch *amqp.Channel) (bodies []string) {
 	t.Helper()
 	for {
@@ -81,7 +81,7 @@ func drained(t *testing.T, ch *amqp.Channel) (bodies []string) {
 	}
 }
 
-// streamed reads n messages of a stream from the first on: offsets and bodies.
+// streamed reads n messages of a stream from the first on, and returns offsets and bodies.
 func streamed(t *testing.T, ch *amqp.Channel, stream string, n int) (got []string) {
 	t.Helper()
 	must(t, ch.Qos(10, 0, false))
@@ -105,8 +105,9 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// TestFailover kills the leader again and again while messages come by every node, for a queue and
-// for a stream: what was confirmed is there, in order, and at the offsets it had.
+// TestFailover kills the leader repeatedly while messages are published through every node to a
+// queue and to a stream. It checks that all confirmed messages are there, in order and at their
+// offsets.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
@@ -144,8 +145,8 @@ func TestFailover(t *testing.T) {
 	same(t, drained(t, dial(t, c, 0)), want)
 }
 
-// TestHang stops the process that leads: another node leads, and the one that did follows when it
-// goes on. It confirms nothing that the others do not have.
+// TestHang stops the process of the leader. Another node becomes the leader, and the old one
+// becomes a follower when it continues. It confirms nothing that the others do not have.
 func TestHang(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
@@ -178,7 +179,8 @@ func TestHang(t *testing.T) {
 	same(t, drained(t, dial(t, c, other)), append(want, "after"))
 }
 
-// TestAloneBefore makes a cluster of a broker that has messages: they are on all nodes.
+// TestAloneBefore turns a broker with messages into a cluster, and checks that all nodes have the
+// messages.
 func TestAloneBefore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -205,8 +207,9 @@ func TestAloneBefore(t *testing.T) {
 	same(t, drained(t, dial(t, c, 0)), want)
 }
 
-// TestStop stops the node that leads as an operator does: another one leads at once, and what was
-// under way was answered. It starts again at another address, and the others find it there.
+// TestStop stops the leader as an operator does. Another node becomes the leader at once, and
+// requests in flight were answered. The stopped node starts again at another address, where the
+// others find it.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
@@ -231,14 +234,14 @@ func TestStop(t *testing.T) {
 		m := s.Member(uint64(old + 1))
 		return m.Up && m.Address == c.Nodes[old].Address
 	})
-	c.Kill(3 - old - next) // so that the node is needed
+	c.Kill(3 - old - next) // makes the restarted node necessary for a quorum
 	if !publish(t, dial(t, c, old), "moved") {
 		t.Fatal("not confirmed")
 	}
 	same(t, drained(t, dial(t, c, c.AnyUp())), []string{"before", "moved"})
 }
 
-// TestMembers removes a node and has a new one take its place.
+// TestMembers removes a node and lets a new one take its place.
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
@@ -272,8 +275,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// askTwice has a new node ask to join, and lose the answer: it is the same node when it asks again,
-// and no other can come with its token.
+// askTwice makes a new node request to join and lose the answer. It is the same node when it asks
+// again, and no other node can join with its token.
 func askTwice(t *testing.T, token string, n *clustertest.Node) {
 	t.Helper()
 	for range 2 {
@@ -289,8 +292,8 @@ func askTwice(t *testing.T, token string, n *clustertest.Node) {
 	}
 }
 
-// TestFoundedByItself: a node founds a cluster once. When it has lost its data it does not, because
-// there is a token, and joins with one of another node.
+// TestFoundedByItself checks that a node founds a cluster once. If it has lost its data it does not
+// found another one, because a token exists, and joins with a token of another node.
 func TestFoundedByItself(t *testing.T) {
 	t.Parallel()
 	token := filepath.Join(t.TempDir(), "token")
@@ -328,7 +331,7 @@ func TestFoundedByItself(t *testing.T) {
 	})
 }
 
-// keepsNames starts a node while all others are down: it knows their names.
+// keepsNames starts a node while all others are down, and checks that it knows their names.
 func keepsNames(t *testing.T, c *clustertest.Cluster) {
 	t.Helper()
 	c.Until("a node has heard the names", func() bool {
@@ -348,7 +351,7 @@ func keepsNames(t *testing.T, c *clustertest.Cluster) {
 	c.Leader()
 }
 
-// TestMetrics: each node says how it is, and exactly one that it leads.
+// TestMetrics checks that each node reports its state, and exactly one that it leads.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, "--metrics", "127.0.0.1:0")
@@ -358,13 +361,13 @@ func TestMetrics(t *testing.T) {
 			t.Log(wrong)
 		}
 	}()
-	c.Until("the nodes agree about themselves", func() bool { // the lead may change meanwhile
+	c.Until("the nodes agree about themselves", func() bool { // the leader may change meanwhile
 		wrong = disagreements(t, c)
 		return len(wrong) == 0
 	})
 }
 
-// disagreements is what is wrong with what the nodes say of themselves.
+// disagreements returns what is wrong with the nodes' reports about themselves.
 func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 	t.Helper()
 	leads := 0
@@ -395,7 +398,7 @@ func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 	return wrong
 }
 
-// ask reads a page of the address of the metrics.
+// ask reads a page from the node's metrics address.
 func ask(t *testing.T, n *clustertest.Node, path string) (code int, body string) {
 	t.Helper()
 	resp, err := http.Get("http://" + n.MetricsAddr() + path)
@@ -406,7 +409,8 @@ func ask(t *testing.T, n *clustertest.Node, path string) (code int, body string)
 	return resp.StatusCode, string(b)
 }
 
-// TestWrongStarts: a folder is started as what it is, and a node joins with a good token.
+// TestWrongStarts checks that wrong flags, tokens and uses of a node's folder are refused with a
+// helpful message.
 func TestWrongStarts(t *testing.T) {
 	c := clustertest.Start(t)
 	c.Add()
@@ -448,7 +452,7 @@ func TestWrongStarts(t *testing.T) {
 	}
 }
 
-// refused runs the program, which fails, and returns what it says of that.
+// refused runs the program, which must fail, and returns its error message.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)

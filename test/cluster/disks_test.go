@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// TestStuckDisks: while the disks of both nodes that follow do not answer, nothing is confirmed,
-// because only the node that leads has it for good. When they answer, it is.
+// TestStuckDisks checks that nothing is confirmed while the disks of both followers hang, because
+// only the leader has it on disk. When the disks answer again, it is confirmed.
 func TestStuckDisks(t *testing.T) {
 	t.Parallel()
 	var disks, folders []string

@@ -1,2 +1,2 @@
-// Package cluster tests clusters of three nodes that are processes of their own.
+// Package cluster tests clusters of three nodes, each of which is a process.
 package cluster

@@ -17,8 +17,8 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// TestLocal plays `make cluster`: it serves on the addresses that it prints, ends with Ctrl-C, and
-// goes on with the same cluster.
+// TestLocal acts as a user of `make cluster`: it serves on the addresses that it prints, ends on
+// Ctrl-C, and continues with the same cluster.
 func TestLocal(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "cluster")
 	offset := freeOffset(t)
@@ -37,8 +37,8 @@ func TestLocal(t *testing.T) {
 	same(t, drained(t, dialLocal(t, offset, 2)), []string{"before"})
 }
 
-// local starts a cluster and returns once it says how to stop it. end signals all its processes, as
-// a terminal does, and waits for it.
+// local starts a cluster and returns once it has printed how to stop it. end signals all its
+// processes, as a terminal does, and waits for it.
 func local(t *testing.T, folder string, offset int) (end func(syscall.Signal)) {
 	t.Helper()
 	cmd := exec.Command("../../deploy/local/cluster", brokertest.Binary(t), folder, strconv.Itoa(offset))
@@ -51,7 +51,7 @@ func local(t *testing.T, folder string, offset int) (end func(syscall.Signal)) {
 	end = func(s syscall.Signal) {
 		if !ended {
 			ended = true
-			syscall.Kill(-cmd.Process.Pid, s) //nolint:errcheck // gone already is as good
+			syscall.Kill(-cmd.Process.Pid, s) //nolint:errcheck // it may have exited already
 			if err := cmd.Wait(); err != nil && s == syscall.SIGINT {
 				t.Error(err)
 			}
@@ -81,8 +81,8 @@ func dialLocal(t *testing.T, offset, node int) *amqp.Channel {
 	return ch
 }
 
-// freeOffset is one with which all ports of a local cluster are free, below those that the system
-// gives to others.
+// freeOffset returns an offset with which all ports of a local cluster are free, below the
+// ephemeral ports.
 func freeOffset(t *testing.T) int {
 	t.Helper()
 	for offset := 10_000; offset < 16_000; offset += 7 {

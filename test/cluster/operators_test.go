@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// TestOperators: what operators ask of any node is about all of them.
+// TestOperators checks that what operators request from any node covers all nodes.
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, "--http", "127.0.0.1:0", "--etcd", "127.0.0.1:0")
@@ -59,7 +59,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// playEtcdctl has etcdctl look at the members by one of them, and change which one leads.
+// playEtcdctl uses etcdctl to list the members and to move the leader.
 func playEtcdctl(t *testing.T, c *clustertest.Cluster) {
 	etcdctl, err := exec.LookPath("etcdctl")
 	if err != nil {
@@ -105,7 +105,7 @@ func playEtcdctl(t *testing.T, c *clustertest.Cluster) {
 	c.Until("the member leads that was named", func() bool { return c.Leader() == next })
 }
 
-// running are the nodes, by a request to one of them, with whether they run.
+// running requests the list of nodes from one of them, and returns which are running.
 func running(t *testing.T, c *clustertest.Cluster, i int) (all string) {
 	t.Helper()
 	code, body := get(t, c.Nodes[i], "/api/nodes")
@@ -127,7 +127,7 @@ func running(t *testing.T, c *clustertest.Cluster, i int) (all string) {
 	return all
 }
 
-// get asks the API of a node; code is 0 while no node leads.
+// get sends a request to a node's API. code is 0 while there is no leader.
 func get(t *testing.T, n *clustertest.Node, path string) (code int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.HTTPAddr()+path, nil)

@@ -11,7 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// TestEveryProtocol uses every protocol by every node: all of them see the same queues and keys.
+// TestEveryProtocol uses every protocol through every node, and checks that all nodes have the same
+// queues and keys.
 func TestEveryProtocol(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0")
@@ -57,7 +58,7 @@ func TestEveryProtocol(t *testing.T) {
 	}
 }
 
-// page reads a page of the API.
+// page returns a page of the node's API.
 func page(t *testing.T, n *clustertest.Node, path string) string {
 	t.Helper()
 	code, body := get(t, n, path)

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// asker is a client that asks the same question again and again.
+// asker is a client that repeats the same request.
 type asker struct {
 	nc       net.Conn
 	r        *bufio.Reader
@@ -30,7 +30,7 @@ func (a *asker) ask(t *testing.T) {
 	must(t, err)
 }
 
-// httpBody is what an answer of HTTP says.
+// httpBody reads an HTTP response and returns its body.
 func httpBody(r *bufio.Reader) (string, error) {
 	resp, err := http.ReadResponse(r, nil)
 	if err != nil {
@@ -41,8 +41,8 @@ func httpBody(r *bufio.Reader) (string, error) {
 	return string(b), err
 }
 
-// TestStaleReads: questions that reach a leader while it stands still are not answered with what it
-// knew, after another node has led on.
+// TestStaleReads checks that requests that reach a leader while its process is stopped are not
+// answered with stale data once another node has taken over.
 func TestStaleReads(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0")
@@ -82,7 +82,8 @@ func TestStaleReads(t *testing.T) {
 	}
 }
 
-// changeAll changes what the askers look at, by a node that may have no leader for a while.
+// changeAll changes everything that the askers read, through a node that may have no leader for a
+// while.
 func changeAll(t *testing.T, n *clustertest.Node, to string) {
 	t.Helper()
 	keys, err := clientv3.New(clientv3.Config{Endpoints: []string{n.EtcdAddr()}, DialTimeout: clustertest.Patience})
@@ -98,7 +99,7 @@ func changeAll(t *testing.T, n *clustertest.Node, to string) {
 	setPolicy(t, n, to)
 }
 
-// setPolicy has a policy of this name.
+// setPolicy sets a policy with this name.
 func setPolicy(t *testing.T, n *clustertest.Node, name string) {
 	t.Helper()
 	policy := strings.NewReader(`{"pattern": "^x", "definition": {"max-length": 1}}`)

@@ -16,10 +16,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// atOnce is how many of something one request or one round of confirms is about.
+// atOnce is how many items one request or one batch of confirms covers.
 const atOnce = 5000
 
-// loads are what a cluster has while its leader is killed.
+// loads are functions that fill a cluster before its leader is killed.
 var loads = map[string]func(t *testing.T, c *clustertest.Cluster, count int){
 	"messages": func(t *testing.T, c *clustertest.Cluster, count int) {
 		ch := dial(t, c, 0)
@@ -39,7 +39,7 @@ var loads = map[string]func(t *testing.T, c *clustertest.Cluster, count int){
 	"sql": func(t *testing.T, c *clustertest.Cluster, count int) {
 		db, err := pgx.Connect(t.Context(), "postgres://guest@"+c.Nodes[0].SQLAddr()+"/fiveways?sslmode=disable")
 		must(t, err)
-		defer db.Close(t.Context()) //nolint:errcheck // it has done its work
+		defer db.Close(t.Context()) //nolint:errcheck // it is no longer needed
 		_, err = db.Exec(t.Context(), "select mbus4.create_queue('load', 4)")
 		must(t, err)
 		for range count / atOnce {
@@ -73,9 +73,9 @@ var loads = map[string]func(t *testing.T, c *clustertest.Cluster, count int){
 	},
 }
 
-// TestFailoverTimes kills the leader FAILOVERS times and tells how long a client of another node,
-// which connects again at once, had no confirm. FAILOVER_LOAD names what the cluster has
-// meanwhile, some of loads with commas between, each FAILOVER_COUNT (1,000,000) times.
+// TestFailoverTimes kills the leader FAILOVERS times and logs how long a client of another node,
+// which reconnects at once, got no confirm. FAILOVER_LOAD lists what the cluster holds meanwhile,
+// some of loads separated by commas, each FAILOVER_COUNT (default 1,000,000) times.
 func TestFailoverTimes(t *testing.T) {
 	tries, _ := strconv.Atoi(os.Getenv("FAILOVERS"))
 	if tries == 0 {
@@ -120,7 +120,7 @@ func TestFailoverTimes(t *testing.T) {
 	fmt.Printf("%d kills: %s to %s s without a confirm, p50 %s, p90 %s, p99 %s\n", tries, at(0), at(1), at(.5), at(.9), at(.99))
 }
 
-// settled waits until all nodes have a vote and all of the log.
+// settled waits until all nodes are voters and have the whole log.
 func settled(c *clustertest.Cluster) {
 	c.Until("all nodes have the whole log", func() bool {
 		s := c.Status(c.Leader())

@@ -21,15 +21,15 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// clients publish and consume all the time, by any node that is up.
+// clients publish and consume all the time through any node that is up.
 type clients struct {
 	mu        sync.Mutex
-	addrs     []string        // guarded by mu: of the nodes
+	addrs     []string        // of the nodes; guarded by mu
 	confirmed []string        // guarded by mu
 	consumed  map[string]bool // guarded by mu
 }
 
-// reach says where a node is.
+// reach sets the address of a node.
 func (l *clients) reach(i int, b *brokertest.Broker) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *clients) count() int {
 	return len(l.confirmed)
 }
 
-// lost is what was confirmed and has not been consumed.
+// lost returns the messages that were confirmed and have not been consumed.
 func (l *clients) lost() (lost []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *clients) lost() (lost []string) {
 	return lost
 }
 
-// connected does something with a channel, by the nodes in turn, until ctx ends.
+// connected calls do with a channel to each node in turn, until ctx ends.
 func (l *clients) connected(ctx context.Context, do func(*amqp.Channel)) {
 	for i := 0; ctx.Err() == nil; i++ {
 		l.mu.Lock()
@@ -62,7 +62,7 @@ func (l *clients) connected(ctx context.Context, do func(*amqp.Channel)) {
 		l.mu.Unlock()
 		conn, err := amqp.Dial(url)
 		if err != nil {
-			<-time.After(10 * time.Millisecond) // it is down
+			<-time.After(10 * time.Millisecond) // the node is down
 			continue
 		}
 		stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -74,7 +74,7 @@ func (l *clients) connected(ctx context.Context, do func(*amqp.Channel)) {
 	}
 }
 
-// publish sends one message at a time.
+// publish publishes messages one at a time.
 func (l *clients) publish(ctx context.Context) {
 	n := 0
 	l.connected(ctx, func(ch *amqp.Channel) {
@@ -122,7 +122,7 @@ type upgrade struct {
 	load *clients
 }
 
-// install has a node start again with another binary, and returns when it follows.
+// install restarts a node with another binary, and returns when it is a follower.
 func (u *upgrade) install(i int, binary string) {
 	u.t.Helper()
 	u.Stop(i)
@@ -137,7 +137,7 @@ func (u *upgrade) start(i int, binary string) {
 	u.Until("the node that was started follows", func() bool { return u.Count(protocol.RoleFollower) == 2 })
 }
 
-// goesOn checks that clients are served, and what level the log has.
+// goesOn checks that clients are served and that the log has this level.
 func (u *upgrade) goesOn(level uint64) {
 	u.t.Helper()
 	before := u.load.count()
@@ -147,7 +147,7 @@ func (u *upgrade) goesOn(level uint64) {
 	}
 }
 
-// at reports whether the log of each node is at a level.
+// at reports whether the log of each node has this level.
 func (u *upgrade) at(level uint64) bool {
 	for _, n := range u.Nodes {
 		if _, body := ask(u.t, n, "/metrics/cluster"); !strings.Contains(body, fmt.Sprintf("fiveways_cluster_level %d\n", level)) {
@@ -157,10 +157,10 @@ func (u *upgrade) at(level uint64) bool {
 	return true
 }
 
-// TestRollingUpgrade upgrades a cluster to a next version, node by node, and one of them back in
-// the middle, while clients work. The log has what only the next version knows as soon as all nodes
-// have that, not before; after that this version is refused, on every way into the cluster. Nothing
-// that was confirmed is lost.
+// TestRollingUpgrade upgrades a cluster to the next version, node by node, with one downgrade in
+// the middle, while clients work. The log uses the features of the next version as soon as all
+// nodes run it, and not before. After that nodes of this version are refused, whichever way they
+// enter the cluster. No confirmed message is lost.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	next := brokertest.Next(t)
@@ -182,7 +182,7 @@ func TestRollingUpgrade(t *testing.T) {
 
 	a, b := (last+1)%3, (last+2)%3
 	u.install(a, next)
-	u.goesOn(1) // this version leads a node of the next
+	u.goesOn(1) // this version leads a node of the next one
 	clustertest.Command(t, "cluster", "transfer", fmt.Sprint(a+1), "--data", c.Nodes[a].Dir)
 	u.Until("the next version leads", func() bool { return c.Leader() == a })
 	u.goesOn(1)
@@ -216,7 +216,8 @@ func TestRollingUpgrade(t *testing.T) {
 	u.refusesBehind(this, last, old)
 }
 
-// refusesThis: this version does not start on a folder of a node, and changes nothing in it.
+// refusesThis checks that this version does not start on a node's folder, and changes nothing in
+// it.
 func (u *upgrade) refusesThis(i int) {
 	u.t.Helper()
 	n := u.Nodes[i]
@@ -237,7 +238,7 @@ func (u *upgrade) refusesThis(i int) {
 	u.start(i, n.Binary)
 }
 
-// refusesJoining: a new node of this version cannot join.
+// refusesJoining checks that a new node of this version cannot join.
 func (u *upgrade) refusesJoining() {
 	u.t.Helper()
 	leader := u.Leader()
@@ -252,7 +253,7 @@ func (u *upgrade) refusesJoining() {
 	}
 }
 
-// refusesBehind: a node whose folder does not know of the level is refused by the others.
+// refusesBehind checks that the others refuse a node whose folder does not know the level.
 func (u *upgrade) refusesBehind(this string, i int, folder string) {
 	u.t.Helper()
 	u.Stop(i)
@@ -267,7 +268,7 @@ func (u *upgrade) refusesBehind(this string, i int, folder string) {
 	}
 }
 
-// sums are the hashes of what a folder has, without the file that is locked.
+// sums returns the hashes of the files in a folder, without the lock file.
 func sums(t *testing.T, dir string) map[string][32]byte {
 	t.Helper()
 	out := map[string][32]byte{}

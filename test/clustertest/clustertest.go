@@ -15,34 +15,34 @@ import (
 )
 
 const (
-	// Patience is for what takes a moment; only a cluster that is stuck uses it up.
+	// Patience is the timeout of short operations. Only a cluster that is stuck uses it up.
 	Patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
 )
 
-// Node is a machine that a node of the cluster runs on.
+// Node is a node of a cluster, with its data folder and address.
 type Node struct {
-	*brokertest.Broker // nil: it is down
+	*brokertest.Broker // nil while it is down
 	Dir, Address       string
-	Flags              []string // of `fiveways serve`, beside the data folder
-	Binary             string   // "": that of this version
+	Flags              []string // of `fiveways serve`, besides the data folder
+	Binary             string   // "" means that of this version
 }
 
-// Cluster is three nodes in processes of their own.
+// Cluster is a cluster of three nodes, each of which is a process.
 type Cluster struct {
 	t       testing.TB
 	flags   []string // of every node
 	Nodes   []*Node
-	Network *Network // between the nodes; nil: they connect to each other directly
+	Network *Network // between the nodes; nil if they connect to each other directly
 }
 
-// Start founds a cluster of three nodes, and returns when all have a vote.
+// Start founds a cluster of three nodes, and returns when all are voters.
 func Start(t testing.TB, flags ...string) *Cluster {
 	t.Helper()
 	return Found(t, t.TempDir(), flags...)
 }
 
-// Found is Start with what the folder of the first node has.
+// Found is Start with a data folder for the first node.
 func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	t.Helper()
 	c := Down(t, flags...)
@@ -51,9 +51,9 @@ func Found(t testing.TB, dir string, flags ...string) *Cluster {
 	return c
 }
 
-// Linked is Start with a Network between the nodes. dirs are the data folders of the first ones;
-// the others have temporary ones. It skips the test where the system does not say whose a
-// connection is.
+// Linked is Start with a Network between the nodes. dirs are the data folders of the first nodes.
+// The others have temporary ones. It skips the test if the system does not tell which process owns
+// a connection.
 func Linked(t testing.TB, dirs []string, flags ...string) *Cluster {
 	t.Helper()
 	if _, err := os.Stat("/proc/net/tcp"); err != nil {
@@ -70,7 +70,7 @@ func Linked(t testing.TB, dirs []string, flags ...string) *Cluster {
 	return c
 }
 
-// found starts three nodes that are down as a cluster.
+// found founds a cluster of three nodes that are down.
 func (c *Cluster) found() {
 	c.t.Helper()
 	first := c.Nodes[0]
@@ -85,7 +85,7 @@ func (c *Cluster) found() {
 	})
 }
 
-// Down is three nodes that are down and have no data.
+// Down returns three nodes that are down and have no data.
 func Down(t testing.TB, flags ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t, flags: flags}
@@ -95,7 +95,7 @@ func Down(t testing.TB, flags ...string) *Cluster {
 	return c
 }
 
-// Add has one node more, which is down.
+// Add adds a node that is down.
 func (c *Cluster) Add() {
 	c.t.Helper()
 	n, place := &Node{Dir: c.t.TempDir(), Flags: []string{"--cluster-listen", ""}}, len(c.Nodes)
@@ -115,7 +115,7 @@ func (c *Cluster) Add() {
 	})
 }
 
-// Move gives a node that is down an address that no node had.
+// Move gives a node that is down a new address.
 func (c *Cluster) Move(i int) {
 	c.t.Helper()
 	n := c.Nodes[i]
@@ -127,8 +127,8 @@ func (c *Cluster) Move(i int) {
 	}
 }
 
-// Replace has a new node, with an empty folder and a new address, join in the place of one that is
-// down, and removes that. It returns when the new one has a vote.
+// Replace lets a new node, with an empty folder and a new address, join in place of a node that is
+// down, and removes the latter. It returns when the new node is a voter.
 func (c *Cluster) Replace(i int) {
 	c.t.Helper()
 	n, other := c.Nodes[i], c.Nodes[c.AnyUp()]
@@ -140,7 +140,7 @@ func (c *Cluster) Replace(i int) {
 	Command(c.t, "cluster", "remove", "--yes", fmt.Sprint(c.member(lost).Node), "--data", other.Dir)
 }
 
-// member is the member at an address; none: it is empty.
+// member returns the member at an address, or an empty Member if there is none.
 func (c *Cluster) member(address string) protocol.Member {
 	c.t.Helper()
 	for _, m := range c.Status(c.AnyUp()).Members {
@@ -151,7 +151,7 @@ func (c *Cluster) member(address string) protocol.Member {
 	return protocol.Member{}
 }
 
-// freeAddress is an address on which nothing listens.
+// freeAddress returns an address on which nothing listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	port, err := daemon.FreePort()
@@ -171,27 +171,27 @@ func (c *Cluster) Up(i int, flags ...string) {
 	n.Broker = b
 }
 
-// Stop ends a node as an operator does.
+// Stop stops a node as an operator does.
 func (c *Cluster) Stop(i int) {
 	c.t.Helper()
 	must(c.t, c.Nodes[i].Stop())
 	c.Nodes[i].Broker = nil
 }
 
-// Kill ends a node at once.
+// Kill kills a node.
 func (c *Cluster) Kill(i int) {
 	c.Nodes[i].Kill()
 	c.Nodes[i].Broker = nil
 }
 
-// Status is the cluster as a node knows it.
+// Status returns the state of the cluster as a node sees it.
 func (c *Cluster) Status(i int) (s protocol.ClusterStatus) {
 	c.t.Helper()
 	must(c.t, json.Unmarshal([]byte(Command(c.t, "cluster", "status", "-o", "json", "--data", c.Nodes[i].Dir)), &s))
 	return s
 }
 
-// Count is how many nodes have a role, as the first one that is up knows it.
+// Count returns how many nodes have a role, according to the first node that is up.
 func (c *Cluster) Count(role string) (n int) {
 	c.t.Helper()
 	for _, m := range c.Status(c.AnyUp()).Members {
@@ -202,7 +202,7 @@ func (c *Cluster) Count(role string) (n int) {
 	return n
 }
 
-// AnyUp is the first node that is up.
+// AnyUp returns the index of the first node that is up.
 func (c *Cluster) AnyUp() int {
 	for i, n := range c.Nodes {
 		if n.Broker != nil {
@@ -213,7 +213,7 @@ func (c *Cluster) AnyUp() int {
 	return 0
 }
 
-// Leader waits for a node that leads and returns its place.
+// Leader waits for a leader and returns its index.
 func (c *Cluster) Leader() (i int) {
 	c.t.Helper()
 	c.Until("a node leads", func() bool {
@@ -234,7 +234,7 @@ func (c *Cluster) Leader() (i int) {
 	return i
 }
 
-// Until waits until something is so.
+// Until waits until ok returns true. what describes that for the error message.
 func (c *Cluster) Until(what string, ok func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(Patience); !ok(); <-time.After(poll) {
@@ -244,7 +244,7 @@ func (c *Cluster) Until(what string, ok func() bool) {
 	}
 }
 
-// Command runs the program and returns what it prints.
+// Command runs the program and returns its output.
 func Command(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := Ask(t, args...)
@@ -252,7 +252,7 @@ func Command(t testing.TB, args ...string) string {
 	return out
 }
 
-// Ask is Command for what may fail.
+// Ask is Command for commands that may fail.
 func Ask(t testing.TB, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), brokertest.Binary(t), args...)

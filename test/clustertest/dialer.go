@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// The place of a node of a Network is in the command line of its process, where dialer finds it.
+// The index of a node of a Network is in the command line of its process, where dialer finds it.
 const (
 	nameFlag    = "--node-name"
 	namePattern = "n%d"
 )
 
-// dialer is the place of the node that has opened a connection to this process, outside when none
-// has. All that a node sends is encrypted and from one address, but the system knows whose it is.
+// dialer returns the index of the node that opened a connection to this process, or outside if no
+// node did. All traffic of the nodes is encrypted and comes from one address, but the system knows
+// which process owns a connection.
 func dialer(nc net.Conn) int {
 	socket := socketOf(nc.RemoteAddr().(*net.TCPAddr).Port, nc.LocalAddr().(*net.TCPAddr).Port)
 	if socket == "" {
@@ -25,7 +26,7 @@ func dialer(nc net.Conn) int {
 	}
 	lists, _ := filepath.Glob("/proc/self/task/*/children") //nolint:errcheck // the pattern is good
 	for _, list := range lists {
-		children, _ := os.ReadFile(list) //nolint:errcheck // a thread that has ended has none
+		children, _ := os.ReadFile(list) //nolint:errcheck // an exited thread has none
 		for _, pid := range strings.Fields(string(children)) {
 			if place := placeOf(pid); place != outside && has(pid, socket) {
 				return place
@@ -35,10 +36,9 @@ func dialer(nc net.Conn) int {
 	return outside
 }
 
-// socketOf is how the system calls the socket of a connection from one port to another, both of
-// 127.0.0.1.
+// socketOf returns the system's name for the socket of a connection between two ports of 127.0.0.1.
 func socketOf(from, to int) string {
-	table, _ := os.ReadFile("/proc/net/tcp") //nolint:errcheck // Linked has looked
+	table, _ := os.ReadFile("/proc/net/tcp") //nolint:errcheck // Linked has checked it
 	ends := fmt.Sprintf(" 0100007F:%04X 0100007F:%04X ", from, to)
 	for line := range strings.Lines(string(table)) {
 		if strings.Contains(line, ends) {
@@ -48,13 +48,13 @@ func socketOf(from, to int) string {
 	return ""
 }
 
-// placeOf is the place of the node that runs in a process.
+// placeOf returns the index of the node that runs in a process.
 func placeOf(pid string) int {
-	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") //nolint:errcheck // one that has ended has none
+	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") //nolint:errcheck // an exited process has none
 	args := bytes.Split(line, []byte{0})
 	place := outside
 	if i := slices.IndexFunc(args, func(arg []byte) bool { return string(arg) == nameFlag }); i >= 0 && i+1 < len(args) {
-		fmt.Sscanf(string(args[i+1]), namePattern, &place) //nolint:errcheck // it is outside then
+		fmt.Sscanf(string(args[i+1]), namePattern, &place) //nolint:errcheck // else it is outside
 	}
 	return place
 }

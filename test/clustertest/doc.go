@@ -1,2 +1,2 @@
-// Package clustertest starts clusters of nodes that are processes of their own, for tests.
+// Package clustertest starts clusters for tests. Each node is a process.
 package clustertest

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// outside is the place of what is no node.
+// outside is the index of anything that is not a node.
 const outside = -1
 
-// Way is a direction between two nodes, by their places in the cluster.
+// Way is a direction between two nodes, by their indexes in the cluster.
 type Way struct{ From, To int }
 
-// Network carries the connections between nodes, and those of clients that connect to a Door. A
-// test cuts it, slows it down and heals it. Its methods may be called from any goroutine.
+// Network forwards the connections between nodes, and those of clients that connect to a Door. A
+// test can cut it, slow it down and heal it. Its methods are safe for concurrent use.
 type Network struct {
-	ctx context.Context // until the test ends
+	ctx context.Context // ends with the test
 
 	mu    sync.Mutex
 	cut   map[Way]chan struct{} // guarded by mu: closed when the way is open again
 	slow  map[Way]time.Duration // guarded by mu
-	lines map[*line]bool        // guarded by mu: the connections that there are
+	lines map[*line]bool        // the open connections; guarded by mu
 }
 
-// line is a connection that is carried.
+// line is a forwarded connection.
 type line struct {
 	way  Way             // of what its dialer sends
-	ctx  context.Context // until it is closed
+	ctx  context.Context // ends when it is closed
 	hang context.CancelFunc
 }
 
@@ -37,8 +37,8 @@ func newNetwork(ctx context.Context) *Network {
 	return &Network{ctx: ctx, cut: map[Way]chan struct{}{}, slow: map[Way]time.Duration{}, lines: map[*line]bool{}}
 }
 
-// Cut has nothing pass any more that is sent from now on, not even the end of a connection. What
-// waits passes when the network is healed.
+// Cut stops the forwarding of everything that is sent from now on, including the end of a
+// connection. It is forwarded when the network is healed.
 func (n *Network) Cut(ways ...Way) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,7 +49,7 @@ func (n *Network) Cut(ways ...Way) {
 	}
 }
 
-// Slow has everything wait this long before it passes.
+// Slow delays everything by wait.
 func (n *Network) Slow(wait time.Duration, ways ...Way) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -58,7 +58,7 @@ func (n *Network) Slow(wait time.Duration, ways ...Way) {
 	}
 }
 
-// Heal ends all of that.
+// Heal undoes Cut and Slow.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,7 +69,7 @@ func (n *Network) Heal() {
 	clear(n.slow)
 }
 
-// Drop closes all connections of a node with others.
+// Drop closes all connections between a node and others.
 func (n *Network) Drop(node int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,17 +80,17 @@ func (n *Network) Drop(node int) {
 	}
 }
 
-// Door is an address behind which there is another one.
+// Door is an address that forwards to another one.
 type Door struct {
 	n      *Network
 	ln     net.Listener
 	behind string
 	node   int
-	ctx    context.Context // until it is closed
+	ctx    context.Context // ends when the door is closed
 	close  context.CancelFunc
 }
 
-// Open opens a door for clients. Its connections are not those of a node.
+// Open opens a door for clients. Its connections do not count as those of a node.
 func (n *Network) Open(t testing.TB, behind string) *Door {
 	t.Helper()
 	return n.open(t, "127.0.0.1:0", behind, outside)
@@ -107,7 +107,7 @@ func (n *Network) open(t testing.TB, addr, behind string, node int) *Door {
 	return d
 }
 
-// Addr is the host:port of the door.
+// Addr returns the host:port of the door.
 func (d *Door) Addr() string { return d.ln.Addr().String() }
 
 // Close closes the door, and all connections that go through it.
@@ -120,13 +120,13 @@ func (d *Door) serve() {
 	for {
 		nc, err := d.ln.Accept()
 		if err != nil {
-			return // it is closed
+			return // the door is closed
 		}
 		go d.carry(nc)
 	}
 }
 
-// carry carries one connection until its end.
+// carry forwards one connection until it ends.
 func (d *Door) carry(nc net.Conn) {
 	defer nc.Close()
 	l := &line{way: Way{outside, outside}}
@@ -159,7 +159,7 @@ func (n *Network) note(l *line, there bool) {
 	}
 }
 
-// copy carries what goes one way.
+// copy forwards one direction of a connection.
 func (n *Network) copy(l *line, dst, src net.Conn, w Way) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -172,13 +172,13 @@ func (n *Network) copy(l *line, dst, src net.Conn, w Way) {
 			return
 		}
 		if err != nil {
-			dst.(*net.TCPConn).CloseWrite() //nolint:errcheck // reading tells
+			dst.(*net.TCPConn).CloseWrite() //nolint:errcheck // the reader reports the error
 			return
 		}
 	}
 }
 
-// pass waits until something may pass; false when its connection is closed.
+// pass waits until data may be forwarded. It returns false when the connection is closed.
 func (n *Network) pass(l *line, w Way) bool {
 	n.mu.Lock()
 	wait := n.slow[w]

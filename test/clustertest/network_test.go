@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pair is a connection through a door to node 0: what its dialer has, and what the node has.
+// pair returns both ends of a connection through a door to node 0: the dialer's and the node's.
 func pair(t *testing.T, n *Network) (dialed, accepted net.Conn) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,7 +27,7 @@ func pair(t *testing.T, n *Network) (dialed, accepted net.Conn) {
 	return dialed, accepted
 }
 
-// say has one end say a word that the other one hears.
+// say sends a word from one end and checks that the other end receives it.
 func say(t *testing.T, from, to net.Conn, word string) {
 	t.Helper()
 	_, err := io.WriteString(from, word)
@@ -43,7 +43,8 @@ func hear(t *testing.T, nc net.Conn, word string) {
 	}
 }
 
-// TestOneWay: what is sent while its way is cut comes when it is healed, and the other way is open.
+// TestOneWay checks that data sent while its direction is cut arrives after the network is healed,
+// and that the other direction stays open.
 func TestOneWay(t *testing.T) {
 	n := newNetwork(t.Context())
 	dialed, accepted := pair(t, n)
@@ -77,7 +78,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestDrop: a connection breaks while its ways are cut, too.
+// TestDrop checks that a connection breaks even while its directions are cut.
 func TestDrop(t *testing.T) {
 	n := newNetwork(t.Context())
 	dialed, accepted := pair(t, n)
@@ -91,8 +92,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestDialer: a connection is known by the name that its process was started with. This test is
-// that process, too.
+// TestDialer checks that a connection is attributed to the name with which its process was started.
+// This test also runs as that process.
 func TestDialer(t *testing.T) {
 	if to := os.Getenv("DIAL"); to != "" {
 		nc, err := net.Dial("tcp", to)
@@ -106,7 +107,7 @@ func TestDialer(t *testing.T) {
 	node := exec.Command(os.Args[0], "-test.run=^TestDialer$", "--", nameFlag, "n2")
 	node.Env = append(node.Environ(), "DIAL="+ln.Addr().String())
 	must(t, node.Start())
-	defer node.Wait() //nolint:errcheck // it is not the one that is tested
+	defer node.Wait() //nolint:errcheck // it is not under test
 	nc, err := ln.Accept()
 	must(t, err)
 	defer nc.Close()

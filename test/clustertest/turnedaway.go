@@ -19,8 +19,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// TurnedAway has a client of each protocol told that no node leads. at are the addresses of a node
-// that knows no leader, by protocol; secure is for TLS, nil without.
+// TurnedAway checks that a client of each protocol is told that there is no leader. at has the
+// addresses of a node that knows no leader, by protocol. secure is the TLS configuration, or nil
+// without TLS.
 func TurnedAway(t *testing.T, at map[string]string, secure *tls.Config) {
 	for name, try := range map[string]func(*testing.T, string, *tls.Config){
 		"amqp": turnedAwayAMQP, "sql": turnedAwaySQL, "redis": turnedAwayRedis, "etcd": turnedAwayEtcd, "http": turnedAwayHTTP,
@@ -92,7 +93,7 @@ func turnedAwayHTTP(t *testing.T, addr string, secure *tls.Config) {
 	}
 }
 
-// unavailable is what a request says that is answered with 503.
+// unavailable returns the body of a response, which must have the status 503.
 func unavailable(t *testing.T, addr, path, accept string, secure *tls.Config) string {
 	t.Helper()
 	scheme := "http://"

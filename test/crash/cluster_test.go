@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/test/crash/loads"
 )
 
-// TestCluster is TestCrash for a cluster of three nodes, of which the one that leads is killed, or
-// all are. The clients connect to one that follows.
+// TestCluster is TestCrash for a cluster of three nodes. Each kill hits either the leader or all
+// nodes. The clients connect to a follower.
 func TestCluster(t *testing.T) {
 	plan := drawPlan(t)
 	for _, name := range messageLoads {
@@ -24,15 +24,15 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// nodes is a cluster in which one node leads.
+// nodes is a cluster with a leader. It implements loads.Broker.
 type nodes struct {
 	*clustertest.Node // where clients connect
 	cluster           *clustertest.Cluster
-	leader            int  // its place
-	all               bool // are killed
+	leader            int  // its index
+	all               bool // Kill kills all nodes
 }
 
-// begin has all nodes of a cluster up.
+// begin starts all nodes of the cluster and waits for a leader.
 func begin(t *testing.T, c *clustertest.Cluster, round int) *nodes {
 	t.Helper()
 	for i, n := range c.Nodes {
@@ -48,7 +48,7 @@ func (n *nodes) Exited() <-chan struct{} { return n.cluster.Nodes[n.leader].Exit
 
 func (n *nodes) Log() string { return logOf(n.cluster) }
 
-// logOf is what all nodes have logged.
+// logOf returns the logs of all nodes.
 func logOf(c *clustertest.Cluster) (all string) {
 	for _, one := range c.Nodes {
 		if one.Broker != nil {
@@ -58,8 +58,9 @@ func logOf(c *clustertest.Cluster) (all string) {
 	return all
 }
 
-// Kill kills the node that leads, and the others when it is their round. It is the first: else it
-// would see the clients of the others go, and count what these had as given back.
+// Kill kills the leader, and in some rounds the other nodes too. The leader goes first: otherwise
+// it would see the other nodes' clients disconnect, and count their unacknowledged messages as
+// returned.
 func (n *nodes) Kill() {
 	if n.cluster.Nodes[n.leader].Broker != nil {
 		n.cluster.Kill(n.leader)

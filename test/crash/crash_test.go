@@ -12,11 +12,11 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// messageLoads are those of messages over AMQP, of which each has a kind of queue to itself.
+// messageLoads are the loads that send messages over AMQP. Each uses another kind of queue.
 var messageLoads = []string{"plain", "delayed", "once", "limited", "grouped"}
 
-// TestCrash kills the broker CRASH_ROUNDS times (4 when unset) at moments drawn from CRASH_SEED
-// (drawn itself when unset) and then checks all that its clients saw.
+// TestCrash kills the broker CRASH_ROUNDS times (default 4) at random moments, with the seed
+// CRASH_SEED (default random). It then checks everything that the clients saw.
 func TestCrash(t *testing.T) {
 	plan := drawPlan(t)
 	for _, name := range messageLoads {
@@ -24,7 +24,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// drawPlan returns the plan of CRASH_ROUNDS and CRASH_SEED.
+// drawPlan returns the plan that CRASH_ROUNDS and CRASH_SEED define.
 func drawPlan(t *testing.T) loads.Plan {
 	t.Helper()
 	p := loads.Plan{Rounds: setting(t, "CRASH_ROUNDS", 4), Seed: setting(t, "CRASH_SEED", rand.IntN(1_000_000))}
@@ -32,8 +32,8 @@ func drawPlan(t *testing.T) loads.Plan {
 	return p
 }
 
-// crashSharded has a load kill brokers with one shard, as on a small machine, and with several, so
-// that transactions cross them. The names of the tests end in how many.
+// crashSharded runs a load against brokers with one shard, as on a small machine, and with three,
+// so that transactions span shards. The names of the subtests are prefix and the number of shards.
 func crashSharded(t *testing.T, p loads.Plan, load, prefix string, flags ...string) {
 	for _, shards := range []string{"1", "3"} {
 		t.Run(prefix+shards, func(t *testing.T) {
@@ -43,7 +43,7 @@ func crashSharded(t *testing.T, p loads.Plan, load, prefix string, flags ...stri
 	}
 }
 
-// crash has a load kill a broker with these flags.
+// crash runs a load that kills a broker with these flags.
 func crash(t *testing.T, p loads.Plan, load string, flags ...string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func crash(t *testing.T, p loads.Plan, load string, flags ...string) {
 	})
 }
 
-// setting reads a number from the environment.
+// setting returns an integer from the environment, or unset if the variable is not set.
 func setting(t *testing.T, name string, unset int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -71,28 +71,28 @@ func setting(t *testing.T, name string, unset int) int {
 	return n
 }
 
-// free has a protocol served at a port that the system chooses.
+// free is an address whose port the system chooses.
 const free = "127.0.0.1:0"
 
-// TestCrashSQL is TestCrash with transactions of the SQL protocol, which consume from some queues
-// and post to others.
+// TestCrashSQL is TestCrash with transactions of the SQL protocol that consume from some queues and
+// post to others.
 func TestCrashSQL(t *testing.T) { crashSharded(t, drawPlan(t), "sql", "shards ", "--sql", free) }
 
 // TestCrashJobs kills the broker while workers take jobs, extend their locks, finish, retry, fail
 // and die.
 func TestCrashJobs(t *testing.T) { crashSharded(t, drawPlan(t), "jobs", "shards ", "--redis", free) }
 
-// TestCrashKeys kills the broker while clients of etcd's API change ordinary keys, and then looks
-// for an order in which all of it happened.
+// TestCrashKeys kills the broker while clients of the etcd API change ordinary keys, and then
+// checks that the history is linearizable.
 func TestCrashKeys(t *testing.T) { crash(t, drawPlan(t), "keys", "--etcd", free) }
 
-// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of etcd's
-// API, and consumers come and go.
+// TestCrashKeyQueue kills the broker while messages are put, watched and deleted as keys of the
+// etcd API, and consumers come and go.
 func TestCrashKeyQueue(t *testing.T) {
 	crashSharded(t, drawPlan(t), "keyqueue", "shards ", "--etcd", free)
 }
 
-// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings,
-// and then compares the messages about all transitions with what the clients saw and with what is
-// there at the end.
+// TestCrashSemaphores kills the broker while clients enqueue and release tasks and change settings.
+// It then compares the event messages of all transitions with what the clients saw and with the
+// final state.
 func TestCrashSemaphores(t *testing.T) { crash(t, drawPlan(t), "semaphores", "--redis", free) }

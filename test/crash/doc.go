@@ -1,8 +1,8 @@
 // Package crash kills brokers under load, again and again, and checks from the outside that they
-// kept their promises. Package loads has the clients, package history what these record, and the
-// rules for it.
+// kept their promises. Package loads has the clients, and package history has the records of what
+// they saw and the rules that these must satisfy.
 //
-// TestClusterFaults has clients work with a cluster of three nodes, to which other things happen
-// than kills (faultkinds_test.go). A round ends with the fault, when all nodes work again and have
-// the same state.
+// TestClusterFaults runs clients against a cluster of three nodes and injects faults other than
+// kills (faultkinds_test.go). A round ends when the fault is over, all nodes work again and all
+// have the same state.
 package crash

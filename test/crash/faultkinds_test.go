@@ -10,23 +10,23 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// fault is something that happens to a cluster.
+// fault is a kind of fault that can be injected into a cluster.
 type fault struct {
 	name     string
-	leader   bool // it strikes the node that leads, else one that follows
-	all      bool // and all others
-	deposes  bool // another node must lead
-	isolates bool // the node must tell its clients nothing any more
-	disk     bool // it is one of the node's disk
+	leader   bool // it hits the leader, otherwise a follower
+	all      bool // it hits all nodes
+	deposes  bool // another node must become the leader
+	isolates bool // the node must stop answering its clients
+	disk     bool // it is a disk fault
 	hold     time.Duration
 	strike   func(*faulty)
 }
 
 const (
-	// outage is longer than it takes until another node leads, and than a node that is cut off may
-	// go on with deliveries.
+	// outage is longer than a failover takes, and longer than an isolated node may continue to
+	// deliver.
 	outage = 3 * time.Second
-	// slowness is how long each part of what a slow connection carries is late.
+	// slowness is the delay of each chunk of data on a slow connection.
 	slowness = 50 * time.Millisecond
 )
 
@@ -64,15 +64,15 @@ func must(t *testing.T, err error) {
 
 func kill(f *faulty) { f.Cluster.Kill(f.hit) }
 
-// killAll kills the node that leads first: else it would see the clients of the others go, and
-// count what these had as given back.
+// killAll kills the leader first: otherwise it would see the other nodes' clients disconnect, and
+// count their unacknowledged messages as returned.
 func killAll(f *faulty) {
 	for i := range f.Nodes {
 		f.Cluster.Kill((f.hit + i) % 3)
 	}
 }
 
-// lose has a new node take the place of one that is lost.
+// lose replaces a lost node with a new one.
 func lose(f *faulty) {
 	f.Cluster.Kill(f.hit)
 	f.Leader()
@@ -89,7 +89,7 @@ func giveAway(f *faulty) {
 	clustertest.Command(f.t, "cluster", "transfer", "--data", f.Nodes[f.hit].Dir)
 }
 
-// way is a direction of what a node sends or gets.
+// way selects one direction of a node's traffic with another node.
 type way func(hit, other int) (w clustertest.Way, ok bool)
 
 func toIt(hit, other int) (clustertest.Way, bool) { return clustertest.Way{From: other, To: hit}, true }

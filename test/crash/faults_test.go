@@ -22,12 +22,12 @@ import (
 	"fiveways.dev/fiveways/test/crash/loads"
 )
 
-// TestClusterFaults has what can happen to nodes, disks and connections happen to a cluster of
-// three nodes, while clients work with messages, keys, jobs, transactions of SQL and semaphores.
-// Each of FAULT_SEEDS (1) seeds from FAULT_SEED on (drawn itself when unset) has a cluster of its
-// own, and FAULT_ROUNDS (2) faults for each kind of clients. FAULT_KINDS, a regular expression for
-// their names, has only some faults happen, and FAULT_LOADS, with commas between, only some clients
-// work: at most one of those of messages, whose queues have the same names.
+// TestClusterFaults injects faults of nodes, disks and connections into a cluster of three nodes
+// while clients work with messages, keys, jobs, SQL transactions and semaphores. It runs
+// FAULT_SEEDS (default 1) seeds, beginning with FAULT_SEED (default random). Each seed has its own
+// cluster, and FAULT_ROUNDS (default 2) faults for each load. FAULT_KINDS, a regular expression,
+// limits the faults by name. FAULT_LOADS, a list separated by commas, limits the loads. It may
+// contain at most one of the message loads, because their queues have the same names.
 func TestClusterFaults(t *testing.T) {
 	seeds, first := setting(t, "FAULT_SEEDS", 1), setting(t, "FAULT_SEED", 1+rand.IntN(1_000_000))
 	rounds := setting(t, "FAULT_ROUNDS", 2)
@@ -57,7 +57,7 @@ func TestClusterFaults(t *testing.T) {
 	}
 }
 
-// loadsOf are the kinds of clients that work with the cluster of a seed.
+// loadsOf returns the names of the loads that run for a seed.
 func loadsOf(seed int) []string {
 	if names := os.Getenv("FAULT_LOADS"); names != "" {
 		return strings.Split(names, ",")
@@ -65,14 +65,14 @@ func loadsOf(seed int) []string {
 	return []string{[]string{"plain", "grouped", "once", "delayed"}[seed%4], "keys", "jobs", "sql", "semaphores"}
 }
 
-// trouble is a cluster to which things happen.
+// trouble is a cluster into which faults are injected.
 type trouble struct {
 	t *testing.T
 	*clustertest.Cluster
-	disks  []string // of the nodes; none: they cannot be filled or frozen
+	disks  []string // of the nodes; empty if they cannot be filled or frozen
 	rng    *rand.Rand
 	kinds  []fault
-	drawn  []fault // that are still to come before any comes again
+	drawn  []fault // the faults left to draw before any is repeated
 	struck map[string]int
 }
 
@@ -81,7 +81,7 @@ func newTrouble(t *testing.T, seed int) *trouble {
 	c := &trouble{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 1)), kinds: slices.Clone(faults), struck: map[string]int{}}
 	var folders []string
 	for range 3 {
-		disk, err := brokertest.FreezableDisk(t, "1G") // a node may need two copies of all it has
+		disk, err := brokertest.FreezableDisk(t, "1G") // room for two copies
 		if errors.Is(err, brokertest.ErrNoMount) {
 			t.Logf("no faults of disks: %v", err)
 			c.disks, folders = nil, nil
@@ -126,15 +126,15 @@ func (c *trouble) next() *faulty {
 	return f
 }
 
-// faulty is a cluster that works until it is killed: then a fault strikes it, and is mended.
+// faulty is a cluster that works until Kill, which injects a fault and repairs it.
 type faulty struct {
 	*trouble
 	fault
-	hit, client            int                 // places: which node it strikes, and where clients connect
-	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, that of client first
-	isolated               func()              // of OnIsolated
+	hit, client            int                 // indexes of the node hit, and of the clients' node
+	amqp, sql, redis, etcd []*clustertest.Door // of the nodes, the clients' node first
+	isolated               func()              // set by OnIsolated
 	mend                   func()
-	looks                  *looker // nil: the node is not cut off
+	looks                  *looker // nil if the fault does not isolate the node
 	once                   sync.Once
 
 	mu    sync.Mutex
@@ -143,11 +143,11 @@ type faulty struct {
 
 func (f *faulty) URL() string { return "amqp://guest:guest@" + f.amqp[0].Addr() + "/%2f" }
 
-// SQLAddr is that of the node of URL.
+// SQLAddr returns the address of the node that URL names.
 func (f *faulty) SQLAddr() string { return f.sql[0].Addr() }
 
-// RedisAddr is that of another node each time, as EtcdAddr is: so some clients go on while one that
-// is struck keeps the others.
+// RedisAddr returns the address of another node with each call, as EtcdAddr does. So some clients
+// continue while a faulty node blocks the others.
 func (f *faulty) RedisAddr() string { return f.redis[f.turn()].Addr() }
 
 func (f *faulty) EtcdAddr() string { return f.etcd[f.turn()].Addr() }
@@ -159,19 +159,19 @@ func (f *faulty) turn() int {
 	return f.turns % 3
 }
 
-var _ loads.Isolating = (*faulty)(nil) // else the loads would not check what a node says that is cut off
+var _ loads.Isolating = (*faulty)(nil) // the loads check for it
 
-// OnIsolated has isolated called when the fault has begun, if clients must be told nothing from
-// then on.
+// OnIsolated sets a function that is called once the fault has begun, if the node must not answer
+// its clients from then on.
 func (f *faulty) OnIsolated(isolated func()) { f.isolated = isolated }
 
-// Exited implements Broker. Nodes that end by themselves are found when the fault is over.
+// Exited implements Broker. It returns nil: nodes that exit unexpectedly are found after the fault.
 func (f *faulty) Exited() <-chan struct{} { return nil }
 
 func (f *faulty) Log() string { return logOf(f.Cluster) }
 
-// Kill has the fault strike. When it returns, it is mended, all nodes have the same state, and no
-// client is connected.
+// Kill injects the fault. When it returns, the fault is repaired, all nodes have the same state,
+// and no client is connected.
 func (f *faulty) Kill() {
 	f.once.Do(func() {
 		f.t.Logf("%s (node %d, clients at node %d)", f.name, f.hit, f.client)
@@ -193,13 +193,13 @@ func (f *faulty) Kill() {
 	})
 }
 
-// recover ends the fault, and all connections.
+// recover ends the fault and closes all connections.
 func (f *faulty) recover() {
 	if f.mend != nil {
 		f.mend()
 	}
 	f.Network.Heal()
-	if f.isolates { // it may still tell its clients something
+	if f.isolates { // the node may still answer its clients
 		f.Until("the node does not lead any more", func() bool { return !f.leads(f.hit) })
 	}
 	if f.looks != nil {
@@ -215,7 +215,7 @@ func (f *faulty) recover() {
 	f.converge()
 }
 
-// allRun checks that no node has ended.
+// allRun checks that all nodes are running.
 func (c *trouble) allRun() {
 	c.t.Helper()
 	for i, n := range c.Nodes {
@@ -225,11 +225,11 @@ func (c *trouble) allRun() {
 	}
 }
 
-// compareWithin is when a node that begins to lead has had the others compare their states with its
-// own, for sure.
+// compareWithin is an upper bound of the time after which a new leader has had the others compare
+// their states with its own.
 const compareWithin = 2 * time.Second
 
-// compare has all nodes compare their states. One that finds another than the leader's ends.
+// compare makes all nodes compare their states. A node whose state differs from the leader's exits.
 func (c *trouble) compare() {
 	c.t.Helper()
 	clustertest.Command(c.t, "cluster", "transfer", "--data", c.Nodes[c.Leader()].Dir)
@@ -253,7 +253,7 @@ func (f *faulty) closeDoors() {
 	}
 }
 
-// Stop ends a round without the fault, which comes next then.
+// Stop ends a round without the fault, which is then the next one.
 func (f *faulty) Stop() error {
 	f.once.Do(func() {
 		f.drawn = slices.Insert(f.drawn, 0, f.fault)
@@ -263,8 +263,8 @@ func (f *faulty) Stop() error {
 	return nil
 }
 
-// served waits until another node serves clients, and one leads if it must. Where the fault is
-// between two nodes, it is the third.
+// served waits until another node serves clients, and, if the fault deposes the leader, until
+// another node leads. If the fault is between two nodes, it waits for the third.
 func (f *faulty) served(since time.Time) {
 	f.t.Helper()
 	if f.all {
@@ -277,7 +277,7 @@ func (f *faulty) served(since time.Time) {
 	f.t.Logf("served after %.1f s", time.Since(since).Seconds())
 }
 
-// leads reports whether a node says that it leads.
+// leads reports whether a node says that it is the leader.
 func (f *faulty) leads(node int) bool {
 	resp, err := http.Get("http://" + f.Nodes[node].MetricsAddr() + "/leader")
 	if err != nil {
@@ -287,7 +287,7 @@ func (f *faulty) leads(node int) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// probe has a node confirm a message.
+// probe publishes a message to a node and waits for the confirm.
 func (f *faulty) probe(node int) error {
 	conn, err := amqp.DialConfig(f.Nodes[node].URL(), amqp.Config{Dial: amqp.DefaultDial(probePatience)})
 	if err != nil {
@@ -315,11 +315,11 @@ func (f *faulty) probe(node int) error {
 	return nil
 }
 
-// probePatience is how long a node may take to confirm until it is asked anew.
+// probePatience is the timeout of a probe.
 const probePatience = 5 * time.Second
 
-// converge waits until no client is connected and all nodes have applied the same entries. None may
-// have found its state to differ.
+// converge waits until no client is connected and all nodes have applied the same entries. It fails
+// the test if a node found its state to differ.
 func (f *faulty) converge() {
 	f.t.Helper()
 	var applied []uint64

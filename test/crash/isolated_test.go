@@ -17,17 +17,16 @@ const (
 	lookEvery = 10 * time.Millisecond
 )
 
-// looker is a client of a node that is about to be cut off. It gets a message and gives it back,
-// again and again: the other clients soon have nothing to get any more, whether the node delivers
-// or not.
+// looker is a client of a node that is about to be isolated. It gets a message and returns it, in a
+// loop. The other clients soon have nothing left to get, whether the node delivers or not.
 type looker struct {
 	wire  net.Conn
 	begun time.Time
-	last  time.Time     // when the message came; to be read when it has ended
-	ended chan struct{} // closed then
+	last  time.Time     // when the message last arrived; valid once ended is closed
+	ended chan struct{} // closed when the loop has ended
 }
 
-// look begins that at the node that the fault strikes, which led a moment ago.
+// look starts a looker at the node that the fault hits, which was the leader a moment ago.
 func (f *faulty) look() error {
 	l := &looker{ended: make(chan struct{})}
 	conn, err := amqp.DialConfig(f.Nodes[f.hit].URL(), amqp.Config{Dial: func(network, addr string) (nc net.Conn, err error) {
@@ -63,7 +62,7 @@ func (l *looker) run(ch *amqp.Channel) {
 	}
 }
 
-// get gets the message, and gives it back.
+// get gets the message and returns it to the queue.
 func (l *looker) get(ch *amqp.Channel) error {
 	d, ok, err := ch.Get(looked, false)
 	if err != nil {
@@ -76,8 +75,8 @@ func (l *looker) get(ch *amqp.Channel) error {
 	return d.Nack(false, true)
 }
 
-// end ends it when the node follows. The message must not have come when the node was cut off for
-// too long.
+// end ends the looker once the node is a follower. It fails the test if the message was delivered
+// too long after the isolation.
 func (l *looker) end(t *testing.T) {
 	t.Helper()
 	l.wire.Close()

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// endsWithUs makes a program end when we do.
+// endsWithUs makes a program end when this process does.
 func endsWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// installPatience is how long apt-get may take.
+// installPatience is the timeout of apt-get.
 const installPatience = 5 * time.Minute
 
-// Install asks apt-get for packages of Debian. What apt-get says goes to output.
+// Install installs Debian packages with apt-get, whose output goes to output.
 func Install(output io.Writer, packages ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), installPatience)
 	defer cancel()

@@ -2,8 +2,8 @@ package daemon
 
 import "testing"
 
-// Two ports of one process differ, even while nothing listens on them: a broker may listen on the
-// first only after the second was chosen.
+// TestPortsDiffer checks that two ports of one process differ even while nothing listens on them: a
+// broker may listen on the first one only after the second one was chosen.
 func TestPortsDiffer(t *testing.T) {
 	seen := map[int]bool{}
 	for range 200 {

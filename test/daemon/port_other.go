@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// FreePort finds an unused port of 127.0.0.1. Another program may take it before a server does,
-// which then ends.
+// FreePort returns an unused port of 127.0.0.1. Another program may take it before a server does,
+// which then exits.
 func FreePort() (int, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A port is free until a server listens on it, and again after that.
+// TestFreePort checks that a port is free until a server listens on it, and free again after that.
 func TestFreePort(t *testing.T) {
 	port, err := FreePort()
 	if err != nil {

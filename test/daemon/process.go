@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// ErrEnded says that a process has ended that should serve.
+// ErrEnded means that a process that should serve has exited.
 var ErrEnded = errors.New("the server has ended")
 
-// poll is how often is asked whether a server answers.
+// poll is the interval between attempts to reach a server.
 const poll = 10 * time.Millisecond
 
 // Process is a running server.
 type Process struct {
 	cmd  *exec.Cmd
 	log  string
-	gone chan struct{} // closed once it has ended
+	gone chan struct{} // closed once it has exited
 }
 
-// Start starts a program. What it prints goes to a file.
+// Start starts a program. Its output goes to a file.
 func Start(cmd *exec.Cmd, log string) (*Process, error) {
 	file, err := os.Create(log)
 	if err != nil {
@@ -37,14 +37,14 @@ func Start(cmd *exec.Cmd, log string) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, log: log, gone: make(chan struct{})}
 	go func() {
-		cmd.Wait() //nolint:errcheck // the log says why it ended
+		cmd.Wait() //nolint:errcheck // the log says why it exited
 		close(p.gone)
 	}()
 	return p, nil
 }
 
-// Await asks until there is no error. Its own is ErrEnded when the process ends first, or has that
-// of the last answer when ctx does.
+// Await calls ask until it succeeds. It returns ErrEnded if the process exits first, or the last
+// error of ask when ctx ends.
 func (p *Process) Await(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -63,10 +63,10 @@ func (p *Process) Await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// PID is the number of the process.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Log is what the process has printed.
+// Log returns the output of the process.
 func (p *Process) Log() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {
@@ -75,10 +75,10 @@ func (p *Process) Log() string {
 	return string(text)
 }
 
-// Stop ends the process with a signal, and kills it when that does not end it in time. It may be
-// called again.
+// Stop ends the process with a signal, and kills it if it does not exit in time. It may be called
+// repeatedly.
 func (p *Process) Stop(signal os.Signal, patience time.Duration) {
-	p.cmd.Process.Signal(signal) //nolint:errcheck // gone already is as good
+	p.cmd.Process.Signal(signal) //nolint:errcheck // it may have exited already
 	select {
 	case <-p.gone:
 	case <-time.After(patience):

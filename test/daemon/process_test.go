@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A server that ends is not waited for, and what it said is told.
+// TestEnded checks that waiting for a server that has exited fails at once, with its output.
 func TestEnded(t *testing.T) {
 	p, err := Start(exec.Command("sh", "-c", "echo the port is taken; exit 1"), filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -24,7 +24,7 @@ func TestEnded(t *testing.T) {
 	p.Stop(os.Interrupt, time.Minute)
 }
 
-// One that does not heed a signal is killed.
+// TestDeaf checks that a process that ignores a signal is killed.
 func TestDeaf(t *testing.T) {
 	p, err := Start(exec.Command("sh", "-c", "trap '' INT; echo ready; while :; do sleep 1; done"), filepath.Join(t.TempDir(), "log"))
 	if err != nil {

@@ -16,15 +16,15 @@ const (
 	startTries    = 3 // another program may have taken a port
 )
 
-// Server is a running server with a folder of its own.
+// Server is a running server with its own folder.
 type Server struct {
 	dir     string
 	process *Process
 }
 
-// Serve makes a folder, starts in it what command says (its log is in it too), and waits until
-// ready has no error. It starts anew what ends before that, on the ports that command then finds.
-// The error begins with name.
+// Serve creates a folder, starts the command that command returns for it (the log is in the folder
+// too), and waits until ready succeeds. A server that exits before that is started again, with the
+// ports that command then chooses. Errors begin with name.
 func Serve(name string, command func(dir string) (*exec.Cmd, error), ready func() error) (*Server, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
@@ -58,16 +58,16 @@ func (s *Server) start(command func(dir string) (*exec.Cmd, error), ready func()
 	return s.process.Await(ctx, ready)
 }
 
-// Dir is the server's folder.
+// Dir returns the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
-// PID is the process id of the server.
+// PID returns the process id of the server.
 func (s *Server) PID() int { return s.process.PID() }
 
-// Log is what the server wrote.
+// Log returns the output of the server.
 func (s *Server) Log() string { return s.process.Log() }
 
-// Close kills the server and removes its folder. It may be called again.
+// Close kills the server and removes its folder. It may be called repeatedly.
 func (s *Server) Close() {
 	if s.process != nil {
 		s.process.Stop(os.Kill, startPatience)
@@ -75,8 +75,8 @@ func (s *Server) Close() {
 	os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
 }
 
-// ForTest is a server that open starts, and that ends with the test. When open's error is none,
-// which says that there is no such program here, the test is skipped, but fails with CI=true.
+// ForTest returns a server that open starts, and that ends with the test. If open returns the error
+// none, which means that the program is not installed, the test is skipped, but fails with CI=true.
 func ForTest[S interface {
 	Log() string
 	Close()
@@ -98,7 +98,7 @@ func ForTest[S interface {
 	return s
 }
 
-// FreeAddress is 127.0.0.1 with a FreePort.
+// FreeAddress returns 127.0.0.1 with a FreePort.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	port, err := FreePort()

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// both is a real etcd and a broker. ETCD_PEER names another server (host:port) to put in the
-// broker's place.
+// both starts a real etcd and a broker. ETCD_PEER names another server (host:port) to use in place
+// of the broker.
 func both(t *testing.T) *duel.Duel {
 	t.Helper()
 	peers := [2]*duel.Peer{duel.NewPeer("etcd", etcdd.Start(t))}
@@ -24,10 +24,10 @@ func both(t *testing.T) *duel.Duel {
 	return duel.New(t, peers)
 }
 
-// leastScripts is how many scripts there are to be at least.
+// leastScripts is the minimum number of scripts.
 const leastScripts = 200
 
-// The scripts have the same answers and events from both.
+// TestScripts checks that the scripts have the same answers and events on both servers.
 func TestScripts(t *testing.T) {
 	if n := both(t).Scripts(t); n < leastScripts {
 		t.Errorf("%d scripts, want %d", n, leastScripts)

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/test/etcdd"
 )
 
-// TestEtcdctlAuth plays commands of etcdctl about users, roles and access control to a real etcd
-// and to a broker, and compares what is printed with what follows each.
+// TestEtcdctlAuth runs etcdctl commands about users, roles and access control on a real etcd and on
+// a broker, and compares the output with the one recorded after each command.
 func TestEtcdctlAuth(t *testing.T) {
 	etcdctl, err := exec.LookPath("etcdctl")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestEtcdctlAuth(t *testing.T) {
 	}
 }
 
-// run is what etcdctl prints for a command; behind < is its input.
+// run returns the output of etcdctl for a command. The text after < is its input.
 func run(t *testing.T, etcdctl, addr, command string) string {
 	t.Helper()
 	command, input, _ := strings.Cut(command, " < ")
@@ -47,10 +47,10 @@ func run(t *testing.T, etcdctl, addr, command string) string {
 	cmd := exec.CommandContext(ctx, etcdctl, append([]string{"--endpoints=" + addr}, strings.Fields(command)...)...)
 	cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
 	cmd.Stdin = strings.NewReader(input + "\n")
-	output, _ := cmd.CombinedOutput() // how it ended shows in what it prints
+	output, _ := cmd.CombinedOutput() // the output shows whether it failed
 	var lines []string
 	for line := range strings.Lines(string(output)) {
-		if !strings.HasPrefix(line, "{") { // its log
+		if !strings.HasPrefix(line, "{") { // not a line of its log
 			lines = append(lines, line)
 		}
 	}

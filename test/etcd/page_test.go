@@ -13,11 +13,11 @@ import (
 	"google.golang.org/grpc"
 )
 
-// newer are calls that etcd 3.5 has not, which are not served.
+// newer are calls that etcd 3.5 does not have. They are not served.
 var newer = []string{"KV.RangeStream"}
 
-// TestSupportTable compares the table of the page with the calls that there are: each stands in a
-// row below its service, and no other.
+// TestSupportTable checks that the table of the page has exactly the existing calls, each in a row
+// below its service.
 func TestSupportTable(t *testing.T) {
 	text, err := os.ReadFile("../../docs/protocols/etcd.md")
 	if err != nil {
@@ -42,7 +42,7 @@ var (
 	callName   = regexp.MustCompile("`([A-Z][A-Za-z]+)`")
 )
 
-// callsOfPage are the calls in the table, as service and name.
+// callsOfPage returns the calls in the table, as service and name.
 func callsOfPage(text string) (calls []string) {
 	service := ""
 	for _, row := range firstCell.FindAllStringSubmatch(text, -1) {
@@ -57,7 +57,7 @@ func callsOfPage(text string) (calls []string) {
 	return calls
 }
 
-// callsOfServices are the calls of etcd's API, as service and name.
+// callsOfServices returns the calls of the etcd API, as service and name.
 func callsOfServices() (calls []string) {
 	for _, desc := range []grpc.ServiceDesc{
 		pb.KV_ServiceDesc, pb.Watch_ServiceDesc, pb.Lease_ServiceDesc, pb.Auth_ServiceDesc, pb.Maintenance_ServiceDesc, pb.Cluster_ServiceDesc,

@@ -13,11 +13,11 @@ import (
 	"fiveways.dev/fiveways/test/etcd/duel"
 )
 
-// A sequence is this many operations; sequences are how many are usual.
+// The number of operations in a sequence, and the default number of sequences.
 const sequenceOps, sequences = 500, 6
 
-// Random sequences of several clients have the same answers and events from both. ETCD_SEED and
-// ETCD_TIMES ask for others and for more.
+// TestRandom checks that random sequences of several clients have the same answers and events on
+// both servers. ETCD_SEED and ETCD_TIMES select other and more sequences.
 func TestRandom(t *testing.T) {
 	d := both(t)
 	seed, times := number(t, "ETCD_SEED", 1), number(t, "ETCD_TIMES", 1)
@@ -29,7 +29,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// number is a setting of the environment.
+// number returns an integer from the environment.
 func number(t testing.TB, name string, unset uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)
@@ -43,14 +43,14 @@ func number(t testing.TB, name string, unset uint64) uint64 {
 	return n
 }
 
-// generator makes operations that mean something: it knows at what revision the store is at, and
-// which leases and watches there may be.
+// generator generates meaningful operations: it knows the revision of the store, and the leases and
+// watches that may exist.
 type generator struct {
 	rng      *rand.Rand
-	revision func() int // that of the store
+	revision func() int // returns the revision of the store
 }
 
-// clients are how many take part; each has a watch stream too.
+// clients is the number of clients. Each has a watch stream too.
 const clients = 4
 
 func (g *generator) steps() iter.Seq[duel.Step] {
@@ -58,14 +58,14 @@ func (g *generator) steps() iter.Seq[duel.Step] {
 		for n := range sequenceOps {
 			client := 1 + g.rng.IntN(clients)
 			line := strings.Replace(g.line(), "w1 ", fmt.Sprintf("w%d ", client), 1)
-			if n%100 == 99 || strings.HasPrefix(line, "KV.Compact") || strings.Contains(line, "cancel_request") { // what a watch still tells must not be a race
+			if n%100 == 99 || strings.HasPrefix(line, "KV.Compact") || strings.Contains(line, "cancel_request") { // pending watch events must not race with this
 				if !play(duel.Step{Client: 1, Verb: "settle"}) {
 					return
 				}
 			}
 			s, err := duel.ParseStep(line)
 			if err != nil {
-				panic(err) // of the generator
+				panic(err) // a bug of the generator
 			}
 			s.Client = client
 			if !play(s) {
@@ -75,10 +75,10 @@ func (g *generator) steps() iter.Seq[duel.Step] {
 	}
 }
 
-// one takes one of several, each as likely.
+// one returns one of several texts, each equally likely.
 func (g *generator) one(of ...string) string { return of[g.rng.IntN(len(of))] }
 
-// maybe is the text in one of n cases.
+// maybe returns the text in one of n cases.
 func (g *generator) maybe(n int, text string) string {
 	if g.rng.IntN(n) == 0 {
 		return text
@@ -124,10 +124,10 @@ func (g *generator) key() string {
 
 func (g *generator) lease() string { return strconv.Itoa(1001 + g.rng.IntN(4)) }
 
-// past is a revision; it may be one to come, or one that is compacted.
+// past returns a revision. It may be in the future, or compacted.
 func (g *generator) past() string { return fmt.Sprintf("@%d", max(1, g.revision()+1-g.rng.IntN(12))) }
 
-// span is a key, or a range of them; one in a while is none.
+// span returns a key or a range of keys, and sometimes an empty one.
 func (g *generator) span() string {
 	switch g.rng.IntN(10) {
 	case 0:
@@ -161,7 +161,7 @@ func (g *generator) put() string {
 	return s + value + lease + g.maybe(3, " prev_kv:true")
 }
 
-// maybe2 is one text in one of n cases, else the other.
+// maybe2 returns one text in one of n cases, otherwise the other.
 func (g *generator) maybe2(n int, text, other string) string {
 	if g.rng.IntN(n) == 0 {
 		return text
@@ -197,13 +197,13 @@ func (g *generator) compare() string {
 	return fmt.Sprintf(`compare:{%s target:VALUE result:%s value:"%d"}`, span, result, g.rng.IntN(5))
 }
 
-// deletesTail finds a delete of all keys from one on.
+// deletesTail matches a delete of all keys from a given key on.
 var deletesTail = regexp.MustCompile(`request_delete_range:\{[^}]*range_end:"\\0"`)
 
-// alike is a transaction that all servers answer alike. One that deletes all keys from one on and
-// puts one of them with what it has ends an etcd for good, and the broker refuses it. Of one with a
-// read that cannot be done and a put that cannot, etcd 3.4 tells about the put, and since 3.6,
-// whose code the broker has, about what comes first.
+// alike returns a transaction that all servers answer alike. It avoids two kinds: a transaction
+// that deletes all keys from one on and puts one of them with its old value crashes etcd for good,
+// and the broker refuses it. For a transaction with an invalid read and an invalid put, etcd 3.4
+// reports the put, and etcd since 3.6, whose code the broker uses, reports the first of them.
 func (g *generator) alike(depth int) string {
 	for {
 		t := g.txn(depth)
@@ -214,7 +214,7 @@ func (g *generator) alike(depth int) string {
 	}
 }
 
-// txn is a transaction with others in it so deep.
+// txn returns a transaction with nested ones up to this depth.
 func (g *generator) txn(depth int) string {
 	var parts []string
 	for range g.rng.IntN(3) {

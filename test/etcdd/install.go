@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// ErrNone says that no etcd is installed.
+// ErrNone means that no etcd is installed.
 var ErrNone = errors.New("etcdd: no etcd here (on Debian: apt-get install etcd-server etcd-client; or ETCD_BIN names the program)")
 
-// Program is the server that is started: what the variable ETCD_BIN names, else the etcd of the
-// path. The error is ErrNone where there is none.
+// Program returns the server to start: the program that the variable ETCD_BIN names, otherwise the
+// etcd in the path. It returns ErrNone if there is none.
 func Program() (string, error) {
 	name := os.Getenv("ETCD_BIN")
 	if name == "" {
@@ -26,8 +26,8 @@ func Program() (string, error) {
 	return path, nil
 }
 
-// Install asks apt-get for Debian's etcd and etcdctl unless there is one. What apt-get says goes to
-// output.
+// Install installs Debian's etcd and etcdctl with apt-get unless they exist. The output of apt-get
+// goes to output.
 func Install(output io.Writer) error {
 	if _, err := Program(); err == nil {
 		return nil

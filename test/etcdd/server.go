@@ -27,8 +27,8 @@ func Start(t testing.TB, settings ...string) string {
 	return daemon.ForTest(t, func() (*Server, error) { return Open(settings...) }, ErrNone).Addr()
 }
 
-// Open starts a server. With CI=true it first installs etcd where it is missing; the error is
-// ErrNone where there is none.
+// Open starts a server. With CI=true it first installs etcd if it is missing. It returns ErrNone if
+// there is none.
 func Open(settings ...string) (*Server, error) {
 	if os.Getenv("CI") == "true" {
 		var output bytes.Buffer
@@ -48,7 +48,7 @@ func Open(settings ...string) (*Server, error) {
 	return s, nil
 }
 
-// command starts with an empty store, on ports that are free.
+// command returns the command of a server with an empty store and free ports.
 func (s *Server) command(dir, program string, settings []string) (*exec.Cmd, error) {
 	clients, err := daemon.FreePort()
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Server) command(dir, program string, settings []string) (*exec.Cmd, err
 	s.addr = fmt.Sprintf("127.0.0.1:%d", clients)
 	url, peer := "http://"+s.addr, fmt.Sprintf("http://127.0.0.1:%d", peers)
 	data := filepath.Join(dir, "data")
-	if err := os.RemoveAll(data); err != nil { // of a try that failed
+	if err := os.RemoveAll(data); err != nil { // of a failed attempt
 		return nil, err
 	}
 	args := []string{
@@ -71,7 +71,7 @@ func (s *Server) command(dir, program string, settings []string) (*exec.Cmd, err
 	return exec.Command(program, append(args, settings...)...), nil
 }
 
-// healthy reports whether it has elected itself and serves.
+// healthy reports whether the server has elected itself and serves.
 func (s *Server) healthy() error {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	reply, err := client.Get("http://" + s.addr + "/health")
@@ -85,12 +85,12 @@ func (s *Server) healthy() error {
 	return nil
 }
 
-// Addr is host:port for clients.
+// Addr returns the host:port for clients.
 func (s *Server) Addr() string { return s.addr }
 
 var versionText = regexp.MustCompile(`etcd Version: (\S+)`)
 
-// Version is that of the etcd that is installed.
+// Version returns the version of the installed etcd.
 func Version() (string, error) {
 	program, err := Program()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestServerEndsWithItsFolder(t *testing.T) {
-	Start(t) // skips where there is none
+	Start(t) // skips if etcd is missing
 	s, err := Open()
 	if err != nil {
 		t.Fatal(err)

@@ -13,14 +13,14 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// patience is for what must happen; only a failing test uses it up.
+// patience is a timeout that only a failing test uses up.
 const patience = 60 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// TestDiskFull: when the disk is full a publisher is told connection.blocked and its confirms wait,
-// a consumer goes on, and when there is room again the confirms come and publishing goes on, all by
-// itself. Nothing confirmed is lost by a SIGKILL after it.
+// TestDiskFull checks that when the disk is full a publisher receives connection.blocked, its
+// confirms wait, and a consumer continues. When there is room again, the confirms come and
+// publishing continues without intervention. A later SIGKILL loses nothing that was confirmed.
 func TestDiskFull(t *testing.T) {
 	disk, err := brokertest.SmallDisk(t, "256m")
 	if errors.Is(err, brokertest.ErrNoMount) {
@@ -56,7 +56,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal("never told connection.blocked")
 		case <-late[len(late)-1].Done():
 			continue
-		case <-time.After(10 * time.Millisecond): // the confirm waits for room; publish once more to be told
+		case <-time.After(10 * time.Millisecond): // the confirm waits for room; publish once more to receive connection.blocked
 			continue
 		}
 		break

@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/test/redis/duel"
 )
 
-// node is a broker in this process whose clock the script moves, as a client of the Redis protocol
-// sees it.
+// node is a broker in this process, accessed by a client of the Redis protocol. The script moves
+// its clock.
 type node struct {
 	t     *testing.T
 	now   atomic.Int64
@@ -37,7 +37,7 @@ func newNode(t *testing.T, version int) *node {
 	return n
 }
 
-// do sends a command at a time. The error is one that the broker told, "" when it told none.
+// do sends a command at a time. refused is the broker's error reply, or "" if there was none.
 func (n *node) do(now int64, words ...any) (reply any, refused string) {
 	n.t.Helper()
 	n.now.Store(now)
@@ -53,7 +53,7 @@ func (n *node) do(now int64, words ...any) (reply any, refused string) {
 	return nil, code
 }
 
-// must is do for what is never refused.
+// must is do for commands that are never refused.
 func (n *node) must(now int64, words ...any) any {
 	n.t.Helper()
 	reply, refused := n.do(now, words...)
@@ -63,7 +63,7 @@ func (n *node) must(now int64, words ...any) any {
 	return reply
 }
 
-// dict reads a map, which is a list of names and values in RESP2.
+// dict converts a map reply, which is a list of names and values in RESP2.
 func dict(reply any) map[string]any {
 	m := map[string]any{}
 	switch r := reply.(type) {

@@ -17,8 +17,8 @@ const (
 	prompt = "127.0.0.1:6380> "
 )
 
-// TestPage plays the sessions of the page to redis-cli and a fresh broker, whose clock stands
-// still: what stands there is what is printed.
+// TestPage runs the sessions of the page with redis-cli on a fresh broker whose clock stands still,
+// and checks that they print what the page shows.
 func TestPage(t *testing.T) {
 	program, err := exec.LookPath("redis-cli")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("found only %d steps", len(typed))
 	}
 	printed := playSessions(t, program, newNode(t, 3).port, typed)
-	changed, end := "", 0 // the page up to end as it should be
+	changed, end := "", 0 // the corrected page up to end
 	for i, s := range typed {
 		if printed[i] != s.output {
 			t.Errorf("%s\nprints\n%s\nand not\n%s", s.input, printed[i], s.output)
@@ -51,13 +51,13 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// typedLine is what was typed, and what redis-cli printed then, at this place of the page.
+// typedLine is a line to type, with the output of redis-cli at this place of the page.
 type typedLine struct {
 	input, output string
 	at            int
 }
 
-// sessionSteps are the lines that were typed in all blocks ```console of a page.
+// sessionSteps returns the typed lines of all ```console blocks of a page.
 func sessionSteps(text string) (all []typedLine) {
 	inside, read := false, 0
 	for line := range strings.Lines(text) {
@@ -80,12 +80,12 @@ var (
 	withToken  = regexp.MustCompile(`^JOB\.(DONE|RETRY|FAIL|EXTEND) `)
 )
 
-// playSessions types the lines and returns what is printed after each, with the page's tokens for
-// the broker's, which are others each time. Before a line with a token what was printed must be
-// known: there another redis-cli begins.
+// playSessions types the lines and returns the output after each. It replaces the broker's tokens,
+// which differ each time, by the page's. A line with a token needs the earlier output, so it begins
+// another redis-cli.
 func playSessions(t *testing.T, program, port string, typed []typedLine) (printed []string) {
 	t.Helper()
-	var tokens []string // the page's, and the broker's behind each
+	var tokens []string // the page's tokens, each followed by the broker's
 	for len(typed) > 0 {
 		n := 1
 		for n < len(typed) && !withToken.MatchString(typed[n].input) {
@@ -98,7 +98,7 @@ func playSessions(t *testing.T, program, port string, typed []typedLine) (printe
 		for i, text := range playCLI(t, program, port, lines) {
 			ours, pages := takenToken.FindAllStringSubmatch(text, -1), takenToken.FindAllStringSubmatch(lines[i].output, -1)
 			for k := range min(len(ours), len(pages)) {
-				tokens = append([]string{pages[k][1], ours[k][1]}, tokens...) // the latest goes before
+				tokens = append([]string{pages[k][1], ours[k][1]}, tokens...) // the newest comes first
 				text = strings.Replace(text, ours[k][0], pages[k][0], 1)
 			}
 			printed = append(printed, text)
@@ -108,7 +108,7 @@ func playSessions(t *testing.T, program, port string, typed []typedLine) (printe
 	return printed
 }
 
-// playCLI types the lines into one redis-cli and returns what it prints after each.
+// playCLI types the lines into one redis-cli and returns its output after each.
 func playCLI(t *testing.T, program, port string, typed []typedLine) []string {
 	t.Helper()
 	const mark = "--- end of step ---"

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/test/redis/duel"
 )
 
-// generator makes up steps. It knows what was taken, so that most reports come from the job's
+// generator generates steps. It knows what was taken, so that most reports come from the job's
 // worker.
 type generator struct {
 	rng    *rand.Rand
-	leases []held // in the order of the player's
+	leases []held // in the order of the player's leases
 	bodies int
 }
 
@@ -38,7 +38,7 @@ func (g *generator) next() step {
 		s.verb = []string{"done", "done", "retry", "fail", "extend"}[g.rng.IntN(5)]
 		s.lease = len(g.leases) - min(g.rng.IntN(12), len(g.leases)-1)
 		s.queue = g.leases[s.lease-1].queue
-		if !g.chance(3) { // else a token of another job
+		if !g.chance(3) { // otherwise the token of another job
 			s.mid = g.leases[s.lease-1].mid
 		}
 		if s.verb == "extend" {
@@ -57,7 +57,8 @@ func (g *generator) next() step {
 	return s
 }
 
-// TestRandom plays JOBS_STEPS made up steps (5000) and, every so often, asks for all ids.
+// TestRandom runs JOBS_STEPS (default 5000) random steps and regularly asks for the status of all
+// ids.
 func TestRandom(t *testing.T) {
 	seed, steps := duel.Number(t, "JOBS_SEED", 1), int(duel.Number(t, "JOBS_STEPS", 5000))
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 7))}

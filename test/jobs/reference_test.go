@@ -11,10 +11,10 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// defaultLock is the lock time of a take that names none, ms.
+// defaultLock is the default lock time of a take in ms.
 const defaultLock = 3_600_000
 
-// reference is the reference semantics: the scripts, on a real Redis.
+// reference is the reference implementation: the scripts on a real Redis.
 type reference struct {
 	t       *testing.T
 	redis   *redis.Client

@@ -24,30 +24,30 @@ type step struct {
 	update, requeue, reset bool
 }
 
-// lease is what a take gave: for each side the token it told.
+// lease is the result of a take: the token from each side.
 type lease struct {
 	mid    string
 	tokens []string
 }
 
-// taken is one job of a take's answer.
+// taken is one job in the answer to a take.
 type taken struct {
 	mid, body, token     string
 	attempt, lock, first int64
 }
 
-// side plays steps at a time given in unix ms. Answers are in the words of this package.
+// side runs steps at a time given in Unix milliseconds. Answers use the words of this package.
 type side interface {
 	enqueue(now int64, s step) string // added, updated, already-queued, locked, backoff
 	take(now int64, s step) []taken
-	report(now int64, s step, token string) bool // done, retry, fail, extend: false when the token is stale
+	report(now int64, s step, token string) bool // done, retry, fail, extend: false if the token is stale
 	cancel(now int64, s step) bool
-	status(now int64, s step) string // status, attempts, age, ms of backoff and of lock left; "none"
+	status(now int64, s step) string // status, attempts, age, remaining ms of backoff and lock; "none"
 }
 
-const start = 1_800_000_000_000 // the clock of a script begins here, unix ms
+const start = 1_800_000_000_000 // the clock of a script starts here, in Unix milliseconds
 
-// player plays a script to some sides and compares what they say.
+// player runs a script on several sides and compares their answers.
 type player struct {
 	t      *testing.T
 	sides  []side
@@ -59,8 +59,8 @@ func newPlayer(t *testing.T, sides ...side) *player {
 	return &player{t: t, sides: sides, now: start}
 }
 
-// play returns the answer that all sides gave, in one line, and whether they agree; if not, all
-// their answers.
+// play returns the common answer of all sides in one line and true, or all their answers and false
+// if they differ.
 func (p *player) play(s step) (string, bool) {
 	if s.verb == "advance" {
 		p.now += s.ms
@@ -87,7 +87,7 @@ func (p *player) play(s step) (string, bool) {
 	return answers[0], true
 }
 
-// ask plays a step to the side of number n.
+// ask runs a step on side number n.
 func (p *player) ask(on side, n int, s step) (answer string, jobs []taken) {
 	switch s.verb {
 	case "enqueue":
@@ -119,7 +119,7 @@ func (p *player) ask(on side, n int, s step) (answer string, jobs []taken) {
 	return "", nil
 }
 
-// parse reads a line of a script.
+// parse parses a line of a script.
 func parse(line string) (s step, err error) {
 	words := strings.Fields(line)
 	s = step{verb: words[0], count: 1}

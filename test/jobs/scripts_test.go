@@ -7,13 +7,13 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// sides are the reference, and the broker in both versions of the protocol.
+// sides returns the reference, and the broker in both versions of the protocol.
 func sides(t *testing.T) []side {
 	return []side{newReference(t), newNode(t, 2), newNode(t, 3)}
 }
 
-// TestScripts plays the files of testdata: every answer is what the file says, from all sides. With
-// -rewrite the files take the answers.
+// TestScripts runs the files of testdata and checks that all sides give the answers in the file.
+// With -rewrite it writes the answers into the files.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		both := sides(t)
@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.queue = d.CmdArgs[0].String() // a queue for each script, so that they do not see each other
+				s.queue = d.CmdArgs[0].String() // each script has its own queue, so that scripts do not interfere
 				answer, agreed := p.play(s)
 				if !agreed {
 					t.Fatalf("%s: %s: %s", d.Pos, line, answer)

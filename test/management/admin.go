@@ -9,8 +9,9 @@ import (
 	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
-// admin runs the rabbitmqadmin of a line, which has spaces between arguments only. The answer is
-// what it prints: JSON, or lines, which are sorted unless the line asks for an order.
+// admin runs the rabbitmqadmin command of a line, whose arguments are separated by spaces and
+// contain none. The answer is its output: JSON, or lines, which are sorted unless the line asks for
+// an order.
 func (p *player) admin(line string) (a answer, text string, err error) {
 	args := strings.Fields(line)[1:]
 	for i := range args {

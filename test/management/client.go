@@ -7,14 +7,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// client is a client of AMQP with one channel.
+// client is an AMQP client with one channel.
 type client struct {
 	conn *amqp.Connection
 	ch   *amqp.Channel
 	name string // of the connection, as the server shows it
 }
 
-// ofClient does something with a client: open VHOST, consume QUEUE TAG, publish QUEUE TEXT, get
+// ofClient runs a command of a client: open VHOST, consume QUEUE TAG, publish QUEUE TEXT, get
 // QUEUE, close.
 func (p *player) ofClient(name string, words []string) (answer, error) {
 	done := answer{status: 0, empty: true}

@@ -13,7 +13,7 @@ import (
 // not every run shows.
 type expectedDifference struct {
 	line             string
-	sometimes        bool // it depends on timing
+	sometimes        bool // depends on timing
 	requests, places *regexp.Regexp
 	used             bool
 }
@@ -43,7 +43,7 @@ func readExpected(file string) (list []*expectedDifference, err error) {
 	return list, nil
 }
 
-// unexpected returns the differences in the answer to a line that no entry expects.
+// unexpected returns the differences in the answer to a line that no entry covers.
 func unexpected(line string, expected []*expectedDifference, found []string) (out []string) {
 	for _, d := range found {
 		listed := false

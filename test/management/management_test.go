@@ -21,7 +21,7 @@ var only = flag.String("only", "*", "which scripts")
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// scripts are the files of testdata.
+// scripts returns the files of testdata.
 func scripts(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/" + *only + ".txt")
@@ -82,8 +82,8 @@ func (p *player) compare(t *testing.T, file string, expected []*expectedDifferen
 	}
 }
 
-// compared tells what is other than it should be. Where RabbitMQ fails over a request, any refusal
-// will do; where it refuses without a word, ours may have some.
+// compared returns how got differs from want. Where RabbitMQ fails with an internal error, any
+// refusal is accepted. Where it refuses without a reason, Fiveways may give one.
 func compared(want, got answer) []string {
 	refused := got.status >= http.StatusBadRequest && got.status < http.StatusInternalServerError
 	if want.status == http.StatusInternalServerError && refused {
@@ -129,7 +129,7 @@ func recordAll(t *testing.T) {
 	}
 }
 
-// Scripts, answers and differences are read as they were written.
+// TestReading checks that scripts, answers and differences are read as they were written.
 func TestReading(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "script")
 	long := strings.Repeat("x", 200)

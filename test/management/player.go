@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Time that `until` gives a server, and how often it asks.
+// The timeout of `until`, and the interval between its requests.
 const (
 	untilPatience = 20 * time.Second
 	untilPoll     = 50 * time.Millisecond
@@ -20,7 +20,7 @@ const (
 type player struct {
 	http, amqp string // addresses
 	node       string // its name
-	dir        string // for files
+	dir        string // for temporary files
 	clients    map[string]*client
 }
 
@@ -28,7 +28,7 @@ func newPlayer(http, amqp, node, dir string) *player {
 	return &player{http: http, amqp: amqp, node: node, dir: dir, clients: map[string]*client{}}
 }
 
-// play does one step.
+// play runs one step.
 func (p *player) play(s step) (answer, error) {
 	ask := p.request
 	switch words := strings.Fields(s.line); words[0] {
@@ -50,7 +50,7 @@ func (p *player) play(s step) (answer, error) {
 	}
 }
 
-// request makes the request of a line.
+// request sends the request of a line.
 func (p *player) request(line string) (a answer, text string, err error) {
 	parts := strings.SplitN(line, " ", 4)
 	if len(parts) < 3 {
@@ -91,10 +91,10 @@ func (p *player) request(line string) (a answer, text string, err error) {
 	return a, text, err
 }
 
-// clusterID is what a node makes up at its first start.
+// clusterID matches the cluster id that a node generates at its first start.
 var clusterID = regexp.MustCompile(`rabbitmq-cluster-id-[\w-]+`)
 
-// named puts the name of the node into a body.
+// named inserts the name of the node into a body.
 func (p *player) named(text string) string { return strings.ReplaceAll(text, "{node}", p.node) }
 
 // nameless replaces the names of the node and of connections.
@@ -105,11 +105,11 @@ func (p *player) nameless(text string) string {
 	return strings.ReplaceAll(text, p.node, "{node}")
 }
 
-// reset has the server as it was before the first script: virtual hosts, users and global
-// parameters are gone but for the first ones.
+// reset restores the server to its initial state: it removes all virtual hosts, users and global
+// parameters except the initial ones.
 func (p *player) reset() error {
 	for _, c := range p.clients {
-		c.conn.Close() //nolint:errcheck // a script may have had it closed
+		c.conn.Close() //nolint:errcheck // a script may have closed it
 	}
 	clear(p.clients)
 	for _, list := range []struct{ path, keep string }{{"vhosts", ""}, {"users", "guest"}} {

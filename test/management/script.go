@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// step is one line of a script and what RabbitMQ answers. A request is `USER METHOD PATH [BODY]`,
-// where the password is the name, and - is no user; it may be preceded by `until TEXT`, which
-// repeats it until the answer contains that text. `amqp NAME VERB …` is done by an AMQP client, and
-// `rabbitmqadmin …` by that program, whose exit code is the status then.
+// step is one line of a script with RabbitMQ's answer. A request is `USER METHOD PATH [BODY]`; the
+// password is the user's name, and - means no user. The prefix `until TEXT` repeats a request until
+// the answer contains the text. `amqp NAME VERB …` is run by an AMQP client. `rabbitmqadmin …` is
+// run by that program, and its exit code is the status.
 type step struct {
 	comments []string // lines before it
 	until    string
@@ -18,7 +18,7 @@ type step struct {
 	answer   string // as recorded: the status and a JSON text, which may have several lines
 }
 
-// readScript reads a file of steps with empty lines between them.
+// readScript reads a file of steps separated by empty lines.
 func readScript(file string) ([]step, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -43,7 +43,7 @@ func readScript(file string) ([]step, error) {
 	return steps, nil
 }
 
-// writeScript writes a file that readScript reads.
+// writeScript writes a file that readScript can read.
 func writeScript(file string, steps []step) error {
 	var b strings.Builder
 	for i, s := range steps {
@@ -61,19 +61,20 @@ func writeScript(file string, steps []step) error {
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
-// answer is what a step led to: a status, 0 of a client of AMQP, and a JSON value or nothing.
+// answer is the result of a step: a status, which is 0 for an AMQP client, and a JSON value or
+// nothing.
 type answer struct {
 	status int
-	body   any // as encoding/json has it; a text that is no JSON is a string
+	body   any // as decoded by encoding/json; a text that is not JSON is a string
 	empty  bool
 }
 
-// text is the answer in a script.
+// text returns the answer in the form of a script.
 func (a answer) text() string {
 	if a.empty {
 		return fmt.Sprint(a.status)
 	}
-	const most = 140 // characters of a line
+	const most = 140 // maximum characters per line
 	b, err := json.Marshal(a.body)
 	if len(b) > most {
 		b, err = json.MarshalIndent(a.body, "", " ")
@@ -84,7 +85,7 @@ func (a answer) text() string {
 	return fmt.Sprintf("%d %s", a.status, b)
 }
 
-// readAnswer reads what text wrote.
+// readAnswer parses the result of text.
 func readAnswer(text string) (a answer, err error) {
 	status, body, found := strings.Cut(text, " ")
 	if _, err := fmt.Sscan(status, &a.status); err != nil {

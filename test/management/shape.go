@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// volatile are fields whose values depend on the run, so that only their types are compared.
+// volatile matches fields whose values depend on the run, so that only their types are compared.
 var volatile = regexp.MustCompile(`^(.*rate|avg|sample|samples|timestamp|.*_at|.*_since|memory|.*port|pid|.*_oct|.*_cnt|send_pend|os_pid|uptime|run_queue|` +
 	`message_id|password_hash|.*version|client_properties|timeout|frame_max|channel_max|rabbit_version|product_name|rates_mode|internal_cluster_id|` +
 	`sockets_.*|fd_.*|proc_.*|mem_.*|disk_free.*|io_.*|mnesia_.*|msg_store_.*|queue_index_.*|gc_.*|context_switches.*|.*_used|processors|` +
@@ -19,8 +19,8 @@ var volatile = regexp.MustCompile(`^(.*rate|avg|sample|samples|timestamp|.*_at|.
 	`auth_attempts.*|internal_id|` + `socket_opts|exchange_types|auth_mechanisms|applications|contexts|log_files?|db_dir|config_files|enabled_plugins|` +
 	`net_ticktime|type_of_node|statistics_db_event_queue|listeners|sample_retention_policies|release_series_support_status|.*erlang.*|desc|doc_url|provided_by|stability)$`)
 
-// shape is the JSON text of an answer without what depends on the run: numbers, times and the like
-// are the names of their types. Lists are sorted unless ordered.
+// shape decodes the JSON text of an answer and removes what depends on the run: numbers, times and
+// the like are replaced by the names of their types. It sorts lists unless ordered.
 func shape(text []byte, ordered bool) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -50,8 +50,8 @@ func stable(name string, v any, ordered bool) any {
 	return v
 }
 
-// sortKey orders the elements of a list: by what names them first, so that a field more or less
-// does not change the order.
+// sortKey returns the key that orders the elements of a list. What names an element comes first, so
+// that an additional or missing field does not change the order.
 func sortKey(v any) string {
 	var key strings.Builder
 	if object, ok := v.(map[string]any); ok {
@@ -80,7 +80,7 @@ func typeOf(v any) string {
 	return "object"
 }
 
-// differences tells where got is another than want, as `place: what`.
+// differences lists where got differs from want, as `place: what`.
 func differences(place string, want, got any) (out []string) {
 	if w, ok := want.(map[string]any); ok {
 		if g, ok := got.(map[string]any); ok {
@@ -101,14 +101,14 @@ func differences(place string, want, got any) (out []string) {
 }
 
 // says reports whether the reason of a refusal begins with RabbitMQ's word for it: a text, or the
-// first one of a list. Of what is not found any may say more.
+// first element of a list. If something is not found, either side may say more.
 func says(reason, word any) bool {
 	if list, ok := word.([]any); ok && len(list) > 0 {
 		word = list[0]
 	}
 	text, _ := reason.(string)
 	w, ok := word.(string)
-	w = html.UnescapeString(w) // a part of RabbitMQ writes reasons for its page
+	w = html.UnescapeString(w) // a part of RabbitMQ escapes reasons as HTML
 	return ok && (w == "Not Found" || strings.HasPrefix(text, w+": ") || text == w)
 }
 

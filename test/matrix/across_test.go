@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// quartet is a node with a client of each kind, for what only some protocols have words for.
+// quartet is a node with a client of each kind, for features that only some protocols have.
 type quartet struct {
 	*node
 	amqp *amqpEnd
@@ -21,8 +21,8 @@ type quartet struct {
 	http *httpEnd
 }
 
-// across are tests of what only some protocols have words for. They have one broker: the first
-// statement of SQL in a process takes long.
+// across are tests of features that only some protocols have. They share a broker, since the first
+// SQL statement of a process takes long.
 var across = map[string]func(t *testing.T, n *quartet){
 	"messages are jobs":      messagesAreJobs,
 	"jobs are messages":      jobsAreMessages,
@@ -65,7 +65,7 @@ func TestAcross(t *testing.T) {
 	}
 }
 
-// removeAll deletes the queues and exchanges that a test made.
+// removeAll deletes the queues and exchanges that a test created.
 func removeAll(t *testing.T, conn *amqp.Connection) {
 	t.Helper()
 	ch, err := conn.Channel()
@@ -83,7 +83,7 @@ func removeAll(t *testing.T, conn *amqp.Connection) {
 	}
 }
 
-// do is a command of Redis, its reply as text.
+// do runs a Redis command and returns its reply as text.
 func (n *quartet) do(args ...any) string {
 	n.t.Helper()
 	v, err := n.r.Do(n.t.Context(), args...).Result()
@@ -96,7 +96,7 @@ func (n *quartet) do(args ...any) string {
 	return fmt.Sprint(v)
 }
 
-// tells fails unless a command of Redis replies as wanted.
+// tells checks the reply of a Redis command.
 func (n *quartet) tells(want string, args ...any) {
 	n.t.Helper()
 	if got := n.do(args...); got != want {
@@ -129,7 +129,7 @@ func (n *quartet) publish(exchange, key string, p amqp.Publishing) {
 	}
 }
 
-// get is the next message of a queue for AMQP, unsettled.
+// get returns the next message of a queue over AMQP, unsettled.
 func (n *quartet) get(queue string) amqp.Delivery {
 	n.t.Helper()
 	d, ok, err := n.amqp.ch.Get(queue, false)
@@ -139,7 +139,7 @@ func (n *quartet) get(queue string) amqp.Delivery {
 	return d
 }
 
-// lease is the next job of a queue, locked.
+// lease takes the next job of a queue, which stays locked.
 func (n *quartet) lease(queue string, options ...any) job {
 	n.t.Helper()
 	j, ok, err := lease(n.t.Context(), n.r, queue, options...)
@@ -149,7 +149,7 @@ func (n *quartet) lease(queue string, options ...any) job {
 	return j
 }
 
-// sqlBody takes a message of a queue by SQL, "" when there is none: its body.
+// sqlBody consumes a message of a queue over SQL and returns its body, or "" if there is none.
 func (n *quartet) sqlBody(queue string) string {
 	n.t.Helper()
 	m, _, err := n.sql.take(n.t.Context(), queue)
@@ -159,7 +159,7 @@ func (n *quartet) sqlBody(queue string) string {
 	return string(m.body)
 }
 
-// eventually waits for what other goroutines of the broker do.
+// eventually waits until ok returns true.
 func (n *quartet) eventually(what string, ok func() bool) {
 	n.t.Helper()
 	for end := time.Now().Add(patience); !ok(); {
@@ -177,7 +177,7 @@ func (p *pairs) get(key string) *string {
 	return text("")
 }
 
-// header is the text of one.
+// header returns the text of a header.
 func (m message) header(name string) string {
 	for _, h := range m.headers {
 		if h.name == name && h.text != nil {
@@ -187,7 +187,7 @@ func (m message) header(name string) string {
 	return ""
 }
 
-// senders send a text to the queue q, each by a protocol.
+// senders returns, by protocol, functions that send a text to the queue q.
 func (n *quartet) senders() map[string]func(body string) {
 	return map[string]func(body string){
 		"amqp": func(body string) { n.publish("", "q", amqp.Publishing{Body: []byte(body)}) },

@@ -75,7 +75,7 @@ func (e *amqpEnd) send(ctx context.Context, queue string, m message) error {
 		}
 	}
 	if m.delayed > 0 {
-		return errors.ErrUnsupported // only by an exchange of its own
+		return errors.ErrUnsupported // it needs its own exchange for that
 	}
 	if m.expires > 0 {
 		p.Expiration = strconv.FormatInt(m.expires.Milliseconds(), 10)
@@ -138,6 +138,6 @@ func (e *amqpEnd) giveBack(_ context.Context, queue string) error {
 	if err := d.Nack(false, true); err != nil {
 		return err
 	}
-	_, err = e.ch.QueueDeclarePassive(queue, true, false, false, false, nil) // a nack has no answer, this has
+	_, err = e.ch.QueueDeclarePassive(queue, true, false, false, false, nil) // a nack has no answer, a declare has
 	return err
 }

@@ -16,7 +16,7 @@ var (
 	binaryType = map[string]string{"content_type": "application/octet-stream"}
 )
 
-// cases are what goes through unchanged between any two protocols.
+// cases are messages that pass unchanged between any two protocols.
 var cases = map[string]message{
 	"text":         {body: []byte("Hello, wörld\n\"quoted\" => \\ 世界"), properties: textType},
 	"empty":        {body: []byte{}, properties: textType},
@@ -56,7 +56,7 @@ func random(n int) []byte {
 	return b
 }
 
-// TestRoundTrip sends each case by every protocol and takes it by every other.
+// TestRoundTrip sends each case over every protocol and consumes it over every other.
 func TestRoundTrip(t *testing.T) {
 	start(t).pairs(0, func(t *testing.T, p pair) {
 		for _, name := range names(cases) {
@@ -80,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestOrderAndReturn: messages keep their order, also when one was taken and given back.
+// TestOrderAndReturn checks that messages keep their order, also when one was taken and returned.
 func TestOrderAndReturn(t *testing.T) {
 	start(t).pairs(0, func(t *testing.T, p pair) {
 		for i := range 20 {
@@ -103,7 +103,8 @@ func TestOrderAndReturn(t *testing.T) {
 	})
 }
 
-// TestPriorities: the highest priority first, whichever protocol sets it.
+// TestPriorities checks that the message with the highest priority comes first, whichever protocol
+// sets it.
 func TestPriorities(t *testing.T) {
 	start(t).pairs(9, func(t *testing.T, p pair) {
 		for _, priority := range []string{"1", "9", "5", "0", "9"} {
@@ -117,7 +118,8 @@ func TestPriorities(t *testing.T) {
 	})
 }
 
-// TestExpiryAndDelay: what has expired never comes, and what is delayed not before its time.
+// TestExpiryAndDelay checks that an expired message never comes, and a delayed one not before its
+// time.
 func TestExpiryAndDelay(t *testing.T) {
 	start(t).pairs(0, func(t *testing.T, p pair) {
 		p.send(message{body: []byte("short"), properties: textType, expires: time.Millisecond})
@@ -128,7 +130,7 @@ func TestExpiryAndDelay(t *testing.T) {
 		}
 		p.none()
 		const delay = 100 * time.Millisecond
-		due := time.Now().Add(delay).Truncate(time.Millisecond) // times of jobs are whole milliseconds
+		due := time.Now().Add(delay).Truncate(time.Millisecond) // jobs have times in whole milliseconds
 		switch err := p.n.ends[p.in.name].send(t.Context(), p.queue, message{body: []byte("late"), properties: textType, delayed: delay}); {
 		case errors.Is(err, errors.ErrUnsupported):
 			return
@@ -152,7 +154,8 @@ func TestExpiryAndDelay(t *testing.T) {
 	})
 }
 
-// TestRestart: what is persistent outlives the broker, what is not does not.
+// TestRestart checks that persistent messages survive a restart of the broker, and transient ones
+// do not.
 func TestRestart(t *testing.T) {
 	n := start(t)
 	var all []pair

@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// channels: what is published to a channel, its exchange or SQL's queue of that name reaches the
-// listeners of any of the three.
+// channels checks that what is published to a channel, its exchange or SQL's queue of that name
+// reaches the listeners of all three.
 func channels(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('news', 4)")
 	own, err := n.amqp.ch.QueueDeclare("", false, true, true, false, nil)
@@ -57,7 +57,7 @@ func channels(t *testing.T, n *quartet) {
 			t.Errorf("SQL got %q, want %q", got, c.body)
 		}
 	}
-	if m, err := pattern.ReceiveMessage(t.Context()); err != nil || m.Payload != "by PUBLISH" { // patterns hear nothing else
+	if m, err := pattern.ReceiveMessage(t.Context()); err != nil || m.Payload != "by PUBLISH" { // pattern subscriptions get nothing else
 		t.Errorf("a pattern got %v, %v", m, err)
 	}
 	n.tells("4", "PUBLISH", "news", "a job")
@@ -74,7 +74,8 @@ func channels(t *testing.T, n *quartet) {
 	}
 }
 
-// streamsOfAll: what AMQP and SQL send into a stream are entries, and what XADD made they can take.
+// streamsOfAll checks that AMQP and SQL messages to a stream become entries, and that AMQP and SQL
+// can consume the entries of XADD.
 func streamsOfAll(t *testing.T, n *quartet) {
 	ctx := t.Context()
 	n.tells("OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
@@ -99,7 +100,7 @@ func streamsOfAll(t *testing.T, n *quartet) {
 		n.tells("WRONGTYPE Operation against a key holding the wrong kind of value", command...)
 	}
 
-	// An entry that another protocol settles is deleted, also for the groups.
+	// An entry that another protocol settles is deleted for the consumer groups too.
 	if d := n.get("s"); string(d.Body) != "one" {
 		t.Errorf("%+v", d)
 	} else if err := d.Ack(false); err != nil {
@@ -133,7 +134,7 @@ func streamsOfAll(t *testing.T, n *quartet) {
 	n.tells("0", "XLEN", "s")
 }
 
-// listsOfAll: the ends of a list are the ends of the queue, for pushes and publishes.
+// listsOfAll checks that the ends of a list are the ends of the queue, for pushes and publishes.
 func listsOfAll(t *testing.T, n *quartet) {
 	n.tells("1", "LPUSH", "q", "2")
 	n.publish("", "q", amqp.Publishing{Body: []byte("3")})
@@ -143,7 +144,7 @@ func listsOfAll(t *testing.T, n *quartet) {
 	n.tells("[5 4 3 2 1]", "LRANGE", "q", 0, -1)
 	n.tells("list", "TYPE", "q")
 	n.tells("1", "LMOVE", "q", "r", "RIGHT", "LEFT")
-	n.tells("5", "LMOVE", "q", "r", "LEFT", "LEFT") // a job moves as a whole
+	n.tells("5", "LMOVE", "q", "r", "LEFT", "LEFT") // a job moves with all its data
 	n.tells("queued", "JOB.STATUS", "r", "j")
 	n.tells("nil", "JOB.STATUS", "q", "j")
 	var got []string
@@ -152,9 +153,9 @@ func listsOfAll(t *testing.T, n *quartet) {
 	}
 	d := n.get("q")
 	got = append(got, string(d.Body))
-	n.tells("0", "LLEN", "q")      // what a consumer has is not there
-	n.tells("none", "TYPE", "q")   // nor the list
-	n.tells("[]", "JOB.TAKE", "q") // nor a job
+	n.tells("0", "LLEN", "q")      // a message held by a consumer is not visible
+	n.tells("none", "TYPE", "q")   // nor is the list
+	n.tells("[]", "JOB.TAKE", "q") // nor is a job
 	if err := d.Nack(false, true); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 var etcdProtocol = protocol{name: "etcd", plain: true, marks: true, blind: true, said: saidByEtcd, shown: shownByEtcd, dial: dialEtcd}
 
-// saidByEtcd is what the key of a put has words for: the id and the sender.
+// saidByEtcd reduces a message to what the key of a put can express: the id and the sender.
 func saidByEtcd(m message) message {
 	properties := map[string]string{}
 	if v := m.properties["app_id"]; v != "" {
@@ -25,7 +25,7 @@ func saidByEtcd(m message) message {
 	return m
 }
 
-// shownByEtcd is what the key of a delivery tells.
+// shownByEtcd reduces a message to what the key of a delivery has.
 func shownByEtcd(m message) message { return message{id: m.id, body: m.body} }
 
 type etcdEnd struct{ c *clientv3.Client }
@@ -37,7 +37,7 @@ func dialEtcd(_ context.Context, b *brokertest.Broker) (endpoint, error) {
 
 func (e *etcdEnd) close() { e.c.Close() }
 
-// segment is a name as a key has it.
+// segment escapes a name as a segment of a key.
 func segment(name string) string { return strings.NewReplacer("/", "%2F", "%", "%25").Replace(name) }
 
 func (e *etcdEnd) declare(ctx context.Context, queue string, priorities int) error {
@@ -57,7 +57,7 @@ func (e *etcdEnd) send(ctx context.Context, queue string, m message) error {
 		key += client + "/"
 	}
 	id := m.id
-	if id == "" { // a message is put with a key of its own
+	if id == "" { // a put needs a key
 		id = fmt.Sprint("key-", keys.Add(1))
 	}
 	_, err := e.c.Put(ctx, key+id, string(m.body))
@@ -67,7 +67,8 @@ func (e *etcdEnd) send(ctx context.Context, queue string, m message) error {
 // keys numbers the keys that tests do not name.
 var keys atomic.Int64
 
-// consume is a watch of a consumer of a queue, which has what it can have when it returns.
+// consume opens the watch of a consumer of a queue. When it returns, the watch has the messages
+// available to it.
 func (e *etcdEnd) consume(ctx context.Context, queue, client string) (watch clientv3.WatchChan, prefix string, err error) {
 	prefix = "/q/" + segment(queue) + "/c/" + client + "/"
 	watch = e.c.Watch(ctx, prefix, clientv3.WithPrefix(), clientv3.WithFilterDelete(), clientv3.WithCreatedNotify())
@@ -77,8 +78,8 @@ func (e *etcdEnd) consume(ctx context.Context, queue, client string) (watch clie
 	return watch, prefix, nil
 }
 
-// lend is the next message of a queue, held by a consumer with the node's limit of one, until end
-// is called; false: none can be had now.
+// lend returns the next message of a queue, which a consumer with the node's limit of one holds
+// until end is called. It returns false if none is available now.
 func (e *etcdEnd) lend(ctx context.Context, queue string) (key string, value []byte, ok bool, end func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	watch, prefix, err := e.consume(ctx, queue, "matrix")
@@ -88,7 +89,7 @@ func (e *etcdEnd) lend(ctx context.Context, queue string) (key string, value []b
 	}
 	end = func() error {
 		defer cancel()
-		_, err := e.c.Delete(ctx, strings.TrimSuffix(prefix, "/")) // a canceled watch has no answer, this has
+		_, err := e.c.Delete(ctx, strings.TrimSuffix(prefix, "/")) // canceling a watch has no answer, a delete has
 		return err
 	}
 	held, err := e.c.Get(ctx, prefix, clientv3.WithPrefix())

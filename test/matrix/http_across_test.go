@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// streamsOverHTTP: what any protocol sends reaches a stream at once, and a take that waits; what is
-// acknowledged is gone for all.
+// streamsOverHTTP checks that a message of any protocol reaches a stream and a waiting take at
+// once, and that an acknowledged message is gone for all protocols.
 func streamsOverHTTP(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -38,7 +38,8 @@ func streamsOverHTTP(t *testing.T, n *quartet) {
 		}
 	}
 
-	// Last: what comes while the broker has not seen yet that a stream is gone is leased to it.
+	// This comes last: until the broker notices that a stream has ended, it leases new messages to
+	// the stream.
 	next, err := n.http.follow(ctx, "q")
 	n.may(err)
 	for by, send := range n.senders() {
@@ -53,8 +54,8 @@ func streamsOverHTTP(t *testing.T, n *quartet) {
 	}
 }
 
-// httpOfRabbitMQ: what RabbitMQ's publish sends has its properties for AMQP, and what AMQP sends
-// has them for RabbitMQ's get.
+// httpOfRabbitMQ checks that messages published with RabbitMQ's publish have their properties in
+// AMQP, and that RabbitMQ's get returns the properties of AMQP messages.
 func httpOfRabbitMQ(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	ctx := t.Context()
@@ -101,8 +102,8 @@ func httpOfRabbitMQ(t *testing.T, n *quartet) {
 	}
 }
 
-// bodiesAsTheyAre: the body of a request may be the message itself, with its properties in fields
-// of HTTP.
+// bodiesAsTheyAre checks that the body of a request may be the message itself, with its properties
+// in HTTP header fields.
 func bodiesAsTheyAre(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	body := random(100_000)

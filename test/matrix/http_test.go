@@ -24,8 +24,8 @@ var httpProtocol = protocol{
 	name: "http", typed: true, plain: true, marks: true, volatile: true, said: saidByHTTP, value: valueInJSON, dial: dialHTTP,
 }
 
-// saidByHTTP is what JSON has words for: of headers those that are texts, truths, numbers, and
-// objects and lists of them. A number is a long or a double.
+// saidByHTTP reduces a message to what JSON can express: headers that are strings, booleans,
+// numbers, and objects and lists of these. A number is a long or a double.
 func saidByHTTP(m message) message {
 	var headers []header
 	for _, h := range m.headers {
@@ -54,10 +54,10 @@ func saidInJSON(v any) (any, bool) {
 		}
 		return out, true
 	}
-	return nil, false // nothing, bytes, times and decimals, and the list of the cases, which has a null
+	return nil, false // void, bytes, timestamps and decimals, and the list in the cases, which has a null
 }
 
-// valueInJSON is a header as JSON shows it.
+// valueInJSON converts a header to the form in JSON.
 func valueInJSON(v any) (any, bool) {
 	switch v := v.(type) {
 	case int32:
@@ -67,7 +67,7 @@ func valueInJSON(v any) (any, bool) {
 	case time.Time:
 		return float64(v.Unix()), true
 	case amqp.Decimal:
-		return float64(v.Value) / 100, true // those of the cases have two digits
+		return float64(v.Value) / 100, true // the decimals in the cases have two digits
 	case []byte:
 		if utf8.Valid(v) {
 			return string(v), true
@@ -89,7 +89,7 @@ func valueInJSON(v any) (any, bool) {
 	return v, true
 }
 
-// httpEnd is a client with nothing but HTTP.
+// httpEnd is a client of the HTTP API.
 type httpEnd struct{ root string }
 
 func dialHTTP(_ context.Context, b *brokertest.Broker) (endpoint, error) {
@@ -98,10 +98,10 @@ func dialHTTP(_ context.Context, b *brokertest.Broker) (endpoint, error) {
 
 func (e *httpEnd) close() {}
 
-// of is the path of a queue.
+// of returns the path of a queue.
 func of(queue string) string { return "queues/%2F/" + url.PathEscape(queue) }
 
-// do makes a request with a JSON object, and reads the answer into out unless that is nil.
+// do sends a request with a JSON object, and decodes the answer into out unless that is nil.
 func (e *httpEnd) do(ctx context.Context, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -137,7 +137,7 @@ func (e *httpEnd) declare(ctx context.Context, queue string, priorities int) err
 	return e.do(ctx, "PUT", of(queue), map[string]any{"durable": true, "arguments": arguments}, nil)
 }
 
-// inJSON is a message as the API takes it.
+// inJSON returns a message in the form of the API.
 func inJSON(m message) map[string]any {
 	properties := map[string]any{}
 	for name, v := range m.properties {
@@ -178,7 +178,7 @@ func (e *httpEnd) send(ctx context.Context, queue string, m message) error {
 	return e.do(ctx, "POST", of(queue)+"/messages", in, nil)
 }
 
-// taken is a message as the API shows it.
+// taken is a message as the API returns it.
 type taken struct {
 	Token       string         `json:"token"`
 	MessageID   string         `json:"message_id"`
@@ -188,7 +188,7 @@ type taken struct {
 	Encoding    string         `json:"payload_encoding"`
 }
 
-// message is what all protocols understand of it.
+// message converts it to what all protocols have in common.
 func (t *taken) message() (m message, err error) {
 	m = message{id: t.MessageID, again: t.Redelivered, body: []byte(t.Payload), properties: map[string]string{}}
 	if t.Encoding == "base64" {
@@ -216,7 +216,7 @@ func (t *taken) message() (m message, err error) {
 	return m, err
 }
 
-// lend takes the next message, which stays leased; false: none can be had now.
+// lend takes the next message, which stays leased. It returns false if none is available now.
 func (e *httpEnd) lend(ctx context.Context, queue string) (t taken, ok bool, err error) {
 	var out struct{ Messages []taken }
 	if err = e.do(ctx, "POST", of(queue)+"/messages/take", nil, &out); err != nil || len(out.Messages) == 0 {
@@ -225,7 +225,7 @@ func (e *httpEnd) lend(ctx context.Context, queue string) (t taken, ok bool, err
 	return out.Messages[0], true, nil
 }
 
-// settle acks or nacks a message that was taken.
+// settle acknowledges or returns a message that was taken.
 func (e *httpEnd) settle(ctx context.Context, queue, how, token string) error {
 	var out struct {
 		Acked, Nacked int
@@ -257,7 +257,7 @@ func (e *httpEnd) giveBack(ctx context.Context, queue string) error {
 	return e.settle(ctx, queue, "nack", t.Token)
 }
 
-// follow reads a stream of a queue; each call of next waits for a message.
+// follow opens a stream of a queue. Each call of next waits for a message.
 func (e *httpEnd) follow(ctx context.Context, queue string) (next func() (taken, error), err error) {
 	r, err := http.NewRequestWithContext(ctx, "GET", e.root+of(queue)+"/stream?prefetch=100", nil)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// messagesAreJobs: what AMQP and SQL send is a job with the id that it has, or a number, and knows
-// when it was made.
+// messagesAreJobs checks that AMQP and SQL messages are jobs whose id is the message id or a
+// number, with the time when they were sent.
 func messagesAreJobs(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	at := time.Unix(1_700_000_000, 0)
@@ -37,8 +37,8 @@ func messagesAreJobs(t *testing.T, n *quartet) {
 		t.Errorf("%+v", j)
 	}
 
-	// An update of a message that AMQP sent keeps its place when it was persistent; a second
-	// version waits behind the one that AMQP has.
+	// An update of a persistent AMQP message keeps its place. A second version waits behind a
+	// message that AMQP holds.
 	n.publish("", "q", amqp.Publishing{Body: []byte("old"), MessageId: "m2", DeliveryMode: amqp.Persistent})
 	n.publish("", "q", amqp.Publishing{Body: []byte("next"), MessageId: "m3"})
 	n.tells("[updated m2]", "JOB.ENQUEUE", "q", "new", "ID", "m2", "UPDATE")
@@ -64,7 +64,8 @@ func messagesAreJobs(t *testing.T, n *quartet) {
 	n.tells("nil", "JOB.STATUS", "q", "m2")
 }
 
-// jobsAreMessages: what JOB.ENQUEUE sends has the properties that the table of the page names.
+// jobsAreMessages checks that JOB.ENQUEUE sends messages with the properties in the table of the
+// page.
 func jobsAreMessages(t *testing.T, n *quartet) {
 	n.declare("q", amqp.Table{"x-max-priority": int32(9)})
 	before := time.Now().UnixMilli()
@@ -98,9 +99,10 @@ func jobsAreMessages(t *testing.T, n *quartet) {
 	}
 }
 
-// attempts: returns by any protocol and expired locks count; AMQP sees the job as redelivered.
+// attempts checks that returns by any protocol and expired locks count as attempts, and that AMQP
+// sees the job as redelivered.
 func attempts(t *testing.T, n *quartet) {
-	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // its consumers see the count
+	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // consumers of a quorum queue see the count
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	d := n.get("q")
 	if d.Redelivered || d.Headers["x-delivery-count"] != nil {
@@ -129,8 +131,8 @@ func attempts(t *testing.T, n *quartet) {
 	n.tells("0", "LLEN", "q")
 }
 
-// transactionsHoldJobs: what a transaction of SQL has taken is locked, comes back with ROLLBACK,
-// and is gone with COMMIT.
+// transactionsHoldJobs checks that what an SQL transaction has consumed is locked, comes back with
+// ROLLBACK, and is gone with COMMIT.
 func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	n.query("begin")
@@ -144,7 +146,7 @@ func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.query("rollback")
 	n.tells("queued", "JOB.STATUS", "q", "j")
 	j := n.lease("q")
-	if j.attempt != 1 { // a rollback is no failure
+	if j.attempt != 1 { // a rollback does not count as a failure
 		t.Errorf("%+v", j)
 	}
 	if got := n.sqlBody("q"); got != "" {
@@ -154,14 +156,14 @@ func transactionsHoldJobs(t *testing.T, n *quartet) {
 	n.query("begin")
 	n.query("select mbus4.post('q', 'k=>v')")
 	n.sqlBody("q")
-	n.tells("0", "LLEN", "q") // what was posted is not there before COMMIT, and what was taken not to be had
+	n.tells("0", "LLEN", "q") // before COMMIT, posted messages do not exist, and consumed ones are not available
 	n.query("commit")
 	n.tells("nil", "JOB.STATUS", "q", "j")
 	n.tells(`"k"=>"v"`, "RPOP", "q")
 }
 
-// deadJobs: jobs that failed, expired or came back too often reach AMQP and SQL by the dead-letter
-// exchange.
+// deadJobs checks that jobs that failed, expired or were returned too often reach AMQP and SQL
+// through the dead-letter exchange.
 func deadJobs(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('dead', 4)") // with an exchange of that name
 	n.declare("letters", nil)
@@ -214,7 +216,7 @@ func deadJobs(t *testing.T, n *quartet) {
 	}
 }
 
-// waiters: a client that waits by one protocol is woken by what is sent by another.
+// waiters checks that a client that waits over one protocol is woken by messages of another.
 func waiters(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('q', 4)")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -273,7 +275,8 @@ func waiters(t *testing.T, n *quartet) {
 	}
 }
 
-// selectorsAndGroups: consumers choose by the headers of jobs, groups are held over protocols.
+// selectorsAndGroups checks that consumers select by the headers of jobs, and that groups are held
+// across protocols.
 func selectorsAndGroups(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	mails, err := n.amqp.ch.Consume("q", "", true, false, false, false, amqp.Table{"x-selector": "kind = 'mail'"})
@@ -296,8 +299,8 @@ func selectorsAndGroups(t *testing.T, n *quartet) {
 		t.Errorf("%+v", j)
 	}
 
-	// What goes to the exchange of SQL's queue goes by the selectors of its consumers; jobs and
-	// lists go straight to a queue.
+	// Messages to the exchange of SQL's queue are routed by the selectors of its consumers. Jobs
+	// and lists go directly to a queue.
 	n.query("select mbus4.create_queue('orders', 4); select mbus4.create_consumer('orders', 'cold', $$t.properties->'temperature' = 'cold'$$)")
 	n.query("select mbus4.post('orders', 'drink=>cola', properties => 'temperature=>cold')")
 	n.do("JOB.ENQUEUE", "orders", "tea", "HEADERS", "temperature", "cold")

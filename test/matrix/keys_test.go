@@ -18,7 +18,7 @@ func (n *quartet) put(key, value string) {
 	}
 }
 
-// del deletes a key and fails unless this many are deleted.
+// del deletes a key and checks how many keys were deleted.
 func (n *quartet) del(key string, want int64) {
 	n.t.Helper()
 	if resp, err := n.etcd.c.Delete(n.t.Context(), key); err != nil || resp.Deleted != want {
@@ -26,7 +26,7 @@ func (n *quartet) del(key string, want int64) {
 	}
 }
 
-// event is the next event of a watch.
+// event returns the next event of a watch.
 func (n *quartet) event(watch clientv3.WatchChan) *clientv3.Event {
 	n.t.Helper()
 	select {
@@ -41,7 +41,7 @@ func (n *quartet) event(watch clientv3.WatchChan) *clientv3.Event {
 	return nil
 }
 
-// keys are the messages of a queue as keys: each its own key and its content, in their order.
+// keys returns the messages of a queue as keys, in order: the key of each and its content.
 func (n *quartet) keys(queue string) (all []string) {
 	n.t.Helper()
 	resp, err := n.etcd.c.Get(n.t.Context(), "/q/"+segment(queue)+"/", clientv3.WithRange("/q/"+segment(queue)+"/:"))
@@ -58,7 +58,7 @@ func (n *quartet) keys(queue string) (all []string) {
 	return all
 }
 
-// reads fails unless the messages of a queue are as wanted, for etcd once every protocol sees them.
+// reads checks the messages of a queue; for etcd it waits until every protocol sees them.
 func (n *quartet) reads(queue string, want ...string) {
 	n.t.Helper()
 	var got []string
@@ -70,8 +70,8 @@ func (n *quartet) reads(queue string, want ...string) {
 	n.t.Errorf("%s has %v, want %v", queue, got, want)
 }
 
-// messagesAreKeys: what all others send can be read as ordered keys, held or not, until it is
-// acknowledged by any protocol.
+// messagesAreKeys checks that messages of all other protocols can be read as ordered keys, held or
+// not, until a protocol acknowledges them.
 func messagesAreKeys(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	n.publish("", "q", amqp.Publishing{Body: []byte("one"), MessageId: "a/1", AppId: "shop"})
@@ -114,8 +114,8 @@ func messagesAreKeys(t *testing.T, n *quartet) {
 	n.tells("0", "LLEN", "q")
 }
 
-// keysAreMessages: what a put makes has the properties that the page names, and is a job with the
-// key as its id.
+// keysAreMessages checks that a put makes a message with the properties that the page names, and a
+// job whose id is the key.
 func keysAreMessages(t *testing.T, n *quartet) {
 	n.put("/q/q/i/me/k/1", "body")
 	d := n.get("q")
@@ -135,14 +135,15 @@ func keysAreMessages(t *testing.T, n *quartet) {
 	}
 	n.tells("OK", "JOB.DONE", "q", j.mid, j.token)
 
-	// Where the queue takes one message per key, the key of the put is that, whatever the sender.
+	// In a queue that takes one message per key, the key of the put is that key, whatever the
+	// sender.
 	n.declare("r", amqp.Table{"x-message-deduplication": true})
 	n.put("/q/r/p/k", "first")
 	n.put("/q/r/p/me/k", "second")
 	n.publish("", "r", amqp.Publishing{Body: []byte("third"), Headers: amqp.Table{"x-deduplication-header": "k"}})
 	n.reads("r", "k=first")
 
-	// Into a stream of Redis a put is as a publish of AMQP.
+	// A put into a stream of Redis is like a publish of AMQP.
 	n.tells("OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
 	n.put("/q/s/p/k", "entry")
 	if got := n.do("XREADGROUP", "GROUP", "g", "me", "STREAMS", "s", ">"); !strings.Contains(got, "[body entry]") {
@@ -150,8 +151,8 @@ func keysAreMessages(t *testing.T, n *quartet) {
 	}
 }
 
-// heldByOne: what one protocol holds no other can have, and what a consumer of etcd held is to be
-// had by all when it goes, in its old place.
+// heldByOne checks that a message held by one protocol is not available to others, and that
+// messages held by an etcd consumer become available in their old places when the consumer leaves.
 func heldByOne(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "one", "ID", "j")
 	n.put("/q/q/p/k", "two")
@@ -182,8 +183,8 @@ func heldByOne(t *testing.T, n *quartet) {
 	n.del(string(e.Kv.Key), 0) // another consumer has it now
 	n.reads("q", "j=one")
 
-	// In the other direction: a watch waits while another consumer holds the message, and gets it
-	// when that is over.
+	// The other direction: a watch waits while another consumer holds the message, and gets it
+	// afterwards.
 	watch, _, err = n.etcd.consume(t.Context(), "q", "v")
 	if err != nil {
 		t.Fatal(err)
@@ -199,8 +200,8 @@ func heldByOne(t *testing.T, n *quartet) {
 	n.reads("q")
 }
 
-// transactionsOfKeys: a transaction of etcd that takes, sends and writes a key is seen whole by
-// all, or not at all; those of SQL hold what they took.
+// transactionsOfKeys checks that an etcd transaction that takes, sends and writes a key is visible
+// as a whole or not at all, and that SQL transactions hold what they consumed.
 func transactionsOfKeys(t *testing.T, n *quartet) {
 	ctx := t.Context()
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "in", "ID", "j")
@@ -227,7 +228,7 @@ func transactionsOfKeys(t *testing.T, n *quartet) {
 	n.reads("q", "j=in")
 	n.reads("r")
 
-	// A queue that takes nothing more stops all of it.
+	// A queue that rejects the message aborts the whole transaction.
 	n.declare("s", amqp.Table{"x-max-length": int32(1), "x-overflow": "reject-publish"})
 	n.publish("", "s", amqp.Publishing{Body: []byte("full")})
 	if ok, err := txn("1"); ok || err == nil {
@@ -253,7 +254,7 @@ func transactionsOfKeys(t *testing.T, n *quartet) {
 	if got := n.sqlBody("s"); got != "copy" {
 		t.Errorf("SQL got %q", got)
 	}
-	if ok, err := txn("1"); ok || err != nil { // it is no longer there
+	if ok, err := txn("1"); ok || err != nil { // it no longer exists
 		t.Errorf("%v, %v", ok, err)
 	}
 
@@ -283,8 +284,8 @@ func transactionsOfKeys(t *testing.T, n *quartet) {
 	n.reads("q")
 }
 
-// deadKeys: messages of etcd go where the queue sends its dead ones, and what died elsewhere is
-// read by etcd.
+// deadKeys checks that etcd messages are dead-lettered as the queue says, and that etcd can read
+// dead letters of other protocols.
 func deadKeys(t *testing.T, n *quartet) {
 	n.declare("dead", nil)
 	n.declare("q", amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead", "x-max-length": int32(2), "x-message-ttl": int32(600_000)})

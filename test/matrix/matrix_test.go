@@ -16,56 +16,57 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// patience bounds what a test waits for.
+// patience is the timeout of the tests' waits.
 const patience = time.Minute
 
-// protocols are all there are; each has a file of its own.
+// protocols are all protocols. Each has its own file.
 var protocols = []protocol{amqpProtocol, sqlProtocol, jobsProtocol, listsProtocol, etcdProtocol, httpProtocol}
 
 type protocol struct {
 	name     string
-	typed    bool // headers have types, else they are texts
-	plain    bool // a body may go without a content type
-	marks    bool // a message that was given back is marked
-	blind    bool // the mark is not seen
-	volatile bool // a message can be sent that does not outlive the broker
-	// said is what of a message the protocol can send, shown what of it its receivers can see; nil:
-	// all.
+	typed    bool // headers have types; otherwise they are text
+	plain    bool // a body needs no content type
+	marks    bool // a message that was returned is marked as such
+	blind    bool // the mark cannot be seen
+	volatile bool // a message can be transient
+	// said reduces a message to what the protocol can send, and shown to what its receivers see.
+	// nil means all of it.
 	said, shown func(message) message
-	// value is how its receivers see the value of a header, false: not at all; nil: as it is.
+	// value converts a header's value to what receivers see, and returns false if they do not see
+	// it. nil means no conversion.
 	value func(v any) (any, bool)
 	dial  func(ctx context.Context, b *brokertest.Broker) (endpoint, error)
 }
 
 // endpoint is a client of one protocol.
 type endpoint interface {
-	// declare makes a durable queue in the way of the protocol, with that many priorities;
-	// errors.ErrUnsupported where it cannot.
+	// declare creates a durable queue in the protocol's own way, with that many priorities. It
+	// returns errors.ErrUnsupported if the protocol cannot.
 	declare(ctx context.Context, queue string, priorities int) error
-	// send puts a message into a queue, and returns when the broker has promised to keep it;
-	// errors.ErrUnsupported where it cannot.
+	// send sends a message to a queue, and returns when the broker has promised to keep it. It
+	// returns errors.ErrUnsupported if the protocol cannot send it.
 	send(ctx context.Context, queue string, m message) error
-	// take takes the next message for good; false: none can be had now.
+	// take consumes the next message for good. It returns false if none is available now.
 	take(ctx context.Context, queue string) (m message, ok bool, err error)
-	// giveBack takes the next message and gives it back, as one that could not be handled;
-	// errors.ErrUnsupported where it cannot.
+	// giveBack takes the next message and returns it as a message that could not be handled. It
+	// returns errors.ErrUnsupported if the protocol cannot.
 	giveBack(ctx context.Context, queue string) error
 	close()
 }
 
-// message is what all protocols understand.
+// message is what all protocols have in common.
 type message struct {
-	id         string // "": the broker's choice
-	again      bool   // marked as given back
+	id         string // "" lets the broker choose
+	again      bool   // marked as returned
 	body       []byte
-	properties map[string]string // by the name in SQL's headers, content_type and so on
+	properties map[string]string // by the name in SQL's headers, such as content_type
 	headers    []header
-	delayed    time.Duration // not to be had before; 0: at once
-	expires    time.Duration // not to be had after; 0: never
+	delayed    time.Duration // not available before; 0: at once
+	expires    time.Duration // not available after; 0: never
 }
 
-// header is a header of the application: a value, and the text that it is where headers have no
-// types. A nil is NULL.
+// header is an application header: a value, and its text for protocols whose headers have no types.
+// nil is NULL.
 type header struct {
 	name  string
 	value any
@@ -107,7 +108,7 @@ func (n *node) run() {
 	}
 }
 
-// restart stops the broker and starts it again on its data.
+// restart stops the broker and restarts it on its data.
 func (n *node) restart() {
 	n.t.Helper()
 	for _, end := range n.ends {
@@ -119,8 +120,8 @@ func (n *node) restart() {
 	n.run()
 }
 
-// pairs runs a test for each two protocols, over a queue made by each that can, with this many
-// priorities.
+// pairs runs a test for every pair of protocols, with a queue created by each protocol that can,
+// with this many priorities.
 func (n *node) pairs(priorities int, test func(t *testing.T, p pair)) {
 	for _, in := range protocols {
 		for _, out := range protocols {
@@ -139,7 +140,7 @@ func (n *node) pairs(priorities int, test func(t *testing.T, p pair)) {
 	}
 }
 
-// pair is two protocols and a queue between them.
+// pair is a sender, a receiver and a queue between them.
 type pair struct {
 	t       *testing.T
 	n       *node
@@ -163,7 +164,7 @@ func (p pair) send(m message) {
 	p.must(err)
 }
 
-// take takes the next message, which must be there.
+// take consumes the next message, which must exist.
 func (p pair) take() message {
 	p.t.Helper()
 	m, ok, err := p.n.ends[p.out.name].take(p.t.Context(), p.queue)
@@ -174,7 +175,7 @@ func (p pair) take() message {
 	return m
 }
 
-// none fails if there is a message to be had.
+// none fails if a message is available.
 func (p pair) none() {
 	p.t.Helper()
 	if m, ok, err := p.n.ends[p.out.name].take(p.t.Context(), p.queue); ok || err != nil {
@@ -182,7 +183,7 @@ func (p pair) none() {
 	}
 }
 
-// compare tells how what came differs from what was sent.
+// compare checks that the received message is what the receiver must see of the sent one.
 func (p pair) compare(got, sent message) {
 	p.t.Helper()
 	if p.in.said != nil {
@@ -203,7 +204,7 @@ func (p pair) compare(got, sent message) {
 	}
 	for _, all := range []map[string]string{got.properties, want} {
 		if all["delivery_mode"] == "" {
-			all["delivery_mode"] = "2" // what is persistent need not say so
+			all["delivery_mode"] = "2" // persistent messages need not say so
 		}
 	}
 	if !maps.Equal(got.properties, want) {
@@ -214,8 +215,8 @@ func (p pair) compare(got, sent message) {
 	}
 }
 
-// seen is what the receiver sees of headers; typed says whether their values have kept their types
-// on the way.
+// seen returns what the receiver sees of headers. typed says whether the values keep their types on
+// the way.
 func (p pair) seen(headers []header, typed bool) map[string]any {
 	all := map[string]any{}
 	for _, h := range headers {
@@ -235,10 +236,10 @@ func (p pair) seen(headers []header, typed bool) map[string]any {
 	return all
 }
 
-// names of the cases in a stable order.
+// names returns the names of the cases, sorted.
 func names(cases map[string]message) []string { return slices.Sorted(maps.Keys(cases)) }
 
-// kept reports whether a header is one in which a protocol keeps what it knows of a message beside.
+// kept reports whether a header is one in which a protocol stores its own data about a message.
 func kept(name string) bool {
 	switch name {
 	case "mbus", "consume_after": // SQL

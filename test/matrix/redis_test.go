@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// The Redis protocol has two ways into a queue and out of it.
+// The Redis protocol has two ways into and out of a queue.
 var (
 	jobsProtocol  = protocol{name: "jobs", plain: true, marks: true, said: saidByJobs, shown: shownByJobs, value: redisValue, dial: dialJobs}
 	listsProtocol = protocol{name: "lists", plain: true, said: onlyBody, shown: onlyBody, dial: dialLists}
@@ -22,10 +22,11 @@ func dialRedis(b *brokertest.Broker) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: b.RedisAddr()})
 }
 
-// onlyBody is what an element of a list is.
+// onlyBody reduces a message to what a list element has.
 func onlyBody(m message) message { return message{body: m.body} }
 
-// saidByJobs is what JOB.ENQUEUE has words for: of the properties two, and headers that are texts.
+// saidByJobs reduces a message to what JOB.ENQUEUE can express: two of the properties, and text
+// headers.
 func saidByJobs(m message) message {
 	properties := map[string]string{}
 	for _, name := range []string{"priority", "expiration"} {
@@ -43,13 +44,13 @@ func saidByJobs(m message) message {
 	return m
 }
 
-// shownByJobs is what JOB.TAKE tells: no properties.
+// shownByJobs reduces a message to what JOB.TAKE returns, which has no properties.
 func shownByJobs(m message) message {
 	m.properties = nil
 	return m
 }
 
-// redisValue is a header as JOB.TAKE tells it: whole numbers and text.
+// redisValue converts a header to the form in JOB.TAKE: integers and text.
 func redisValue(v any) (any, bool) {
 	switch v := v.(type) {
 	case nil, amqp.Table, []any:
@@ -63,7 +64,7 @@ func redisValue(v any) (any, bool) {
 	case time.Time:
 		return v.Unix(), true
 	case amqp.Decimal:
-		return fmt.Sprintf("%d.%0*d", v.Value/100, v.Scale, v.Value%100), true // those of the cases have two digits
+		return fmt.Sprintf("%d.%0*d", v.Value/100, v.Scale, v.Value%100), true // the decimals in the cases have two digits
 	}
 	return fmt.Sprint(v), true
 }
@@ -76,7 +77,7 @@ func dialJobs(_ context.Context, b *brokertest.Broker) (endpoint, error) {
 
 func (e *jobsEnd) close() { e.r.Close() }
 
-// declare makes a queue in the only way that there is: by a job.
+// declare creates a queue in the only way that the protocol has: by enqueuing a job.
 func (e *jobsEnd) declare(ctx context.Context, queue string, priorities int) error {
 	if priorities > 0 {
 		return errors.ErrUnsupported
@@ -118,15 +119,15 @@ func (e *jobsEnd) send(ctx context.Context, queue string, m message) error {
 	return err
 }
 
-// job is what JOB.TAKE tells of one.
+// job is a job as JOB.TAKE returns it.
 type job struct {
 	mid, token, body string
 	attempt, lock    int64
-	enqueued         int64 // unix ms
+	enqueued         int64 // Unix milliseconds
 	headers          map[string]any
 }
 
-// lease takes the next job and leaves it locked.
+// lease takes the next job, which stays locked.
 func lease(ctx context.Context, r *redis.Client, queue string, options ...any) (j job, ok bool, err error) {
 	all, err := r.Do(ctx, append([]any{"JOB.TAKE", queue}, options...)...).Slice()
 	if err != nil || len(all) == 0 {
@@ -170,7 +171,7 @@ func dialLists(_ context.Context, b *brokertest.Broker) (endpoint, error) {
 
 func (e *listsEnd) close() { e.r.Close() }
 
-func (e *listsEnd) declare(context.Context, string, int) error { return errors.ErrUnsupported } // as jobs do
+func (e *listsEnd) declare(context.Context, string, int) error { return errors.ErrUnsupported } // as with jobs
 
 func (e *listsEnd) send(ctx context.Context, queue string, m message) error {
 	if m.delayed > 0 || m.expires > 0 || m.properties["priority"] != "" {

@@ -17,8 +17,8 @@ type semaphoreTransaction interface {
 	replace(ctx context.Context, key, old, task string, priority float64) error
 }
 
-// TestSemaphoreTransactions replaces a task that runs by a more urgent one than the task that
-// waits. The transaction is one change, so the waiting task never gets the place.
+// TestSemaphoreTransactions replaces a running task by one that is more urgent than the waiting
+// task. The transaction is one change, so the waiting task never gets the place.
 func TestSemaphoreTransactions(t *testing.T) {
 	n := start(t)
 	want := []string{"7 Acquired", "9 Acquired"}

@@ -27,7 +27,7 @@ var (
 	httpSemaphores  = semaphoreWay{"http", dialHTTPSemaphores}
 )
 
-// goEnd is package semaphore.
+// goEnd uses package semaphore.
 type goEnd struct{ m *semaphore.Manager }
 
 func dialGoSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
@@ -69,7 +69,7 @@ func (e *goEnd) watch(ctx context.Context, key string) (func() (string, error), 
 	}, cancel, err
 }
 
-// redisCommands are the commands SEM.….
+// redisCommands uses the commands SEM.….
 type redisCommands struct{ r *redis.Client }
 
 func dialRedisSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
@@ -101,7 +101,7 @@ func (e *redisCommands) status(ctx context.Context, key, task string) (string, e
 	return tasks[0].(string), nil
 }
 
-// sqlFunctions are the functions of the schema semaphore.
+// sqlFunctions uses the functions of the schema semaphore.
 type sqlFunctions struct{ conn *pgx.Conn }
 
 func dialSQLSemaphores(ctx context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
@@ -137,7 +137,7 @@ func (e *sqlFunctions) status(ctx context.Context, key, task string) (string, er
 	return *status, nil
 }
 
-// etcdKeys are the keys below /semaphore/.
+// etcdKeys uses the keys below /semaphore/.
 type etcdKeys struct{ c *clientv3.Client }
 
 func dialEtcdSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
@@ -170,14 +170,14 @@ func (e *etcdKeys) status(ctx context.Context, key, task string) (string, error)
 	return statusIn(got.Kvs[0].Value)
 }
 
-// statusIn is the status in the JSON of a task.
+// statusIn returns the status in the JSON of a task.
 func statusIn(text []byte) (string, error) {
 	var t struct{ Status string }
 	err := json.Unmarshal(text, &t)
 	return t.Status, err
 }
 
-// watch tells of puts that changed the status of a task.
+// watch reports the puts that changed the status of a task.
 func (e *etcdKeys) watch(ctx context.Context, key string) (func() (string, error), func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	prefix := "/semaphore/" + key + "/"
@@ -212,7 +212,7 @@ func (e *etcdKeys) watch(ctx context.Context, key string) (func() (string, error
 	}, cancel, nil
 }
 
-// httpPaths are the paths below /api/semaphores.
+// httpPaths uses the paths below /api/semaphores.
 type httpPaths struct{ root string }
 
 func dialHTTPSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, error) {
@@ -221,7 +221,7 @@ func dialHTTPSemaphores(_ context.Context, b *brokertest.Broker) (semaphoreEnd, 
 
 func (e *httpPaths) close() {}
 
-// do sends a request; a refusal but 404 is an error.
+// do sends a request. A refusal other than 404 is an error.
 func (e *httpPaths) do(ctx context.Context, method, path, body string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, e.root+path, strings.NewReader(body))
 	if err != nil {
@@ -237,7 +237,7 @@ func (e *httpPaths) do(ctx context.Context, method, path, body string) (*http.Re
 	return w, err
 }
 
-// must is do for what cannot be missing.
+// must is do for resources that must exist.
 func (e *httpPaths) must(ctx context.Context, method, path, body string) error {
 	w, err := e.do(ctx, method, path, body)
 	if err != nil {
@@ -295,7 +295,7 @@ func (e *httpPaths) watch(ctx context.Context, key string) (func() (string, erro
 		}
 		return "", fmt.Errorf("the stream ended: %v", lines.Err())
 	}
-	for lines.Scan() { // until it tells how things stood when it began
+	for lines.Scan() { // skips the state at its beginning
 		if lines.Text() == "event: open" {
 			return next, func() { w.Body.Close() }, nil
 		}

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// semaphoreWay is a way to semaphores: one of each protocol, in a file of its own.
+// semaphoreWay is a way to access semaphores. Each protocol has one, which has its own file.
 type semaphoreWay struct {
 	name string
 	dial func(ctx context.Context, b *brokertest.Broker) (semaphoreEnd, error)
@@ -21,23 +21,24 @@ type semaphoreWay struct {
 
 var semaphoreWays = []semaphoreWay{amqpSemaphores, redisSemaphores, goSemaphores, sqlSemaphores, etcdSemaphores, httpSemaphores}
 
-// semaphoreEnd is a client. What returns without an error is durable.
+// semaphoreEnd is a client. A change that returns without an error is durable.
 type semaphoreEnd interface {
 	create(ctx context.Context, key string, active int) error
 	enqueue(ctx context.Context, key, task string, priority float64) error
 	release(ctx context.Context, key, task string) error
-	status(ctx context.Context, key, task string) (string, error) // "": it is not there
+	status(ctx context.Context, key, task string) (string, error) // "" if the task does not exist
 	close()
 }
 
-// semaphoreWatcher is a client that is told of events without a queue.
+// semaphoreWatcher is a client that can receive events without a queue.
 type semaphoreWatcher interface {
-	// watch returns when it is told of all that happens from now on. next is the next event in
-	// words: the task and the event, or where the protocol has no events the status that it led to.
+	// watch returns once it receives everything that happens from then on. next returns the next
+	// event as text: the task and the event, or the resulting status if the protocol has no events.
 	watch(ctx context.Context, key string) (next func() (string, error), stop func(), err error)
 }
 
-// semaphoreSteps are done by each way; all see the statuses of the tasks 7 and 8 after each.
+// semaphoreSteps are run through each way. After each step all ways must see these statuses of the
+// tasks 7 and 8.
 var semaphoreSteps = []struct {
 	do           func(ctx context.Context, e semaphoreEnd, key string) error
 	seven, eight string
@@ -48,11 +49,11 @@ var semaphoreSteps = []struct {
 	{func(ctx context.Context, e semaphoreEnd, key string) error { return e.release(ctx, key, "7") }, "", "ACQUIRED"},
 }
 
-// semaphoreEvents are what these steps lead to.
+// semaphoreEvents are the events of these steps.
 var semaphoreEvents = []string{"7 Acquired", "7 TryRelease", "7 Retained", "8 Acquired"}
 
-// TestSemaphores changes a semaphore by each way, looks at it by every other, and hears of it by
-// messages and by watching.
+// TestSemaphores changes a semaphore through each way, reads it through every other one, and
+// receives its events by messages and by watches.
 func TestSemaphores(t *testing.T) {
 	n := start(t)
 	ways := n.semaphoreEnds()
@@ -93,7 +94,7 @@ func TestSemaphores(t *testing.T) {
 	}
 }
 
-// statusOf is an event in words where a protocol tells the status that it led to.
+// statusOf returns an event as text for protocols that report the resulting status.
 func statusOf(event string) string {
 	return strings.NewReplacer("Acquired", "ACQUIRED", "Retained", "ACQUIRED", "TryRelease", "TRY_RELEASE").Replace(event)
 }
@@ -117,7 +118,7 @@ func (n *node) semaphoreEnds() map[string]semaphoreEnd {
 	return all
 }
 
-// bindEvents makes a queue of events for each protocol.
+// bindEvents declares a queue for events for each protocol.
 func (n *node) bindEvents(t *testing.T, key string) {
 	t.Helper()
 	ch := n.ends["amqp"].(*amqpEnd).ch
@@ -128,7 +129,7 @@ func (n *node) bindEvents(t *testing.T, key string) {
 	}
 }
 
-// events takes all events that a protocol has in its queue, in words.
+// events returns, as text, all events that a protocol has in its queue.
 func (n *node) events(t *testing.T, protocol, key string) (all []string) {
 	t.Helper()
 	for {
@@ -145,7 +146,7 @@ func (n *node) events(t *testing.T, protocol, key string) (all []string) {
 	}
 }
 
-// watchAll has every way that can watch a semaphore.
+// watchAll watches a semaphore through every way that can.
 func watchAll(t *testing.T, ways map[string]semaphoreEnd, key string) map[string]func() (string, error) {
 	t.Helper()
 	all := map[string]func() (string, error){}
@@ -162,7 +163,7 @@ func watchAll(t *testing.T, ways map[string]semaphoreEnd, key string) map[string
 	return all
 }
 
-// seenByAll fails unless every way sees the tasks 7 and 8 so.
+// seenByAll checks that every way sees these statuses of the tasks 7 and 8.
 func seenByAll(t *testing.T, ways map[string]semaphoreEnd, key, when, seven, eight string) {
 	t.Helper()
 	for name, way := range ways {
@@ -177,7 +178,7 @@ func seenByAll(t *testing.T, ways map[string]semaphoreEnd, key, when, seven, eig
 
 var amqpSemaphores = semaphoreWay{"amqp", dialAMQPSemaphores}
 
-// amqpRequests asks by direct reply-to.
+// amqpRequests sends requests with direct reply-to.
 type amqpRequests struct {
 	conn    *amqp.Connection
 	ch      *amqp.Channel

@@ -35,7 +35,7 @@ func (e *sqlEnd) declare(ctx context.Context, queue string, priorities int) erro
 	return err
 }
 
-// pairs are an hstore as two arrays.
+// pairs are the keys and values of an hstore in two arrays.
 type pairs struct {
 	keys   []string
 	values []*string

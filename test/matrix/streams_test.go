@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestStream: what any protocol publishes into a declared stream is read over AMQP and over Redis,
-// in one order, as often as one likes and after a restart. Lists and jobs are refused. What another
-// protocol takes is gone for all readers, and its offset with it.
+// TestStream checks that what any protocol publishes to a declared stream can be read over AMQP and
+// Redis, in the same order, repeatedly and after a restart. Lists and jobs are refused. A message
+// that another protocol consumes is gone for all readers, and its offset with it.
 func TestStream(t *testing.T) {
 	const name = "stream"
 	n := start(t)
@@ -75,7 +75,7 @@ func dialAMQP091(t *testing.T, n *node) *amqp.Connection {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed
+	t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed already
 	return c
 }
 
@@ -86,7 +86,7 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// readStream reads a stream over AMQP from the first message on: offsets and bodies.
+// readStream reads a stream over AMQP from the first message on, and returns offsets and bodies.
 func readStream(t *testing.T, n *node, name string, want int) (got []string) {
 	t.Helper()
 	c := dialAMQP091(t, n)
@@ -115,7 +115,7 @@ func readStream(t *testing.T, n *node, name string, want int) (got []string) {
 	return got
 }
 
-// rangeStream is what XRANGE shows, by number.
+// rangeStream returns the entries of XRANGE by number.
 func rangeStream(t *testing.T, r *redis.Client, name string) (got []string) {
 	t.Helper()
 	for i, e := range r.XRange(t.Context(), name, "-", "+").Val() {

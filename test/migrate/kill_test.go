@@ -18,15 +18,15 @@ import (
 	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
-// The messages that are there before the migration, and those that come during it.
+// The number of messages before the migration, and during it.
 const (
 	stock   = 3000
 	traffic = 1500
 )
 
-// A migration that is killed again and again while others publish loses nothing: when the last
-// publisher has gone and a run has come to its end, each message is in the broker, and nothing of
-// the migration is left there.
+// TestKilledMigration checks that a migration that is killed repeatedly while others publish loses
+// nothing: once the last publisher has finished and a run has completed, each message is in the
+// broker, and nothing of the migration is left there.
 func TestKilledMigration(t *testing.T) {
 	r := daemon.ForTest(t, openRabbit, rabbitmq.ErrNone)
 	b := brokertest.Run(t, "--http", "127.0.0.1:0")
@@ -81,7 +81,7 @@ func TestKilledMigration(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	kills := 0
 	for done := false; !done; {
-		// Each run gets more time, so that there is an end on a slow machine, too.
+		// Each run gets more time, so that the test ends on a slow machine too.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(100*(kills+1)+random.IntN(200))*time.Millisecond)
 		out, err := migrate(ctx)
 		if killed := ctx.Err() != nil; err != nil && !killed {

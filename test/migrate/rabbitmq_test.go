@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// rabbit is a RabbitMQ with its management plugin.
+// rabbit is a RabbitMQ node with its management plugin.
 type rabbit struct {
 	*daemon.Server
 	kit        *rabbitmq.Kit
@@ -104,7 +104,7 @@ func ask(addr, method, path, body string) ([]byte, error) {
 	return answer, err
 }
 
-// topology is what the RabbitMQ of the test has beside its messages.
+// topology is what the RabbitMQ of the test has besides its messages.
 var topology = []struct{ path, body string }{
 	{"vhosts/shop", `{}`},
 	{"permissions/shop/guest", `{"configure":".*","write":".*","read":".*"}`},
@@ -180,8 +180,9 @@ func publish(t *testing.T, addr, vhost, exchange, key, text string) {
 	}
 }
 
-// What a RabbitMQ holds is in the broker afterwards, messages in their order with all they carry,
-// and is gone from the RabbitMQ; its users log in.
+// TestMigrateRabbitMQ checks that the contents of a RabbitMQ are in the broker afterwards, messages
+// in order with all their properties, and are gone from the RabbitMQ, and that its users can log
+// in.
 func TestMigrateRabbitMQ(t *testing.T) {
 	r := daemon.ForTest(t, openRabbit, rabbitmq.ErrNone)
 	b := brokertest.Run(t, "--http", "127.0.0.1:0")
@@ -213,7 +214,7 @@ func TestMigrateRabbitMQ(t *testing.T) {
 			t.Errorf("%s at the source: %d messages, %v", q.name, left.Messages, err)
 		}
 	}
-	// Definitions came, too: a binding, a user with its password and its rights, a policy.
+	// Definitions were migrated too: a binding, a user with its password and permissions, a policy.
 	ann := channel(t, b.Addr(), "ann", "secret", "shop")
 	if err := ann.Publish("events", "order.late", true, false, amqp.Publishing{Body: []byte("late")}); err != nil {
 		t.Fatal(err)
@@ -245,7 +246,7 @@ func TestMigrateRabbitMQ(t *testing.T) {
 	}
 }
 
-// report is what the command prints.
+// report is the output of the command.
 type report struct {
 	Definitions map[string]int
 	Queues      []struct{ VHost, Name, Skipped, Error string }
@@ -261,7 +262,7 @@ func checkMoved(t *testing.T, addr, vhost, queue, key string) {
 		if err != nil || !ok {
 			t.Fatalf("%s: message %d: %v, %v", queue, i, ok, err)
 		}
-		delete(d.Headers, "x-delivery-count") // quorum queues add it to what they deliver
+		delete(d.Headers, "x-delivery-count") // quorum queues add it to deliveries
 		if string(d.Body) != fmt.Sprintf("%s %d", queue, i) || d.RoutingKey != key || d.MessageId != fmt.Sprint(i) || d.UserId != "guest" || d.DeliveryMode != amqp.Persistent ||
 			!reflect.DeepEqual(d.Headers, headers(i)) {
 			t.Fatalf("%s: message %d is %+v", queue, i, d)

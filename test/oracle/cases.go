@@ -17,20 +17,20 @@ const (
 // file is one file of cases.
 type file struct {
 	path  string
-	intro string // comment lines in front of the first case
+	intro string // comment lines before the first case
 	cases []*testCase
 }
 
-// testCase is one script and what must come back.
+// testCase is a script with the expected answers.
 type testCase struct {
 	name   string
 	script []string
 	rabbit []string // what RabbitMQ answers
-	reason string   // why Fiveways answers otherwise; "" when it does not
+	reason string   // why Fiveways answers differently; "" if it does not
 	ours   []string // what Fiveways then answers
 }
 
-// want is what Fiveways must answer.
+// want returns the answers expected from Fiveways.
 func (c *testCase) want() []string {
 	if c.reason != "" {
 		return c.ours
@@ -93,7 +93,7 @@ func parseFile(path, text string) (*file, error) {
 	return f, nil
 }
 
-// write writes the file with the recordings it now holds.
+// write writes the file with its current recordings.
 func (f *file) write() error {
 	var s strings.Builder
 	s.WriteString(f.intro)

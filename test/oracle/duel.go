@@ -30,11 +30,11 @@ func (d *duel) playLines(addr string, script []string) ([][]string, error) {
 	return answers, nil
 }
 
-// replyTag is the delivery tag of a direct reply.
+// replyTag matches the delivery tag of a direct reply.
 var replyTag = regexp.MustCompile(`delivery-tag=\d+( .*routing-key="amq\.rabbitmq\.reply-to)`)
 
-// free replaces what a broker is free to answer. Most of what is free the generator keeps away
-// from; this is the rest: the delivery tag of a direct reply, which acknowledges nothing.
+// free replaces what a broker may choose in its answers. The generator avoids most of it; what
+// remains is the delivery tag of a direct reply, which acknowledges nothing.
 func free(answers []string) []string {
 	for i, a := range answers {
 		answers[i] = replyTag.ReplaceAllString(a, "delivery-tag=*$1")
@@ -42,7 +42,7 @@ func free(answers []string) []string {
 	return answers
 }
 
-// generate makes up a script of this many lines while RabbitMQ plays it.
+// generate generates a script of this many lines while RabbitMQ plays it.
 func (d *duel) generate(seed uint64, lines int) (script []string, answers [][]string, err error) {
 	r := newRun(d.rabbit, int(d.runs.Add(1)))
 	defer r.hangUp()
@@ -59,13 +59,13 @@ func (d *duel) generate(seed uint64, lines int) (script []string, answers [][]st
 	return script, answers, nil
 }
 
-// verdict is what came of a script.
+// verdict is the result of a script.
 type verdict struct {
 	same     bool
 	expected *difference // the expected difference that ended the comparison
-	line     int         // that was answered differently
+	line     int         // the line that was answered differently
 	clash    string      // the answers to it
-	kind     string      // what they are: differences of one kind have one cause, most likely
+	kind     string      // of the answers: differences of one kind most likely have one cause
 }
 
 // judge compares the answers up to the first difference.
@@ -84,15 +84,15 @@ func (d *duel) judge(script []string, rabbit, fiveways [][]string) verdict {
 	return verdict{same: true, line: len(rabbit)}
 }
 
-// clash prints the answers to one line.
+// clash formats the answers to one line.
 func clash(line string, rabbit, fiveways []string) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%s?\n%s", line, answersMark, strings.Join(rabbit, "\n"), oursMark, strings.Join(fiveways, "\n"))
 }
 
-// answerKind is the method and the code of an answer, or what else it begins with.
+// answerKind matches the method and the code of an answer, or otherwise its beginning.
 var answerKind = regexp.MustCompile(`^(?:[A-Z] )?(?:\d+ )?([\w.-]+)(?: reply-code=(\d+))?`)
 
-// kindOf sums up answers: which there are, without repetitions.
+// kindOf summarizes answers: the distinct kinds in them.
 func kindOf(answers []string) string {
 	var kinds []string
 	for _, a := range answers {
@@ -102,7 +102,7 @@ func kindOf(answers []string) string {
 	return strings.Join(slices.Compact(kinds), " ")
 }
 
-// differs plays a script to both.
+// differs plays a script to both brokers.
 func (d *duel) differs(script []string) (verdict, error) {
 	rabbit, err := d.playLines(d.rabbit, script)
 	if err != nil {
@@ -115,11 +115,12 @@ func (d *duel) differs(script []string) (verdict, error) {
 	return d.judge(script, rabbit, fiveways), nil
 }
 
-// sightings is how often a script is played again to see whether its difference is there to stay.
+// sightings is how often a script is repeated to see whether its difference is reproducible.
 const sightings = 3
 
-// shrink leaves out lines, then words, as long as the brokers still answer differently. What it
-// returns ends with the line that shows it; it is nil when the difference does not come again.
+// shrink removes lines, then words, as long as the brokers still answer differently. The script
+// that it returns ends with the line that shows the difference. It is nil if the difference is not
+// reproducible.
 func (d *duel) shrink(script []string, kind string) []string {
 	differs := func(script []string) (cut []string, ok bool) {
 		v, err := d.differs(script)
@@ -164,7 +165,7 @@ func (d *duel) shrink(script []string, kind string) []string {
 	return script
 }
 
-// lineWords splits a line at the spaces that are not inside of quotes or brackets.
+// lineWords splits a line at spaces outside quotes and brackets.
 func lineWords(line string) (words []string) {
 	depth, quoted, start := 0, false, 0
 	for i, c := range line {
@@ -184,7 +185,7 @@ func lineWords(line string) (words []string) {
 	return append(words, line[start:])
 }
 
-// describe prints a script as a case of testdata, with both answers to the line that shows the
+// describe formats a script as a case of testdata, with both answers to the line that shows the
 // difference.
 func (d *duel) describe(script []string) string {
 	rabbit, err := d.playLines(d.rabbit, script)

@@ -75,13 +75,13 @@ func newGenerator(seed uint64, r *run) *generator {
 	return g
 }
 
-// operation is a kind of line and how often it is made, in comparison with the others.
+// operation is a kind of line with its relative frequency.
 type operation struct {
 	weight int
 	line   func(g *generator) string
 }
 
-// next makes a line.
+// next generates a line.
 func (g *generator) next() string {
 	if len(g.planned) > 0 {
 		line := g.planned[0]
@@ -101,12 +101,12 @@ func (g *generator) next() string {
 	panic("unreachable: n is below the sum of the weights")
 }
 
-// chance is true in percent of all cases.
+// chance returns true with a probability of percent.
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func pick[T any](g *generator, from []T) T { return from[g.IntN(len(from))] }
 
-// sometimes is the word in percent of all cases, and nothing in the others.
+// sometimes returns the word with a probability of percent, otherwise "".
 func (g *generator) sometimes(percent int, word string) string {
 	if g.chance(percent) {
 		return " " + word
@@ -114,7 +114,7 @@ func (g *generator) sometimes(percent int, word string) string {
 	return ""
 }
 
-// words joins what is not empty.
+// words joins the parts that are not empty.
 func words(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	for i := range parts {
@@ -123,7 +123,7 @@ func words(parts ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// at puts a connection and a channel in front of a line.
+// at prefixes a line with a connection and a channel.
 func at(where, line string) string {
 	if where == "A1" {
 		return line
@@ -135,10 +135,10 @@ var places = []string{"A1", "A1", "A1", "A2", "A3", "B1", "B1", "B2", "C1"}
 
 func (g *generator) place() string { return pick(g, places) }
 
-// anywhere puts a line somewhere.
+// anywhere returns a line for a random connection and channel.
 func (g *generator) anywhere(parts ...string) string { return at(g.place(), words(parts...)) }
 
-// homeOf is the queue that a channel consumes from.
+// homeOf returns the queue that a channel consumes from.
 func (g *generator) homeOf(place string) string {
 	if g.home[place] == "" && g.instant {
 		g.home[place] = map[string]string{"A1": "q1", "A2": "q2", "A3": "q4", "B1": "q3", "B2": "q5", "C1": "q7"}[place]
@@ -151,7 +151,7 @@ func (g *generator) homeOf(place string) string {
 
 func (g *generator) liveQueue() string { return pick(g, liveQueues) }
 
-// someQueue is mostly one that is in use.
+// someQueue returns a queue, mostly one that is in use.
 func (g *generator) someQueue() string {
 	if g.chance(75) {
 		return g.liveQueue()
@@ -164,7 +164,7 @@ func (g *generator) body() string {
 	return fmt.Sprintf("m%d", g.bodies)
 }
 
-// channel is what is known of the channel at a place.
+// channel returns the state of a channel.
 func (g *generator) channel(place string) *peerChannel {
 	p := g.r.peers[place[:1]]
 	if p == nil {

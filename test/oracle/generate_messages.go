@@ -60,8 +60,8 @@ func (g *generator) publish() string {
 	return at(place, line)
 }
 
-// settledRoute reports whether a message finds the same queues now and at a later commit, which
-// RabbitMQ does not say of the default exchange.
+// settledRoute reports whether a message reaches the same queues now and at a later commit. In
+// RabbitMQ this does not hold for the default exchange.
 func (g *generator) settledRoute(publish string) bool {
 	if strings.Contains(publish, "exchange=x") {
 		return true
@@ -70,7 +70,7 @@ func (g *generator) settledRoute(publish string) bool {
 	return key != nil && !strings.Contains(publish, "CC=") && slices.ContainsFunc(g.r.queues, func(q *probed) bool { return q.name == key[1]+g.r.suffix })
 }
 
-// consume consumes from the home of a channel.
+// consume consumes from the home queue of a channel.
 func (g *generator) consume() string {
 	place := g.place()
 	tag := "c1"
@@ -102,7 +102,7 @@ func (g *generator) get() string {
 	return at(place, words("basic.get queue="+q, g.sometimes(30, "no-ack")))
 }
 
-// settleSome acknowledges or refuses what is out on some channel, mostly.
+// settleSome mostly acknowledges or rejects outstanding deliveries of some channel.
 func (g *generator) settleSome() string {
 	verb := pick(g, []string{"basic.ack", "basic.ack", "basic.reject", "basic.nack"})
 	words := g.sometimes(50, "requeue")
@@ -154,7 +154,7 @@ func (g *generator) recover() string {
 	return at(place, pick(g, []string{"basic.recover requeue", "basic.recover-async requeue"}))
 }
 
-// closeSomething ends a channel or a connection.
+// closeSomething closes a channel or a connection.
 func (g *generator) closeSomething() string {
 	if g.chance(15) {
 		return pick(g, []string{"A", "B", "C"}) + ": connection.close reply-code=200"
@@ -162,7 +162,7 @@ func (g *generator) closeSomething() string {
 	return g.anywhere("channel.close reply-code=200")
 }
 
-// fatal ends a connection by an error.
+// fatal causes an error that closes a connection.
 func (g *generator) fatal() string {
 	place := g.place()
 	lines := pick(g, [][]string{
@@ -184,7 +184,7 @@ func (g *generator) fatal() string {
 	return at(place, lines[0])
 }
 
-// request asks through direct replies, takes the request and answers it.
+// request sends a request with a direct reply-to, consumes the request and answers it.
 func (g *generator) request() string {
 	q := g.liveQueue()
 	asker, server := pick(g, []string{"A4", "C2"}), pick(g, []string{"A3", "B1", "B1"})
@@ -211,12 +211,12 @@ func (g *generator) request() string {
 	return at(server, "queue.declare queue="+q+" passive")
 }
 
-// harmless changes nothing.
+// harmless returns a line that changes nothing.
 func (g *generator) harmless() string {
 	return g.anywhere(pick(g, []string{"channel.flow active", "access.request", "confirm.select", "tx.commit", "tx.rollback"}))
 }
 
-// The channels for transactions, and for limits of a whole channel.
+// The channels for transactions, and for prefetch limits of a whole channel.
 const (
 	txPlace    = "B2"
 	limitPlace = "A3"
@@ -231,7 +231,7 @@ func (g *generator) confirmSelect() string {
 	return g.anywhere("confirm.select", g.sometimes(5, "no-wait"))
 }
 
-// operations is the mixture.
+// operations are the kinds of lines with their weights.
 var operations = []operation{
 	{300, (*generator).publish},
 	{150, (*generator).settleSome},

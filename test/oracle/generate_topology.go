@@ -2,20 +2,20 @@ package oracle
 
 import "strings"
 
-// chainOf is the number of a queue or exchange within its chain, and whether it is one for dead
-// letters.
+// chainOf returns the number of the dead-letter chain of a queue or exchange, and its position in
+// the chain.
 func chainOf(name string) (chain, step int) {
 	n := int(name[1] - '1')
 	return n % 3, n / 3
 }
 
-// deadQueue is the queue behind q in its chain.
+// deadQueue returns the queue after q in its chain.
 func deadQueue(q string) string {
 	n := q[1] - '1'
 	return "q" + string('1'+(n+3)%9)
 }
 
-// queueArgs makes arguments that are right.
+// queueArgs returns valid arguments for a queue.
 func (g *generator) queueArgs(q string) string {
 	var args []string
 	add := func(percent int, options ...string) {
@@ -50,7 +50,7 @@ func (g *generator) queueArgs(q string) string {
 	return "arguments={" + strings.Join(args, " ") + "}"
 }
 
-// badQueueArgs are refused, most of them.
+// badQueueArgs are arguments that are mostly invalid.
 var badQueueArgs = []string{
 	"x-max-length=-1", "x-max-length=many", "x-max-length=true", "x-max-length=d:1.5", "x-max-length-bytes=-5", "x-max-length-bytes=[1]",
 	"x-message-ttl=-1", "x-message-ttl=soon", "x-message-ttl=d:0.5", "x-expires=0", "x-expires=-1", "x-expires=never", "x-max-priority=256",
@@ -66,7 +66,8 @@ func (g *generator) declareQueue(q, args string) string {
 		g.sometimes(3, "no-wait"), args)
 }
 
-// anyDeclareQueue declares one anew, looks at it, declares it otherwise, or something wrong.
+// anyDeclareQueue declares a queue, declares it passively, redeclares it with other arguments, or
+// uses invalid ones.
 func (g *generator) anyDeclareQueue() string {
 	q := pick(g, allQueues)
 	switch g.IntN(20) {
@@ -116,7 +117,7 @@ func (g *generator) anyDeclareExchange() string {
 	}
 }
 
-// bindingArgs are for headers exchanges, and do no harm elsewhere.
+// bindingArgs are for headers exchanges, and have no effect elsewhere.
 var bindingArgs = []string{
 	"", "", "", "arguments={h=1}", "arguments={h=1 g=a x-match=any}", "arguments={h=1 g=a x-match=all}", "arguments={h=void}",
 	"arguments={x-h=1 x-match=all-with-x}", "arguments={x-h=1 h=2 x-match=any-with-x}", "arguments={x-match=any}", "arguments={x-match=some}",
@@ -126,7 +127,7 @@ var bindingArgs = []string{
 // bindingKeys are patterns for topic exchanges.
 var bindingKeys = []string{"k", "a.b", "a.*", "#", "*.b", "a.#", "#.c", "*", "a.#.c", `""`, "q1", "b", "*.*", "a.b.#"}
 
-// bindQueueTo binds one that may be bound to the exchange.
+// bindQueueTo returns a line that binds a suitable queue to the exchange.
 func (g *generator) bindQueueTo(x string) string {
 	q := g.liveQueue()
 	if _, step := chainOf(x); step > 0 {

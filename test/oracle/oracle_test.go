@@ -16,7 +16,7 @@ var rewrite = flag.Bool("rewrite", false, "record the answers of RabbitMQ anew")
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// atOnce is how many cases run side by side: most of their time is waiting.
+// atOnce is the number of cases that run concurrently. Most of their time is waiting.
 const atOnce = 12
 
 // outcome is what a broker answered to one case.
@@ -58,7 +58,7 @@ func allCases(t *testing.T) ([]*file, []*testCase) {
 	return files, cases
 }
 
-// compare reports each case whose answers are not those that want names.
+// compare reports each case whose answers differ from want.
 func compare(t *testing.T, cases []*testCase, outcomes []outcome, want func(*testCase) []string) {
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,18 +82,18 @@ func TestFiveways(t *testing.T) {
 	compare(t, cases, playAll(b.Addr(), cases), (*testCase).want)
 }
 
-// traced are the virtual hosts that scripts about the firehose log in to. Those that listen to the
-// default exchange, which all scripts use, have one for themselves.
+// traced are the virtual hosts that scripts about the firehose log in to. Scripts that listen to
+// the default exchange, which all scripts use, have a virtual host for themselves.
 var traced = []string{"traced", "traced1", "traced2"}
 
-// traceThere is what makes them in RabbitMQ, and switches their firehose on, in one command.
+// traceThere returns the command that creates them in RabbitMQ and turns their firehose on.
 func traceThere() string {
 	return `lists:foreach(fun(V) -> rabbit_vhost:add(V, <<"oracle">>), rabbit_trace:start(V), ` +
 		`rabbit_auth_backend_internal:set_permissions(<<"guest">>, V, <<".*">>, <<".*">>, <<".*">>, <<"oracle">>) end, ` +
 		`[<<"` + strings.Join(traced, `">>, <<"`) + `">>]).`
 }
 
-// traceHere makes them in the Fiveways that serves HTTP at addr.
+// traceHere creates them in the Fiveways broker that serves HTTP at addr.
 func traceHere(addr string) error {
 	for _, vhost := range traced {
 		r, err := http.NewRequest(http.MethodPut, "http://"+addr+"/api/vhosts/"+vhost, strings.NewReader(`{"tracing":true}`))
@@ -145,9 +145,9 @@ func TestRabbitMQ(t *testing.T) {
 	}
 }
 
-// playAgain plays once more, one by one, the cases that RabbitMQ answered otherwise than it did
-// before: its processes run side by side, and on a busy machine a count may be told before a
-// message that was sent earlier has come to its queue.
+// playAgain repeats, one by one, the cases that RabbitMQ answered differently from the recording.
+// Its processes run concurrently, and on a busy machine it may report a count before an earlier
+// message has reached its queue.
 func playAgain(t *testing.T, addr string, cases []*testCase, outcomes []outcome) {
 	for i, c := range cases {
 		if outcomes[i].err != nil || slices.Equal(outcomes[i].answers, c.rabbit) {
@@ -158,7 +158,7 @@ func playAgain(t *testing.T, addr string, cases []*testCase, outcomes []outcome)
 	}
 }
 
-// What a script says about values comes out again as it went in.
+// TestValues checks that values in scripts are formatted as they were parsed.
 func TestValues(t *testing.T) {
 	const line = `{s="a b" e="" i=-5 I=i:5 l=l:-5000000000 b=b:-1 B=B:2 h=s:-3 u=u:3 L=L:4 f=f:1.5 d=d:2.5 D=D:7 T=T:9 t=true v=void A=[1,"x",{}] F={deep={}}}`
 	v, rest, err := value(line)
@@ -172,7 +172,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A difference that is not one any more must leave the list, and each has its reason.
+// TestKnownDifferences checks that each listed difference still exists and has a reason.
 func TestKnownDifferences(t *testing.T) {
 	_, cases := allCases(t)
 	for _, c := range cases {

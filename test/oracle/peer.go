@@ -16,15 +16,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// patience is how long an answer may take. The slowest honest ones are the three seconds after a
+// patience is the timeout of an answer. The slowest legitimate answer comes three seconds after a
 // refused login.
 const patience = 8 * time.Second
 
-// readAhead is how many bytes are asked of the socket at least.
+// readAhead is the minimum size of a read from the socket.
 const readAhead = 4 << 10
 
-// What clients of the scripts agree to, unless a script says otherwise: bytes per frame, by which
-// they also split bodies, and channels.
+// The values that clients of the scripts negotiate, unless a script says otherwise: bytes per
+// frame, which also limits their body frames, and channels.
 const (
 	clientFrameMax   = 131072
 	clientChannelMax = 2047
@@ -37,14 +37,14 @@ type peer struct {
 	buf      []byte
 	frameMax uint32
 	channels map[uint16]*peerChannel
-	version  string // of the broker, as it says
+	version  string // of the broker, as it reports it
 	loggedIn bool
-	over     bool // nothing more will come, or is wanted
+	over     bool // nothing more will come or is wanted
 	replyTo  string
-	asked    int // questions of settle without an answer
+	asked    int // unanswered requests of settle
 }
 
-// peerChannel is what came on a channel and no line of the script has asked for yet.
+// peerChannel is what a channel received and no line of the script has asked for yet.
 type peerChannel struct {
 	open     bool
 	partial  *content
@@ -55,11 +55,11 @@ type peerChannel struct {
 
 	confirming bool
 	published  int             // since confirm.select
-	noAck      map[string]bool // consumers that need no acks; "" is the last basic.get
+	noAck      map[string]bool // consumers without acks; "" is the last basic.get
 	tags       []uint64        // of deliveries that may be unsettled
 }
 
-// content is a message on its way in.
+// content is a message that is being received.
 type content struct {
 	text    string
 	size    uint64
@@ -67,17 +67,17 @@ type content struct {
 	started bool
 }
 
-// confirm is the answer to one publish.
+// confirm is the outcome of one publish.
 type confirm struct {
 	seq    uint64
 	nack   bool
-	behind bool // a basic.return was there before
+	behind bool // a basic.return came before it
 }
 
-// event is what one frame brought.
+// event is the meaning of one frame.
 type event struct {
 	channel uint16
-	text    string // "" when it was only a part of something, or a heartbeat
+	text    string // "" for a part of something, or a heartbeat
 	kind    eventKind
 }
 
@@ -85,7 +85,7 @@ type eventKind uint8
 
 const (
 	partOnly  eventKind = iota
-	reply               // that some line waits for, closes included
+	reply               // some line waits for it; includes closes
 	async               // deliveries, returns, cancels
 	beat                // a heartbeat
 	confirmed           // kept in the channel
@@ -109,14 +109,14 @@ func (p *peer) channel(id uint16) *peerChannel {
 	return ch
 }
 
-// write sends bytes. That the other side is gone shows when its answer is read.
+// write sends bytes. An error shows when the answer is read.
 func (p *peer) write(b []byte) { p.nc.Write(b) } //nolint:errcheck // as said
 
 func (p *peer) send(channel uint16, m amqpwire.Method) {
 	p.write(amqpwire.AppendMethodFrame(nil, channel, m))
 }
 
-// more reads what has come.
+// more reads what has arrived.
 func (p *peer) more() error {
 	p.buf = slices.Grow(p.buf, readAhead)
 	p.nc.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // a socket of ours
@@ -154,7 +154,7 @@ func (p *peer) next() event {
 	}
 }
 
-// event makes sense of a frame.
+// event interprets a frame.
 func (p *peer) event(f amqpwire.Frame) event {
 	ch := p.channel(f.Channel)
 	switch f.Type {
@@ -189,7 +189,7 @@ func (p *peer) event(f amqpwire.Frame) event {
 	return event{channel: f.Channel}
 }
 
-// keep files a whole delivery, return or get-ok.
+// keep stores a complete delivery, return or get-ok.
 func (ch *peerChannel) keep(id uint16, text string) event {
 	switch {
 	case strings.HasPrefix(text, "basic.get-ok"):
@@ -247,7 +247,7 @@ func (p *peer) method(f amqpwire.Frame, ch *peerChannel) event {
 	return e
 }
 
-// begin takes up a message for a consumer, "" for basic.get.
+// begin begins a message for a consumer, "" for basic.get.
 func (ch *peerChannel) begin(id uint16, text, consumer string, tag uint64) event {
 	ch.partial = &content{text: text}
 	if !ch.noAck[consumer] {
@@ -256,8 +256,8 @@ func (ch *peerChannel) begin(id uint16, text, consumer string, tag uint64) event
 	return event{channel: id}
 }
 
-// confirm notes an answer to publishes. Brokers may answer in any order and grouping, so only the
-// outcome of each is kept.
+// confirm records the outcome of publishes. Brokers may confirm in any order and grouping, so only
+// the outcome of each publish is kept.
 func (ch *peerChannel) confirm(seq uint64, multiple, nack bool) {
 	first := seq
 	if multiple {
@@ -272,7 +272,7 @@ func (ch *peerChannel) confirm(seq uint64, multiple, nack bool) {
 	}
 }
 
-// takeConfirms prints the confirms that came and forgets them.
+// takeConfirms formats the confirms received so far and forgets them.
 func (ch *peerChannel) takeConfirms() string {
 	slices.SortFunc(ch.confirms, func(a, b confirm) int { return int(a.seq) - int(b.seq) })
 	var words []string
@@ -290,7 +290,7 @@ func (ch *peerChannel) takeConfirms() string {
 	return "confirms " + strings.Join(words, ", ")
 }
 
-// showStart leaves out what every broker has of its own.
+// showStart formats connection.start without what differs between brokers.
 func showStart(m *amqpwire.ConnectionStart) string {
 	mechanisms := strings.Fields(m.Mechanisms)
 	slices.Sort(mechanisms)
@@ -305,12 +305,12 @@ func sortFields(t message.Table) {
 	slices.SortFunc(t, func(a, b message.Field) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// showProperties prints what is set. A dead-lettered message is shown without what versions of
-// RabbitMQ do differently: some sort its headers, and x-last-death-* are there since 3.13, and
-// here.
+// showProperties formats the properties that are set. It omits what versions of RabbitMQ do
+// differently for dead-lettered messages: some sort the headers, and x-last-death-* exist only
+// since 3.13, and in Fiveways.
 func showProperties(props *message.Properties) string {
 	if deaths, dead := props.Headers.Get("x-death"); dead {
-		list, _ := deaths.(message.Array) // a client may have sent something else
+		list, _ := deaths.(message.Array) // a client may have sent another type
 		for _, death := range list {
 			table, _ := death.(message.Table)
 			sortFields(table)
@@ -328,10 +328,10 @@ func showProperties(props *message.Properties) string {
 	return showFields(v, unset...)
 }
 
-// propertyFlag is the flag of the i-th field of message.Properties, which begin with Flags at 0.
+// propertyFlag returns the flag of field i of message.Properties, whose field 0 is Flags.
 func propertyFlag(i int) message.PropertyFlags { return message.HasContentType >> (i - 1) }
 
-// showBody prints short bodies and sums up long ones.
+// showBody formats short bodies, and summarizes long ones.
 func showBody(b []byte) string {
 	if len(b) <= 64 {
 		return strconv.Quote(string(b))

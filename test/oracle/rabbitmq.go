@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
-// recordedVersion is the RabbitMQ that the recordings are of.
+// recordedVersion is the version of RabbitMQ that the recordings come from.
 const recordedVersion = "3.10."
 
 const (
@@ -20,15 +20,15 @@ const (
 	startPoll     = 50 * time.Millisecond
 )
 
-// errNoRabbit says that there is no RabbitMQ to compare with.
+// errNoRabbit is returned when there is no RabbitMQ to compare with.
 var errNoRabbit = errors.New("oracle: no RabbitMQ " + recordedVersion + "x")
 
-// plugins are those whose exchange types Fiveways has, too.
+// plugins are those whose exchange types Fiveways has too.
 var plugins = []string{
 	"rabbitmq_consistent_hash_exchange", "rabbitmq_random_exchange", "rabbitmq_recent_history_exchange", "rabbitmq_sharding",
 }
 
-// rabbit is a RabbitMQ node of our own.
+// rabbit is a RabbitMQ node that was started by this package.
 type rabbit struct {
 	dir  string
 	port int
@@ -38,8 +38,8 @@ type rabbit struct {
 	log  bytes.Buffer
 }
 
-// startRabbit starts a node that keeps all it has in dir. The error is errNoRabbit where there is
-// none of the right version to start.
+// startRabbit starts a node that keeps all its data in dir. It returns errNoRabbit if the right
+// version is not installed.
 func startRabbit(dir string) (*rabbit, error) {
 	kit, err := rabbitmq.Open()
 	if errors.Is(err, rabbitmq.ErrNone) {
@@ -77,7 +77,7 @@ func (r *rabbit) start() (err error) {
 	return err
 }
 
-// await returns the version once a client can log in.
+// await waits until a client can log in, and returns the version.
 func (r *rabbit) await() (version string, err error) {
 	tick := time.NewTicker(startPoll)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (r *rabbit) await() (version string, err error) {
 // stop kills what was started.
 func (r *rabbit) stop() {
 	if r.node != nil && r.node.Process != nil {
-		r.node.Process.Kill() //nolint:errcheck // gone already is as good
+		r.node.Process.Kill() //nolint:errcheck // it may have exited already
 		r.node.Wait()         //nolint:errcheck // it was killed: the status says so
 	}
 	r.kit.Close()

@@ -19,12 +19,12 @@ var (
 
 const (
 	linesPerScript = 60
-	randomAtOnce   = 12 // scripts side by side: most of their time is waiting
-	worthShrinking = 10 // differences that are made small; more are only counted
+	randomAtOnce   = 12 // concurrent scripts: most of their time is waiting
+	worthShrinking = 10 // differences to shrink; more are only counted
 )
 
-// TestRandom makes up scripts, plays each to a RabbitMQ and to Fiveways, and fails with a script as
-// short as it can make it when they answer differently.
+// TestRandom generates scripts, plays each to a RabbitMQ and to Fiveways, and fails with a script
+// that is as short as possible if they answer differently.
 func TestRandom(t *testing.T) {
 	expected, err := expectedDifferences()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// playRandom plays scripts until enough lines are played.
+// playRandom plays scripts until enough lines have been played.
 func playRandom(t *testing.T, d *duel, seed uint64) (ops, differences int64) {
 	var played, differ, next atomic.Int64
 	var wg sync.WaitGroup
@@ -75,7 +75,7 @@ func playRandom(t *testing.T, d *duel, seed uint64) (ops, differences int64) {
 	return played.Load(), differ.Load()
 }
 
-// random makes up one script and plays it to both.
+// random generates one script and plays it to both brokers.
 func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
 	script, rabbit, err := d.generate(seed, linesPerScript)
 	if err != nil {
@@ -88,8 +88,8 @@ func (d *duel) random(seed uint64) (script []string, v verdict, err error) {
 	return script, d.judge(script, rabbit, fiveways), nil
 }
 
-// report fails with the shortest script that shows the difference. One that does not come again is
-// only told about: a busy machine can hold up a process for longer than settle waits.
+// report fails the test with the shortest script that shows the difference. A difference that is
+// not reproducible is only logged: a busy machine can delay a process for longer than settle waits.
 func report(t *testing.T, d *duel, seed uint64, script []string, v verdict) {
 	t.Helper()
 	small := d.shrink(script, v.kind)

@@ -49,12 +49,12 @@ type run struct {
 var (
 	linePrefix  = regexp.MustCompile(`^([A-Z]?)(\d*)(!?): *`)
 	scriptNames = regexp.MustCompile(`([=\[,])([qx]\d?)\b`)
-	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // keys of the firehose
+	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // routing keys of the firehose
 	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.|\bnode="|\bconnection=")[^"' ]+( -> [^"]+)?`)
 )
 
-// play runs a script and returns the answers. id makes the names of its queues and exchanges its
-// own.
+// play runs a script and returns the answers. It makes the names of queues and exchanges unique by
+// id.
 func play(addr string, id int, script []string) ([]string, error) {
 	r := newRun(addr, id)
 	defer r.hangUp()
@@ -83,8 +83,8 @@ func (r *run) play(line string) error {
 	return nil
 }
 
-// take returns the answers so far and forgets them. What is the broker's or the run's own in them
-// is replaced.
+// take returns the answers so far and forgets them. It replaces what is specific to the broker or
+// the run.
 func (r *run) take() []string {
 	answers := r.answers
 	for i, a := range answers {
@@ -94,7 +94,7 @@ func (r *run) take() []string {
 	return answers
 }
 
-// hangUp drops the connections.
+// hangUp closes the connections.
 func (r *run) hangUp() {
 	for _, p := range r.peers {
 		p.nc.Close()
@@ -161,12 +161,13 @@ func (r *run) line(line string) error {
 	return nil
 }
 
-// sendsPart reports whether more has to follow before the broker may be asked anything.
+// sendsPart reports whether the verb sends a part, so that more must follow before the broker may
+// be asked anything.
 func sendsPart(verb string) bool {
 	return verb == "basic.publish" || verb == "frame" || verb == "bytes"
 }
 
-// needsChannel reports whether a verb wants the channel open.
+// needsChannel reports whether a verb requires an open channel.
 func needsChannel(verb string) bool {
 	return verb == "publish" || strings.Contains(verb, ".") && verb != "channel.open"
 }
@@ -234,7 +235,7 @@ func (r *run) do(s *step) error {
 	return nil
 }
 
-// end closes the connections that are still open and shows what no line asked for.
+// end closes the connections that are still open and records what no line asked for.
 func (r *run) end() {
 	for _, p := range r.sorted() {
 		if p.loggedIn && !p.over {
@@ -259,7 +260,7 @@ func (r *run) end() {
 	}
 }
 
-// methods are those that clients send, by name.
+// methods are the methods that clients send, by name.
 var methods = func() map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for _, m := range []amqpwire.Method{
@@ -281,7 +282,7 @@ var methods = func() map[string]reflect.Type {
 	return all
 }()
 
-// method sends a method and notes its answer if it has one.
+// method sends a method and records its answer if it has one.
 func (r *run) method(s *step) error {
 	kind, ok := methods[s.verb.name]
 	if !ok {
@@ -306,7 +307,7 @@ func (r *run) method(s *step) error {
 	return nil
 }
 
-// before keeps what the answers to come must be understood with.
+// before stores what is needed to interpret the answers.
 func (r *run) before(s *step, m amqpwire.Method) {
 	switch m := m.(type) {
 	case *amqpwire.BasicConsume:
@@ -322,7 +323,7 @@ func (r *run) before(s *step, m amqpwire.Method) {
 	}
 }
 
-// follow keeps what an answer says about queues.
+// follow stores what an answer says about queues.
 func (r *run) follow(s *step, m amqpwire.Method, answer string) {
 	d, ok := m.(*amqpwire.QueueDeclare)
 	name, there := strings.CutPrefix(answer, "queue.declare-ok queue=")
@@ -340,7 +341,7 @@ func (r *run) follow(s *step, m amqpwire.Method, answer string) {
 	}
 }
 
-// hasAnswer reports whether a client waits after the method.
+// hasAnswer reports whether the method has an answer to wait for.
 func hasAnswer(m amqpwire.Method) bool {
 	switch m.ID() {
 	case amqpwire.IDBasicPublish, amqpwire.IDBasicAck, amqpwire.IDBasicNack, amqpwire.IDBasicReject, amqpwire.IDBasicRecoverAsync,
@@ -350,8 +351,8 @@ func hasAnswer(m amqpwire.Method) bool {
 	return true
 }
 
-// awaitReply reads up to an answer on the channel, or on any; what closes the connection answers
-// everything.
+// awaitReply reads until an answer on the channel, or on any channel if anywhere. What closes the
+// connection answers everything.
 func (p *peer) awaitReply(channel uint16, anywhere bool) event {
 	if p.over {
 		return event{text: "not sent: the connection is over"}
@@ -364,8 +365,8 @@ func (p *peer) awaitReply(channel uint16, anywhere bool) event {
 	}
 }
 
-// awaitAsync returns the next delivery, return or cancel of the channel; an answer that comes
-// instead is shown as such.
+// awaitAsync returns the next delivery, return or cancel of the channel, or an answer that comes
+// instead.
 func (p *peer) awaitAsync(channel uint16) event {
 	ch := p.channel(channel)
 	for len(ch.async) == 0 {
@@ -396,8 +397,8 @@ func (p *peer) awaitEnd() event {
 	}
 }
 
-// login does the handshake as fs want it and returns the answers, those that are always the same
-// left out.
+// login does the handshake with the options fs, and returns the answers except those that are
+// always the same.
 func (p *peer) login(fs []field) (answers []event) {
 	o := struct {
 		User, Password, Mechanism, Vhost string
@@ -445,7 +446,7 @@ func (p *peer) login(fs []field) (answers []event) {
 	return []event{tune, opened}
 }
 
-// publish sends a whole message.
+// publish sends a complete message.
 func (p *peer) publish(s *step) error {
 	m := struct {
 		Exchange, Key, Body string
@@ -484,7 +485,7 @@ func (p *peer) publish(s *step) error {
 	return nil
 }
 
-// frame sends a frame with any payload.
+// frame sends a frame with an arbitrary payload.
 func (p *peer) frame(s *step) error {
 	f := struct {
 		Type    uint8

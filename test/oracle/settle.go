@@ -10,43 +10,43 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// How a script waits until a broker has done all that a line caused, without knowing what that is
-// and without sleeping.
+// This file implements how a script waits until a broker has done everything that a line caused,
+// without knowing what that is and without sleeping.
 //
-// What a line causes runs through the broker from one queue or channel to the next, and each of
-// them works in the order in which it is asked. So a round asks every channel something harmless
-// (channel.flow) and every queue for its counts (a passive declare), and waits for the answers:
-// what stood in front of a question is done when the answer is here, and what it caused stands
-// somewhere in front of the next round's questions. Enough rounds follow one another until two in a
-// row bring nothing new, no frame and no other count. Confirms are awaited by their number: each
-// publish has one.
+// The effects of a line move through the broker from one queue or channel to the next, and each of
+// these works in the order of its requests. So a round sends a harmless request to every channel
+// (channel.flow) and a request for its counts to every queue (a passive declare), and waits for the
+// answers. When an answer is there, everything that was ahead of its request is done, and what that
+// caused is ahead of the next round's requests. Rounds are repeated until two in a row bring
+// nothing new, neither frames nor changed counts. Confirms are awaited by number: each publish has
+// one.
 //
-// RabbitMQ answers the question for counts with priority, out of turn, but the work is begun before
-// the next one can come: three rounds at least make up for that.
+// RabbitMQ answers the request for counts with priority, out of turn, but it begins the earlier
+// work before the next request can arrive. At least three rounds make up for that.
 const (
 	leastRounds = 3
 	quietRounds = 2
-	mostRounds  = 200 // that bring something: a circle that never ends shows as a difference
+	mostRounds  = 200 // with news: an endless loop shows as a difference
 )
 
-// expiryTime is how long a message that lives for no time at all may be counted: Fiveways looks at
-// its clock once in a millisecond, and again at a queue that comes to hold an expired message after
-// five.
+// expiryTime is how long a message with an expiration of 0 may still be counted. Fiveways looks at
+// its clock once per millisecond, and after five milliseconds looks again at a queue that has
+// received an expired message.
 const expiryTime = 20 * time.Millisecond
 
 // probeChannel is the channel of each connection on which queues are asked for their counts.
 const probeChannel = 1999
 
-// probed is a queue that the script has declared and what was last known of it.
+// probed is a queue that the script has declared, with what was last known about it.
 type probed struct {
 	name  string
 	owner *peer  // of an exclusive queue
 	now   string // its counts in this round
-	shown string // and when they were last shown
+	shown string // its counts when they were last shown
 }
 
-// settle waits for the end of what was caused and notes it: for each connection and channel what
-// came, then the queues that have changed.
+// settle waits until all effects have ended and records them: for each connection and channel what
+// was received, then the queues that have changed.
 func (r *run) settle() {
 	news := time.Now()
 	restless := 0
@@ -66,7 +66,7 @@ func (r *run) settle() {
 			ch := p.channels[id]
 			for _, text := range ch.async {
 				if p.over && strings.HasPrefix(text, "basic.deliver ") {
-					continue // while its channels ended one after another: clients cannot rely on it
+					continue // its channels were closed one after another, and clients cannot rely on counts meanwhile
 				}
 				r.note(p, event{channel: id, text: text})
 			}
@@ -79,7 +79,7 @@ func (r *run) settle() {
 	r.showQueues()
 }
 
-// showQueues notes the counts that have changed and forgets queues that are gone.
+// showQueues records the counts that have changed, and forgets queues that are gone.
 func (r *run) showQueues() {
 	for _, q := range r.queues {
 		if q.now != q.shown {
@@ -92,7 +92,7 @@ func (r *run) showQueues() {
 
 const gone = "gone"
 
-// round asks everything once and reports whether there was anything new.
+// round sends all requests once, and reports whether there was anything new.
 func (r *run) round() (news bool) {
 	peers := r.sorted()
 	for _, p := range peers {
@@ -104,7 +104,7 @@ func (r *run) round() (news bool) {
 	return r.askQueues() || news
 }
 
-// askChannels sends a question to each open channel.
+// askChannels sends a request to each open channel.
 func (p *peer) askChannels() {
 	if p.over || !p.loggedIn {
 		return
@@ -120,7 +120,7 @@ func (p *peer) askChannels() {
 	p.write(b)
 }
 
-// gather reads until the questions are answered, or cannot be any more, and all publishes are
+// gather reads until the requests are answered, or can no longer be, and all publishes are
 // confirmed.
 func (p *peer) gather() (news bool) {
 	for !p.over && p.loggedIn && (p.asked > 0 || p.unconfirmed()) {
@@ -145,7 +145,7 @@ func (p *peer) gather() (news bool) {
 	return news
 }
 
-// unconfirmed reports whether answers to publishes are still to come.
+// unconfirmed reports whether confirms are outstanding.
 func (p *peer) unconfirmed() bool {
 	for _, ch := range p.channels {
 		if ch.open && ch.confirming && len(ch.answered) < ch.published {
@@ -155,7 +155,8 @@ func (p *peer) unconfirmed() bool {
 	return false
 }
 
-// askQueues asks each queue for its counts, on the connection of an exclusive queue or on any.
+// askQueues asks each queue for its counts, through the connection that owns it if it is exclusive,
+// otherwise through any connection.
 func (r *run) askQueues() (news bool) {
 	asked := map[*peer][]*probed{}
 	for _, q := range r.queues {
@@ -177,15 +178,15 @@ func (r *run) askQueues() (news bool) {
 	return news
 }
 
-// set reports whether the counts are others than before.
+// set stores the counts, and reports whether they have changed.
 func (q *probed) set(counts string) bool {
 	changed := q.now != counts
 	q.now = counts
 	return changed
 }
 
-// probe asks for the counts of queues. One that is not there closes the channel, and the others are
-// asked again.
+// probe asks for the counts of queues. A queue that does not exist closes the channel, and then the
+// others are asked again.
 func (p *peer) probe(qs []*probed) (news bool) {
 	for len(qs) > 0 && !p.over {
 		ch := p.channel(probeChannel)
@@ -230,7 +231,7 @@ func (p *peer) probe(qs []*probed) (news bool) {
 	return news
 }
 
-// prober is a connection for questions about queues that belong to none.
+// prober returns a connection for requests about queues that are not exclusive.
 func (r *run) prober() *peer {
 	for _, p := range r.sorted() {
 		if p.loggedIn && !p.over {
@@ -247,7 +248,7 @@ func (r *run) prober() *peer {
 	return p
 }
 
-// declared notes that there is, or may be, a queue of this name.
+// declared records that a queue of this name exists or may exist.
 func (r *run) declared(name string, owner *peer) {
 	at := slices.IndexFunc(r.queues, func(q *probed) bool { return q.name == name })
 	switch {
@@ -258,7 +259,7 @@ func (r *run) declared(name string, owner *peer) {
 	}
 }
 
-// sorted returns the connections by their labels.
+// sorted returns the connections ordered by label.
 func (r *run) sorted() []*peer {
 	peers := make([]*peer, 0, len(r.peers))
 	for _, p := range r.peers {
@@ -268,7 +269,7 @@ func (r *run) sorted() []*peer {
 	return peers
 }
 
-// sorted returns the channels by their numbers.
+// sorted returns the channels ordered by number.
 func (p *peer) sorted() []uint16 {
 	ids := make([]uint16, 0, len(p.channels))
 	for id := range p.channels {
@@ -278,7 +279,7 @@ func (p *peer) sorted() []uint16 {
 	return ids
 }
 
-// clean removes what the script has left behind.
+// clean deletes what the script has left behind.
 func (r *run) clean() {
 	p := r.prober()
 	const channel = probeChannel - 1

@@ -14,7 +14,7 @@ import (
 // field is one word of a script's line: name=value, or name alone, which is true.
 type field struct {
 	name  string
-	value any // a value as a table holds it
+	value any // typed as in a message.Table
 }
 
 // fields reads words separated by spaces, up to the end or a closing brace, and returns the rest.
@@ -141,12 +141,12 @@ func scalar(word string) (any, error) {
 
 var wordEdge = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// wireName turns a Go field's name into the one that scripts use: IfUnused into if-unused.
+// wireName converts a Go field's name to that used in scripts: IfUnused to if-unused.
 func wireName(goName string) string {
 	return strings.ToLower(wordEdge.ReplaceAllString(goName, "$1-$2"))
 }
 
-// set gives a field of a struct the value of a script.
+// set sets a field of a struct to a value from a script.
 func set(target reflect.Value, f field) error {
 	for i := range target.NumField() {
 		if wireName(target.Type().Field(i).Name) != f.name {
@@ -170,7 +170,7 @@ func set(target reflect.Value, f field) error {
 	return fmt.Errorf("%v has no field %s", target.Type(), f.name)
 }
 
-// show prints a value in the notation of scripts, with its type.
+// show formats a value in the notation of scripts, with its type.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -209,7 +209,7 @@ func show(v any) string {
 	return letter + fmt.Sprint(v)
 }
 
-// showFields prints the fields of a struct that hold something.
+// showFields formats the fields of a struct that are not empty.
 func showFields(v reflect.Value, skip ...string) string {
 	var s strings.Builder
 	for i := range v.NumField() {

@@ -19,8 +19,8 @@ import (
 
 const apiNext = "../../api/next.txt"
 
-// TestAPI: what a released version exports is still there, as it was, and what has been added since
-// is in api/next.txt.
+// TestAPI checks that everything that a released version exports still exists unchanged, and that
+// api/next.txt has what was added since.
 func TestAPI(t *testing.T) {
 	exported := publicSurface(t)
 	files, err := filepath.Glob("../../api/v*.txt")
@@ -45,7 +45,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// writeNext writes the lines that are new; without any there is no file.
+// writeNext writes the new lines. If there are none, it removes the file.
 func writeNext(t *testing.T, lines []string) {
 	t.Helper()
 	err := os.Remove(apiNext)
@@ -60,7 +60,7 @@ func writeNext(t *testing.T, lines []string) {
 	}
 }
 
-// apiLines returns the lines of a file, none if it is not there.
+// apiLines returns the lines of a file, or none if it does not exist.
 func apiLines(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -70,7 +70,7 @@ func apiLines(t *testing.T, file string) []string {
 	return slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return line == "" })
 }
 
-// publicSurface returns all that the packages for import export, a line each, in order.
+// publicSurface returns everything that the importable packages export, one line each, sorted.
 func publicSurface(t *testing.T) (lines []string) {
 	t.Helper()
 	lines = surface(t, "fiveways", "../..")
@@ -89,7 +89,7 @@ func publicSurface(t *testing.T) (lines []string) {
 	return lines
 }
 
-// surface returns what the package in a folder exports; nothing if there is none.
+// surface returns what the package in a folder exports, or nothing if there is no package.
 func surface(t *testing.T, name, dir string) (lines []string) {
 	t.Helper()
 	pkg, err := gobuild.ImportDir(dir, 0)
@@ -114,7 +114,7 @@ func surface(t *testing.T, name, dir string) (lines []string) {
 	return lines
 }
 
-// declared returns the lines of a declaration that has nothing but exported names.
+// declared returns the lines of a declaration, restricted to exported names.
 func declared(d ast.Decl) (lines []string) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -146,8 +146,9 @@ func declared(d ast.Decl) (lines []string) {
 	return lines
 }
 
-// typeLines returns the lines of a type. Each field of a struct has its own, since one more breaks
-// no program; the methods of an interface share one, since one more breaks its implementations.
+// typeLines returns the lines of a type. Each field of a struct has its own line, since an
+// additional field breaks no program. The methods of an interface share one line, since an
+// additional method breaks its implementations.
 func typeLines(s *ast.TypeSpec) []string {
 	head := "type " + s.Name.Name
 	if s.TypeParams != nil {
@@ -173,8 +174,7 @@ func typeLines(s *ast.TypeSpec) []string {
 	return lines
 }
 
-// withoutNames returns a function's type without the names of its parameters, which callers do not
-// see.
+// withoutNames returns a function's type without parameter names, which do not affect callers.
 func withoutNames(f *ast.FuncType) *ast.FuncType {
 	unnamed := func(list *ast.FieldList) *ast.FieldList {
 		if list == nil {
@@ -193,19 +193,19 @@ func withoutNames(f *ast.FuncType) *ast.FuncType {
 
 var space = regexp.MustCompile(`\s+`)
 
-// source is the source of an expression, without comments, on one line.
+// source returns the source of an expression on one line, without comments.
 func source(expression ast.Expr) string {
 	if i, ok := expression.(*ast.InterfaceType); ok {
 		return interfaceSource(i)
 	}
 	var b strings.Builder
 	if err := printer.Fprint(&b, token.NewFileSet(), expression); err != nil {
-		panic(fmt.Sprintf("packaging: source: %v", err)) // a writer that cannot fail, and a tree of the parser
+		panic(fmt.Sprintf("packaging: source: %v", err)) // the writer cannot fail, and the tree comes from the parser
 	}
 	return space.ReplaceAllString(b.String(), " ")
 }
 
-// interfaceSource is the source of an interface, its methods in order of their names.
+// interfaceSource returns the source of an interface, with its methods sorted by name.
 func interfaceSource(i *ast.InterfaceType) string {
 	var all []string
 	for _, m := range i.Methods.List {
@@ -219,7 +219,8 @@ func interfaceSource(i *ast.InterfaceType) string {
 	return "interface { " + strings.Join(all, "; ") + " }"
 }
 
-// TestSurface: what breaks programs changes a line, and what does not, does not.
+// TestSurface checks that a change that breaks programs changes a line, and that other changes do
+// not.
 func TestSurface(t *testing.T) {
 	of := func(code string) string {
 		dir := t.TempDir()

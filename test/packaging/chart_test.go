@@ -13,10 +13,10 @@ import (
 
 const (
 	chart = "../../deploy/kubernetes/fiveways"
-	alive = "/livez" // what probes ask for; TestImage does, too
+	alive = "/livez" // requested by probes, and by TestImage
 )
 
-// object is what the tests look at of an object of Kubernetes.
+// object has the fields of a Kubernetes object that the tests check.
 type object struct {
 	Kind     string
 	Metadata struct{ Name, Namespace string }
@@ -36,7 +36,7 @@ type object struct {
 	}
 }
 
-// pod is what the tests look at of a pod.
+// pod has the fields of a pod that the tests check.
 type pod struct {
 	EnableServiceLinks bool
 	Affinity           struct {
@@ -52,7 +52,7 @@ type pod struct {
 	}
 }
 
-// container is what the tests look at of a container.
+// container has the fields of a container that the tests check.
 type container struct {
 	Args                                        []string
 	Env                                         []variable
@@ -64,14 +64,14 @@ type container struct {
 	VolumeMounts []struct{ Name, MountPath string }
 }
 
-// variable is one of the environment of a container; ValueFrom is where its value comes from.
+// variable is an environment variable of a container. ValueFrom is the source of its value.
 type variable struct {
 	Name, Value string
 	ValueFrom   map[string]any
 }
 
-// rendered are the objects of the chart, by kind and name, in which helm's lint and the types of
-// Kubernetes find nothing wrong.
+// rendered returns the objects of the chart by kind and name, and checks that helm's lint and the
+// types of Kubernetes accept them.
 func rendered(t *testing.T, tool string, values ...string) map[string]*object {
 	t.Helper()
 	out, err := exec.Command(tool, append([]string{chart}, values...)...).Output()
@@ -89,7 +89,8 @@ func rendered(t *testing.T, tool string, values ...string) map[string]*object {
 	return byName
 }
 
-// TestChart: the objects of the chart fit each other, and the program that they run.
+// TestChart checks that the objects of the chart are consistent with each other and with the
+// program that they run.
 func TestChart(t *testing.T) {
 	tool := builtTool(t, "kubernetes")
 	all := rendered(t, tool)
@@ -121,7 +122,7 @@ func TestChart(t *testing.T) {
 	checkPod(t, &set.Spec.Template.Spec)
 }
 
-// checkPod: a pod runs a node, of which only mq-0 founds a cluster.
+// checkPod checks that a pod runs a node, and that only mq-0 founds a cluster.
 func checkPod(t *testing.T, p *pod) {
 	t.Helper()
 	c := p.Containers[0]
@@ -151,7 +152,7 @@ func checkProbes(t *testing.T, c *container) {
 	}
 }
 
-// podSettings are the settings of mq-1.
+// podSettings returns the settings of mq-1.
 func podSettings(env []variable) map[string]string {
 	settings := map[string]string{}
 	for _, v := range env {
@@ -163,7 +164,7 @@ func podSettings(env []variable) map[string]string {
 	return settings
 }
 
-// TestChartValues: values are used, and one that is missing is told.
+// TestChartValues checks that values are used, and that a missing value is reported.
 func TestChartValues(t *testing.T) {
 	tool := builtTool(t, "kubernetes")
 	checkAlone(t, rendered(t, tool, "replicas=1"))
@@ -179,7 +180,8 @@ func TestChartValues(t *testing.T) {
 	}
 }
 
-// checkAlone: one pod is a broker that knows of no cluster and waits for no secret.
+// checkAlone checks that a single pod is a broker without a cluster that does not wait for a
+// secret.
 func checkAlone(t *testing.T, all map[string]*object) {
 	t.Helper()
 	set := all["StatefulSet mq"]

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// builtTool builds a program in a module of its own. Without what that needs the test is skipped,
-// but fails in CI.
+// builtTool builds a program that is a separate module. If its dependencies are not available the
+// test is skipped, but fails in CI.
 func builtTool(t *testing.T, module string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "tool")
@@ -25,7 +25,7 @@ func builtTool(t *testing.T, module string) (path string) {
 	return path
 }
 
-// giveUp skips a test that lacks something of the network, but fails it in CI.
+// giveUp skips a test that needs something from the network, but fails it in CI.
 func giveUp(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -34,7 +34,7 @@ func giveUp(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// service is one of a Compose file.
+// service is a service of a Compose file.
 type service struct {
 	Environment map[string]string
 	Command     []string
@@ -56,7 +56,8 @@ func (s *service) at(folder string) string {
 	return ""
 }
 
-// composed are the services of a Compose file as Compose reads it, which wants a password.
+// composed returns the services of a Compose file as Compose reads it. The file requires a
+// password.
 func composed(t *testing.T, tool, file string) map[string]*service {
 	t.Helper()
 	cmd := exec.Command(tool, file)
@@ -77,7 +78,8 @@ func composed(t *testing.T, tool, file string) map[string]*service {
 	return project.Services
 }
 
-// TestCompose: one file is a broker that keeps its data in a volume, and the other a cluster.
+// TestCompose checks that one file defines a broker that keeps its data in a volume, and the other
+// a cluster.
 func TestCompose(t *testing.T) {
 	tool := builtTool(t, "compose")
 	single := composed(t, tool, "../../deploy/compose.single.yaml")
@@ -89,8 +91,8 @@ func TestCompose(t *testing.T) {
 	checkCluster(t, composed(t, tool, "../../deploy/compose.yaml"))
 }
 
-// checkCluster: the services are three nodes whose settings are good and fit each other, and one
-// that writes a token to where they look for it.
+// checkCluster checks that the services are three nodes with valid and consistent settings, and one
+// service that writes a token to where the nodes look for it.
 func checkCluster(t *testing.T, all map[string]*service) {
 	t.Helper()
 	token := all["token"]
@@ -126,8 +128,8 @@ func checkCluster(t *testing.T, all map[string]*service) {
 	}
 }
 
-// goodSettings has the program look at the settings of a container, which are those of the image
-// too.
+// goodSettings lets the program check the settings of a container, which include those of the
+// image.
 func goodSettings(t *testing.T, set map[string]string) {
 	t.Helper()
 	cmd := exec.Command(brokertest.Binary(t), "config")

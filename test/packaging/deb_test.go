@@ -14,7 +14,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// build makes the Debian package and returns its path. It is packed loosely: nobody downloads it.
+// build builds the Debian package with low compression, since nobody downloads it, and returns its
+// path.
 func build(t *testing.T, version string) string {
 	t.Helper()
 	needs(t, "dpkg-deb", "dpkg", "gzip")
@@ -72,8 +73,8 @@ func TestPackageVersions(t *testing.T) {
 	}
 }
 
-// The package is installed, serves as its own user, keeps messages and settings over a removal, and
-// is gone with a purge.
+// TestPackageLives checks that the package can be installed, serves as its own user, keeps messages
+// and settings when it is removed, and is gone after a purge.
 func TestPackageLives(t *testing.T) {
 	if os.Getenv("CI") != "true" || os.Geteuid() != 0 {
 		t.Skip("installs a package into this system: only as root with CI=true")
@@ -83,7 +84,7 @@ func TestPackageLives(t *testing.T) {
 		t.Skip("a package is installed here")
 	}
 	pkg := build(t, "v1.2.3")
-	t.Cleanup(func() { exec.Command("dpkg", "--purge", "fiveways").Run() }) //nolint:errcheck // it is purged already unless the test failed
+	t.Cleanup(func() { exec.Command("dpkg", "--purge", "fiveways").Run() }) //nolint:errcheck // already purged unless the test failed
 	output(t, "dpkg", "--install", pkg)
 	mode := func(path string) fs.FileMode {
 		t.Helper()
@@ -119,12 +120,12 @@ func TestPackageLives(t *testing.T) {
 	}
 }
 
-// asUser are the arguments of setpriv for a command as the user of the service.
+// asUser returns the arguments of setpriv to run a command as the user of the service.
 func asUser(command ...string) []string {
 	return append([]string{"--reuid=fiveways", "--regid=fiveways", "--init-groups", "--"}, command...)
 }
 
-// served runs the broker of the package as the unit would, on free ports, while do is done.
+// served runs the broker of the package as the unit would, on free ports, while do runs.
 func served(t *testing.T, do func()) {
 	t.Helper()
 	cmd := exec.Command("setpriv", asUser("/usr/bin/fiveways", "serve", "--config", "/etc/fiveways/fiveways.toml",
@@ -138,14 +139,14 @@ func served(t *testing.T, do func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Process.Kill() //nolint:errcheck // fails only when it has ended
+	defer cmd.Process.Kill() //nolint:errcheck // fails only if it has exited
 	lines := bufio.NewScanner(stdout)
 	ready := false
 	for !ready && lines.Scan() {
 		ready = strings.HasPrefix(lines.Text(), "Stop with")
 	}
 	if !ready {
-		cmd.Wait() //nolint:errcheck // its output tells
+		cmd.Wait() //nolint:errcheck // its output shows any failure
 		t.Fatalf("the broker of the package does not serve: %s", &stderr)
 	}
 	do()

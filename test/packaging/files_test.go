@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// instructions are the instructions of a Dockerfile, each on one line, without comments.
+// instructions returns the instructions of a Dockerfile, each on one line, without comments.
 func instructions(t *testing.T, path string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -28,15 +28,15 @@ func instructions(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// stage is what is known of one of a Dockerfile. A stage goes on with what its base has, if that is
+// stage is what is known of a stage of a Dockerfile. A stage inherits from its base if that is
 // another stage.
 type stage struct {
 	base, user       string
 	health           bool
-	entrypoint, args bool // are lists
+	entrypoint, args bool // they are lists
 }
 
-// dockerComplaints are the rules that the image, which is the last stage, keeps.
+// dockerComplaints checks the rules for the image, which is the last stage.
 func dockerComplaints(lines []string) (complaints []string) {
 	var s stage
 	stages := map[string]stage{}
@@ -78,7 +78,7 @@ func dockerComplaints(lines []string) (complaints []string) {
 	return append(complaints, s.complaints()...)
 }
 
-// complaints are the rules for the stage that is the image.
+// complaints checks the rules for the stage that is the image.
 func (s stage) complaints() (all []string) {
 	if s.base != "scratch" {
 		all = append(all, "the image holds more than the binary")
@@ -110,13 +110,13 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("%s: %q", name, dockerComplaints(bad))
 		}
 	}
-	// hadolint knows more rules, where it is installed.
+	// hadolint checks more rules, if it is installed.
 	if _, err := exec.LookPath("hadolint"); err == nil {
 		output(t, "hadolint", "../../deploy/docker/Dockerfile")
 	}
 }
 
-// imageSettings are the settings of the image.
+// imageSettings returns the settings of the image.
 func imageSettings(t *testing.T) (settings []string) {
 	t.Helper()
 	for _, line := range instructions(t, "../../deploy/docker/Dockerfile") {
@@ -127,8 +127,8 @@ func imageSettings(t *testing.T) (settings []string) {
 	return settings
 }
 
-// What the Dockerfile sets, builds and copies is there: its settings are settings, and its version
-// is a variable of the program.
+// TestDockerfileFits checks that what the Dockerfile sets, builds and copies exists: its settings
+// are settings of the broker, and its version is a variable of the program.
 func TestDockerfileFits(t *testing.T) {
 	settings := imageSettings(t)
 	if len(settings) < 3 {
@@ -156,7 +156,7 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The check wants the program to be there and, with a page of the manual, man.
+	// The check needs the program and, for a manual page, man.
 	text := strings.ReplaceAll(string(unit), "/usr/bin/fiveways", brokertest.Binary(t))
 	text = regexp.MustCompile(`(?m)^Documentation=.*\n`).ReplaceAllString(text, "")
 	path := filepath.Join(t.TempDir(), "fiveways.service")

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// builder is buildah with a storage of its own. It needs no daemon and no registry.
+// builder is buildah with its own storage. It needs no daemon and no registry.
 type builder struct {
 	t     *testing.T
 	store []string
@@ -31,18 +31,18 @@ func newBuilder(t *testing.T) *builder {
 	return &builder{t, []string{"--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
 }
 
-// command is one of buildah.
+// command returns a buildah command.
 func (b *builder) command(args ...string) *exec.Cmd {
 	return exec.Command("buildah", slices.Concat(b.store, args)...)
 }
 
-// do runs a command of buildah and returns what it printed.
+// do runs a buildah command and returns its output.
 func (b *builder) do(args ...string) string {
 	b.t.Helper()
 	return strings.TrimSpace(output(b.t, "buildah", slices.Concat(b.store, args)...))
 }
 
-// image builds the image that a release has of a binary.
+// image builds a release's image with a binary.
 func (b *builder) image() (name string) {
 	b.t.Helper()
 	folder := b.t.TempDir()
@@ -52,7 +52,8 @@ func (b *builder) image() (name string) {
 	return "fiveways"
 }
 
-// TestImage: a container of the image serves as a user that is not root, is healthy, and logs JSON.
+// TestImage checks that a container of the image runs as a user other than root, is healthy, and
+// logs JSON.
 func TestImage(t *testing.T) {
 	b := newBuilder(t)
 	container := b.do("from", b.image())
@@ -87,8 +88,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// serve runs the container, on free ports, until the test ends. It returns the log, of which the
-// line that says so was read, and where each protocol is served.
+// serve runs the container on free ports until the test ends. It returns the log, read up to the
+// line that says that it serves, and the address of each protocol.
 func (b *builder) serve(container string) (log *bufio.Scanner, addresses map[string]string) {
 	b.t.Helper()
 	args := []string{"run", "--isolation", "chroot"}
@@ -100,12 +101,12 @@ func (b *builder) serve(container string) (log *bufio.Scanner, addresses map[str
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that the broker in it is killed, too
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that the broker in it is killed too
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // fails only when it has ended
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // fails only if it has exited
 		cmd.Wait()                                      //nolint:errcheck // it was killed
 	})
 	log = bufio.NewScanner(stderr)
@@ -116,7 +117,7 @@ func (b *builder) serve(container string) (log *bufio.Scanner, addresses map[str
 	}
 }
 
-// line is a line of a log in JSON.
+// line is a line of a JSON log.
 type line struct {
 	Level, Msg string
 	Addresses  map[string]string

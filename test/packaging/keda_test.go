@@ -16,8 +16,8 @@ import (
 
 const scaledObject = "../../deploy/keda/scaledobject.yaml"
 
-// kedaQueue is what KEDA's scaler for RabbitMQ (2.21, pkg/scalers/rabbitmq_scaler.go) reads of a
-// queue.
+// kedaQueue has the fields of a queue that KEDA's scaler for RabbitMQ reads (2.21,
+// pkg/scalers/rabbitmq_scaler.go).
 type kedaQueue struct {
 	Name          string
 	Messages      int
@@ -28,7 +28,7 @@ type kedaQueue struct {
 	} `json:"message_stats"`
 }
 
-// setting returns what the example of KEDA sets a key to.
+// setting returns the value of a key in the KEDA example.
 func setting(t *testing.T, key string) string {
 	t.Helper()
 	text, err := os.ReadFile(scaledObject)
@@ -42,7 +42,8 @@ func setting(t *testing.T, key string) string {
 	return m[1]
 }
 
-// commented runs the commands in the comment that a file begins with, for the broker on a folder.
+// commented runs the commands in the comment at the beginning of a file, for the broker on a
+// folder.
 func commented(t *testing.T, file, data string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -60,8 +61,9 @@ func commented(t *testing.T, file, data string) {
 	}
 }
 
-// TestKEDA: what KEDA asks for the example is answered with what it reads, as the user that the
-// example makes. Its sources are too many to be built here, so its requests are made as there.
+// TestKEDA checks that KEDA's requests for the example, as the user that the example creates, are
+// answered with what KEDA reads. The test imitates the requests, because KEDA has too many sources
+// to build here.
 func TestKEDA(t *testing.T) {
 	data := t.TempDir()
 	b, err := brokertest.Start(t.Context(), data, "--http", "127.0.0.1:0")
@@ -96,7 +98,7 @@ func TestKEDA(t *testing.T) {
 	}
 }
 
-// filled makes a queue with three messages, one of which a consumer has.
+// filled creates a queue with three messages, one of which a consumer holds.
 func filled(t *testing.T, broker, queue string) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(broker)
@@ -129,7 +131,7 @@ func filled(t *testing.T, broker, queue string) *amqp.Channel {
 	return ch
 }
 
-// getAs reads JSON from a URL that has a user and a password.
+// getAs reads JSON from a URL that contains a user and a password.
 func getAs(t *testing.T, from string, into any) {
 	t.Helper()
 	res, err := http.Get(from)

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write the files that these tests compar
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// output runs a command and returns what it printed.
+// output runs a command and returns its output.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
@@ -23,7 +23,7 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// needs skips a test where a program is missing.
+// needs skips a test if a program is missing.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {

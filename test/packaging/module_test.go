@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// in runs a command in a folder and returns what it printed.
+// in runs a command in a folder and returns its output.
 func in(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -21,7 +21,7 @@ func in(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// root is the absolute path of this repository.
+// root returns the absolute path of this repository.
 func root(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../..")
@@ -31,8 +31,8 @@ func root(t *testing.T) string {
 	return path
 }
 
-// TestImport: the program of docs/features/embedding.md, in a module of its own that takes this
-// checkout for the module, prints what the page says.
+// TestImport checks that the program of docs/features/embedding.md prints what the page says. It is
+// built in its own module, with this checkout in place of the module.
 func TestImport(t *testing.T) {
 	page, err := os.ReadFile("../../docs/features/embedding.md")
 	if err != nil {
@@ -59,13 +59,14 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// modulePath is the path of this module.
+// modulePath returns the path of this module.
 func modulePath(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(output(t, "go", "list", "-m"))
 }
 
-// TestRename: after `make rename` nothing has the old path, and every import is found.
+// TestRename checks that after `make rename` nothing contains the old path, and that every import
+// is found.
 func TestRename(t *testing.T) {
 	needs(t, "git", "make", "tar")
 	old, renamed := modulePath(t), "git.example.com/queues/five"

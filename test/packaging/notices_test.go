@@ -18,8 +18,8 @@ import (
 
 const notices = "../../THIRD-PARTY-NOTICES"
 
-// allowedLicences are those that linked code may have: they ask for their texts beside the binary,
-// and for nothing else.
+// allowedLicences are the licences that linked code may have: they require that their texts
+// accompany the binary, and nothing else.
 var allowedLicences = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "PostgreSQL"}
 
 // notice is a file about the rights to the code in a folder.
@@ -33,8 +33,8 @@ var (
 	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.-]\w+)?$`)
 )
 
-// TestNotices: the file of notices has those of all code that is linked on any platform of a
-// release, and the licence of all of that is an allowed one.
+// TestNotices checks that the notices file has the notices of all code that is linked on any
+// release platform, and that all of its licences are allowed.
 func TestNotices(t *testing.T) {
 	found, complaints := collect(t)
 	for _, c := range complaints {
@@ -51,8 +51,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// collect returns the notices of all that is linked: Go itself, modules, the libraries of the page,
-// and the C code that PostgreSQL's parser was translated from. It complains about licences that are
+// collect returns the notices of all linked code: Go itself, modules, the libraries of the page,
+// and the C code that PostgreSQL's parser was translated from. complaints lists licences that are
 // missing or not allowed.
 func collect(t *testing.T) (found []notice, complaints []string) {
 	t.Helper()
@@ -96,14 +96,14 @@ func collect(t *testing.T) (found []notice, complaints []string) {
 	return found, complaints
 }
 
-// folder is one of a module.
+// folder is a folder of a module.
 type folder struct {
 	dir    string
-	module bool // its root
+	module bool // it is the module's root
 }
 
-// linkedFolders returns the folders of other modules that have linked packages below them, by their
-// import paths.
+// linkedFolders returns the folders of other modules that have linked packages below them, by
+// import path.
 func linkedFolders(t *testing.T) map[string]folder {
 	t.Helper()
 	all := map[string]folder{}
@@ -167,7 +167,7 @@ func checkLicence(all []notice) error {
 	return nil
 }
 
-// checkText returns an error unless a text is of allowed licences.
+// checkText returns an error unless the text consists of allowed licences.
 func checkText(text string) error {
 	cover := licensecheck.Scan([]byte(text))
 	for _, m := range cover.Match {
@@ -181,7 +181,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// headOf returns the comment that a file in C begins with, without its stars.
+// headOf returns the comment at the beginning of a C file, without its stars.
 func headOf(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -191,7 +191,7 @@ func headOf(file string) (string, error) {
 	return strings.TrimSpace(regexp.MustCompile(`(?m)^(/\*| \*) ?`).ReplaceAllString(head, "")), nil
 }
 
-// format is the file of notices. One text that many have stands once.
+// format formats the notices file. A text that several notices share appears once.
 func format(all []notice) string {
 	var order []string
 	of := map[string][]string{}

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// packed are the files that a release has of a binary, in a folder.
+// packed returns a folder with the files of a release of a binary.
 func packed(t *testing.T, binary string) (dir string) {
 	t.Helper()
 	needs(t, "dpkg-deb", "gzip", "tar")
@@ -27,11 +27,11 @@ func packed(t *testing.T, binary string) (dir string) {
 
 const archive = "fiveways_0.1.0_linux_arm64.tar.gz"
 
-// TestRelease: an archive has everything below one folder, with the time of the commit, and packing
-// once more makes the same bytes, of the package too.
+// TestRelease checks that an archive has everything below one folder, with the time of the commit,
+// and that the archive and the package are reproducible byte by byte.
 func TestRelease(t *testing.T) {
 	const deb = "fiveways_0.1.0_arm64.deb"
-	text := "../../NOTICE" // in place of a binary, which is not run and would take longer
+	text := "../../NOTICE" // stands for the binary, which is not run and would take longer
 	first, second := packed(t, text), packed(t, text)
 	for _, name := range []string{archive, deb} {
 		output(t, "cmp", filepath.Join(first, name), filepath.Join(second, name))
@@ -60,8 +60,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestNewcomer: in a root with nothing but the archive of a release, messages go through a broker
-// in less than 30 seconds.
+// TestNewcomer checks that, in a root with nothing but the archive of a release, messages pass
+// through a broker in less than 30 seconds.
 func TestNewcomer(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("changes its root, which only root may")
@@ -81,7 +81,7 @@ func TestNewcomer(t *testing.T) {
 	}
 }
 
-// TestReleaseRefuses: only a version of three numbers is released.
+// TestReleaseRefuses checks that only versions of three numbers are released.
 func TestReleaseRefuses(t *testing.T) {
 	for _, version := range []string{"", "0.1.0", "v0.1", "v0.1.0-4-gabc", "v0.1.0\n"} {
 		out, err := exec.Command("../../deploy/release/build", version, filepath.Join(t.TempDir(), "none")).CombinedOutput()

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestTerraform: the resources of the example are made, are as they were made when they are read,
-// and removed, by the requests of Terraform's provider.
+// TestTerraform checks that the requests of Terraform's provider create the resources of the
+// example, read them back unchanged, and remove them.
 func TestTerraform(t *testing.T) {
 	tool := builtTool(t, "terraform")
 	t.Setenv("FIVEWAYS_DEFAULT_PASS", "secret")

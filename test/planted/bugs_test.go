@@ -1,31 +1,31 @@
 package planted
 
-// bug is a mistake that a programmer could make, and the test that has to find it.
+// bug is a mistake that a programmer could make, with the test that must find it.
 type bug struct {
 	name  string
 	edits []edit
-	in    string   // the package of the test, below test
-	test  string   // as -test.run takes it
-	env   []string // of the test: what it is to try, and how often at most
-	found string   // a regular expression for what the test then says
+	in    string   // the test's package, below test
+	test  string   // as for -test.run
+	env   []string // of the test: what it tries, and the maximum number of tries
+	found string   // a regular expression for the error that the test then reports
 }
 
-// edit is a change of a source file. from is there exactly once.
+// edit is a change of a source file. The text from must occur exactly once.
 type edit struct{ file, from, to string }
 
-// faults has TestClusterFaults strike up to six clusters of three nodes, twice each, with faults
-// whose names match, while one kind of clients works.
+// faults returns the environment for up to six clusters of three nodes in TestClusterFaults, with
+// two faults each whose names match name, under one load.
 func faults(name, load string) []string {
 	return []string{"FAULT_SEEDS=6", "FAULT_SEED=1", "FAULT_ROUNDS=2", "FAULT_KINDS=" + name, "FAULT_LOADS=" + load}
 }
 
-// kills has TestCrash and its like kill a broker so often.
+// kills sets the number of kills in TestCrash and the tests like it.
 var kills = []string{"CRASH_ROUNDS=12", "CRASH_SEED=1"}
 
 const (
-	// diverged is what TestClusterFaults says when the nodes have found that they differ.
+	// diverged matches what TestClusterFaults reports when the nodes have found that they differ.
 	diverged = `was not the leader's|state of this node differs`
-	// lost is what the rules of messages say.
+	// lost matches what the rules of messages report.
 	lost = `confirmed but never delivered|lost without an acknowledgement`
 )
 

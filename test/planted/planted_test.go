@@ -17,7 +17,8 @@ import (
 // root is the folder of the module.
 const root = "../.."
 
-// TestBugsFit: the text that each bug changes is in the sources, and what is changed compiles.
+// TestBugsFit checks that the text that each bug changes is in the sources, and that the changed
+// sources compile.
 func TestBugsFit(t *testing.T) {
 	packages := map[string][]edit{}
 	for _, b := range bugs {
@@ -37,7 +38,7 @@ func TestBugsFit(t *testing.T) {
 	}
 }
 
-// overlay writes changed copies of files, and the file that has the compiler take them instead.
+// overlay writes changed copies of files, and the file that makes the compiler use them.
 func overlay(t *testing.T, edits []edit) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +68,7 @@ func overlay(t *testing.T, edits []edit) (path string) {
 	return path
 }
 
-// TestPlanted has each bug found whose name matches PLANTED, a regular expression.
+// TestPlanted checks that each bug whose name matches the regular expression PLANTED is found.
 func TestPlanted(t *testing.T) {
 	names := os.Getenv("PLANTED")
 	if names == "" {
@@ -88,13 +89,13 @@ func TestPlanted(t *testing.T) {
 }
 
 var (
-	// strikes is what TestClusterFaults logs of a fault.
+	// strikes matches what TestClusterFaults logs for each fault.
 	strikes = regexp.MustCompile(`\(node \d, clients at node \d\)`)
-	// killed is what TestCrash logs at the end.
+	// killed matches what TestCrash logs at the end.
 	killed = regexp.MustCompile(`\d+ crashes`)
 )
 
-// rounds is how much it took to find a bug.
+// rounds returns how many rounds it took to find a bug.
 func rounds(out []byte) string {
 	if n := len(strikes.FindAll(out, -1)); n > 0 {
 		return fmt.Sprint(n, " faults")
@@ -102,12 +103,12 @@ func rounds(out []byte) string {
 	return cmp.Or(string(killed.Find(out)), "one run")
 }
 
-// find runs the test that has to find the bug, one of the compiled tests, on a broker that has it.
+// find runs the test that must find the bug, a compiled test binary, on a broker with the bug.
 func (b *bug) find(t *testing.T, tests string) {
 	t.Helper()
 	test := exec.CommandContext(t.Context(), tests, "-test.v", "-test.failfast", "-test.run", "^"+b.test)
 	test.Dir = filepath.Join(root, "test", b.in)
-	// The test builds the broker, and the next version of it, with these flags.
+	// The test builds the broker and its next version with these flags.
 	test.Env = append(os.Environ(), "GOFLAGS=-overlay="+overlay(t, b.edits), "BROKERTEST_BIN=")
 	test.Env = append(test.Env, b.env...)
 	begun := time.Now()

@@ -21,18 +21,18 @@ var onRabbitMQ = flag.Bool("rabbitmq", false, "ask an installed RabbitMQ")
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// patience is how long a message may take to come.
+// patience is the timeout for a message to arrive.
 const patience = 30 * time.Second
 
-// client speaks HTTP and AMQP to one broker.
+// client uses HTTP and AMQP on one broker.
 type client struct {
 	t    *testing.T
 	http string // address
 	conn *amqp.Connection
-	ch   *amqp.Channel // with confirms
+	ch   *amqp.Channel // in confirm mode
 }
 
-// start returns a client of a broker that this test starts.
+// start starts a broker and returns a client of it.
 func start(t *testing.T) *client {
 	t.Helper()
 	if *onRabbitMQ {
@@ -54,7 +54,7 @@ func connect(t *testing.T, http, address string) *client {
 	return c
 }
 
-// open gives the client a channel with confirms.
+// open opens a channel in confirm mode.
 func (c *client) open() {
 	c.t.Helper()
 	ch, err := c.conn.Channel()
@@ -67,8 +67,7 @@ func (c *client) open() {
 	c.ch = ch
 }
 
-// request makes a request of the HTTP API below /api/ that must succeed, and returns what is
-// answered.
+// request sends a request to the HTTP API below /api/, which must succeed, and returns the answer.
 func (c *client) request(method, path, body string) string {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+c.http+"/api/"+path, strings.NewReader(body))
@@ -76,7 +75,7 @@ func (c *client) request(method, path, body string) string {
 		c.t.Fatal(err)
 	}
 	r.SetBasicAuth("guest", "guest")
-	r.Header.Set("Content-Type", "application/json") // RabbitMQ wants it
+	r.Header.Set("Content-Type", "application/json") // RabbitMQ requires it
 	w, err := http.DefaultClient.Do(r)
 	if err != nil {
 		c.t.Fatal(err)
@@ -89,7 +88,7 @@ func (c *client) request(method, path, body string) string {
 	return string(text)
 }
 
-// set makes a policy, and drop deletes it: of kind `policies` or `operator-policies`.
+// set sets a policy and drop deletes it. kind is `policies` or `operator-policies`.
 func (c *client) set(kind, name, value string) {
 	c.t.Helper()
 	c.request("PUT", kind+"/%2F/"+name, value)
@@ -107,8 +106,8 @@ func (c *client) declare(queue string, args amqp.Table) {
 	}
 }
 
-// publish puts a message for each letter to an exchange, one after the other: + is one that was
-// confirmed, - one that was refused.
+// publish publishes a message for each letter to an exchange. The result has + for each confirmed
+// message and - for each rejected one.
 func (c *client) publish(exchange, key, letters string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
@@ -129,7 +128,7 @@ func (c *client) publish(exchange, key, letters string) string {
 	return outcome.String()
 }
 
-// take takes all that a queue has.
+// take takes all messages of a queue.
 func (c *client) take(queue string) string {
 	c.t.Helper()
 	var taken strings.Builder
@@ -145,8 +144,8 @@ func (c *client) take(queue string) string {
 	}
 }
 
-// arrives waits for a message in a queue, and returns its body with why it is a dead letter: `x
-// rejected`.
+// arrives waits for a message in a queue, and returns its body and the reason of its
+// dead-lettering: `x rejected`.
 func (c *client) arrives(queue string) string {
 	c.t.Helper()
 	tag := "of " + queue
@@ -154,7 +153,7 @@ func (c *client) arrives(queue string) string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer c.ch.Cancel(tag, false) //nolint:errcheck // a channel that is closed has failed the test
+	defer c.ch.Cancel(tag, false) //nolint:errcheck // a closed channel has already failed the test
 	select {
 	case d := <-deliveries:
 		deaths, _ := d.Headers["x-death"].([]any)

@@ -2,7 +2,7 @@ package policies
 
 import "testing"
 
-// Messages expire and are refused by policy, and go where the policy says.
+// TestDeadLettersByPolicy checks that expired and rejected messages go where the policy says.
 func TestDeadLettersByPolicy(t *testing.T) {
 	c := start(t)
 	c.declare("q", nil)
@@ -28,13 +28,13 @@ func TestDeadLettersByPolicy(t *testing.T) {
 	drop()
 	c.publish("", "q", "z")
 	c.reject("q")
-	c.publish("", "dead", "after") // a dead letter would be before these
+	c.publish("", "dead", "after") // a dead letter would come before these
 	if got := c.take("dead"); got != "after" {
 		t.Errorf("without a policy %q is dead", got)
 	}
 }
 
-// reject refuses the first message of a queue.
+// reject rejects the first message of a queue.
 func (c *client) reject(queue string) {
 	c.t.Helper()
 	d, ok, err := c.ch.Get(queue, false)
@@ -46,7 +46,8 @@ func (c *client) reject(queue string) {
 	}
 }
 
-// What an exchange cannot route goes to the alternate exchange of its policy.
+// TestAlternateExchangeByPolicy checks that unroutable messages go to the alternate exchange of the
+// exchange's policy.
 func TestAlternateExchangeByPolicy(t *testing.T) {
 	c := start(t)
 	c.declare("others", nil)

@@ -9,11 +9,11 @@ import (
 
 // setting is a policy or an operator policy of a test.
 type setting struct {
-	kind       string // "": policies
+	kind       string // "" means policies
 	definition string
 	priority   int
-	to         string // "": queues
-	pattern    string // "": the queue's name
+	to         string // "" means queues
+	pattern    string // "" means the queue's name
 }
 
 const operators = "operator-policies"
@@ -33,8 +33,8 @@ func (s setting) put(c *client, name, queue string) (drop func()) {
 	return func() { c.drop(s.kind, name) }
 }
 
-// A queue gets a, b, c and d with policies and without them: what is confirmed, and what it has
-// then.
+// TestPoliciesOfQueues publishes a, b, c and d to a queue with and without policies, and checks
+// what is confirmed and what the queue then has.
 func TestPoliciesOfQueues(t *testing.T) {
 	const everything = "++++ abcd"
 	c := start(t)
@@ -81,7 +81,8 @@ func TestPoliciesOfQueues(t *testing.T) {
 	}
 }
 
-// A policy counts for what a queue has already; the next one follows when the first is gone.
+// TestPoliciesOfMessagesThere checks that a policy applies to messages already in the queue, and
+// that the next policy applies when the first one is deleted.
 func TestPoliciesOfMessagesThere(t *testing.T) {
 	c := start(t)
 	c.declare("q", nil)

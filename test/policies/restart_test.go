@@ -7,7 +7,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// What was answered counts after the broker has ended, however it did.
+// TestPoliciesAfterTheEnd checks that changes that were answered survive the end of the broker,
+// whether it was stopped or killed.
 func TestPoliciesAfterTheEnd(t *testing.T) {
 	if *onRabbitMQ {
 		t.Skip("the broker under test is ended")

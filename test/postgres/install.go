@@ -12,17 +12,18 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// OldestVersion is the oldest major version that is used.
+// OldestVersion is the oldest supported major version.
 const OldestVersion = 15
 
-// debianFolders is where Debian keeps each version; its initdb and postgres are not in the PATH.
+// debianFolders matches the folders of all versions on Debian, whose initdb and postgres are not in
+// the PATH.
 const debianFolders = "/usr/lib/postgresql/*/bin"
 
-// ErrNone says that no PostgreSQL of a sufficient version is installed.
+// ErrNone means that no PostgreSQL of a sufficient version is installed.
 var ErrNone = errors.New("postgres: no PostgreSQL 15 or newer here (on Debian: apt-get install postgresql)")
 
-// Install asks apt-get for Debian's PostgreSQL unless there is one. What apt-get says goes to
-// output.
+// Install installs Debian's PostgreSQL with apt-get unless one exists. The output of apt-get goes
+// to output.
 func Install(output io.Writer) error {
 	if _, err := Bin(); err == nil {
 		return nil
@@ -30,8 +31,8 @@ func Install(output io.Writer) error {
 	return daemon.Install(output, "postgresql", "postgresql-contrib")
 }
 
-// Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. The
-// error is ErrNone when there is none.
+// Bin returns the folder of the newest PostgreSQL's programs: initdb, postgres, psql, pgbench. It
+// returns ErrNone if there is none.
 func Bin() (string, error) {
 	folders, err := filepath.Glob(debianFolders)
 	if err != nil {
@@ -52,7 +53,7 @@ func Bin() (string, error) {
 	return best, nil
 }
 
-// version returns the major version of the server in folder; 0 when there is none.
+// version returns the major version of the server in folder, or 0 if there is none.
 func version(folder string) int {
 	if _, err := os.Stat(filepath.Join(folder, "initdb")); err != nil {
 		return 0

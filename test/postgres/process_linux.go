@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// owner is the user whose process a server is; the zero value is ourselves.
+// owner is the user of the server process. The zero value is the current user.
 type owner struct {
 	other    bool
 	uid, gid uint32
 }
 
-// findOwner returns ourselves, or for root a user with fewer rights.
+// findOwner returns the current user, or for root an unprivileged user.
 func findOwner() (owner, error) {
 	if os.Geteuid() != 0 {
 		return owner{}, nil
@@ -36,7 +36,7 @@ func findOwner() (owner, error) {
 	return owner{}, errors.New("postgres: PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
 }
 
-// command runs a program as the owner. It ends when we do.
+// command returns the command to run a program as the owner. It ends when this process does.
 func (o owner) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} // an immediate shutdown
@@ -46,7 +46,7 @@ func (o owner) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// take gives the owner a folder of ours.
+// take changes the owner of a folder.
 func (o owner) take(dir string) error {
 	if !o.other {
 		return nil

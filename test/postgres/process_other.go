@@ -4,7 +4,7 @@ package postgres
 
 import "os/exec"
 
-// owner is the user whose process a server is: ourselves.
+// owner is the user of the server process: the current user.
 type owner struct{}
 
 func findOwner() (owner, error) { return owner{}, nil }

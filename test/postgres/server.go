@@ -21,14 +21,14 @@ const (
 	stopPatience  = 30 * time.Second
 )
 
-// Superuser owns the server. Every user of this machine may connect as it.
+// Superuser owns the server. Every user of this machine may connect as this user.
 const Superuser = "postgres"
 
-// Options say what server is wanted.
+// Options are the options of a server.
 type Options struct {
-	Fsync    bool     // keep what was committed through a power cut; only measurements need it
-	Database string   // the database of the DSN, made when it is another than postgres; "" is postgres
-	Settings []string // further ones as name=value, log_statement=all say
+	Fsync    bool     // make commits durable across a power failure; only measurements need it
+	Database string   // the database of the DSN, created unless it exists; "" means postgres
+	Settings []string // further settings as name=value, such as log_statement=all
 	LogTo    string   // a file for the server's log; "" keeps it in the server's folder
 }
 
@@ -53,8 +53,8 @@ func Run(t testing.TB, o Options) *Server {
 	return daemon.ForTest(t, func() (*Server, error) { return Open(o) }, ErrNone)
 }
 
-// Open starts a server. With CI=true it first installs PostgreSQL where it is missing; the error is
-// ErrNone where there is none.
+// Open starts a server. With CI=true it first installs PostgreSQL if it is missing. It returns
+// ErrNone if there is none.
 func Open(o Options) (*Server, error) {
 	bin, err := Bin()
 	if errors.Is(err, ErrNone) && os.Getenv("CI") == "true" {
@@ -119,7 +119,7 @@ func (s *Server) settings() (args []string) {
 	return args
 }
 
-// prepare waits until the server serves and makes what every database has.
+// prepare waits until the server serves, and creates what every database has.
 func (s *Server) prepare() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startPatience)
 	defer cancel()
@@ -144,7 +144,7 @@ func (s *Server) prepare() error {
 	return nil
 }
 
-// connect tries until the server answers or ends.
+// connect retries until the server answers or exits.
 func (s *Server) connect(ctx context.Context, url string) (conn *pgx.Conn, err error) {
 	err = s.process.Await(ctx, func() (err error) {
 		conn, err = pgx.Connect(ctx, url)
@@ -167,10 +167,10 @@ func (s *Server) url(database string) string {
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", Superuser, s.port, database)
 }
 
-// DSN is the URL of the database, as the superuser.
+// DSN returns the URL of the database, as the superuser.
 func (s *Server) DSN() string { return s.url(s.database()) }
 
-// Port is where it listens on 127.0.0.1.
+// Port returns the server's port on 127.0.0.1.
 func (s *Server) Port() int { return s.port }
 
 func (s *Server) logName() string {
@@ -180,13 +180,13 @@ func (s *Server) logName() string {
 	return filepath.Join(s.dir, "log")
 }
 
-// PID is the number of the server's first process, the parent of all others.
+// PID returns the process id of the server's main process, the parent of all others.
 func (s *Server) PID() int { return s.process.PID() }
 
-// Log returns what the server has logged.
+// Log returns the server's log.
 func (s *Server) Log() string { return s.process.Log() }
 
-// Close ends the server and removes its folder. It may be called again.
+// Close stops the server and removes its folder. It may be called repeatedly.
 func (s *Server) Close() {
 	if s.process != nil {
 		s.process.Stop(syscall.SIGINT, stopPatience) // a fast shutdown

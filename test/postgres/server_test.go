@@ -6,7 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Every database has hstore and the locale C.UTF-8, and what was asked for is set.
+// TestServer checks that every database has hstore and the locale C.UTF-8, and that the options are
+// set.
 func TestServer(t *testing.T) {
 	s := Run(t, Options{Database: "fiveways", Settings: []string{"work_mem=7MB"}})
 	conn, err := pgx.Connect(t.Context(), s.DSN())

@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 )
 
-// ErrNoAdmin says that rabbitmqadmin cannot be run here.
+// ErrNoAdmin means that rabbitmqadmin cannot be run here.
 var ErrNoAdmin = errors.New("rabbitmq: no rabbitmqadmin, or no python3, here (on Debian: apt-get install rabbitmq-server python3)")
 
-// adminTools is where Debian has rabbitmqadmin: the management plugin offers it for download.
+// adminTools matches the path of rabbitmqadmin on Debian. The management plugin offers it for
+// download.
 const adminTools = "/usr/lib/rabbitmq/lib/*/plugins/rabbitmq_management-*/priv/www/cli/rabbitmqadmin"
 
-// Admin is a command of the installed rabbitmqadmin on the management API at addr, host:port, as
-// guest. The error is ErrNoAdmin where there is none.
+// Admin returns a command of the installed rabbitmqadmin for the management API at addr
+// (host:port), as guest. It returns ErrNoAdmin if there is none.
 func Admin(addr string, args ...string) (*exec.Cmd, error) {
 	tools, err := filepath.Glob(adminTools)
 	if err != nil || len(tools) == 0 {

@@ -1,6 +1,6 @@
-// Package rabbitmq starts nodes of a real RabbitMQ for comparisons and measurements, if one is
+// Package rabbitmq starts nodes of a real RabbitMQ for comparisons and measurements, if RabbitMQ is
 // installed.
 //
-// A node keeps all its data in a folder of the caller's, and has a port mapper (epmd) of its own,
-// which ends with it; the system's is not used.
+// A node keeps all its data in a folder of the caller's, and has its own port mapper (epmd), which
+// ends with it. The system's port mapper is not used.
 package rabbitmq

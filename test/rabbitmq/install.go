@@ -9,14 +9,15 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// debianScript is the start script itself: the one in /usr/sbin changes the user and keeps a shell
-// between us and the broker.
+// debianScript is the start script itself. The script in /usr/sbin changes the user and keeps a
+// shell between this process and the broker.
 const debianScript = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
-// ErrNone says that no RabbitMQ is installed.
+// ErrNone means that no RabbitMQ is installed.
 var ErrNone = errors.New("rabbitmq: no rabbitmq-server here (on Debian: apt-get install rabbitmq-server)")
 
-// Install asks apt-get for Debian's RabbitMQ unless there is one. What apt-get says goes to output.
+// Install installs Debian's RabbitMQ with apt-get unless one exists. The output of apt-get goes to
+// output.
 func Install(output io.Writer) error {
 	if _, err := find(); err == nil {
 		return nil
@@ -24,7 +25,7 @@ func Install(output io.Writer) error {
 	return daemon.Install(output, "rabbitmq-server")
 }
 
-// find returns the start script.
+// find returns the path of the start script.
 func find() (string, error) {
 	if _, err := os.Stat(debianScript); err == nil {
 		return debianScript, nil

@@ -21,15 +21,15 @@ const (
 	ctlPatience    = 60 * time.Second
 )
 
-// Kit is what nodes are started with: an installed RabbitMQ and a running port mapper.
+// Kit is what nodes need to start: an installed RabbitMQ and a running port mapper.
 type Kit struct {
 	script   string
 	epmd     *exec.Cmd
 	epmdPort int
 }
 
-// Open finds RabbitMQ and starts a port mapper for the nodes to come. The error is ErrNone where
-// there is none.
+// Open finds RabbitMQ and starts a port mapper for later nodes. It returns ErrNone if there is
+// none.
 func Open() (*Kit, error) {
 	script, err := find()
 	if err != nil {
@@ -57,11 +57,11 @@ func Open() (*Kit, error) {
 
 // Close ends the port mapper. It does not end the nodes.
 func (k *Kit) Close() {
-	k.epmd.Process.Kill() //nolint:errcheck // gone already is as good
+	k.epmd.Process.Kill() //nolint:errcheck // it may have exited already
 	k.epmd.Wait()         //nolint:errcheck // it was killed: the status says so
 }
 
-// Command builds the command of a node with the given plugins that serves AMQP on 127.0.0.1:port
+// Command returns the command of a node with the given plugins that serves AMQP on 127.0.0.1:port
 // and has all its files in dir. Its process becomes the broker itself.
 func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error) {
 	distribution, err := daemon.FreePort()
@@ -82,7 +82,7 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 		"HOME="+dir, // the Erlang cookie
 		"ERL_CRASH_DUMP="+filepath.Join(dir, "erl_crash.dump"),
 		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
-		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution), // the usual one may be another node's
+		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution), // the default may be taken by another node
 		"RABBITMQ_NODENAME="+nodeName(port),
 		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
 		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),
@@ -93,14 +93,14 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 	return cmd, nil
 }
 
-// nodeName is always of the same length: a recorded answer shows it.
+// nodeName returns the name of a node. It has a fixed length, since recorded answers contain it.
 func nodeName(port int) string { return fmt.Sprintf("rabbit-%05d@localhost", port) }
 
-// Ctl runs rabbitmqctl on the node of Command(dir, port), and returns its output.
+// Ctl runs rabbitmqctl on the node of Command(dir, port) and returns its output.
 func (k *Kit) Ctl(dir string, port int, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ctlPatience)
 	defer cancel()
-	tool := filepath.Join(filepath.Dir(k.script), "rabbitmqctl") // beside the start script, and as that one without a change of user
+	tool := filepath.Join(filepath.Dir(k.script), "rabbitmqctl") // beside the start script, and like it without a change of user
 	cmd := exec.CommandContext(ctx, tool, append([]string{"--node", nodeName(port)}, args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort), "RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"))
 	var errs bytes.Buffer

@@ -17,8 +17,8 @@ import (
 
 const startPatience = 90 * time.Second
 
-// Two nodes of two kits run beside each other, and one that crashes leaves its dump in its own
-// folder.
+// TestNodesBesideEachOther checks that nodes of two kits run concurrently, and that a node that
+// crashes leaves its dump in its own folder.
 func TestNodesBesideEachOther(t *testing.T) {
 	var nodes []*exec.Cmd
 	var folders []string
@@ -43,7 +43,7 @@ func TestNodesBesideEachOther(t *testing.T) {
 	}
 }
 
-// startNode returns a node that serves, and its folder.
+// startNode returns a running node and its folder.
 func startNode(t *testing.T) (*exec.Cmd, string) {
 	t.Helper()
 	kit, err := Open()
@@ -69,7 +69,7 @@ func startNode(t *testing.T) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		node.Process.Kill() //nolint:errcheck // gone already is as good
+		node.Process.Kill() //nolint:errcheck // it may have exited already
 		node.Wait()         //nolint:errcheck // it was killed: the status says so
 	})
 	tick := time.NewTicker(mapperPoll)

@@ -13,10 +13,10 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// Options say what a Node is. A zero value means the default in brackets.
+// Options are the options of a Node. A zero value means the default in brackets.
 type Options struct {
 	AMQP, HTTP int      // ports of 127.0.0.1 for clients and for management [free ones]
-	Plugins    []string // beside rabbitmq_management
+	Plugins    []string // besides rabbitmq_management
 	Settings   []string // further lines of rabbitmq.conf
 }
 
@@ -30,7 +30,7 @@ type Node struct {
 	AMQPAddr, HTTPAddr string // host:port
 }
 
-// Serve starts a node, and returns once it answers clients and requests. The error is ErrNone where
+// Serve starts a node, and returns once it answers clients and requests. It returns ErrNone if
 // there is no RabbitMQ.
 func Serve(o Options) (*Node, error) {
 	kit, err := Open()
@@ -46,7 +46,7 @@ func Serve(o Options) (*Node, error) {
 	return n, nil
 }
 
-// command chooses the ports anew: a node that ended at once may have found one of them taken.
+// command chooses new ports each time: a node that exited at once may have found a port taken.
 func (n *Node) command(dir string, o Options) (*exec.Cmd, error) {
 	management := o.HTTP
 	n.port = o.AMQP
@@ -77,7 +77,7 @@ func (n *Node) command(dir string, o Options) (*exec.Cmd, error) {
 	return cmd, errors.Join(err, conf.Close())
 }
 
-// ready has no error once clients and requests are answered.
+// ready returns nil once clients and requests are answered.
 func (n *Node) ready() error {
 	r, err := http.NewRequest(http.MethodGet, "http://"+n.HTTPAddr+"/api/health/checks/virtual-hosts", nil)
 	if err != nil {
@@ -99,14 +99,14 @@ func (n *Node) ready() error {
 	return c.Close()
 }
 
-// Ctl runs rabbitmqctl on the node, and returns its output.
+// Ctl runs rabbitmqctl on the node and returns its output.
 func (n *Node) Ctl(args ...string) (string, error) { return n.kit.Ctl(n.dir, n.port, args...) }
 
-// Close ends the node and its port mapper. It may be called again.
+// Close ends the node and its port mapper. It may be called repeatedly.
 func (n *Node) Close() {
 	n.Server.Close()
 	n.kit.Close()
 }
 
-// Name is the name of the node, as its management API shows it.
+// Name returns the name of the node, as its management API shows it.
 func (n *Node) Name() string { return nodeName(n.port) }

@@ -14,21 +14,21 @@ func both(t *testing.T) []*duel.Duel {
 	return []*duel.Duel{duel.New(t, duel.Options{}), duel.New(t, duel.Options{RESP3: true})}
 }
 
-// The scripts have the same replies from both.
+// TestScripts checks that the scripts have the same replies on both servers.
 func TestScripts(t *testing.T) {
 	for _, d := range both(t) {
 		d.Scripts(t)
 	}
 }
 
-// Random sequences have the same replies from both.
+// TestRandomLists checks that random sequences have the same replies on both servers.
 func TestRandomLists(t *testing.T) {
 	duel.Random(t, 2500, listSteps, both(t)...)
 }
 
-// listCommand is a command with what stands for its arguments: k a key, v a value, n a number that
-// may be negative, c a count, s a side, t a timeout that is for ever; a + behind the last: more of
-// them.
+// listCommand is a command with placeholders for its arguments: k for a key, v for a value, n for a
+// number that may be negative, c for a count, s for a side, t for an infinite timeout. A + after
+// the last one means one or more of them.
 type listCommand struct {
 	weight int
 	words  []string
@@ -70,7 +70,7 @@ var listCommands = []listCommand{
 	{1, []string{"DISCARD"}},
 }
 
-// connections are how many a sequence has.
+// connections is the number of connections in a sequence.
 const connections = 4
 
 func listSteps(rng *rand.Rand) iter.Seq[duel.Step] {

@@ -15,10 +15,10 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// Options say what server is wanted.
+// Options are the options of a server.
 type Options struct {
-	Sync     string   // appendfsync: "always" or "everysec" keep what was written in an append-only file; "" keeps nothing
-	Settings []string // further ones as on the command line: "--maxmemory", "1gb", say
+	Sync     string   // appendfsync: "always" or "everysec" enable an append-only file; "" disables persistence
+	Settings []string // further settings as on the command line, such as "--maxmemory", "1gb"
 }
 
 // Server is a running Redis.
@@ -34,8 +34,8 @@ func Start(t testing.TB, o Options) string {
 	return daemon.ForTest(t, func() (*Server, error) { return Open(o) }, ErrNone).Addr()
 }
 
-// Open starts a server. With CI=true it first installs Redis where it is missing; the error is
-// ErrNone where there is none.
+// Open starts a server. With CI=true it first installs Redis if it is missing. It returns ErrNone
+// if there is none.
 func Open(o Options) (*Server, error) {
 	if os.Getenv("CI") == "true" {
 		var output bytes.Buffer
@@ -72,7 +72,7 @@ func (s *Server) ping() error {
 		return err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // then it waits for the answer
+	conn.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // without it, the read waits for the answer
 	reply := make([]byte, len("+PONG"))
 	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
 		return err
@@ -83,12 +83,12 @@ func (s *Server) ping() error {
 	return err
 }
 
-// Addr is host:port.
+// Addr returns the host:port of the server.
 func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
 var versionText = regexp.MustCompile(`v=(\S+)`)
 
-// Version is that of the Redis that is installed.
+// Version returns the version of the installed Redis.
 func Version() (string, error) {
 	out, err := exec.Command(program, "--version").Output() // Redis server v=7.0.15 sha=00000000:0 malloc=…
 	if err != nil {

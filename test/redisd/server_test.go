@@ -8,7 +8,7 @@ import (
 )
 
 func TestServerEndsWithItsFolder(t *testing.T) {
-	Start(t, Options{}) // skips where there is none
+	Start(t, Options{}) // skips if Redis is missing
 	s, err := Open(Options{Sync: "always"})
 	if err != nil {
 		t.Fatal(err)

@@ -22,10 +22,10 @@ const (
 	connections = 16
 	bulk        = 5000   // tasks of one request while filling
 	changes     = 200000 // requests that are measured
-	pipelined   = 20     // of them are sent at once
+	pipelined   = 20     // requests that are sent at once
 )
 
-// size is the part of the full size that was asked for; without one the test is skipped.
+// size returns the requested fraction of the full size. It skips the test if none is requested.
 func size(t *testing.T) float64 {
 	t.Helper()
 	text := os.Getenv("SEMAPHORE_SCALE")
@@ -86,7 +86,7 @@ func TestManySemaphores(t *testing.T) {
 	r.restart()
 }
 
-// run is a broker under measurement.
+// run is a broker that is measured.
 type run struct {
 	*testing.T
 	dir   string
@@ -112,14 +112,14 @@ func (r *run) open() {
 	r.Cleanup(func() { r.redis.Close() })
 }
 
-// do has a request answered well.
+// do sends a request, which must succeed.
 func (r *run) do(c *redis.Client, words ...any) {
 	if err := c.Do(context.Background(), words...).Err(); err != nil {
 		r.Errorf("%v: %v", words[:2], err)
 	}
 }
 
-// each does n things by several connections at once.
+// each does n operations over several connections concurrently.
 func (r *run) each(n int, do func(c *redis.Client, rng *rand.Rand, n int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -134,8 +134,7 @@ func (r *run) each(n int, do func(c *redis.Client, rng *rand.Rand, n int)) {
 	all.Wait()
 }
 
-// measure tells the processor's time of the broker for each request. A call of two adds two to a
-// pipeline.
+// measure logs the broker's CPU time per request. A call of two adds two requests to a pipeline.
 func (r *run) measure(what string, two func(redis.Pipeliner, *rand.Rand)) {
 	r.Helper()
 	before, began := r.cpu(), time.Now()

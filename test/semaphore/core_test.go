@@ -8,7 +8,7 @@ import (
 
 func TestCore(t *testing.T) { playAll(t, func(*testing.T) side { return newCore() }) }
 
-// core is the state alone, with a keeper of the simplest kind.
+// core is the state alone, with the simplest possible keeper.
 type core struct {
 	states map[string]*numbered
 	told   []event
@@ -135,7 +135,7 @@ func (c *core) events() []event {
 	return told
 }
 
-// settle does what the rule wants.
+// settle applies the rule.
 func (c *core) settle(key string) {
 	state := c.states[key]
 	for {

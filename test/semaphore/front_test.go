@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestSQL plays the scripts to the SQL protocol of a broker.
+// TestSQL runs the scripts over the SQL protocol of a broker.
 func TestSQL(t *testing.T) {
 	s := startFront(t)
 	playAll(t, func(*testing.T) side { s.clear(); return s })
@@ -25,7 +25,7 @@ func startFront(t testing.TB) *sqlSide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the broker may have gone first
+	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the broker may have exited first
 	ch, err := conn.Channel()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestManager plays the scripts to the manager of a broker.
+// TestManager runs the scripts on the manager of a broker.
 func TestManager(t *testing.T) { playAll(t, func(t *testing.T) side { return startManager(t) }) }
 
 // manager is a broker in this process.
@@ -47,7 +47,7 @@ func startManager(t testing.TB) *manager {
 	return side
 }
 
-// hear is told of events before the change that caused them returns.
+// hear receives events before the change that caused them returns.
 func (m *manager) hear(events []semaphores.Event) {
 	var all []event
 	for _, e := range events {
@@ -71,7 +71,7 @@ func (m *manager) events() (all []event) {
 	}
 }
 
-// do does a change, and tells what became of it in the words of this package.
+// do applies a change, and returns its error in the words of this package.
 func (m *manager) do(c semaphores.Change, of *semaphores.Of) error {
 	if err := m.m.Do(m.s, c); err != nil {
 		m.t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPage runs the statements of the page about PostgreSQL, one a line, and compares what they
-// give with the comment behind.
+// TestPage runs the statements of the page about PostgreSQL, one per line, and compares the results
+// with the comments after them.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/features/semaphores-in-postgresql.md")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// shown is what a statement gives, row after row.
+// shown formats the rows that a statement returns.
 func (s *sqlSide) shown(sql string) string {
 	results, err := s.conn.PgConn().Exec(s.ctx, sql).ReadAll()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestRandom makes steps up and plays them to the core and to another side.
+// TestRandom runs random steps on the core and on another side.
 func TestRandom(t *testing.T) {
 	seed, steps := number("SEMAPHORE_SEED", 1), number("SEMAPHORE_STEPS", 1000)
 	for name, start := range map[string]func(t *testing.T) side{
@@ -40,7 +40,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// randomStep is a line of a script, of two semaphores with a few tasks.
+// randomStep returns a line of a script about two semaphores with a few tasks.
 func randomStep(r *rand.Rand) string {
 	key := []string{"a", "b"}[r.IntN(2)]
 	list := func(word func() string) string {
@@ -78,7 +78,7 @@ func parse(t *testing.T, line string) *datadriven.TestData {
 	return &datadriven.TestData{Cmd: cmd, CmdArgs: args}
 }
 
-// number is a setting from the environment.
+// number returns an integer from the environment.
 func number(name string, standard int) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(standard)))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// side is one that scripts are played to. All errors are those of this package.
+// side is an implementation that runs scripts. All its errors are those of this package.
 type side interface {
 	create(key string, s settings) (active, tryRelease int, err error)
 	update(key string, s settings) error
@@ -22,7 +22,7 @@ type side interface {
 	release(key string, tasks []string) (int, error)
 	status(key, task string) (status semaphore.Status, there bool, err error)
 	tasks(key string, only *semaphore.Status) ([]semaphore.Task, error)
-	events() []event // that came since the last call
+	events() []event // events since the last call
 }
 
 var (
@@ -31,10 +31,10 @@ var (
 	errNotEmpty = errors.New("not empty")
 )
 
-// settings are those given; nil stays.
+// settings are the given settings. nil keeps the current value.
 type settings struct{ active, tryRelease *int }
 
-// event is as a consumer sees it.
+// event is an event as a consumer sees it.
 type event struct {
 	Key      string  `json:"key"`
 	Task     string  `json:"task"`
@@ -48,7 +48,7 @@ func (e event) String() string {
 	return strings.Join(strings.Fields(fmt.Sprint(e.Seq, " ", e.Event, " ", e.Task, " ", e.Status, " ", e.Priority)), " ")
 }
 
-// playAll plays testdata to a side. fresh makes one without semaphores.
+// playAll runs testdata on a side. fresh returns a side without semaphores.
 func playAll(t *testing.T, fresh func(t *testing.T) side) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		to := fresh(t)
@@ -56,7 +56,7 @@ func playAll(t *testing.T, fresh func(t *testing.T) side) {
 	})
 }
 
-// play plays a step, and returns the answer.
+// play runs a step and returns the answer.
 func play(t *testing.T, to side, d *datadriven.TestData) string {
 	if len(d.CmdArgs) == 0 {
 		d.Fatalf(t, "no key")

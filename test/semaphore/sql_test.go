@@ -13,13 +13,13 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// TestPostgreSQL plays the scripts to the functions in a real PostgreSQL.
+// TestPostgreSQL runs the scripts on the functions in a real PostgreSQL.
 func TestPostgreSQL(t *testing.T) {
 	s := startPostgres(t)
 	playAll(t, func(*testing.T) side { s.clear(); return s })
 }
 
-// sqlSide is a server with functions semaphore.*; take takes the events that came.
+// sqlSide is a server with the functions semaphore.*. take returns and removes the new events.
 type sqlSide struct {
 	t    testing.TB
 	ctx  context.Context
@@ -42,11 +42,11 @@ func connect(t testing.TB, dsn string) *sqlSide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the server may have gone first
+	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the server may have exited first
 	return &sqlSide{t: t, ctx: t.Context(), conn: conn}
 }
 
-// takeEvents takes them from the table of a real PostgreSQL.
+// takeEvents returns and removes the events in the table of a real PostgreSQL.
 func (s *sqlSide) takeEvents() []event {
 	rows, err := s.conn.Query(s.ctx, "select key, task::text, event, coalesce(status::text, '') as status, priority, seq from semaphore.events()")
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *sqlSide) takeEvents() []event {
 	return all
 }
 
-// clear takes all semaphores away.
+// clear removes all semaphores.
 func (s *sqlSide) clear() {
 	if _, err := s.conn.Exec(s.ctx, "select semaphore.drop(key) from markup.semaphore"); err != nil {
 		s.t.Fatal(err)
@@ -67,7 +67,7 @@ func (s *sqlSide) clear() {
 	s.take()
 }
 
-// ask returns the first column of what a query gives, and the error in the words of this package.
+// ask returns the first column of a query, and the error in the words of this package.
 func ask[T any](s *sqlSide, query string, args ...any) ([]T, error) {
 	rows, err := s.conn.Query(s.ctx, query, args...)
 	if err != nil {

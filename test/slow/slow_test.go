@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// patience is for what must happen; only a failing test uses it up.
+	// patience is a timeout that only a failing test uses up.
 	patience = 120 * time.Second
-	// memoryLimit is what the broker is told, and maxRSS what it may really take: the limit, its
+	// memoryLimit is the broker's memory limit. maxRSS is what it may really use: the limit, its
 	// program, and what the garbage collector has not returned yet. volume is what a broker that
-	// buffers for a stuck client would take.
+	// buffers for a stuck client would use.
 	memoryLimit = "64MiB"
 	maxRSS      = 320 << 20
 	volume      = 512 << 20
@@ -25,8 +25,8 @@ const (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// TestConsumerThatNeverReads: of two subscribers one stops reading its socket. The other gets
-// everything, and so does the stuck one when it reads again.
+// TestConsumerThatNeverReads stops one of two subscribers from reading its socket. The other one
+// must receive everything, and so must the stuck one when it reads again.
 func TestConsumerThatNeverReads(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
 	stuckConn, stuckSocket := dialValve(t, b.URL())
@@ -45,7 +45,7 @@ func TestConsumerThatNeverReads(t *testing.T) {
 	receiveNumbers(t, stuck)
 }
 
-// TestPublisherThatStopsInAFrame: publishers die in the middle of a body frame without closing
+// TestPublisherThatStopsInAFrame lets publishers die in the middle of a body frame without closing
 // their sockets.
 func TestPublisherThatStopsInAFrame(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
@@ -57,16 +57,16 @@ func TestPublisherThatStopsInAFrame(t *testing.T) {
 	for range stopped {
 		conn, socket := dialValve(t, b.URL())
 		ch := channel(t, conn)
-		socket.cutAfter(200_000) // one body frame and a part of the next
+		socket.cutAfter(200_000) // one body frame and a part of the next one
 		check(t, ch.Publish("amq.fanout", "", false, false, amqp.Publishing{Body: body}))
 	}
 	check(t, publishNumbers(b.URL(), "amq.fanout"))
-	receiveNumbers(t, healthy) // and nothing of the stopped ones between
+	receiveNumbers(t, healthy) // and no message of the stopped publishers among them
 	checkMemory(t, b)
 }
 
-// TestPublisherThatNeverReads: every message of a publisher comes back to it, but it does not read.
-// The broker must stop taking more of them, and serve the others.
+// TestPublisherThatNeverReads returns every message of a publisher to it, but the publisher does
+// not read. The broker must stop accepting its messages, and serve the others.
 func TestPublisherThatNeverReads(t *testing.T) {
 	b := brokertest.Run(t, "--memory-limit", memoryLimit)
 	conn, socket := dialValve(t, b.URL())
@@ -140,7 +140,8 @@ func publishNumbers(url, exchange string) error {
 	return nil
 }
 
-// receiveNumbers checks that all messages of publishNumbers come, in order and with none between.
+// receiveNumbers checks that all messages of publishNumbers arrive in order with no others between
+// them.
 func receiveNumbers(t *testing.T, deliveries <-chan amqp.Delivery) {
 	t.Helper()
 	late := time.After(patience)

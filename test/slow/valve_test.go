@@ -22,7 +22,7 @@ type valve struct {
 
 	mu     sync.Mutex
 	read   chan struct{} // while open, reads wait for it to be closed; nil: reads go on
-	budget int           // bytes that may still be written, the rest is swallowed; negative: no limit
+	budget int           // bytes that may still be written, the rest is discarded; negative: no limit
 	once   sync.Once
 }
 
@@ -47,8 +47,8 @@ func dialValve(t *testing.T, url string) (*amqp.Connection, *valve) {
 	return conn, v
 }
 
-// stopReading lets the bytes of the broker pile up; a read that waits already may still return.
-// resume ends it.
+// stopReading stops reads, so that the broker's data piles up. A read in progress may still return.
+// resume ends the stop.
 func (v *valve) stopReading() (resume func()) {
 	gate := make(chan struct{})
 	v.mu.Lock()
@@ -57,7 +57,7 @@ func (v *valve) stopReading() (resume func()) {
 	return func() { close(gate) }
 }
 
-// cutAfter lets n more bytes pass and swallows all that the client writes after them.
+// cutAfter lets n more bytes pass and discards everything that the client writes after them.
 func (v *valve) cutAfter(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -78,8 +78,8 @@ func (v *valve) Read(p []byte) (int, error) {
 	return v.Conn.Read(p)
 }
 
-// Write writes all of p, however long it takes; a broker that takes nothing for stallAfter is
-// reported by stalled.
+// Write writes all of p, however long it takes. It closes stalled if the broker takes nothing for
+// stallAfter.
 func (v *valve) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	pass := p
@@ -105,7 +105,7 @@ func (v *valve) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close closes the socket without a goodbye.
+// Close closes the socket without a closing handshake.
 func (v *valve) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -118,7 +118,8 @@ func (v *valve) Close() error {
 	return v.Conn.Close()
 }
 
-// SetDeadline and its kind are the library's; the valve sets its own deadline for writes.
+// SetDeadline and its variants are for the client library and do nothing: the valve sets its own
+// write deadlines.
 func (v *valve) SetDeadline(time.Time) error      { return nil }
 func (v *valve) SetReadDeadline(time.Time) error  { return nil }
 func (v *valve) SetWriteDeadline(time.Time) error { return nil }

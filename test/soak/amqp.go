@@ -2,7 +2,7 @@ package soak
 
 import amqp "github.com/rabbitmq/amqp091-go"
 
-// dial opens a channel on a connection of its own, which the caller closes.
+// dial opens a channel on a new connection, which the caller closes.
 func dial(url string) (*amqp.Connection, *amqp.Channel, error) {
 	conn, err := amqp.Dial(url)
 	if err != nil {

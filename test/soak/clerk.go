@@ -21,11 +21,11 @@ const (
 	clerkLease = 20 * time.Second // a take whose answer is lost in a kill keeps its messages so long
 )
 
-// clerk is the load of HTTP: it posts messages, takes some now and then, and acknowledges them.
+// clerk is the HTTP load. It posts messages, sometimes takes some, and acknowledges them.
 type clerk struct {
 	history history.Messages
 	seq     int
-	left    int // messages that were posted and not acknowledged, about
+	left    int // approximate number of unacknowledged messages
 }
 
 // clerkLoad is the Run of a load. up returns visits.
@@ -46,7 +46,7 @@ func clerkLoad(t *testing.T, p loads.Plan, up func() loads.Broker) {
 	}
 	events := c.history.Events()
 	t.Logf("%d messages posted, %d events", c.seq, len(events))
-	for _, breach := range history.Delayed.Check(events) { // a lease puts a message back later, out of order
+	for _, breach := range history.Delayed.Check(events) { // an expired lease returns a message out of order
 		t.Error(breach)
 	}
 }
@@ -79,7 +79,7 @@ func (c *clerk) round(ctx context.Context, v *visit) error {
 	return <-done
 }
 
-// step posts a message; once there are some, it takes them.
+// step posts a message. Once there are enough, it also takes some.
 func (c *clerk) step(ctx context.Context, addr string) error {
 	<-time.After(clerkEvery)
 	c.seq++
@@ -97,7 +97,7 @@ func (c *clerk) step(ctx context.Context, addr string) error {
 	return err
 }
 
-// take takes up to 20 messages, acknowledges them, and says how many there were.
+// take takes up to 20 messages, acknowledges them, and returns their number.
 func (c *clerk) take(ctx context.Context, addr string) (n int, err error) {
 	var took struct {
 		Messages []struct {
@@ -131,13 +131,13 @@ func (c *clerk) take(ctx context.Context, addr string) (n int, err error) {
 	var answer struct{ Stale []string }
 	tokens := map[string]any{"tokens": slices.Collect(maps.Keys(taken))}
 	err = ask(ctx, addr, http.MethodPost, "/api/queues/%2F/"+clerkQueue+"/messages/ack", tokens, &answer)
-	for _, token := range answer.Stale { // the machine stood still for the time of the lease
+	for _, token := range answer.Stale { // the machine stood still for longer than the lease
 		c.history.Add(history.Event{Kind: history.Requeued, Msg: taken[token], Queue: clerkQueue})
 	}
 	return len(taken), err
 }
 
-// drain takes all there is, also what is leased to a take that a kill has cut off.
+// drain takes all messages, including those that are leased to a take that a kill interrupted.
 func (c *clerk) drain(ctx context.Context, addr string) error {
 	for {
 		n, err := c.take(ctx, addr)

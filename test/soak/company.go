@@ -9,15 +9,15 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// company is what goes on beside the loads in a life of the broker.
+// company is the work that runs beside the loads during one life of the broker.
 type company struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	ending atomic.Bool // the broker is about to end: errors from now on are due to that
+	ending atomic.Bool // the broker is about to end, which explains errors from now on
 	doing  sync.WaitGroup
 }
 
-// enter has each of these work until the life ends; an error before that fails the test.
+// enter starts each of these functions until the life ends. An error before that fails the test.
 func enter(t *testing.T, b *brokertest.Broker, all map[string]func(context.Context, *brokertest.Broker) error) *company {
 	c := &company{}
 	c.ctx, c.cancel = context.WithCancel(t.Context())
@@ -31,7 +31,7 @@ func enter(t *testing.T, b *brokertest.Broker, all map[string]func(context.Conte
 	return c
 }
 
-// leave has them end.
+// leave ends the functions and waits for them.
 func (c *company) leave() {
 	c.cancel()
 	c.doing.Wait()

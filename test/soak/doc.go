@@ -1,16 +1,17 @@
-// Package soak has a broker work for hours as in a company, and looks for what breaks or grows.
+// Package soak runs a broker for hours under a mixed load, as in a company, and looks for failures
+// and for growth.
 //
 // The loads are those of test/crash/loads: clients of AMQP, SQL, jobs, keys, queues as keys and
-// semaphores, each with a history and the rules for it. Here they share a broker (shared.go), at
-// the rate of an ordinary day. A clerk (clerk.go) uses HTTP; an operator (operator.go) makes and
-// deletes queues and users, changes policies, and makes backups and restores them; a probe
-// (probe.go) measures how long confirms and deliveries take.
+// semaphores, each with a history and rules for it. Here they share a broker (shared.go) and work
+// at the rate of an ordinary day. A clerk (clerk.go) uses HTTP. An operator (operator.go) creates
+// and deletes queues and users, changes policies, and makes and restores backups. A probe
+// (probe.go) measures the latency of confirms and deliveries.
 //
-// A run consists of cycles. In each the broker is killed a few times, the last time after a long
-// life; then the loads empty their queues and check all that they saw, and everything is deleted.
-// So a history does not grow for ever, and the broker should be as it was.
+// A run consists of cycles. In each cycle the broker is killed a few times, the last time after a
+// long life. Then the loads empty their queues and check their histories, and everything is
+// deleted. So histories do not grow without bound, and the broker should be as it was before.
 //
-// Figures (figures.go) are sampled from the broker's metrics. Growth (growth.go) says which of them
-// have grown without a cause: within a life, from life to life, and between cycles, when the broker
-// is empty.
+// Figures (figures.go) are sampled from the broker's metrics. Growth (growth.go) reports which of
+// them have grown without a cause: within a life, from life to life, and between cycles, when the
+// broker is empty.
 package soak

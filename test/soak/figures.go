@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Sample is what the metrics said at a time, by their names without labels; those with several
-// labels are summed up. What else there is has names of its own.
+// Sample is the values of the metrics at one time, by name. Metrics with several labels are summed.
+// Values that are not metrics have the names below.
 type Sample struct {
 	At     time.Duration // since the run began
-	Life   int           // of the process
+	Life   int           // number of the process
 	Values map[string]float64
 }
 
-// Names of what the metrics do not say themselves: the seconds of a processor that the process has
-// used, and milliseconds since the sample before, by its histograms and by the probe.
+// The names of values that are not metrics: the CPU seconds of the process, and latencies in
+// milliseconds since the previous sample, from histograms and from the probe.
 const (
 	cpuSeconds                             = "cpu"
 	syncMean, checkpointMean, cleaningMean = "sync", "checkpoint", "cleaning"
@@ -28,26 +28,27 @@ const (
 	deliveryP50, deliveryP99, deliveryP999 = "delivery p50", "delivery p99", "delivery p99.9"
 )
 
-// Figure is one thing that must not grow.
+// Figure is a value that must not grow.
 type Figure struct {
 	Name string
 	Unit string
 	Of   func(v map[string]float64) float64
 
-	// Cause is how much of it is due to what the broker holds and serves at the time.
+	// Cause returns how much of it is due to what the broker holds and serves at the time.
 	Cause func(v map[string]float64) float64
 
-	// Floor is how much it may grow beyond its causes, and Factor by what; the greater one counts.
+	// Floor is how much the figure may grow beyond its cause, and Factor by which factor. The
+	// greater limit counts.
 	Floor, Factor float64
 
-	// Timed says that it is a time, which other work on the machine makes longer.
+	// Timed says that the figure is a time, which other work on the machine increases.
 	Timed bool
 }
 
 const mib = 1 << 20
 
-// Figures are all that is judged. Segments grow slowly while a few messages stay in each, as dead
-// letters do: a small one is kept for these.
+// Figures are the figures that are judged. The number of segments grows slowly while a few messages
+// stay in each, as dead letters do: a small segment is kept for these.
 var Figures = []Figure{
 	{Name: "RSS", Unit: "MiB", Of: metric("rabbitmq_process_resident_memory_bytes", mib), Cause: inMemory, Floor: 48, Factor: 1.15},
 	{Name: "heap", Unit: "MiB", Of: metric("fiveways_heap_bytes", mib), Cause: inMemory, Floor: 48, Factor: 1.3},
@@ -66,7 +67,7 @@ var Figures = []Figure{
 	{Name: deliveryP999, Unit: "ms", Of: metric(deliveryP999, 1), Cause: nothing, Floor: 100, Factor: 1.5, Timed: true},
 }
 
-// Live figures are shown beside the others, and explain them.
+// live are figures that are shown beside the others and explain them.
 var live = []Figure{
 	{Name: "messages", Of: metric("rabbitmq_queue_messages", 1)},
 	{Name: "live", Unit: "MiB", Of: metric("rabbitmq_queue_messages_bytes", mib)},
@@ -75,20 +76,20 @@ var live = []Figure{
 	{Name: "fsync", Unit: "ms", Of: metric(syncMean, 1)},
 }
 
-// metric reads one metric in a unit.
+// metric returns a function that reads a metric in the given unit.
 func metric(name string, unit float64) func(map[string]float64) float64 {
 	return func(v map[string]float64) float64 { return v[name] / unit }
 }
 
-// histograms of seconds, and the names of their means.
+// histograms maps histograms of seconds to the names of their means.
 var histograms = map[string]string{
 	"fiveways_fsync_duration_seconds":        syncMean,
 	"fiveways_checkpoint_duration_seconds":   checkpointMean,
 	"fiveways_log_cleaning_duration_seconds": cleaningMean,
 }
 
-// addMeans adds the means of what histograms have counted since an earlier sample of the same
-// process, in milliseconds. Where that is nothing the mean is the one of that sample.
+// addMeans adds the means, in milliseconds, of what the histograms have counted since an earlier
+// sample of the same process. A histogram that has counted nothing keeps its earlier mean.
 func addMeans(earlier, now map[string]float64) {
 	for histogram, mean := range histograms {
 		now[mean] = earlier[mean]
@@ -100,24 +101,25 @@ func addMeans(earlier, now map[string]float64) {
 
 func nothing(map[string]float64) float64 { return 0 }
 
-// inMemory is the memory of messages, and of what serves connections and queues: about 64 KiB each.
+// inMemory returns the memory that messages, connections and queues explain. A connection or a
+// queue needs about 64 KiB.
 func inMemory(v map[string]float64) float64 {
 	return (v["fiveways_message_memory_bytes"] + (v["fiveways_connections"]+v["rabbitmq_queues"])*(64<<10)) / mib
 }
 
-// opened is a file for each connection and segment.
+// opened returns the number of files that connections and segments explain: one each.
 func opened(v map[string]float64) float64 {
 	return v["fiveways_connections"] + v["fiveways_log_segments"]
 }
 
-// running is the goroutines of connections: most have three.
+// running returns the number of goroutines that connections explain: most have three.
 func running(v map[string]float64) float64 { return 3 * v["fiveways_connections"] }
 
-// onDisk is what messages need: cleaning leaves segments of which 30 % is live. What waits for
-// cleaning is in the floor.
+// onDisk returns the disk space that messages explain: compaction leaves segments of which 30 % is
+// live. Segments that wait for compaction are covered by the floor.
 func onDisk(v map[string]float64) float64 { return v["rabbitmq_queue_messages_bytes"] / 0.3 / mib }
 
-// scrape reads the metrics at addr.
+// scrape returns the metrics that addr serves.
 func scrape(ctx context.Context, addr string) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -136,7 +138,7 @@ func scrape(ctx context.Context, addr string) (map[string]float64, error) {
 	return parseMetrics(resp.Body)
 }
 
-// parseMetrics reads Prometheus's text format.
+// parseMetrics parses the Prometheus text format.
 func parseMetrics(r io.Reader) (map[string]float64, error) {
 	values := map[string]float64{}
 	for lines := bufio.NewScanner(r); lines.Scan(); {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// A series is judged when it has so many samples: a third of fewer is chance.
+// The minimum number of samples for a series to be judged. With fewer, a third of them is chance.
 const (
 	fewest       = 30
 	fewestAtRest = 9 // when the broker does nothing
 )
 
-// leeway is how much more than the floors a short run is allowed: a third of it is a handful of
-// garbage collections and bursts.
+// leeway is the factor by which the floors are raised for a short run, a third of which is a
+// handful of garbage collections and bursts.
 const leeway = 4
 
-// Grown says which figures have grown over the samples without a cause, each as one line. Those of
-// a short run, in which all is just beginning and which may run beside other tests, have leeway and
-// are no times.
+// Grown returns one line for each figure that has grown over the samples without a cause. A run
+// that is not long gets leeway, since everything is just beginning and other tests may run beside
+// it, and its times are not judged.
 //
-// What a figure has beyond its cause is compared: its median in the last third of the samples with
-// that in the middle third. The first third is left out: caches and pools fill then. A median is
-// not moved by the peaks of bursts and of garbage collection.
+// Grown compares what a figure has beyond its cause: the median in the last third of the samples
+// with that in the middle third. The first third is left out, because caches and pools fill then.
+// Medians are not moved by the peaks of bursts and garbage collections.
 func Grown(samples []Sample, long bool) (breaches []string) {
 	for _, f := range Figures {
 		floor := f.Floor
@@ -52,13 +52,13 @@ func unit(f Figure) string {
 	return " " + f.Unit
 }
 
-// median is the middle one of the values.
+// median returns the middle value.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
 
-// lives splits samples by the process they were taken from.
+// lives splits the samples by process.
 func lives(samples []Sample) (split [][]Sample) {
 	for i, s := range samples {
 		if i == 0 || s.Life != samples[i-1].Life {
@@ -69,8 +69,8 @@ func lives(samples []Sample) (split [][]Sample) {
 	return split
 }
 
-// Judge says what has grown within a life, from life to life, and at rest, which is when the broker
-// is empty.
+// Judge returns what has grown within a life, from life to life, and in rest, which are the samples
+// of the empty broker.
 func Judge(samples, rest []Sample, long bool) (breaches []string) {
 	for _, f := range Figures {
 		measured := slices.ContainsFunc(samples, func(s Sample) bool { return f.Of(s.Values) > 0 })

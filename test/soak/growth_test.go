@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// series is an hour of samples, one each ten seconds, of a broker in which nothing happens but what
-// change says about the n-th of 360.
+// series returns the samples of an hour, one every ten seconds, of a broker in which nothing
+// changes except what change does to the n-th of the 360 samples.
 func series(change func(n float64, v map[string]float64)) (samples []Sample) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 360 {
@@ -42,7 +42,7 @@ func TestGrown(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(n float64, v map[string]float64)
 		long   bool
-		want   []string // how the breaches begin
+		want   []string // the beginnings of the breaches
 	}{
 		"steady": {func(float64, map[string]float64) {}, true, nil},
 		"fills at the start": {func(n float64, v map[string]float64) {
@@ -93,7 +93,8 @@ func TestGrown(t *testing.T) {
 	}
 }
 
-// Figures of a process begin anew with it; what it has on disk does not.
+// TestJudge checks that figures of a process begin anew with each process, and that those of the
+// disk do not.
 func TestJudge(t *testing.T) {
 	sawtooth := series(func(n float64, v map[string]float64) {
 		v["rabbitmq_process_resident_memory_bytes"] += 2 * math.Mod(n, 120) * mib

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ask sends a request to the management API at addr as guest, with body as JSON unless it is nil,
-// and reads the answer into to unless that is nil. Answers of 400 and more are errors.
+// ask sends a request to the management API at addr as guest. A body that is not nil is sent as
+// JSON, and the answer is decoded into to unless that is nil. A status of 400 or more is an error.
 func ask(ctx context.Context, addr, method, path string, body, to any) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

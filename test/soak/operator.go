@@ -18,23 +18,23 @@ import (
 // operator does what people and their tools do with a broker beside its traffic. It lives through
 // all lives of the broker.
 type operator struct {
-	binary string // of fiveways
-	data   string // folder of the broker
+	binary string // the fiveways binary
+	data   string // the broker's data folder
 	spare  string // folder for backups
 	every  time.Duration
 	vhosts []string // of the loads
-	tasks  []task   // come one after the other
-	n      int      // of what it did
+	tasks  []task   // done in turn
+	n      int      // number of tasks done
 	done   map[string]int
 }
 
-// task is one kind of work. Its error is a mistake of the broker.
+// task is one kind of work. Its error is a bug of the broker.
 type task struct {
 	name string
 	do   func(context.Context, *brokertest.Broker) error
 }
 
-// usual is what an operator does, day by day.
+// usual returns the daily tasks of an operator.
 func (o *operator) usual() []task {
 	return []task{
 		{"queues made and deleted", o.queues}, {"users made and deleted", o.users}, {"policies changed", o.policies},
@@ -42,7 +42,7 @@ func (o *operator) usual() []task {
 	}
 }
 
-// run works until ctx ends.
+// run does the tasks in turn until ctx ends.
 func (o *operator) run(ctx context.Context, b *brokertest.Broker) error {
 	for {
 		select {
@@ -89,7 +89,8 @@ func (o *operator) queues(_ context.Context, b *brokertest.Broker) error {
 	return nil
 }
 
-// users makes a user, logs in as it, deletes it, and is refused the next login.
+// users creates a user, logs in as that user, deletes it, and checks that the next login is
+// refused.
 func (o *operator) users(ctx context.Context, b *brokertest.Broker) error {
 	name := fmt.Sprint("user", o.n)
 	all := map[string]any{"configure": ".*", "write": ".*", "read": ".*"}
@@ -116,7 +117,7 @@ func (o *operator) users(ctx context.Context, b *brokertest.Broker) error {
 	return nil
 }
 
-// policies changes what holds for the queues of the loads, in ways that break no promise.
+// policies changes the policies of the loads' queues, in ways that break no promise.
 func (o *operator) policies(ctx context.Context, b *brokertest.Broker) error {
 	definitions := []map[string]any{{"message-ttl": 86_400_000}, {"max-length": 10_000_000}, {"message-ttl": 3_600_000, "queue-mode": "lazy"}}
 	for i, vhost := range o.vhosts {
@@ -128,7 +129,7 @@ func (o *operator) policies(ctx context.Context, b *brokertest.Broker) error {
 	return nil
 }
 
-// look asks for what the page shows.
+// look requests what the web page shows.
 func (o *operator) look(ctx context.Context, b *brokertest.Broker) error {
 	for _, path := range []string{"/api/overview", "/api/queues", "/api/connections", "/api/exchanges", "/api/nodes"} {
 		if err := ask(ctx, b.HTTPAddr(), http.MethodGet, path, nil, nil); err != nil {
@@ -140,8 +141,8 @@ func (o *operator) look(ctx context.Context, b *brokertest.Broker) error {
 
 const keptQueue = "soak.kept"
 
-// backup has a message confirmed, makes a backup, and looks for the message in a broker on what is
-// restored of it.
+// backup publishes a message, makes a backup after its confirm, restores it, and checks that a
+// broker on the restored folder has the message.
 func (o *operator) backup(ctx context.Context, b *brokertest.Broker) error {
 	text := fmt.Sprint("kept ", o.n)
 	if err := keep(ctx, b.URL(), text); err != nil {
@@ -166,7 +167,7 @@ func (o *operator) backup(ctx context.Context, b *brokertest.Broker) error {
 	return kept(other.URL(), text)
 }
 
-// keep has the queue of kept messages hold just this one, confirmed.
+// keep makes this message the only one in the queue of kept messages, and waits for its confirm.
 func keep(ctx context.Context, url, text string) error {
 	conn, ch, err := dial(url)
 	if err != nil {
@@ -192,7 +193,7 @@ func keep(ctx context.Context, url, text string) error {
 	return nil
 }
 
-// kept says if the message is not there.
+// kept returns an error if the message is not in the queue of kept messages.
 func kept(url, text string) error {
 	conn, ch, err := dial(url)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// plantLoss has TestSoak lose a message.
+// plantLoss is the variable that makes TestSoak lose a message.
 const plantLoss = "SOAK_PLANT_LOSS"
 
-// plant leaves nothing but one load, and an operator that steals a message of it.
+// plant leaves only one load, and an operator that steals one of its messages.
 func (r *run) plant() {
 	r.loads = r.loads[:1]
 	r.lives = func(*rand.Rand) []time.Duration { return []time.Duration{2 * time.Second} }
@@ -23,7 +23,7 @@ func (r *run) plant() {
 	r.operator.tasks = []task{{"thefts", r.steal}}
 }
 
-// steal takes a message from the load, to which the broker seems to have lost it.
+// steal takes a message from the load, for which the broker seems to have lost it.
 func (r *run) steal(ctx context.Context, b *brokertest.Broker) error {
 	conn, ch, err := dial("amqp://guest:guest@" + b.Addr() + "/" + r.operator.vhosts[0])
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// probeEvery is the time between two messages of the probe. It does not wait for an answer: a
-// broker that stalls shows in all messages that waited.
+// probeEvery is the interval between messages of the probe. The probe does not wait for answers, so
+// a broker that stalls delays all messages that wait meanwhile.
 const probeEvery = 10 * time.Millisecond
 
 const probeQueue = "soak.probe"
 
-// probe measures how long persistent messages take from being published to their confirm and to
-// their delivery. Its methods may be called from any goroutine.
+// probe measures how long persistent messages take from their publish to their confirm and to their
+// delivery. Its methods are safe for concurrent use.
 type probe struct {
 	mu                   sync.Mutex
 	confirmed, delivered []time.Duration // since the last take; guarded by mu
 }
 
-// take adds the percentiles since the last take to the values, if there are any.
+// take adds the percentiles since the last call to values, if there are any.
 func (p *probe) take(values map[string]float64) {
 	p.mu.Lock()
 	confirmed, delivered := p.confirmed, p.delivered
@@ -33,7 +33,7 @@ func (p *probe) take(values map[string]float64) {
 	percentiles(values, delivered, deliveryP50, deliveryP99, deliveryP999)
 }
 
-// percentiles adds those of times, in milliseconds.
+// percentiles adds the percentiles of times to values, in milliseconds.
 func percentiles(values map[string]float64, times []time.Duration, p50, p99, p999 string) {
 	if len(times) == 0 {
 		return
@@ -70,12 +70,12 @@ func (p *probe) run(ctx context.Context, url string) error {
 	began := time.Now()
 	go func() {
 		for d := range deliveries {
-			if len(d.Body) == 8 && !d.Redelivered { // else it is from before a kill
+			if len(d.Body) == 8 && !d.Redelivered { // otherwise it was published before a kill
 				p.note(&p.delivered, time.Since(began)-time.Duration(binary.BigEndian.Uint64(d.Body)))
 			}
 		}
 	}()
-	sent := make(chan time.Duration, 10_000) // of what is not confirmed
+	sent := make(chan time.Duration, 10_000) // of unconfirmed messages
 	confirms := ch.NotifyPublish(make(chan amqp.Confirmation, cap(sent)))
 	go func() {
 		for range confirms {
@@ -85,7 +85,7 @@ func (p *probe) run(ctx context.Context, url string) error {
 	return p.publish(ctx, ch, began, sent)
 }
 
-// publish publishes when messages are due, and tells sent when that was.
+// publish publishes at the probe's interval, and sends the time of each publish to sent.
 func (p *probe) publish(ctx context.Context, ch *amqp.Channel, began time.Time, sent chan<- time.Duration) error {
 	for due := time.Duration(0); ; due += probeEvery {
 		select {

@@ -9,31 +9,32 @@ import (
 	"fiveways.dev/fiveways/test/crash/loads"
 )
 
-// shared is a broker on which several loads work. Each of its lives begins with the first load that
-// asks for it, and ends when all loads have asked for its end.
+// shared is a broker that several loads share. Each life begins when the first load asks for it,
+// and ends when all loads have asked for its end.
 type shared struct {
 	start func() (*brokertest.Broker, error)
-	lives []time.Duration                     // until each is due to be killed; the one after them ends when all loads have stopped it
-	begun func(b *brokertest.Broker) *company // is called when a life begins
+	lives []time.Duration                     // the time until each is killed; the one after them ends when all loads have stopped it
+	begun func(b *brokertest.Broker) *company // called when a life begins
 
 	mu    sync.Mutex
-	loads int   // that take part: all, until they leave; guarded by mu
-	n     int   // lives that have begun; guarded by mu
+	loads int   // number of loads that have not left; guarded by mu
+	n     int   // number of lives begun; guarded by mu
 	life  *life // nil between lives; guarded by mu
 }
 
-// life is one process.
+// life is one process of the broker.
 type life struct {
 	*brokertest.Broker
 	beside *company
-	due    chan struct{} // is closed when it is to be killed
-	gone   chan struct{} // is closed when it has ended; err may be read then
+	due    chan struct{} // closed when it is time to kill it
+	gone   chan struct{} // closed when it has ended, after which err may be read
 	err    error
-	done   int  // loads that have asked for its end; guarded by shared.mu
-	crash  bool // one of them has asked to kill it; guarded by shared.mu
+	done   int  // number of loads that have asked for its end; guarded by shared.mu
+	crash  bool // one of them has asked for a kill; guarded by shared.mu
 }
 
-// up is what a load works with: the life that there is, or the next one. vhost is that of the load.
+// up returns the function with which a load gets the current or the next life. vhost is the load's
+// virtual host.
 func (s *shared) up(t *testing.T, vhost string) func() loads.Broker {
 	return func() loads.Broker {
 		l, err := s.current()
@@ -44,7 +45,7 @@ func (s *shared) up(t *testing.T, vhost string) func() loads.Broker {
 	}
 }
 
-// leave says that one load less takes part.
+// leave removes one load.
 func (s *shared) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +53,7 @@ func (s *shared) leave() {
 	s.endIfDone()
 }
 
-// current is the life that there is, or the next one.
+// current returns the current life, or starts the next one.
 func (s *shared) current() (*life, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (s *shared) current() (*life, error) {
 	return l, nil
 }
 
-// endIfDone ends the life if no load works on it any more. s.mu is held.
+// endIfDone ends the life if no load works on it any more. The caller holds s.mu.
 func (s *shared) endIfDone() {
 	l := s.life
 	if l == nil || l.done < s.loads {
@@ -80,7 +81,7 @@ func (s *shared) endIfDone() {
 	}
 	s.life = nil
 	l.beside.ending.Store(true)
-	if l.crash { // in the midst of what they do
+	if l.crash { // while the company still works
 		l.Broker.Kill()
 		l.beside.leave()
 	} else {
@@ -90,7 +91,7 @@ func (s *shared) endIfDone() {
 	close(l.gone)
 }
 
-// visit is what a load sees of a life.
+// visit is a load's view of a life.
 type visit struct {
 	*life
 	shared *shared
@@ -98,16 +99,16 @@ type visit struct {
 	once   sync.Once
 }
 
-// URL connects to the virtual host of the load.
+// URL returns the URL of the load's virtual host.
 func (v *visit) URL() string { return "amqp://guest:guest@" + v.Addr() + "/" + v.vhost }
 
-// Due is closed when the life is to be killed.
+// Due returns a channel that is closed when it is time to kill the broker.
 func (v *visit) Due() <-chan struct{} { return v.due }
 
-// Kill returns when all loads are done with the life, and it is killed.
+// Kill waits until all loads are done with the life and it is killed.
 func (v *visit) Kill() { v.end(true) } //nolint:errcheck // a process that was killed tells nothing
 
-// Stop returns when all loads are done with the life, and it has stopped.
+// Stop waits until all loads are done with the life and it has stopped.
 func (v *visit) Stop() error { return v.end(false) }
 
 func (v *visit) end(kill bool) error {

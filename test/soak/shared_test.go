@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/test/crash/loads"
 )
 
-// standIn is a program that looks like a broker which serves, and stops when it is asked to.
+// standIn is a script that looks like a broker that serves, and stops on request.
 const standIn = `#!/bin/sh
 trap 'exit 0' TERM
 echo "amqp      127.0.0.1:4567"
@@ -19,8 +19,8 @@ echo "Stop with Ctrl-C or SIGTERM."
 while :; do sleep 0.01; done
 `
 
-// sharing is a broker shared by this many loads, which is due at once for as many lives as there
-// are kills.
+// sharing returns a broker that this many loads share. It has kills lives that are to be killed at
+// once.
 func sharing(t *testing.T, loads, kills int) *shared {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "standin")
@@ -70,10 +70,10 @@ func TestLoadsShareALife(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
-	last[0].Kill() // as a load does when it goes
+	last[0].Kill() // as a load does when it leaves
 }
 
-// A load that has failed does not keep the others from going on.
+// TestLoadsLeave checks that the other loads continue when one has failed.
 func TestLoadsLeave(t *testing.T) {
 	s := sharing(t, 3, 0)
 	up := s.up(t, "%2f")

@@ -20,9 +20,9 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// TestSoak has a broker work for SOAK_HOURS (unset: two cycles of a minute, of which no times are
-// judged). SOAK_SEED is what it draws from (drawn itself when unset), and SOAK_CSV the file for all
-// samples.
+// TestSoak runs a broker for SOAK_HOURS. If that is unset, it runs two cycles of a minute and
+// judges no times. SOAK_SEED seeds the random choices (default random), and SOAK_CSV is the file
+// for all samples.
 func TestSoak(t *testing.T) {
 	r := newRun(t)
 	for n := 0; !t.Failed() && (n < r.cycles || time.Since(r.began) < r.lasts); n++ {
@@ -31,11 +31,11 @@ func TestSoak(t *testing.T) {
 	r.judge()
 }
 
-// run is one run of the broker.
+// run is one run of TestSoak.
 type run struct {
 	t     *testing.T
 	began time.Time
-	lasts time.Duration // at least
+	lasts time.Duration // the least duration
 	long  bool
 	schedule
 	seed     int
@@ -45,19 +45,19 @@ type run struct {
 	loads    []loads.Load
 
 	mu      sync.Mutex
-	life    int           // of the process; guarded by mu
+	life    int           // number of the process; guarded by mu
 	samples []Sample      // while the loads work; guarded by mu
 	rest    []Sample      // between cycles
-	shown   time.Duration // At of the last sample that was shown; guarded by mu
-	file    *os.File      // for all samples; nil: none is wanted
+	shown   time.Duration // At of the last sample that was logged; guarded by mu
+	file    *os.File      // for all samples; nil if not wanted
 }
 
-// schedule is when things happen.
+// schedule is the timing of a run.
 type schedule struct {
-	cycles   int                              // at least
+	cycles   int                              // the least number
 	lives    func(*rand.Rand) []time.Duration // of the broker in a cycle, until it is killed
-	measures time.Duration                    // between two samples
-	operates time.Duration                    // between two tasks of an operator
+	measures time.Duration                    // interval between samples
+	operates time.Duration                    // interval between tasks of the operator
 }
 
 var (
@@ -101,7 +101,7 @@ func newRun(t *testing.T) *run {
 	return r
 }
 
-// create makes the file of samples, if one is wanted.
+// create creates the file for samples, if one is wanted.
 func (r *run) create(path string) {
 	if path == "" {
 		return
@@ -120,7 +120,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// cycle has all loads work, be killed, and check their histories, and then deletes everything.
+// cycle runs all loads through the kills, lets them check their histories, and then deletes
+// everything.
 func (r *run) cycle(t *testing.T, n int) {
 	seed := r.seed + n
 	lives := r.lives(rand.New(rand.NewPCG(uint64(seed), 0)))
@@ -152,7 +153,7 @@ func (r *run) cycle(t *testing.T, n int) {
 	}
 }
 
-// vhostOf is the virtual host of a load in a cycle, as in a URL.
+// vhostOf returns the virtual host of a load in a cycle, as in a URL.
 func vhostOf(l loads.Load, cycle int) string {
 	if !l.Apart {
 		return "%2f"
@@ -160,7 +161,7 @@ func vhostOf(l loads.Load, cycle int) string {
 	return fmt.Sprintf("%s-%d", l.Name, cycle)
 }
 
-// start starts the broker, which has the virtual hosts of the cycle.
+// start starts the broker and creates the virtual hosts of the cycle.
 func (r *run) start(ctx context.Context) (*brokertest.Broker, error) {
 	on := "127.0.0.1:0"
 	b, err := brokertest.Start(ctx, r.dir, "--sql", on, "--redis", on, "--etcd", on, "--http", on, "--metrics", on, "--shards", "2")
@@ -184,7 +185,7 @@ func (r *run) start(ctx context.Context) (*brokertest.Broker, error) {
 	return b, nil
 }
 
-// sample samples the figures until ctx ends.
+// sample takes samples until ctx ends.
 func (r *run) sample(ctx context.Context, b *brokertest.Broker) error {
 	earlier := Sample{}
 	for {
@@ -223,7 +224,7 @@ func (r *run) look(ctx context.Context, b *brokertest.Broker) (Sample, error) {
 	return s, err
 }
 
-// clean deletes everything, samples the broker when it is empty, and checks its data folder.
+// clean deletes everything, samples the empty broker, and checks its data folder.
 func (r *run) clean(t *testing.T) {
 	b, err := r.start(t.Context())
 	must(t, err)
@@ -244,7 +245,7 @@ func (r *run) clean(t *testing.T) {
 	}
 }
 
-// note keeps a sample and shows one each minute.
+// note stores a sample, and logs one each minute.
 func (r *run) note(s Sample) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -256,7 +257,7 @@ func (r *run) note(s Sample) error {
 	return r.csv(csvLine(s))
 }
 
-// csv writes a line to the file of samples, if one is wanted.
+// csv writes a line to the file for samples, if one is wanted.
 func (r *run) csv(line []string) error {
 	if r.file == nil {
 		return nil
@@ -269,7 +270,7 @@ func (r *run) csv(line []string) error {
 	return out.Error()
 }
 
-// judge shows the figures and fails the test for what has grown.
+// judge logs the figures, and fails the test for those that have grown.
 func (r *run) judge() {
 	r.t.Logf("\n%s", table(r.samples, 40))
 	r.t.Logf("at rest\n%s", table(r.rest, 40))

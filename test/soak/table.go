@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// clock is a time of the run, as hours, minutes and seconds.
+// clock formats a time of the run as hours, minutes and seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// columns are all figures, those that explain the others first.
+// columns returns all figures, those that explain the others first.
 func columns() []Figure { return append(live[:len(live):len(live)], Figures...) }
 
-// header is the first line of a table.
+// header returns the first line of a table.
 func header() string {
 	line := fmt.Sprintf("%8s %4s", "time", "life")
 	for _, f := range columns() {
@@ -24,10 +24,10 @@ func header() string {
 	return line
 }
 
-// width is how wide a column is.
+// width returns the width of a column.
 func width(f Figure) int { return max(6, len(f.Name)) }
 
-// row is the line of a sample.
+// row returns the line of a sample.
 func row(s Sample) string {
 	line := fmt.Sprintf("%8s %4d", clock(s.At), s.Life)
 	for _, f := range columns() {
@@ -36,7 +36,7 @@ func row(s Sample) string {
 	return line
 }
 
-// digits is how many digits behind the point a figure is shown with.
+// digits returns the number of decimals of a figure.
 func digits(f Figure) int {
 	switch f.Unit {
 	case "ms":
@@ -47,7 +47,7 @@ func digits(f Figure) int {
 	return 0
 }
 
-// table is at most so many of the samples, under a header.
+// table returns at most this many of the samples, under a header.
 func table(samples []Sample, most int) string {
 	text := header()
 	for n, every := 0, max(1, (len(samples)+most-1)/most); n < len(samples); n += every {
@@ -56,7 +56,7 @@ func table(samples []Sample, most int) string {
 	return text
 }
 
-// csvHeader are the names of the fields of csvLine.
+// csvHeader returns the names of the fields of csvLine.
 func csvHeader() []string {
 	names := []string{"seconds", "life"}
 	for _, f := range columns() {
@@ -65,7 +65,7 @@ func csvHeader() []string {
 	return names
 }
 
-// csvLine are a sample's seconds since the run began, its life, and all figures.
+// csvLine returns a sample's seconds since the run began, its life, and all figures.
 func csvLine(s Sample) []string {
 	line := []string{strconv.Itoa(int(s.At.Seconds())), strconv.Itoa(s.Life)}
 	for _, f := range columns() {

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// wipe deletes all that loads and operators have made: users, virtual hosts, queues, semaphores and
-// keys with their history.
+// wipe deletes everything that loads and operators have created: users, virtual hosts, queues,
+// semaphores, and keys with their history.
 func wipe(ctx context.Context, b *brokertest.Broker) error {
 	type named struct{ Name, Key string }
 	var users, vhosts, queues []named

@@ -6,13 +6,13 @@ type account struct {
 	user, password string
 	vhost          string
 	permissions    [3]string
-	queueType      string // what a queue of the virtual host is unless it says so; RabbitMQ alone has this. Empty: classic
+	queueType      string // default type of the virtual host's queues, which only RabbitMQ has; empty: classic
 }
 
-// everything permits all.
+// everything grants all permissions.
 var everything = [3]string{".*", ".*", ".*"}
 
-// open makes the accounts, in the words that rabbitmqctl has.
+// open creates the accounts with rabbitmqctl commands.
 func (s server) open(accounts []account) error {
 	known := map[string]bool{"user guest": true, "vhost /": true}
 	for _, a := range accounts {

@@ -21,7 +21,7 @@ const (
 	ownRedisPort = "6379"
 )
 
-// portPatience is how long another run of a suite may hold such a port.
+// portPatience is how long to wait for such a port while another run of a suite holds it.
 const portPatience = 2 * time.Minute
 
 var errPortTaken = errors.New("suites: something else listens on a port that the suite has in its sources")
@@ -29,13 +29,13 @@ var errPortTaken = errors.New("suites: something else listens on a port that the
 // server is the broker under test.
 type server struct {
 	addr     string // host:port of AMQP
-	database string // the URL of one, of a server of SQL
+	database string // the URL of a database, for a server of SQL
 	ctl      ctl
 	without  []string // classes that cannot run on this machine
 }
 
-// startBroker starts the broker under test on a free port. Fiveways says that it is RabbitMQ:
-// amqp091-go and amqplib leave cases out otherwise.
+// startBroker starts the broker under test on a free port. Fiveways claims to be RabbitMQ, because
+// amqp091-go and amqplib skip cases otherwise.
 func startBroker(t *testing.T, name string) server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "suites-")
@@ -87,8 +87,8 @@ func startPostgres(t *testing.T, name string) server {
 	return server{database: "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"}
 }
 
-// forwardPort leads a port of localhost to the broker, until the test ends. A machine without IPv6
-// gets one listener only.
+// forwardPort forwards a port of localhost to the broker until the test ends. A machine without
+// IPv6 gets only one listener.
 func forwardPort(t *testing.T, port, addr string) error {
 	t.Helper()
 	var listener net.Listener
@@ -122,7 +122,7 @@ func forwardPort(t *testing.T, port, addr string) error {
 	return nil
 }
 
-// forward joins a client with the broker until both have ended.
+// forward connects a client with the broker until both have ended.
 func forward(client net.Conn, addr string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", addr)
@@ -139,8 +139,8 @@ func forward(client net.Conn, addr string) {
 	<-done
 }
 
-// pump copies until the source ends, and then tells the destination so.
+// pump copies until the source ends, and then closes the destination for writing.
 func pump(dst, src net.Conn) {
-	io.Copy(dst, src)               //nolint:errcheck // a connection that breaks off is one that ends
-	dst.(*net.TCPConn).CloseWrite() //nolint:errcheck // gone already is as good
+	io.Copy(dst, src)               //nolint:errcheck // a connection that breaks has ended too
+	dst.(*net.TCPConn).CloseWrite() //nolint:errcheck // it may be closed already
 }

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// What an exception says of its cases.
+// The kinds of exceptions.
 const (
 	failsOnBoth     = "both"
 	failsOnFiveways = "fiveways"
 	failsOnRabbitMQ = "rabbitmq"
 	failsOnRedis    = "redis"
 	failsOnPostgres = "postgres"
-	mayFail         = "may" // it depends on the machine or on timing, not on the broker
+	mayFail         = "may" // depends on the machine or on timing, not on the broker
 	notRun          = "skip"
 )
 
@@ -50,7 +50,7 @@ func readExceptions(file string) ([]exception, error) {
 	return list, nil
 }
 
-// verdict compares the results of a suite on a broker with what is expected, and returns what is
+// verdict compares the results of a suite on a broker with the exceptions, and returns what is
 // wrong.
 func verdict(results map[string]result, exceptions []exception, broker string) (wrong []string) {
 	used := make([]bool, len(exceptions))

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestH2spec runs the conformance suite of HTTP/2 against the etcd API. RabbitMQ has none.
+// TestH2spec runs the conformance suite of HTTP/2 against the etcd API. RabbitMQ has no HTTP/2.
 func TestH2spec(t *testing.T) {
 	s := suite{name: "h2spec", version: "2.2.1", tools: []string{"go"}, least: 130}
 	if *brokerFlag != failsOnFiveways {

@@ -14,11 +14,11 @@ import (
 	"fiveways.dev/fiveways/test/rabbitmq"
 )
 
-// managementPort is where suites of clients of the management API look for it.
+// managementPort is the port of the management API in the sources of its clients' suites.
 const managementPort = "15672"
 
 // startManaged starts the broker under test on the ports that clients of the management API have in
-// their sources: some cases ask which ports there are.
+// their sources, since some cases ask which ports there are.
 func startManaged(t *testing.T, name string) (server, error) {
 	t.Helper()
 	if err := awaitPorts(ownPort, managementPort); err != nil {
@@ -57,7 +57,7 @@ func portNumber(port string) int {
 	return n
 }
 
-// awaitPorts waits until ports of this machine are free, as long as another suite may run.
+// awaitPorts waits until ports of this machine are free, for as long as another suite may run.
 func awaitPorts(ports ...string) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -88,7 +88,8 @@ func free(ports []string) error {
 // request is one request to the management API.
 type request struct{ method, path, body string }
 
-// rabbitHoleRequests are what bin/ci/before_build.sh of rabbit-hole asks of rabbitmqctl.
+// rabbitHoleRequests are equivalent to the rabbitmqctl commands in rabbit-hole's
+// bin/ci/before_build.sh.
 var rabbitHoleRequests = []request{
 	{http.MethodPut, "users/policymaker", `{"password":"policymaker","tags":"policymaker"}`},
 	{http.MethodPut, "permissions/%2F/policymaker", `{"configure":".*","write":".*","read":".*"}`},
@@ -97,8 +98,8 @@ var rabbitHoleRequests = []request{
 	{http.MethodPut, "cluster-name", `{"name":"rabbitmq@localhost"}`},
 }
 
-// rabbitHoleStatistics is the part of that script which has RabbitMQ keep a sample a second.
-// Fiveways keeps all that it takes.
+// rabbitHoleStatistics is the part of that script which makes RabbitMQ keep one sample per second.
+// Fiveways keeps all samples.
 var rabbitHoleStatistics = []string{
 	`supervisor2:terminate_child(rabbit_mgmt_sup_sup, rabbit_mgmt_sup), application:set_env(rabbitmq_management, sample_retention_policies, ` +
 		`[{global, [{605, 1}]}, {basic, [{605, 1}]}, {detailed, [{10, 1}]}]), rabbit_mgmt_sup_sup:start_child().`,
@@ -106,7 +107,7 @@ var rabbitHoleStatistics = []string{
 		`[{global, [{605, 1}]}, {basic, [{605, 1}]}, {detailed, [{10, 1}]}]), rabbit_mgmt_agent_sup_sup:start_child().`,
 }
 
-// prepare makes ready what rabbit-hole expects of the broker.
+// prepare sets the broker up as rabbit-hole expects it.
 func (s server) prepare(requests []request) error {
 	if s.ctl != nil {
 		for _, expression := range rabbitHoleStatistics {

@@ -28,7 +28,7 @@ func serveCtl(t *testing.T, run ctl) (env []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "suites-") // short: it holds a socket
+	dir, err := os.MkdirTemp("", "suites-") // short, because it holds a socket
 	if err != nil {
 		return nil, err
 	}

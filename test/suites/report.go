@@ -22,13 +22,13 @@ const (
 // wholeRun is the name of a failure that belongs to no case, such as goroutines left behind.
 const wholeRun = "(the whole run)"
 
-// result is one case of a suite and, when it failed, what it said.
+// result is the result of one case of a suite, with its output if it failed.
 type result struct {
 	outcome outcome
 	text    string
 }
 
-// readReport reads what a suite wrote: JUnit XML, or the lines of `go test -json`.
+// readReport reads a suite's report: JUnit XML, or the lines of `go test -json`.
 func readReport(file string) (map[string]result, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -40,7 +40,7 @@ func readReport(file string) (map[string]result, error) {
 	return readJUnit(b)
 }
 
-// readGo takes the tests of a `go test -json` run; subtests count with their test.
+// readGo reads the tests of a `go test -json` run. Subtests count as part of their test.
 func readGo(b []byte) (map[string]result, error) {
 	results, output := map[string]result{}, map[string]string{}
 	lines := bufio.NewScanner(bytes.NewReader(b))
@@ -68,7 +68,7 @@ func readGo(b []byte) (map[string]result, error) {
 		}
 	}
 	if whole, ok := results[wholeRun]; ok && !strings.Contains(whole.text, "goleak") && len(results) > 1 {
-		delete(results, wholeRun) // it says no more than that a case failed
+		delete(results, wholeRun) // it only says that a case failed
 	}
 	return results, lines.Err()
 }
@@ -93,8 +93,8 @@ func readJUnit(b []byte) (map[string]result, error) {
 	return results, nil
 }
 
-// collect adds the cases below n. Cases without a class of their own are named by the suites around
-// them. One that is there twice has failed when one of them has.
+// collect adds the cases below n. A case without a class is named after the suites around it. A
+// case that occurs twice has failed if one of the two has.
 func (n *node) collect(path string, results map[string]result) {
 	for i := range n.Children {
 		child := &n.Children[i]
@@ -126,7 +126,7 @@ func (n *node) result() result {
 	return result{outcome: passed}
 }
 
-// said is what the case wrote, which is where some have the reason.
+// said returns the output of the case, in which some suites have the reason.
 func (n *node) said() string {
 	for _, c := range n.Children {
 		if c.XMLName.Local == "system-out" {

@@ -18,8 +18,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// inOurWords maps commands of rabbitmqctl to those of fiveways. $1 is the first argument, $* stands
-// for all of them.
+// inOurWords maps commands of rabbitmqctl to those of fiveways. $1 is the first argument, and $* is
+// all arguments.
 var inOurWords = map[string][]string{
 	"add_user":                {"user", "add", "--password-stdin", "--", "$1"},
 	"delete_user":             {"user", "delete", "--yes", "--", "$1"},
@@ -46,7 +46,7 @@ type standIn struct {
 	broker     *brokertest.Broker
 	channelMax string          // "": the default
 	disk       string          // the small file system that holds the data folder
-	alarms     map[string]bool // by resource, those in force
+	alarms     map[string]bool // those in force, by resource
 }
 
 // ctl runs one command and returns its output.

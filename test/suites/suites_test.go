@@ -28,19 +28,19 @@ const (
 	runPatience   = 30 * time.Minute
 )
 
-// suite is one client's tests; its folder has its name.
+// suite is the tests of one client. Its folder has its name.
 type suite struct {
 	name    string
 	version string
 	quick   bool
-	ownPort bool      // has the usual port of its protocol in its sources
-	manages bool      // uses the management API on its usual port
+	ownPort bool      // has the default port of its protocol in its sources
+	manages bool      // uses the management API on its default port
 	ctl     bool      // calls rabbitmqctl
-	asks    []request // of the management API, before the suite
+	asks    []request // to the management API, before the suite runs
 	tools   []string
 	users   []account
-	speaks  string // whose protocol, if not RabbitMQ's: failsOnRedis or failsOnPostgres
-	least   int    // cases that pass, at least: fewer means that it did not run
+	speaks  string // whose protocol it speaks, if not RabbitMQ's: failsOnRedis or failsOnPostgres
+	least   int    // minimum number of cases that pass: fewer means that it did not run
 }
 
 var suites = []suite{
@@ -65,7 +65,7 @@ var suites = []suite{
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
 
-// bunnyAccounts are those of Bunny's bin/ci/before_build.sh.
+// bunnyAccounts are the accounts in Bunny's bin/ci/before_build.sh.
 var bunnyAccounts = []account{
 	{user: "bunny_gem", password: "bunny_password", vhost: "bunny_testbed", permissions: everything},
 	{user: "guest", vhost: "bunny_testbed", permissions: everything},
@@ -75,7 +75,7 @@ var bunnyAccounts = []account{
 	{user: "bunny_gem", vhost: "bunny_dqt_stream", permissions: everything, queueType: "stream"},
 }
 
-// amqprsAccounts is the user of the container that its CI starts.
+// amqprsAccounts is the user of the container that amqprs starts in its CI.
 var amqprsAccounts = []account{{user: "user", password: "bitnami", vhost: "/", permissions: everything}}
 
 func TestMain(m *testing.M) {
@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 
 func TestSuites(t *testing.T) {
 	chosen := strings.Split(*suitesFlag, ",")
-	var queued []suite // those that need one port or one command for themselves, while the others run
+	var queued []suite // suites that need a port or a command exclusively; they run one at a time beside the others
 	for _, s := range suites {
 		if *brokerFlag != failsOnFiveways && *brokerFlag != cmp.Or(s.speaks, failsOnRabbitMQ) {
 			continue
@@ -158,7 +158,7 @@ func (s suite) test(t *testing.T) {
 	s.judge(t, results, exceptions)
 }
 
-// start starts the broker under test, with what the suite expects to find in it.
+// start starts the broker under test, and creates what the suite expects in it.
 func (s suite) start(t *testing.T) server {
 	t.Helper()
 	if s.manages {
@@ -191,7 +191,7 @@ func (s suite) start(t *testing.T) server {
 	return broker
 }
 
-// judge tells what was not expected, and counts.
+// judge reports unexpected results, and counts the cases.
 func (s suite) judge(t *testing.T, results map[string]result, exceptions []exception) {
 	for _, wrong := range verdict(results, exceptions, *brokerFlag) {
 		t.Error(wrong)
@@ -215,8 +215,8 @@ func giveUp(t *testing.T, err error) {
 	t.Skipf("suite not run: %v", err)
 }
 
-// fetch returns the folder that the suite was fetched into, which is kept for the next run while
-// its scripts are the same.
+// fetch returns the folder that the suite was fetched into. It is reused by later runs as long as
+// the suite's scripts are the same.
 func (s suite) fetch(ctx context.Context) (dir string, err error) {
 	for _, tool := range s.tools {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -232,7 +232,7 @@ func (s suite) fetch(ctx context.Context) (dir string, err error) {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
-		scripts.Write(b) //nolint:errcheck // a hash takes all
+		scripts.Write(b) //nolint:errcheck // a hash never fails
 	}
 	stamp, want := filepath.Join(dir, ".fetched"), fmt.Sprintf("%x", scripts.Sum(nil))
 	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {

@@ -20,12 +20,12 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// secret stands wherever a client or an operator may put one.
+// secret is used wherever a client or an operator may give one.
 const secret = "Tr0ub4dor"
 
-// TestNoSecretInLogs logs in rightly and wrongly by every protocol, makes users and changes
-// passwords, at the most talkative level, and looks for secrets in what the broker says, in the
-// audit log and in its command line.
+// TestNoSecretInLogs logs in with right and wrong passwords over every protocol, creates users and
+// changes passwords, all at the most verbose log level. It then searches the broker's output, the
+// audit log and its command line for secrets.
 func TestNoSecretInLogs(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-level", "debug", "--audit-log", audit)
@@ -56,8 +56,8 @@ func TestNoSecretInLogs(t *testing.T) {
 			c.Close()
 		}
 		if c, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://alice:%s@%s/fiveways?sslmode=disable", password, b.SQLAddr())); err == nil {
-			c.Exec(t.Context(), "create role carol password '"+secret+"'") //nolint:errcheck // refused or not, it is not for the log
-			c.Close(t.Context())                                           //nolint:errcheck // done with it
+			c.Exec(t.Context(), "create role carol password '"+secret+"'") //nolint:errcheck // refused or not, it must not be logged
+			c.Close(t.Context())                                           //nolint:errcheck // it is no longer needed
 		}
 		r := redis.NewClient(&redis.Options{Addr: b.RedisAddr(), Username: "alice", Password: password, MaxRetries: -1})
 		r.Do(t.Context(), "AUTH", "alice", secret, secret)        //nolint:errcheck // as above
@@ -100,11 +100,11 @@ func useEtcd(t *testing.T, addr, password string) {
 		return
 	}
 	defer c.Close()
-	c.UserAdd(ctx, "dave", secret)            //nolint:errcheck // refused or not, it is not for the log
+	c.UserAdd(ctx, "dave", secret)            //nolint:errcheck // refused or not, it must not be logged
 	c.UserChangePassword(ctx, "dave", secret) //nolint:errcheck // as above
 }
 
-// TestReloadBySignal has a broker take over a new certificate after SIGHUP and go on with its
+// TestReloadBySignal checks that a broker loads a new certificate on SIGHUP and keeps its
 // connections.
 func TestReloadBySignal(t *testing.T) {
 	n := start(t, "--tls-client-auth", "optional")

@@ -20,11 +20,11 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// node is a broker with a certificate, and users alice with a certificate and bob with a
-// password.
+// node is a broker with a certificate, with the users alice, who has a certificate, and bob, who
+// has a password.
 type node struct {
 	*brokertest.Broker
-	certs string // folder of certificates
+	certs string // folder for certificates
 }
 
 const patience = time.Minute
@@ -80,7 +80,7 @@ func try(t *testing.T, input, program string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// need skips without a program, and fails in a build.
+// need skips the test if a program is missing, or fails it in CI.
 func need(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err == nil {
@@ -92,7 +92,8 @@ func need(t *testing.T, program string) {
 	t.Skipf("no %s here", program)
 }
 
-// trust is what a client is given: the authority, and the certificate of a user, "" for none.
+// trust returns a client's configuration: the certificate authority, and the certificate of a user,
+// or none for "".
 func (n *node) trust(t *testing.T, user string) *tls.Config {
 	t.Helper()
 	ca, err := os.ReadFile(n.file("ca.pem"))
@@ -113,8 +114,8 @@ func (n *node) trust(t *testing.T, user string) *tls.Config {
 
 func port(addr string) string { return addr[strings.LastIndex(addr, ":")+1:] }
 
-// TestClients connects each client over TLS: with a password, with a certificate, with a
-// certificate that names no user, and, on this machine, plain.
+// TestClients connects each client over TLS with a password, with a certificate, with a certificate
+// that names no user, and, on this machine, without TLS.
 func TestClients(t *testing.T) {
 	n := start(t, "--tls-client-auth", "optional")
 	t.Run("amqp091-go", func(t *testing.T) { t.Parallel(); testAMQP(t, n) })
@@ -155,7 +156,7 @@ func testAMQP(t *testing.T, n *node) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := strings.Repeat("a long message ", 100_000) // many records of TLS, both ways
+			body := strings.Repeat("a long message ", 100_000) // many TLS records in both directions
 			if err := ch.PublishWithContext(t.Context(), "", q.Name, false, false, amqp.Publishing{Body: []byte(body)}); err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +228,7 @@ func testCurl(t *testing.T, n *node) {
 	}
 }
 
-// pika logs in by a certificate.
+// pika logs in with a certificate.
 const pika = `
 import pika, ssl, sys
 port, ca, cert, key = sys.argv[1:]
@@ -254,7 +255,7 @@ func testPika(t *testing.T, n *node) {
 	}
 }
 
-// testPrograms has the programs that come with the servers do something that shows their user.
+// testPrograms runs the programs that come with the servers, with commands that show the user.
 func testPrograms(t *testing.T, n *node) {
 	ca, cert, key := n.file("ca.pem"), n.file("alice.pem"), n.file("alice-key.pem")
 	redis := func(args ...string) []string {

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// step is a file to write, or a command to run and what the page shows of its output.
+// step is a file to write, or a command to run with the output that the page shows.
 type step struct {
 	file, content   string
 	command, output string
-	interrupted     bool // the reader ends the command with ^C, which stands behind the output
+	interrupted     bool // the reader ends the command with ^C, which follows the output
 	at              int  // where the output begins in the page
 }
 
-// fileName is the first line of a block that is a file: its name in a comment.
+// fileName matches the first line of a block that is a file: its name in a comment.
 var fileName = regexp.MustCompile(`^(?:#|//|--) ([\w.-]+\.\w+)\n`)
 
 const interrupt = "^C\n"
 
-// steps returns the steps of a page in their order. A block ```console has commands behind "$ ",
-// which go on in lines behind "> ", and their output. Other blocks are files, or for the reader
-// alone.
+// steps returns the steps of a page in order. A ```console block has commands after "$ ", which
+// continue on lines after "> ", and their output. Other blocks are files, or only for the reader.
 func steps(text string) (all []*step) {
 	for at := 0; ; {
 		begin := strings.Index(text[at:], "\n```")
@@ -41,7 +40,7 @@ func steps(text string) (all []*step) {
 	}
 }
 
-// commands returns the commands of a block that begins at a place of the page.
+// commands returns the commands of a block that begins at this place of the page.
 func commands(block string, at int) (all []*step) {
 	for line := range strings.Lines(block) {
 		at += len(line)
@@ -63,8 +62,8 @@ func commands(block string, at int) (all []*step) {
 	return all
 }
 
-// matches reports whether text was printed where the page shows pattern, in which … stands for
-// anything within a line.
+// matches reports whether text matches the page's pattern, in which … stands for anything within a
+// line.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "…")
 	for i, part := range parts {

@@ -15,22 +15,22 @@ import (
 
 const (
 	pagePatience  = 3 * time.Minute
-	printPatience = time.Minute     // for what a command prints before the reader ends it
-	newPatience   = 4 * time.Second // the same when it is to be written into the page
+	printPatience = time.Minute     // for the output of a command before the reader ends it
+	newPatience   = 4 * time.Second // the same when the output is written into the page
 	printPoll     = 20 * time.Millisecond
 	endPatience   = 10 * time.Second
 )
 
-// player does what a page says, in a folder of its own.
+// player runs the steps of a page in its own folder.
 type player struct {
 	folder string
 	env    []string
-	toReal *strings.Replacer // the addresses of a page to those of the test's servers
-	toPage *strings.Replacer // and back
+	toReal *strings.Replacer // replaces the addresses of a page by those of the test's servers
+	toPage *strings.Replacer // replaces them back
 }
 
-// newPlayer returns a player that takes the addresses of the page, at even places, for the ones
-// behind them. The programs of the folders in path come before others.
+// newPlayer returns a player. addresses has pairs of an address of the page and its replacement.
+// The folders in path are searched for programs first.
 func newPlayer(t *testing.T, path, env, addresses []string) *player {
 	t.Helper()
 	back := make([]string, 0, len(addresses))
@@ -41,13 +41,13 @@ func newPlayer(t *testing.T, path, env, addresses []string) *player {
 	return &player{
 		folder: t.TempDir(),
 		env: append(env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1",
-			"RUBYOPT=-W0", // Debian's Sidekiq calls its redis gem in ways that this calls deprecated
+			"RUBYOPT=-W0", // Debian's Sidekiq uses deprecated calls of its redis gem
 			"PATH="+strings.Join(append(path, os.Getenv("PATH")), ":")),
 		toReal: strings.NewReplacer(addresses...), toPage: strings.NewReplacer(back...),
 	}
 }
 
-// play does a step and returns what was printed, as the page would show it.
+// play runs a step and returns its output in the form of the page.
 func (p *player) play(t *testing.T, s *step) string {
 	t.Helper()
 	if s.file != "" {
@@ -61,7 +61,7 @@ func (p *player) play(t *testing.T, s *step) string {
 		return ""
 	}
 	printed := p.run(t, s)
-	// A consumer of etcd's API gets its messages a moment after it began.
+	// A consumer of the etcd API gets its messages a moment after it began.
 	for over := time.Now().Add(endPatience); strings.HasPrefix(s.command, "etcdctl get ") && !matches(s.output, printed) && time.Now().Before(over); {
 		printed = p.run(t, s)
 	}
@@ -75,7 +75,7 @@ func (p *player) run(t *testing.T, s *step) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", p.toReal.Replace(s.command))
 	cmd.Dir, cmd.Env = p.folder, p.env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is for all that the command has started
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C goes to everything that the command has started
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = endPatience
 	var out output
@@ -84,17 +84,17 @@ func (p *player) run(t *testing.T, s *step) string {
 		t.Fatal(err)
 	}
 	if !s.interrupted {
-		cmd.Wait() //nolint:errcheck // what it printed says whether that is expected
+		cmd.Wait() //nolint:errcheck // its output shows whether that is expected
 		return p.toPage.Replace(out.String())
 	}
 	p.await(&out, s.output)
 	printed := p.toPage.Replace(out.String())
-	syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) //nolint:errcheck // gone already is as good
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) //nolint:errcheck // it may have exited already
 	cmd.Wait()                                     //nolint:errcheck // it was interrupted: the status says so
 	return printed
 }
 
-// await returns once the page's output was printed, or when that has taken too long.
+// await returns once the page's output was printed, or on a timeout.
 func (p *player) await(out *output, shown string) {
 	patience := printPatience
 	if *rewrite {
@@ -110,7 +110,7 @@ func (p *player) await(out *output, shown string) {
 	}
 }
 
-// output is what a command has printed so far.
+// output is the output of a command so far.
 type output struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

@@ -20,14 +20,14 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed into the pages"
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// page is a page, what its programs need, and the server that its reader comes from.
+// page is a page, with what its programs need and the server that its reader comes from.
 type page struct {
-	name   string    // from the module's root
-	setUp  [2]string // a folder with a setup.sh, and what to install by it; empty: tools are enough
+	name   string    // path from the module's root
+	setUp  [2]string // a folder with a setup.sh, and what to install with it; empty if the tools are enough
 	python string    // the folder below it with the programs of the virtual environment, if any
 	tools  []string
-	// old starts the other server, and returns its addresses on the page, each with the real one
-	// behind it.
+	// old starts the other server, and returns its addresses on the page, each followed by the real
+	// one.
 	old func(t *testing.T) []string
 }
 
@@ -54,7 +54,7 @@ var pages = []page{
 	}},
 }
 
-// These need no more than pika and curl.
+// These pages need only pika and curl.
 func init() {
 	for _, name := range []string{
 		"features/browsing", "features/consume-after", "features/deduplication", "features/delayed-messages", "features/message-groups",
@@ -64,7 +64,7 @@ func init() {
 	}
 }
 
-// TestTutorials plays every page. One whose clients or server are missing is skipped, but fails
+// TestTutorials runs every page. A page whose clients or server are missing is skipped, but fails
 // with CI=true.
 func TestTutorials(t *testing.T) {
 	for _, p := range pages {
@@ -93,8 +93,8 @@ func start(t *testing.T, data string) *brokertest.Broker {
 	return b
 }
 
-// addresses are the default ones, each with the broker's behind it. A page may have the port alone,
-// as an option of redis-cli or of a foreign server.
+// addresses returns the default addresses, each followed by the broker's. A page may have only the
+// port, as an option of redis-cli or of a foreign server.
 func addresses(b *brokertest.Broker) (all []string) {
 	for _, a := range [][2]string{{"5672", b.Addr()}, {"5433", b.SQLAddr()}, {"6380", b.RedisAddr()}, {"2379", b.EtcdAddr()}, {"15672", b.HTTPAddr()}} {
 		_, port, _ := net.SplitHostPort(a[1])
@@ -125,7 +125,7 @@ func (p *page) prepare(t *testing.T) {
 	}
 }
 
-// path has this version's fiveways, and the page's python3 if it has one.
+// path returns the folders of this version's fiveways and of the page's python3, if it has one.
 func (p *page) path(t *testing.T) []string {
 	t.Helper()
 	programs := t.TempDir()
@@ -153,7 +153,7 @@ func (p *page) play(t *testing.T, reader *player) {
 	if len(all) == 0 {
 		t.Fatal("found no steps")
 	}
-	changed, end := "", 0 // the page up to end as it should be
+	changed, end := "", 0 // the corrected page up to end
 	for _, s := range all {
 		printed := reader.play(t, s)
 		if s.file != "" || matches(s.output, printed) {

@@ -39,7 +39,7 @@ func TestUsersAndPermissions(t *testing.T) {
 		t.Errorf("the user has the tags %v", user.Tags)
 	}
 
-	// The clerk may look at much and create its own things; the page says what is not permitted.
+	// The clerk may view much and create its own objects. The page says what is not permitted.
 	clerk := openAt(t, s.at)
 	clerk.loginAs("clerk", "secret-of-clerk")
 	clerk.show("#/queues?new=clerk.notes")
@@ -83,7 +83,8 @@ func TestVirtualHosts(t *testing.T) {
 	p.sees(`document.querySelector("h1").innerText === "Virtual hosts"`)
 }
 
-// What is defined goes into a file, and from there into another broker.
+// TestDefinitionsGoIntoAFileAndOutOfOne exports the definitions to a file, and imports them into
+// another broker.
 func TestDefinitionsGoIntoAFileAndOutOfOne(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()

@@ -8,14 +8,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// What an operator should look at stands on the overview, and each row leads to its place; the list
-// of queues marks the same queues. A broker where all is well has nothing of it.
+// TestNeedsAttention checks that the overview lists what an operator should look at, with links,
+// and that the list of queues marks the same queues. A broker without problems shows none of it.
 func TestNeedsAttention(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
 	p.login()
 	p.showView("overview")
-	p.sees(`!document.body.innerText.includes("Needs attention")`) // its samples are too few yet
+	p.sees(`!document.body.innerText.includes("Needs attention")`) // there are too few samples yet
 
 	s.publish("shop.dead", "", map[string]any{}, "died")
 	s.flood("invoices")
@@ -34,7 +34,7 @@ func TestNeedsAttention(t *testing.T) {
 	p.shot("queues-growing")
 }
 
-// flood publishes to a queue until the test ends, a confirm at a time.
+// flood publishes to a queue until the test ends, one confirm at a time.
 func (s *shop) flood(queue string) {
 	s.t.Helper()
 	ch := s.client("flood")
@@ -53,7 +53,7 @@ func (s *shop) flood(queue string) {
 	}()
 }
 
-// guess logs in with a wrong password.
+// guess tries to log in with a wrong password.
 func (s *shop) guess() {
 	r, err := http.NewRequest("GET", s.at+"/api/whoami", nil)
 	if err != nil {

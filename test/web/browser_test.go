@@ -21,11 +21,11 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// patience is how long something may take to be seen on a page, unless its test knows better.
+// patience is the timeout for something to appear on a page, unless a test sets its own.
 const patience = 20 * time.Second
 
 var chromium struct {
-	context.Context // of the browser that all tests share; nil: there is none
+	context.Context // of the browser that all tests share; nil if there is none
 	stop            func()
 }
 
@@ -44,8 +44,7 @@ func TestMain(m *testing.M) {
 	brokertest.Main(m)
 }
 
-// launch starts the browser. The tests of a machine's root run it without its sandbox, which root
-// cannot have.
+// launch starts the browser. For root it runs without its sandbox, which root cannot use.
 func launch(path string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WindowSize(1360, 900))
@@ -58,17 +57,17 @@ func launch(path string) {
 	}
 }
 
-// page is one tab with a storage of its own, and what went wrong in it.
+// page is a tab with its own storage, and the problems that occurred in it.
 type page struct {
 	t        *testing.T
 	ctx      context.Context
 	base     string
-	patience time.Duration // how long something may take to be seen
+	patience time.Duration // timeout for something to appear
 
 	mu       sync.Mutex
 	troubles []string // guarded by mu
-	refused  int      // guarded by mu: answers of 4xx that the test expects
-	wanted   []string // guarded by mu: words of complaints that the test provokes
+	refused  int      // 4xx answers that the test expects; guarded by mu
+	wanted   []string // parts of complaints that the test provokes; guarded by mu
 }
 
 // open starts a broker with every protocol and shows its page in a new tab.
@@ -100,7 +99,7 @@ func openAt(t *testing.T, base string) *page {
 	return p
 }
 
-// watch notes what must not happen.
+// watch records events that must not happen.
 func (p *page) watch(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,14 +138,14 @@ func (p *page) report() {
 	}
 }
 
-// expectRefusals says that n answers will be errors; the browser complains of each.
+// expectRefusals announces that n answers will be errors. The browser complains about each.
 func (p *page) expectRefusals(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused += n
 }
 
-// tolerate says that the browser will complain in these words.
+// tolerate announces that the browser will complain with these words.
 func (p *page) tolerate(words ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +166,7 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// ask evaluates JavaScript; what it gives may be a promise.
+// ask evaluates JavaScript and returns its value, or that of a promise.
 func ask[T any](p *page, script string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -179,12 +178,12 @@ func ask[T any](p *page, script string) T {
 	return v
 }
 
-// evaluate runs JavaScript for what it does.
+// evaluate runs JavaScript for its effect.
 func evaluate(script string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](script)
 }
 
-// text is all that the page says.
+// text returns the text of the page.
 func (p *page) text() string {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -201,20 +200,20 @@ func (p *page) sees(condition string) {
 	p.do(chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(p.patience)))
 }
 
-// reads waits until the page says a text.
+// reads waits until the page contains a text.
 func (p *page) reads(text string) {
 	p.t.Helper()
 	p.sees(fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
 }
 
-// readsIn waits until the part of the page that a selector means says a text.
+// readsIn waits until the element of a selector contains a text.
 func (p *page) readsIn(selector, text string) {
 	p.t.Helper()
 	p.sees(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%q))`, selector, text))
 }
 
-// press clicks the button or the link with a label; in a form, a section or a dialog of that name
-// when in is given.
+// press clicks the button or link with a label. If in is given, it looks in the form, section or
+// dialog of that name.
 func (p *page) press(label string, in ...string) {
 	p.t.Helper()
 	scope := ""
@@ -225,15 +224,15 @@ func (p *page) press(label string, in ...string) {
 	path := fmt.Sprintf(`%[1]s//*[self::button or self::a or self::summary][normalize-space()='%[2]s' or @aria-label='%[2]s']`, scope, label)
 	button := fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, path)
 	p.sees(button + `?.checkVisibility({ visibilityProperty: true }) && !` + button + `.disabled`)
-	p.do(evaluate(button + `.click()`)) // not by its place, which may change meanwhile
+	p.do(evaluate(button + `.click()`)) // not by position, which may change meanwhile
 }
 
-// field is the field of a form in JavaScript, both by their labels.
+// field returns JavaScript for a field of a form, both found by their labels.
 func field(form, label string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll('form[aria-label=%[1]q] label')].find((l) => l.textContent === %[2]q)?.control`, form, label)
 }
 
-// fill types into the field of a form, in place of what is there.
+// fill replaces the content of a field of a form.
 func (p *page) fill(form, label, value string) {
 	p.t.Helper()
 	f := field(form, label)
@@ -241,13 +240,13 @@ func (p *page) fill(form, label, value string) {
 	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.focus(); f.select(); })()`, f)), chromedp.KeyEvent(value))
 }
 
-// typed types where the focus is.
+// typed types at the focus.
 func (p *page) typed(text string) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(text))
 }
 
-// choose selects an option in the field of a form.
+// choose selects an option in a field of a form.
 func (p *page) choose(form, label, option string) {
 	p.t.Helper()
 	f := field(form, label)
@@ -255,7 +254,7 @@ func (p *page) choose(form, label, option string) {
 	p.do(evaluate(fmt.Sprintf(`(() => { const f = %s; f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); })()`, f, option)))
 }
 
-// show leads to a place of the page, such as #/queues.
+// show shows a view of the page, such as #/queues.
 func (p *page) show(place string) {
 	p.t.Helper()
 	p.do(evaluate(fmt.Sprintf("location.hash = %q", place)))
@@ -275,13 +274,13 @@ func (p *page) loginAs(user, password string) {
 	p.sees(`document.querySelector("#navigation") !== null`)
 }
 
-// sized gives the window another size.
+// sized resizes the window.
 func (p *page) sized(width, height int64) {
 	p.t.Helper()
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// shot keeps a picture of the page, for people.
+// shot saves a screenshot of the page.
 func (p *page) shot(name string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()

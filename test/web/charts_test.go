@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// coloured counts the pixels of the chart with a title that have the colour of one of its series,
-// which begin with 1.
+// coloured returns JavaScript that counts the pixels in the colour of a series, numbered from 1, in
+// the chart with a title.
 func coloured(title string, series int) string {
 	return fmt.Sprintf(`(() => {
 		const card = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent.startsWith(%q));
@@ -24,7 +24,7 @@ func coloured(title string, series int) string {
 	})()`, title, series)
 }
 
-// Every chart draws what flows, in both themes, and goes on with it.
+// TestChartsDraw checks that every chart draws the traffic, in both themes, and continues with it.
 func TestChartsDraw(t *testing.T) {
 	s := openShop(t)
 	s.trade()
@@ -32,20 +32,20 @@ func TestChartsDraw(t *testing.T) {
 	p.login()
 	p.show("#/overview")
 	p.do(evaluate(`(() => { const s = document.querySelector("[aria-label='Refresh interval']"); s.value = "2000"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`))
-	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
+	for _, theme := range []string{"Dark", "Light"} { // the button is labelled with the next theme
 		for title, series := range map[string]int{"Messages in queues": 2, "Memory": 1, "Disk": 1, "A write to the disk": 2, "From publish to confirm": 2} {
 			for i := range series {
 				p.sees(coloured(title, i+1) + ` > 20`)
 			}
 		}
-		p.sees(coloured("Message rates", 4) + ` > 20`) // lines that lie on each other show the last
+		p.sees(coloured("Message rates", 4) + ` > 20`) // where lines overlap, the last one is visible
 		p.shot("charts-before-" + theme)
 		p.press(theme)
 	}
 	const legend = `[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === "Message rates").querySelector(".plot").ariaLabel`
 	told := ask[string](p, legend)
 	p.sees(fmt.Sprintf(`%s !== %q`, legend, told))
-	// Also where a step of the chart is longer than the time between two samples.
+	// The same holds when a step of the chart is longer than the sampling interval.
 	p.show("#/overview?span=3600")
 	p.sees(`(() => {
 		const chart = [...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2")?.textContent === "Message rates");

@@ -7,12 +7,12 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// nodeRow is the text of the row of a node in JavaScript.
+// nodeRow returns JavaScript for the text of a node's row.
 func nodeRow(name string) string {
 	return fmt.Sprintf(`([...document.querySelectorAll("[aria-label='Nodes of the cluster'] tbody tr")].map((r) => r.innerText).find((t) => t.includes(%q)) ?? "")`, name)
 }
 
-// TestCluster: the page of every node shows all nodes, and which one is down.
+// TestCluster checks that the page of every node shows all nodes, and which one is down.
 func TestCluster(t *testing.T) {
 	c := clustertest.Start(t, "--http", "127.0.0.1:0")
 	leader := c.Leader()
@@ -36,7 +36,7 @@ func TestCluster(t *testing.T) {
 	p.shot("cluster-narrow")
 }
 
-// TestNoCluster: a broker that is alone shows no nodes.
+// TestNoCluster checks that a single broker shows no nodes.
 func TestNoCluster(t *testing.T) {
 	p := open(t)
 	p.login()

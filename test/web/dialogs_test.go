@@ -8,8 +8,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A question whether to destroy something is not answered by pressing Enter again: the focus is on
-// the way out. In a narrow window all of its buttons can be seen.
+// TestQuestionsBeginAtTheWayOut checks that pressing Enter again does not confirm a destructive
+// question, because the focus is on its cancel button, and that all its buttons are visible in a
+// narrow window.
 func TestQuestionsBeginAtTheWayOut(t *testing.T) {
 	s := openShop(t)
 	s.api("POST", "queues/%2F/invoices/messages", `{"payload": "good morning", "delay_ms": 3600000, "properties": {"message_id": "invoice-42"}}`)
@@ -42,7 +43,7 @@ func TestQuestionsBeginAtTheWayOut(t *testing.T) {
 			p.sees(`document.querySelector("dialog") === null`)
 		}
 	}
-	if questions < 15 { // of 28: on a busy machine some buttons come after the view is looked at
+	if questions < 15 { // of 28: on a busy machine some buttons appear after the view was examined
 		t.Errorf("only %d questions were asked", questions)
 	}
 }

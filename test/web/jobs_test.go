@@ -43,8 +43,8 @@ func TestJobs(t *testing.T) {
 	p.sees(`document.querySelectorAll("tbody tr").length === 2`)
 }
 
-// Jobs that are to be tried again, and those that have failed for good, are found with why, and are
-// retried and deleted all at once.
+// TestJobsThatFailed checks that jobs to be retried and jobs that have failed for good are listed
+// with their reasons, and are retried and deleted all at once.
 func TestJobsThatFailed(t *testing.T) {
 	s := openShop(t)
 	s.api("PUT", "policies/%2F/mails", `{"pattern": "^mails$", "apply-to": "queues", "definition": {"dead-letter-exchange": "shop.dead"}}`)

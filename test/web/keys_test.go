@@ -20,7 +20,7 @@ func TestKeys(t *testing.T) {
 	p.readsIn("pre", `"open": false`)
 	p.shot("key")
 
-	// A long value is changed as a whole, though the list has its beginning only.
+	// A long value is edited as a whole, although the list has only its beginning.
 	p.press("config/long")
 	p.sees(field("Change the value", "Value") + `?.value.length === 10000`)
 	p.press("Close")
@@ -37,7 +37,7 @@ func TestKeys(t *testing.T) {
 	p.press("Delete", "Delete config/new?")
 	p.reads("No key has this prefix.")
 
-	// A key that is no text is found by its bytes.
+	// A key that is not text is found by its bytes.
 	p.show("#/keys")
 	p.press("/wByYXc=")
 	p.sees(field("Change the value", "Value") + `?.value === "bytes"`)

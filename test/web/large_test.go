@@ -14,7 +14,7 @@ const (
 	manyConnections = 500
 )
 
-// grow gives the shop many queues, most of them bound, and connections.
+// grow adds many queues, most of them bound, and connections to the shop.
 func (s *shop) grow() {
 	s.t.Helper()
 	type queue struct {
@@ -62,13 +62,14 @@ func (s *shop) grow() {
 	group.Wait()
 }
 
-// shifts sums up how far things jump on the page.
+// shifts records layout shifts of the page.
 const shifts = `(() => { globalThis.jumped = []; new PerformanceObserver((list) => {
 	for (const e of list.getEntries()) jumped.push(e.value.toFixed(4) + " " + e.sources.map((s) => (s.node?.outerHTML ?? s.node?.parentElement?.outerHTML ?? "").slice(0, 80)).join(" | "));
 }).observe({ type: "layout-shift" }); })()`
 
-// With 1,000 queues and 500 connections the broker answers each view quickly, and nothing on it
-// jumps while it is drawn. A drawing of all bindings begins with a choice.
+// TestLargeBroker checks that with 1,000 queues and 500 connections the broker answers each view
+// quickly, and that nothing shifts while a view is drawn. A drawing of all bindings begins with a
+// choice.
 func TestLargeBroker(t *testing.T) {
 	s := openShop(t)
 	s.grow()
@@ -96,11 +97,11 @@ func TestLargeBroker(t *testing.T) {
 	p.sees(`(() => { const b = [...document.querySelectorAll("summary")].find((e) => e.innerText === "New queue")?.getBoundingClientRect(); return b && b.bottom < innerHeight; })()`)
 }
 
-// quick is how long an answer may take in the middle. All but one in a hundred take no longer on a
-// machine that does nothing else; here other tests run beside this one.
+// quick is the limit of the median response time. On an idle machine 99 % of the responses meet it,
+// but here other tests run concurrently.
 const quick = 100 * time.Millisecond
 
-// requireQuick asks anew, a few times, for all that the views have asked for.
+// requireQuick repeats all requests of the views a few times and checks their response times.
 func (p *page) requireQuick() {
 	p.t.Helper()
 	asked := ask[[]string](p, `[...new Set(performance.getEntriesByType("resource").map((e) => e.name).filter((n) => n.includes("/api/")))]`)

@@ -10,19 +10,19 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// views are all places of the page, of what is in the shop.
+// views are all views of the page that the shop has data for.
 var views = []string{
 	"overview", "queues", "queues/%2F/orders", "queues/%2F/orders?tab=messages", "queues/%2F/orders?tab=scheduled", "queues/%2F/orders?tab=bindings",
 	"queues/%2F/orders?tab=manage", "exchanges", "exchanges/%2F/shop", "topology", "jobs", "connections", "channels", "jobs/%2F/mails", "semaphores", "semaphores/%2F/crawlers", "keys", "users", "users/ann",
 	"vhosts", "vhosts/%2F", "policies", "definitions", "nodes", "nodes/fiveways", "shovels", "audit", "jobs/%2F/mails?tab=retry", "jobs/%2F/mails?tab=dead",
 }
 
-// name is a view as the name of a file.
+// name returns a file name for a view.
 func name(view string) string {
 	return strings.NewReplacer("/", "-", "%2F", "default", "?tab=", "-").Replace(view)
 }
 
-// counted counts the requests that are under way.
+// counted counts the requests in flight.
 const counted = `(() => {
 	if (globalThis.underWay !== undefined) return;
 	globalThis.underWay = 0;
@@ -30,7 +30,7 @@ const counted = `(() => {
 	globalThis.fetch = (...of) => { underWay++; return ask(...of).finally(() => underWay--); };
 })()`
 
-// drawn waits until the page has drawn its place, and the answers to all that it asked for then.
+// drawn waits until the page has drawn its view and the answers to all its requests.
 const drawn = `(async () => {
 	const frames = async () => { for (let i = 0; i < 3; i++) await new Promise((r) => requestAnimationFrame(() => setTimeout(r))); };
 	let waited;
@@ -38,7 +38,7 @@ const drawn = `(async () => {
 	return true;
 })()`
 
-// showView shows a view and waits until it has what it shows.
+// showView shows a view and waits until it is complete.
 func (p *page) showView(view string) {
 	p.t.Helper()
 	p.do(evaluate(counted))
@@ -73,7 +73,7 @@ func TestViewsInDarkAndLightAndOnAPhone(t *testing.T) {
 	}
 }
 
-// A queue is made and found again with the keyboard alone.
+// TestKeyboard creates a queue and finds it again with the keyboard alone.
 func TestKeyboard(t *testing.T) {
 	p := open(t)
 	p.sees(`document.querySelector("form[aria-label='Log in']") !== null`)
@@ -104,7 +104,8 @@ func TestKeyboard(t *testing.T) {
 	p.sees(`document.querySelector("dialog") === null`)
 }
 
-// axe-core finds what people with screen readers or weak eyes stumble over.
+// TestAccessible runs axe-core, which finds problems for people with screen readers or weak
+// eyesight.
 func TestAccessible(t *testing.T) {
 	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -112,7 +113,7 @@ func TestAccessible(t *testing.T) {
 	}
 	p := openAt(t, openShop(t).at)
 	p.login()
-	for _, theme := range []string{"Dark", "Light"} { // the button's name is the theme that comes next
+	for _, theme := range []string{"Dark", "Light"} { // the button is labelled with the next theme
 		p.do(evaluate(string(axe)))
 		for _, view := range views {
 			p.showView(view)
@@ -126,8 +127,8 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// Every stop of the Tab key is visible, in the order of the page; Escape returns the focus to where
-// the dialog was opened.
+// TestFocus checks that every stop of the Tab key is visible, in the order of the page, and that
+// Escape returns the focus to where the dialog was opened.
 func TestFocus(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()
@@ -139,7 +140,7 @@ func TestFocus(t *testing.T) {
 		at := ask[struct {
 			Name    string
 			Outline string
-			After   bool // what had the focus before
+			After   bool // the previous focus
 		}](p, `(() => { const e = document.activeElement; const s = getComputedStyle(e);
 			const after = !globalThis.before || Boolean(before.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
 			globalThis.before = e;
@@ -166,8 +167,8 @@ func TestFocus(t *testing.T) {
 	p.sees(`document.querySelector("dialog") === null && document.activeElement.innerText === "Purge …"`)
 }
 
-// The drawing shows what is bound to what; its nodes lead to what they stand for, and it is moved
-// and zoomed.
+// TestTopologyIsDrawn checks that the drawing shows all bindings, that its nodes link to what they
+// stand for, and that it can be moved and zoomed.
 func TestTopologyIsDrawn(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Five thousand queues are searched, sorted and turned over by the broker: the page holds one page
-// of them.
+// TestFiveThousandQueues checks that the broker searches, sorts and paginates five thousand queues,
+// of which the page holds one page.
 func TestFiveThousandQueues(t *testing.T) {
 	const many = 5000
 	s := openShop(t)
@@ -52,7 +52,7 @@ func TestFiveThousandQueues(t *testing.T) {
 	p.sees(`document.querySelectorAll("tbody tr").length === 100`)
 	p.readsIn("span", "2 / 5")
 
-	// A picture of everything stays small, and says what it leaves out.
+	// A drawing of everything stays small, and says what it omits.
 	p.show("#/topology")
 	p.sees(`document.querySelectorAll(".graph .node").length > 5`)
 }

@@ -2,7 +2,8 @@ package web
 
 import "testing"
 
-// The way of a newcomer: a queue, a message, taken and acknowledged.
+// TestPublishBrowseTake does what a newcomer does: it creates a queue, publishes a message, takes
+// and acknowledges it.
 func TestPublishBrowseTake(t *testing.T) {
 	p := open(t)
 	p.login()
@@ -14,7 +15,7 @@ func TestPublishBrowseTake(t *testing.T) {
 	p.show("#/queues/%2F/orders?tab=messages")
 	p.sees(`document.querySelector("details.message summary") !== null`)
 	p.do(evaluate(`document.querySelector("details.message summary").click()`))
-	p.readsIn("pre", `"order": 12345678901234567890,`) // all digits are there
+	p.readsIn("pre", `"order": 12345678901234567890,`) // no digit is lost
 	p.readsIn("pre", `<b>bold</b>`)
 	p.shot("message")
 
@@ -27,5 +28,5 @@ func TestPublishBrowseTake(t *testing.T) {
 	p.press("Take one")
 	p.reads("No message is ready.")
 	p.show("#/jobs")
-	p.reads("There are no jobs yet.") // a message that was taken is no job
+	p.reads("There are no jobs yet.") // a message that was taken is not a job
 }

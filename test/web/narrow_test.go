@@ -6,22 +6,23 @@ import (
 	"testing"
 )
 
-// outside are the buttons of the page and of its dialogs that do not lie wholly in the window, with
-// where they lie. Those that sort a table are part of its head, which is scrolled with it.
+// outside lists the buttons of the page and its dialogs that are not completely inside the window,
+// with their positions. It omits buttons that sort a table, because they scroll with the table's
+// head.
 const outside = `[...document.querySelectorAll("button, a.button, select")]
 	.filter((b) => b.checkVisibility() && !b.closest("th"))
 	.map((b) => [b, b.getBoundingClientRect()])
 	.filter(([b, r]) => r.left < 0 || r.right > innerWidth || hidden(b, r))
 	.map(([b, r]) => (b.ariaLabel || b.innerText) + " from " + Math.round(r.left) + " to " + Math.round(r.right))`
 
-// hidden says whether something that scrolls cuts off a part of an element.
+// hidden reports whether a scroll container clips a part of an element.
 const hidden = `globalThis.hidden = (b, r) => {
 	const s = b.closest(".scroll, .card, dialog")?.getBoundingClientRect();
 	return s !== undefined && (r.left < s.left - 1 || r.right > s.right + 1);
 }`
 
-// Every button can be seen and pressed on a narrow window, however long the names are that stand
-// beside it.
+// TestButtonsOnANarrowWindow checks that every button is visible and can be pressed in a narrow
+// window, however long the names beside it are.
 func TestButtonsOnANarrowWindow(t *testing.T) {
 	s := openShop(t)
 	long := "a-name-without-a-space-that-is-" + strings.Repeat("longer-", 8) + "than-a-line"

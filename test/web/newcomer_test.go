@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// answers are what the page says when a label was pressed that does something.
+// answers are the texts that the page shows after a button with that label has been pressed.
 var answers = map[string]string{
 	"Create queue": "Queue orders created.", "Publish": "Published: it is in a queue.", "Take one": "Taken: it is leased to you for one minute.",
 	"Acknowledge": "Acknowledged: the message is removed.",
 }
 
-// The README tells a newcomer what to press: its words in italics are labels, in their order, and
-// the first word in code is the name of the queue.
+// TestNewcomerFollowsTheReadme follows the README. Its words in italics are labels to press, in
+// order, and the first word in code is the name of the queue.
 func TestNewcomerFollowsTheReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

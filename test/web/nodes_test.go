@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// The view of a node draws what it uses, of as much of the past as there is; connections have their
-// rates, and how TLS protects them.
+// TestNode checks that the view of a node draws its resources over the available history, and that
+// connections have their rates and TLS parameters.
 func TestNode(t *testing.T) {
 	certs := filepath.Join(t.TempDir(), "certs")
 	if out, err := exec.Command(brokertest.Binary(t), "tls", "self-signed", "--out", certs).CombinedOutput(); err != nil {
@@ -45,7 +45,8 @@ func TestNode(t *testing.T) {
 	p.sees(coloured("Bytes per second", 1) + ` > 20`)
 }
 
-// A shovel is set, moves messages, and is deleted; all of that is in the audit log.
+// TestShovelsAndAuditLog checks that a shovel is created, moves messages and is deleted, and that
+// the audit log has all of that.
 func TestShovelsAndAuditLog(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
@@ -59,7 +60,7 @@ func TestShovelsAndAuditLog(t *testing.T) {
 	p.fill("New shovel", "To queue", "archive")
 	p.press("Set shovel")
 	p.readsIn("td .chip.good", "running")
-	p.typed("") // the fields keep what was typed; the row is read anew
+	p.typed("") // the fields keep the input while the row is refreshed
 	p.do(evaluate(`document.activeElement.blur()`))
 	p.typed("r")
 	p.sees(`[...document.querySelectorAll("td.number")].some((td) => td.innerText === "12")`)

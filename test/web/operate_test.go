@@ -8,7 +8,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// openMessage opens the message on the page whose body says something.
+// openMessage opens the message on the page whose body contains says.
 func (p *page) openMessage(says string) {
 	p.t.Helper()
 	summary := fmt.Sprintf(`[...document.querySelectorAll("details.message summary")].find((s) => s.innerText.includes(%q))`, says)
@@ -51,7 +51,8 @@ func TestMessagesAreFoundMovedAndDeleted(t *testing.T) {
 	}
 }
 
-// A listing has the beginning of a long body; the message itself has all of it.
+// TestLongAndBinaryBodies checks that a list has the beginning of a long body, and the message
+// itself all of it.
 func TestLongAndBinaryBodies(t *testing.T) {
 	s := openShop(t)
 	s.publish("shop.dead", "", map[string]any{}, strings.Repeat("long ", 20_000)+"end")

@@ -21,7 +21,7 @@ func TestLogin(t *testing.T) {
 	p.press("Log in", "Log in")
 	p.sees(`document.querySelector("#navigation") !== null`)
 	p.do(chromedp.Reload())
-	p.sees(`document.querySelector("#navigation") !== null`) // the tab keeps the login
+	p.sees(`document.querySelector("#navigation") !== null`) // the login lasts as long as the tab
 
 	p.press("Log out")
 	p.sees(`document.querySelector("form[aria-label='Log in']") !== null`)
@@ -30,7 +30,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// newQueue makes a durable queue and stands on its page then.
+// newQueue creates a durable queue and shows its page.
 func newQueue(p *page, name string) {
 	p.t.Helper()
 	p.show("#/queues?new=" + name)
@@ -69,7 +69,7 @@ func TestBindingsAreDrawn(t *testing.T) {
 	p.sees(`document.querySelectorAll(".graph .node").length === 2`)
 }
 
-// A name is text, whatever is in it.
+// TestNamesAreNoMarkup checks that a name is shown as text, whatever it contains.
 func TestNamesAreNoMarkup(t *testing.T) {
 	p := open(t)
 	p.login()
@@ -105,7 +105,7 @@ func TestSemaphores(t *testing.T) {
 	p.sees(`![...document.querySelectorAll("td")].some((td) => td.innerText === "cat")`)
 }
 
-// What is refused says why.
+// TestRefusalsAreShown checks that a refusal shows its reason.
 func TestRefusalsAreShown(t *testing.T) {
 	p := open(t)
 	p.login()

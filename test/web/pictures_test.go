@@ -11,13 +11,13 @@ import (
 
 var picturesTo = flag.String("pictures", "", "folder that pictures of the page for the docs are written to")
 
-// largestPicture bounds what is kept in the repository.
+// largestPicture limits the size of a picture in the repository.
 const largestPicture = 150 << 10
 
-// pictures are those of the docs, by the places that they show.
+// pictures maps the pictures of the docs to the views that they show.
 var pictures = map[string]string{"overview": "overview", "queues": "queues", "queue": "queues/%2F/audit", "jobs": "jobs/%2F/mails", "topology": "topology"}
 
-// TestPictures makes the pictures of the docs of a broker that is used: see make pictures.
+// TestPictures takes the pictures of the docs from a broker in use: see make pictures.
 func TestPictures(t *testing.T) {
 	if *picturesTo == "" {
 		t.Skip("make pictures makes them")
@@ -32,7 +32,7 @@ func TestPictures(t *testing.T) {
 	p.sized(1280, 800)
 	p.showView("overview")
 	p.readsIn(`[aria-label="Needs attention"] td`, "Growing queue")
-	p.readsIn(`[aria-label="Time range of charts"]`, "10 minutes") // a minute is over
+	p.readsIn(`[aria-label="Time range of charts"]`, "10 minutes") // a minute has passed
 	for name, view := range pictures {
 		p.showView(view)
 		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

@@ -2,7 +2,8 @@ package web
 
 import "testing"
 
-// A policy is set, seen on the queue that it rules, bounded by an operator, changed and deleted.
+// TestPolicies sets a policy, sees it on its queue, limits it with an operator policy, changes and
+// deletes it.
 func TestPolicies(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
@@ -56,10 +57,10 @@ func TestPolicies(t *testing.T) {
 	p.sees(facts + `["by policy: max-length"] === "50"`)
 }
 
-// facts are the names and values that the page shows, in JavaScript.
+// facts is JavaScript for the names and values that the page shows.
 const facts = `Object.fromEntries([...document.querySelectorAll("dt")].map((d) => [d.innerText, d.nextElementSibling.innerText]))`
 
-// What a user and a virtual host may have at most is set and taken away on their pages.
+// TestLimits sets and clears the limits of a user and of a virtual host on their pages.
 func TestLimits(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()

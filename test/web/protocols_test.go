@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// For each protocol the overview has a command that is copied, and that works where its program is
-// installed.
+// TestCommandsOfTheProtocols checks that for each protocol the overview has a command to copy, and
+// that it works if its program is installed.
 func TestCommandsOfTheProtocols(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)

@@ -2,13 +2,14 @@ package web
 
 import "testing"
 
-// A message that is refused lies in the queue of dead letters; a redrive brings it back.
+// TestRedrive checks that a rejected message is in the dead-letter queue, and that a redrive moves
+// it back.
 func TestRedrive(t *testing.T) {
 	p := open(t)
 	p.login()
 	newQueue(p, "dead")
 	p.show("#/queues?new=orders")
-	p.sees(`document.activeElement.id === "main"`) // a new view takes the focus once
+	p.sees(`document.activeElement.id === "main"`) // a new view gets the focus once
 	p.press("Limits, dead letters and other settings")
 	p.fill("New queue", "Dead letters go to exchange", "amq.direct")
 	p.fill("New queue", "with routing key", "dead")

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// evil is what becomes markup where text is not kept as text.
+// evil becomes markup where text is not escaped.
 const evil = `<img src=x onerror="document.title=1">`
 
-// Names, keys, headers, bodies and reasons of others are text wherever the page shows them.
+// TestNothingBecomesMarkup checks that names, keys, headers, bodies and reasons from others are
+// shown as text everywhere.
 func TestNothingBecomesMarkup(t *testing.T) {
 	s := openShop(t)
 	quoted, err := json.Marshal(evil)
@@ -61,8 +62,8 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// A policy of the browser stands behind that: even a script of the page cannot make markup of text,
-// reach another host, or run text.
+// TestContentSecurityPolicy checks the policy that is the second line of defence: even a script of
+// the page cannot make markup of text, reach another host, or evaluate text.
 func TestContentSecurityPolicy(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
@@ -81,8 +82,8 @@ func TestContentSecurityPolicy(t *testing.T) {
 	}
 }
 
-// The login is in this tab and nowhere else: not in the address, in a cookie, nor where other tabs
-// find it.
+// TestLoginStaysInTheTab checks that the login is stored only in this tab: not in the address, in a
+// cookie, or where other tabs find it.
 func TestLoginStaysInTheTab(t *testing.T) {
 	p := open(t)
 	p.login()

@@ -15,11 +15,11 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// everything is the flags of a broker with all its protocols, and counters that are looked at often
+// everything is the flags of a broker with all protocols, and statistics that are sampled often
 // enough for a test.
 var everything = []string{"--http", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--stats-interval", "250ms"}
 
-// shop is a broker with some of everything, as a shop could have it.
+// shop is a broker with some objects of every kind, like that of a shop.
 type shop struct {
 	t  testing.TB
 	at string // base of its URLs
@@ -41,7 +41,7 @@ func openShop(t testing.TB, more ...string) *shop {
 	return s
 }
 
-// stock is what the shop has beside messages and clients.
+// stock is what the shop has besides messages and clients.
 var stock = []struct{ method, path, body string }{
 	{"PUT", "vhosts/staging", `{"description": "what is tried before it is real"}`},
 	{"PUT", "exchanges/%2F/shop", `{"type": "topic", "durable": true}`},
@@ -71,7 +71,7 @@ var stock = []struct{ method, path, body string }{
 	{"PUT", "permissions/%2F/ann", `{"configure": "^ann\\.", "write": ".*", "read": ".*"}`},
 }
 
-// api asks the HTTP API as guest; the path stands below /api/. What is refused ends the test.
+// api sends a request to the HTTP API as guest. The path is below /api/. A refusal ends the test.
 func (s *shop) api(method, path, body string) []byte {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.at+"/api/"+path, bytes.NewBufferString(body))
@@ -91,7 +91,7 @@ func (s *shop) api(method, path, body string) []byte {
 	return text
 }
 
-// get is what the HTTP API has at a path.
+// get decodes the answer of the HTTP API at a path.
 func (s *shop) get(path string, to any) {
 	s.t.Helper()
 	if err := json.Unmarshal(s.api("GET", path, ""), to); err != nil {
@@ -112,7 +112,7 @@ func (s *shop) publish(exchange, key string, headers map[string]any, payload str
 	s.api("POST", "exchanges/%2F/"+exchange+"/publish", string(body))
 }
 
-// client connects over AMQP under a name.
+// client opens an AMQP connection with a name.
 func (s *shop) client(name string) *amqp.Channel {
 	s.t.Helper()
 	properties := amqp.NewConnectionProperties()
@@ -130,7 +130,7 @@ func (s *shop) client(name string) *amqp.Channel {
 }
 
 // trade publishes to the queue audit and consumes from it until the test ends, so that there are
-// rates to look at.
+// rates to show.
 func (s *shop) trade() {
 	s.t.Helper()
 	seller, buyer := s.client("till-1"), s.client("auditor")
@@ -152,7 +152,7 @@ func (s *shop) trade() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.t.Cleanup(cancel)
 	go func() {
-		for ctx.Err() == nil { // a confirm at a time: as fast as the disk, and no faster
+		for ctx.Err() == nil { // one confirm at a time: as fast as the disk, and no faster
 			confirmed, err := seller.PublishWithDeferredConfirm("shop", "visit", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("a visit")})
 			if err != nil || !wait(ctx, confirmed) {
 				return

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// When the broker is gone the page says so, and keeps what it had.
+// TestBrokerIsGone checks that the page says when the broker is gone, and keeps its data.
 func TestBrokerIsGone(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
@@ -21,11 +21,11 @@ func TestBrokerIsGone(t *testing.T) {
 	p.readsIn("td", "orders.dead")
 }
 
-// nothing matches what the page says of lists that are empty.
+// nothing matches the page's texts about empty lists.
 var nothing = regexp.MustCompile(`There (is|are) no|\bNo [a-z]+|\bNone\b|Nothing is|has no [a-z]+`)
 
-// Of a list that was empty when the broker went the page says that it is not known what is in it
-// now.
+// TestEmptyListsWhenTheBrokerIsGone checks that the page says of a list that was empty when the
+// broker went that its contents are unknown now.
 func TestEmptyListsWhenTheBrokerIsGone(t *testing.T) {
 	b := brokertest.Run(t, everything...)
 	s := &shop{t, "http://" + b.HTTPAddr(), b}
@@ -76,7 +76,8 @@ func TestEmptyListAfterTheBrokerHasStopped(t *testing.T) {
 	p.sees(`!document.body.innerText.includes("There is no queue yet")`)
 }
 
-// Every view that a logged-in user can see says that publishers are blocked.
+// TestAlarmIsOnEveryView checks that every view that a logged-in user can see says that publishers
+// are blocked.
 func TestAlarmIsOnEveryView(t *testing.T) {
 	b := brokertest.Run(t, append(everything, "--disk-free-limit", "1000TiB")...)
 	s := &shop{t, "http://" + b.HTTPAddr(), b}
@@ -98,7 +99,8 @@ func TestAlarmIsOnEveryView(t *testing.T) {
 	bob.readsIn("[role=alert]", "The disk is nearly full: publishers are blocked")
 }
 
-// A user whose password is changed has to log in again, and is told why.
+// TestPasswordIsChangedMeanwhile checks that a user whose password is changed has to log in again,
+// and is told why.
 func TestPasswordIsChangedMeanwhile(t *testing.T) {
 	s := openShop(t)
 	s.api("PUT", "users/bob", `{"password": "first", "tags": "management"}`)
@@ -111,5 +113,5 @@ func TestPasswordIsChangedMeanwhile(t *testing.T) {
 	p.typed("r")
 	p.reads("You were logged out: the broker no longer accepts this login.")
 	p.loginAs("bob", "second")
-	p.readsIn("h1", "Jobs") // where the user was
+	p.readsIn("h1", "Jobs") // the view on which the user was
 }

@@ -2,7 +2,7 @@ package web
 
 import "testing"
 
-// What waits for its time gets another one, or is cancelled, in a queue and in an exchange.
+// TestScheduledMessages reschedules and cancels scheduled messages of a queue and of an exchange.
 func TestScheduledMessages(t *testing.T) {
 	s := openShop(t)
 	s.api("PUT", "exchanges/%2F/later", `{"type": "x-delayed-message", "durable": true, "arguments": {"x-delayed-type": "fanout"}}`)
@@ -28,7 +28,8 @@ func TestScheduledMessages(t *testing.T) {
 	}
 }
 
-// A message without a message id is cancelled as any other, and no other with it.
+// TestScheduledMessagesWithoutID checks that a message without a message id is cancelled like any
+// other, and no other message with it.
 func TestScheduledMessagesWithoutID(t *testing.T) {
 	s := openShop(t)
 	s.api("PUT", "exchanges/%2F/later", `{"type": "x-delayed-message", "durable": true, "arguments": {"x-delayed-type": "fanout"}}`)
@@ -53,8 +54,8 @@ func TestScheduledMessagesWithoutID(t *testing.T) {
 	}
 }
 
-// A running task counts as active whether or not it was asked to give way: the counters add up to
-// what the list of tasks shows.
+// TestCountersOfASemaphore checks that a running task counts as active whether or not it was asked
+// to release: the counters add up to what the task list shows.
 func TestCountersOfASemaphore(t *testing.T) {
 	s := openShop(t)
 	s.api("PUT", "semaphores/%2F/asked", `{"active": 2, "try_release": 2}`)
@@ -80,7 +81,7 @@ func TestCountersOfASemaphore(t *testing.T) {
 	p.readsIn(".tile", "Run\n2")
 }
 
-// A change of the limits takes effect at once.
+// TestLimitsOfASemaphore checks that a change of the limits takes effect at once.
 func TestLimitsOfASemaphore(t *testing.T) {
 	p := openAt(t, openShop(t).at)
 	p.login()

@@ -23,18 +23,18 @@ const (
 	patience  = 2 * time.Minute
 )
 
-// remembered is success, with the id known for longer than the test takes: an enqueue whose answer
-// was lost is not done twice.
+// remembered is success, with the id remembered for longer than the test takes, so that repeating
+// an enqueue whose answer was lost has no effect.
 var remembered = worker.Done(time.Hour)
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// book keeps what handlers did.
+// book records what handlers did.
 type book struct {
 	mu      sync.Mutex
 	running map[int]bool
 	success map[int]int
-	attempt map[int]int // the highest that was seen
+	attempt map[int]int // the highest attempt seen
 	changed chan struct{}
 	trouble []string
 }
@@ -70,7 +70,7 @@ func (b *book) successes() int {
 	return len(b.success)
 }
 
-// await waits until this many jobs are through.
+// await waits until this many jobs are finished.
 func (b *book) await(t *testing.T, n int) {
 	t.Helper()
 	over := time.After(patience)
@@ -83,8 +83,8 @@ func (b *book) await(t *testing.T, n int) {
 	}
 }
 
-// TestBrokerIsKilled: locks are shorter than the test, so that jobs whose reports were lost come
-// back in it.
+// TestBrokerIsKilled kills the broker while workers handle jobs. Locks are shorter than the test,
+// so that jobs whose reports were lost are handled again within it.
 func TestBrokerIsKilled(t *testing.T) {
 	dir, address := t.TempDir(), daemon.FreeAddress(t)
 	b, err := brokertest.Start(t.Context(), dir, "--redis", address)
@@ -166,7 +166,7 @@ func dial(t *testing.T, address string) *worker.Client {
 	return c
 }
 
-// enqueue asks until the broker has the job, which by then may be handled, or be through.
+// enqueue retries until the broker has the job, which may then already be running or finished.
 func enqueue(t *testing.T, c *worker.Client, n int) {
 	q := worker.Queue[int]{Jobs: c, Name: "q"}
 	for {
@@ -178,13 +178,13 @@ func enqueue(t *testing.T, c *worker.Client, n int) {
 			t.Errorf("job %d: %v", n, err)
 			return
 		}
-		soon := time.NewTimer(20 * time.Millisecond) // the broker is away
+		soon := time.NewTimer(20 * time.Millisecond) // the broker is down
 		<-soon.C
 	}
 }
 
-// empty waits until the broker has no job that is queued or locked: reports that were lost come to
-// an end with their locks.
+// empty waits until the broker has no queued or locked jobs. Lost reports are resolved when their
+// locks expire.
 func empty(t *testing.T, c *worker.Client) {
 	t.Helper()
 	for over := time.Now().Add(patience); ; {

@@ -1,4 +1,4 @@
-// Command go sends three requests through a queue and answers them, with etcd's client
+// Command go sends three requests through a queue and answers them, with the etcd client
 // (go.etcd.io/etcd/client/v3).
 //
 // ETCDCTL_ENDPOINTS is the address of the broker, by default 127.0.0.1:2379.
@@ -24,15 +24,16 @@ func main() {
 	}
 	defer c.Close()
 
-	// The last part of a key is the message's own name: here the sender and the number of the
-	// question. A put is answered when the message is on disk.
+	// The last part of a key is the message's own name, here the sender and the number of the
+	// question. A put is answered once the message is on disk.
 	for i, question := range []string{"1 2", "20 22", "300 400"} {
 		_, err := c.Put(ctx, fmt.Sprintf("/q/examples.sums/p/ann.%d", i+1), question)
 		must(err)
 		fmt.Printf("ann asks %d: %s\n", i+1, question)
 	}
 
-	// A watch makes a consumer. What it does not acknowledge goes to others when the watch ends.
+	// A watch registers a consumer. What it does not acknowledge goes to other consumers when the
+	// watch ends.
 	consume(c, "/q/examples.sums/c/eve/", 1, func(key, name, question string) {
 		fmt.Println("eve takes", name, "and goes home")
 	})
@@ -40,12 +41,12 @@ func main() {
 		var a, b int
 		fmt.Sscan(question, &a, &b)
 		asker, number, _ := strings.Cut(name, ".")
-		// The question is acknowledged and its answer sent in one transaction: a crash leaves both
-		// or neither.
+		// The question is acknowledged and its answer sent in one transaction, so a crash leaves
+		// both or neither.
 		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Version(key), ">", 0)).
 			Then(clientv3.OpDelete(key), clientv3.OpPut("/q/examples.answers."+asker+"/p/"+number, fmt.Sprint(a+b))).Commit()
 		must(err)
-		if r.Succeeded { // else another consumer has it now
+		if r.Succeeded { // otherwise another consumer has it now
 			fmt.Println("bob answers", name)
 		}
 	})

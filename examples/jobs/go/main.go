@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Mail is the payload of a job; JSON in its body.
+// Mail is the payload of a job, stored as JSON in its body.
 type Mail struct {
 	Number int    `json:"number"`
 	To     string `json:"to"`

@@ -37,7 +37,7 @@ func main() {
 	least, most := f.span()
 	fmt.Printf("%d tasks in line, %d on the platform: priorities %g to %g\n", tasks, len(f.onPlatform), least, most)
 
-	f.finish(4101, 4500) // people choose what they like
+	f.finish(4101, 4500) // people finish tasks of their choice
 	f.feedUntil(func() bool { return len(f.onPlatform) == active })
 	least, most = f.span()
 	fmt.Printf("400 done, %d on the platform: priorities %g to %g\n", len(f.onPlatform), least, most)
@@ -61,7 +61,8 @@ func main() {
 	check(err)
 }
 
-// feeder gives the platform what the semaphore lets go on, and takes back what is to give way.
+// feeder publishes the tasks that the semaphore admits to the platform, and withdraws tasks that
+// must give way.
 type feeder struct {
 	ctx    context.Context
 	crowd  *semaphore.Semaphore
@@ -69,13 +70,13 @@ type feeder struct {
 
 	priorities map[string]float64
 	onPlatform map[string]bool
-	done, most int // finished; most at a time on the platform
+	done, most int // finished tasks; maximum number of tasks on the platform at a time
 
 	asked, takenBack, finishedFirst int // since the last gaveWay
 }
 
-// enqueue puts tasks in line, or changes their priorities when they are there: each has its number
-// and more.
+// enqueue enqueues tasks, or changes the priorities of existing ones. A task's priority is its
+// number plus more.
 func (f *feeder) enqueue(from, to int, more float64) {
 	var entries []semaphore.Entry
 	for n := from; n <= to; n++ {
@@ -87,14 +88,14 @@ func (f *feeder) enqueue(from, to int, more float64) {
 	check(err)
 }
 
-// feedUntil does what events ask for until it is enough. Events are only hints: what counts is the
+// feedUntil handles events until enough returns true. Events are only hints: what counts is the
 // status of the tasks that they name.
 func (f *feeder) feedUntil(enough func() bool) {
 	for !enough() {
 		named := map[string]bool{}
 		for e, more := <-f.events, true; more; {
 			switch e.Kind {
-			case semaphore.EventMissed: // they came faster than they were read: whatever runs may be new
+			case semaphore.EventMissed: // events came faster than they were read: any running task may be new
 				for t, err := range f.crowd.Tasks(f.ctx, semaphore.Acquired, semaphore.TryRelease) {
 					check(err)
 					named[t.Task] = true
@@ -115,7 +116,7 @@ func (f *feeder) feedUntil(enough func() bool) {
 	}
 }
 
-// look gives and takes, as the statuses of tasks say.
+// look adds and removes tasks as their statuses require.
 func (f *feeder) look(named map[string]bool) {
 	var names, giveWay []string
 	for name := range named {
@@ -135,8 +136,8 @@ func (f *feeder) look(named map[string]bool) {
 	f.giveWay(giveWay)
 }
 
-// giveWay takes tasks from the platform that are asked to give way. Tasks that a person has begun
-// are finished first, the others are enqueued again.
+// giveWay withdraws tasks from the platform that were asked to release. Tasks that a person has
+// begun are finished first; the others are enqueued again.
 func (f *feeder) giveWay(names []string) {
 	var again []semaphore.Entry
 	for _, name := range names {
@@ -155,14 +156,14 @@ func (f *feeder) giveWay(names []string) {
 	check(err)
 }
 
-// inHands reports whether a person on the platform has begun the task: every fourth.
+// inHands reports whether a person on the platform has begun the task: one in four.
 func inHands(name string) bool {
 	n, err := strconv.Atoi(name)
 	check(err)
 	return n%4 == 0
 }
 
-// finish has people on the platform finish tasks.
+// finish finishes these tasks, as people on the platform do.
 func (f *feeder) finish(from, to int) {
 	var names []string
 	for n := from; n <= to; n++ {
@@ -171,7 +172,7 @@ func (f *feeder) finish(from, to int) {
 	f.finished(names)
 }
 
-// finishAny has them finish any tasks.
+// finishAny finishes any n tasks.
 func (f *feeder) finishAny(n int) {
 	var names []string
 	for name := range f.onPlatform {
@@ -191,7 +192,7 @@ func (f *feeder) finished(names []string) {
 	check(err)
 }
 
-// span is the least and the most urgent priority on the platform.
+// span returns the lowest and the highest priority on the platform.
 func (f *feeder) span() (least, most float64) {
 	for name := range f.onPlatform {
 		p := f.priorities[name]
@@ -203,7 +204,7 @@ func (f *feeder) span() (least, most float64) {
 	return least, most
 }
 
-// urgent is how many urgent tasks are on the platform.
+// urgent returns the number of urgent tasks on the platform.
 func (f *feeder) urgent() (n int) {
 	for name := range f.onPlatform {
 		if f.priorities[name] > tasks {
@@ -213,7 +214,7 @@ func (f *feeder) urgent() (n int) {
 	return n
 }
 
-// gaveWay tells what became of requests to give way.
+// gaveWay describes what became of the requests to release.
 func (f *feeder) gaveWay() string {
 	s := fmt.Sprintf("%d asked to give way, %d taken back, %d finished first", f.asked, f.takenBack, f.finishedFirst)
 	f.asked, f.takenBack, f.finishedFirst = 0, 0, 0

@@ -1,4 +1,4 @@
-// Command go takes coffee orders by SQL with pgx: it posts orders, and consumes them in
+// Command go takes coffee orders over SQL with pgx: it posts orders, and consumes them in
 // transactions.
 //
 // SQL_URL is the address of the broker, by default postgres://guest@127.0.0.1:5433/fiveways.
@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 
-	// A post outside of a transaction is on disk when it returns.
+	// A post outside a transaction is on disk when it returns.
 	for table, drink := range []string{"espresso", "tea"} {
 		_, err := conn.Exec(ctx, "select mbus4.post('coffee', $1, properties => hstore('table', $2::text))",
 			hstore(map[string]string{"drink": drink}), fmt.Sprint(table+1))
@@ -44,7 +44,7 @@ func run(ctx context.Context) error {
 		}
 	}
 
-	// What is consumed is gone when its transaction commits, and back when it does not.
+	// A consumed message is gone when its transaction commits, and back if it rolls back.
 	broken := errors.New("the machine is broken")
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		drink, table, err := order(ctx, tx)
@@ -63,7 +63,7 @@ func run(ctx context.Context) error {
 			return err
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			break // nothing that can be had now
+			break // no message is available now
 		}
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func order(ctx context.Context, tx pgx.Tx) (drink, table string, err error) {
 	return drink, table, err
 }
 
-// registerHstore tells pgx the type, whose OID is another one in each database.
+// registerHstore registers hstore with pgx. Its OID differs between databases.
 func registerHstore(ctx context.Context, conn *pgx.Conn) error {
 	var oid uint32
 	if err := conn.QueryRow(ctx, "select oid from pg_type where typname = 'hstore'").Scan(&oid); err != nil {

@@ -57,7 +57,7 @@ func userList() *cobra.Command {
 	return cmd
 }
 
-// limitsText shows limits as "max-channels=5 max-connections=2".
+// limitsText formats limits as "max-channels=5 max-connections=2".
 func limitsText(limits map[string]int64) string {
 	var parts []string
 	for _, name := range []string{"max-channels", "max-connections", "max-publish-bytes-rate", "max-publish-rate", "max-queues"} {
@@ -96,7 +96,7 @@ func userPassword() *cobra.Command {
 		Use: "password NAME", Short: "change the password of a user", Example: "  fiveways user password alice --password-stdin < secret", Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
 		if err := op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("users", args[0]), nil, nil); err != nil {
-			return err // before the password is asked for
+			return err // before asking for the password
 		}
 		password, err := input.NewPassword(cmd, stdin)
 		if err != nil {
@@ -125,7 +125,7 @@ func userLimit() *cobra.Command {
 	})
 }
 
-// setLimit sets or, with "none", takes away a limit.
+// setLimit sets a limit or, with "none", removes it.
 func setLimit(cmd *cobra.Command, op *brokerapi.Client, at, value string) error {
 	if value == "none" {
 		return op.Do(cmd.Context(), http.MethodDelete, at, nil, nil)

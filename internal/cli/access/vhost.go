@@ -83,7 +83,7 @@ func vhostTrace() *cobra.Command {
 		if err := op.Do(cmd.Context(), http.MethodGet, at, nil, &have); err != nil {
 			return err
 		}
-		change := httpapi.VHostChange{ // what it leaves out would be cleared
+		change := httpapi.VHostChange{ // members that it omits would be cleared
 			Description: have.Description, Tags: have.Tags, DefaultQueueType: have.Metadata.QueueType, Tracing: &on,
 		}
 		return op.Do(cmd.Context(), http.MethodPut, at, change, nil)

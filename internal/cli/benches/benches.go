@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Verdicts are the exit codes of errors about a bench, and the way out of each.
+// Verdicts are the exit codes of errors about a bench, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: amqp.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench amqp --help` lists the options, with examples."},
 	{Err: benchsql.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways bench sql --help` lists the options, with examples."},
@@ -43,16 +43,17 @@ func Command() *cobra.Command {
 	return cmd
 }
 
-// target is the server that a bench loads: that of a URL, else the broker that the flags, the data
-// folder and the configuration name.
+// target is the server that a bench loads: the one at a URL, otherwise the broker that the flags,
+// the data folder and the configuration name.
 type target struct {
 	brokeraddr.Flags
 	key            string // of the protocol
 	before, behind string // of the address in a URL
-	named          string // the URL that a flag names
+	named          string // the URL given by a flag
 }
 
-// flags begins the flags of a bench that has such loads, nil: only one.
+// flags adds the flags that all benches have. loads are the loads to choose from, or nil if there
+// is only one.
 func (t *target) flags(cmd *cobra.Command, o *option.Common, loads []string) *pflag.FlagSet {
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -64,7 +65,7 @@ func (t *target) flags(cmd *cobra.Command, o *option.Common, loads []string) *pf
 	return f
 }
 
-// url is the one that is named, by a flag or as an argument, or that of the broker.
+// url returns the URL given by a flag or an argument, otherwise that of the broker.
 func (t *target) url(ctx context.Context, args []string) (string, error) {
 	if text := t.named + strings.Join(args, ""); text != "" {
 		return text, t.UnlessURL("a URL")
@@ -76,11 +77,11 @@ func (t *target) url(ctx context.Context, args []string) (string, error) {
 	return t.before + address + t.behind, nil
 }
 
-// result is what a bench measured, to be printed for a program or for a reader.
+// result is what a bench measured, which can be printed as JSON or as text.
 type result interface{ WriteText(io.Writer) error }
 
-// run ends the flags of a bench with --json and has it call load, which a signal interrupts, when
-// the URL of the target is among the options. What load prints on the way goes to progress.
+// run adds --json to the flags of a bench, and makes it call load, which a signal interrupts, with
+// the URL of the target among the options. load prints its progress to progress.
 func (t *target) run(cmd *cobra.Command, o *option.Common, load func(ctx context.Context, progress io.Writer) (result, error)) *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print the result as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {

@@ -52,5 +52,5 @@ a consumer needs to keep up with the producers a backlog grows, on any server, a
 	})
 }
 
-// benchPassword is the variable with the password of the user that bench etcd takes.
+// benchPassword is the variable with the password of the user of `bench etcd`.
 const benchPassword = "FIVEWAYS_BENCH_PASSWORD"

@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// addressOf is where the broker of the configuration serves a protocol, "" when it does not. The
-// broker that runs on the data folder is asked: brokers of one machine differ in that, and may have
-// the same addresses in their configuration. An address that is configured counts where no folder
-// is, or none with a broker; the default one when neither is.
+// addressOf returns the configured broker's address for a protocol, or "" if it does not serve the
+// protocol. It asks the broker that runs on the data folder, because brokers of one machine differ
+// in their folders and may have the same configured addresses. If there is no folder with a running
+// broker, the configured address counts, otherwise the default one.
 func addressOf(ctx context.Context, key, file, data string) (string, error) {
 	src := config.Sources{File: file, Env: os.Environ(), Flags: map[string]string{}}
 	if data != "" {
@@ -28,7 +28,7 @@ func addressOf(ctx context.Context, key, file, data string) (string, error) {
 	if folder || !address {
 		op, err := brokerapi.OfFolder(cfg)
 		if err == nil {
-			defer op.Close() //nolint:errcheck // it holds nothing
+			defer op.Close() //nolint:errcheck // there is nothing to lose
 			return ServedAt(ctx, op, key)
 		}
 		if data != "" || folder && !address {
@@ -41,9 +41,9 @@ func addressOf(ctx context.Context, key, file, data string) (string, error) {
 	return reachable(addresses[0]), nil
 }
 
-// ServedAt asks a broker for its address, "" when it does not serve the protocol. A broker over
-// the network is reached at the host of its URL: its own addresses may be those of a network
-// behind, or of no network.
+// ServedAt asks a broker for its address for a protocol, or returns "" if the protocol is not
+// served. A remote broker is reached at the host of its URL, since its own addresses may be those
+// of an internal network.
 func ServedAt(ctx context.Context, op *brokerapi.Client, key string) (string, error) {
 	var ways []struct {
 		Protocol string `json:"protocol"`
@@ -65,7 +65,7 @@ func ServedAt(ctx context.Context, op *brokerapi.Client, key string) (string, er
 	return "", nil
 }
 
-// reachable is an address at which what listens there is reached from this machine.
+// reachable returns an address at which a listener on address is reachable from this machine.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {

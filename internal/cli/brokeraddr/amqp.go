@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// AMQPURI completes the URI of a broker for a command: the user's password is that of an
-// environment variable, known for guest, or asked for.
+// AMQPURI completes the URI of a broker for a command. The user's password comes from an
+// environment variable, is known for guest, or is asked for.
 func AMQPURI(cmd *cobra.Command, flag, text, variable string) (string, error) {
 	if err := CheckAMQP(flag, text); err != nil {
 		return "", err
@@ -28,7 +28,7 @@ func AMQPURI(cmd *cobra.Command, flag, text, variable string) (string, error) {
 	return u.String(), nil
 }
 
-// CheckAMQP checks the URI of a broker. A password in it is refused, since others can see the
+// CheckAMQP checks the URI of a broker. It rejects a URI with a password, since others can see the
 // command line.
 func CheckAMQP(flag, text string) error {
 	u, err := url.Parse(text)

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verdicts are the exit codes of errors about addresses of brokers, and the ways out.
+// Verdicts are the exit codes of errors about addresses of brokers, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: errUnserved, Code: exitcode.WrongUsage, Hint: "Give the address of the broker (--url, see --help), or another data folder with --data DIR."},
 }
 
-// Flags name the broker of a command that speaks a protocol other than the HTTP API, where
-// no URL is given.
+// Flags name the broker of a command that uses a protocol other than the HTTP API, if no URL is
+// given.
 type Flags struct{ data, file string }
 
 // Add adds --data and --config to a command.
@@ -25,7 +25,7 @@ func (b *Flags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.file, "config", "", "TOML file with settings (or "+config.EnvFile+")")
 }
 
-// UnlessURL refuses --data beside the URL of a broker, which what names.
+// UnlessURL rejects --data together with the URL of a broker, which what names.
 func (b *Flags) UnlessURL(what string) error {
 	if b.data != "" {
 		return exitcode.Usage("give %s or --data, not both: each names a broker", what)
@@ -33,7 +33,7 @@ func (b *Flags) UnlessURL(what string) error {
 	return nil
 }
 
-// Address is where the broker serves a protocol; it is an error when it does not.
+// Address returns the broker's address for a protocol, or an error if the protocol is not served.
 func (b *Flags) Address(ctx context.Context, key string) (string, error) {
 	address, err := addressOf(ctx, key, b.file, b.data)
 	if err == nil && address == "" {
@@ -42,7 +42,7 @@ func (b *Flags) Address(ctx context.Context, key string) (string, error) {
 	return address, err
 }
 
-// RedisURL is the URL of the broker for the Redis protocol.
+// RedisURL returns the URL of the broker for the Redis protocol.
 func (b *Flags) RedisURL(ctx context.Context) (string, error) {
 	address, err := b.Address(ctx, "redis")
 	if err != nil {
@@ -51,8 +51,8 @@ func (b *Flags) RedisURL(ctx context.Context) (string, error) {
 	return "redis://" + address, nil
 }
 
-// AMQPURI is the URI of the broker that a flag names, with user and password; the flag's empty
-// value is the broker of b.
+// AMQPURI returns the URI of the broker that a flag names, with user and password. If the flag is
+// empty it is the broker of b.
 func (b *Flags) AMQPURI(cmd *cobra.Command, flag, text, variable string) (string, error) {
 	if text == "" {
 		address, err := b.Address(cmd.Context(), "amqp")
@@ -64,7 +64,7 @@ func (b *Flags) AMQPURI(cmd *cobra.Command, flag, text, variable string) (string
 	return AMQPURI(cmd, flag, text, variable)
 }
 
-// errUnserved means that the broker has turned off the protocol that a command speaks.
+// errUnserved means that the protocol that a command uses is off in the broker.
 var errUnserved = errors.New("no address to connect to")
 
 // protocolNames are the names of protocols in errors, by their keys in the configuration.
@@ -72,12 +72,12 @@ var protocolNames = map[string]string{
 	"amqp": "AMQP", "sql": "SQL", "redis": "the Redis protocol", "etcd": "the etcd API", "http": "the HTTP API",
 }
 
-// Unserved is an error that matches errUnserved: the broker does not serve a protocol.
+// Unserved returns an error that matches errUnserved: the broker does not serve a protocol.
 func Unserved(key string) error {
 	return unservedError("the broker does not serve " + protocolNames[key] + ", so there is no address to go to")
 }
 
-// unservedError is an errUnserved that says which protocol.
+// unservedError is an errUnserved with the key of the protocol.
 type unservedError string
 
 func (e unservedError) Error() string   { return string(e) }

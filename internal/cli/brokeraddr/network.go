@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NetworkHint is the way out of an error of any protocol that names a wrong host, or a port without
-// TLS, "" when it is another one.
+// NetworkHint returns the hint for an error of any protocol that points to a wrong host or to a
+// port without TLS, or "" for other errors.
 func NetworkHint(err error) string {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return "The machine of that name is not known here: look at the host in the URL."
@@ -21,7 +21,7 @@ func NetworkHint(err error) string {
 
 const amqpPort = "Is that the port of AMQP, 5672 by default? The broker prints the addresses of its protocols when it starts."
 
-// amqpHints maps a part of an error's text to the way out; the first that matches counts.
+// amqpHints maps a part of an error's text to a hint. The first match counts.
 var amqpHints = []struct{ part, hint string }{
 	{"ACCESS_REFUSED - Login", "The user or the password is wrong, or that user may not log in from here. `fiveways user list` shows the users."},
 	{"NOT_ALLOWED - vhost", "The end of the URL names the virtual host; without one it is `/`. `fiveways vhost list` shows them."},
@@ -31,7 +31,7 @@ var amqpHints = []struct{ part, hint string }{
 	{"Exception (501) Reason: \"read tcp", amqpPort},
 }
 
-// AMQPHint is the way out of an error that a broker gave over AMQP, "" when none is known.
+// AMQPHint returns the hint for a broker's AMQP error, or "" if none is known.
 func AMQPHint(err error) string {
 	for _, h := range amqpHints {
 		if strings.Contains(err.Error(), h.part) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OverRedis marks an error of a command that speaks the Redis protocol: what is wrong is found by
-// what the server said. nil stays nil.
+// OverRedis marks an error of a command that uses the Redis protocol, so that a hint can be found
+// from the server's text. nil stays nil.
 func OverRedis(err error) error {
 	if err == nil {
 		return nil
@@ -20,7 +20,7 @@ type redisError struct{ error }
 
 func (e redisError) Unwrap() error { return e.error }
 
-// redisHints maps a part of an error's text to the way out; the first that matches counts.
+// redisHints maps a part of an error's text to a hint. The first match counts.
 var redisHints = []struct{ part, hint string }{
 	{"NOAUTH", "It asks for a login. The URL has user and password: redis://user:password@host:port."},
 	{"unauthenticated", "It asks for a login. The URL has user and password: redis://user:password@host:port."},
@@ -40,7 +40,7 @@ var redisHints = []struct{ part, hint string }{
 const wrongPort = "What answers there does not speak the Redis protocol. The broker prints the address of each of its protocols when it starts; " +
 	"that of Redis is 127.0.0.1:6380 by default."
 
-// RedisHint is the way out of an error that OverRedis has marked, "" when none is known.
+// RedisHint returns the hint for an error marked by OverRedis, or "" if none is known.
 func RedisHint(err error) string {
 	if !errors.As(err, new(redisError)) {
 		return ""

@@ -33,7 +33,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verdicts are the exit codes of errors about the HTTP API and how to reach it, and the ways out.
+// Verdicts are the exit codes of errors about the HTTP API and its connection, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: ErrNoBroker, Code: exitcode.Failure, Hint: "Give its data folder with --data DIR or its address (see --help), or start one with `fiveways serve`."},
 	{Err: errLogin, Code: exitcode.Failure, Hint: "The URL names the user, http://user@host:15672; its password is taken from " + config.EnvPassword + ", or asked for. `fiveways user list` shows users and their tags."},
@@ -42,35 +42,35 @@ var Verdicts = []exitcode.Verdict{
 	{Err: errNotHTTP, Code: exitcode.Failure, Hint: "The broker prints the addresses of its protocols when it starts; that of HTTP is 127.0.0.1:15672 by default."},
 }
 
-// Client speaks the HTTP API of a broker: over the admin socket of its data folder while it runs,
-// else in this process, which then holds the folder open; or over the network.
+// Client is a client of a broker's HTTP API: over the admin socket of its data folder if the broker
+// runs, otherwise in this process, which then holds the folder open; or over the network.
 type Client struct {
 	transport      http.RoundTripper
 	base           string // scheme and host of the URL
-	Host           string // of the URL; "" for the broker on a data folder
-	user, password string // over the network; "" is no login
-	Running        bool   // else the folder is opened in this process
+	Host           string // of the URL; "" for a broker on a data folder
+	user, password string // over the network; "" means no login
+	Running        bool   // otherwise the folder is opened in this process
 	Close          func() error
 }
 
-// folderBase stands for a broker that is reached without a network.
+// folderBase is the base URL of a broker that is not reached over the network.
 const folderBase = "http://broker"
 
-// Patience bounds one request.
+// Patience is the timeout of one request.
 const Patience = time.Minute
 
-// Command adds the flags that name the broker to cmd, and runs run with a client of it. Where no
-// broker runs on the data folder, the folder is opened for as long as run takes.
+// Command adds the flags that name the broker to cmd, and makes run its action, with a client of
+// the broker. If no broker runs on the data folder, the folder is opened for the duration of run.
 func Command(cmd *cobra.Command, run func(cmd *cobra.Command, op *Client, args []string) error) *cobra.Command {
 	return operateBy(cmd, openOperator, run)
 }
 
-// RunningCommand is Command for what only a running broker knows or does.
+// RunningCommand is Command for actions that require a running broker.
 func RunningCommand(cmd *cobra.Command, run func(cmd *cobra.Command, op *Client, args []string) error) *cobra.Command {
 	return operateBy(cmd, OfFolder, run)
 }
 
-// operateBy is Command with a way to the broker on a data folder.
+// operateBy is Command with a function that opens the broker on a data folder.
 func operateBy(cmd *cobra.Command, open func(config.Config) (*Client, error), run func(cmd *cobra.Command, op *Client, args []string) error) *cobra.Command {
 	data := cmd.Flags().String("data", "", "data folder of the broker (default: from the configuration)")
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
@@ -104,8 +104,8 @@ func operateBy(cmd *cobra.Command, open func(config.Config) (*Client, error), ru
 	return cmd
 }
 
-// Quietly returns a client of the running broker that cmd's flags name, for completion: it asks for
-// nothing, and opens no data folder.
+// Quietly returns a client of the running broker that cmd's flags name, for completion. It prompts
+// for nothing and opens no data folder.
 func Quietly(cmd *cobra.Command) (*Client, error) {
 	given := func(flag string) string {
 		if f := cmd.Flags().Lookup(flag); f != nil {
@@ -132,8 +132,8 @@ func Quietly(cmd *cobra.Command) (*Client, error) {
 	return OfFolder(cfg)
 }
 
-// OfFolder returns a client of the broker that runs on the data folder. Errors: ErrNoBroker when
-// none does.
+// OfFolder returns a client of the broker that runs on the data folder. Errors: ErrNoBroker if none
+// does.
 func OfFolder(cfg config.Config) (*Client, error) {
 	socket := server.AdminSocket(cfg)
 	conn, err := net.Dial("unix", socket)
@@ -177,7 +177,7 @@ func openOperator(cfg config.Config) (*Client, error) {
 // ErrNoBroker means that no broker runs on the folder.
 var ErrNoBroker = errors.New("no broker runs on this data folder")
 
-// inProcess answers requests by a handler of this process.
+// inProcess answers requests with a handler in this process.
 type inProcess struct{ handler http.Handler }
 
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -197,8 +197,8 @@ func (w *reply) Header() http.Header         { return w.header }
 func (w *reply) WriteHeader(status int)      { w.status = status }
 func (w *reply) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// Path joins segments to a path of the API. Each is escaped, so that a name with a slash, or one
-// that is "..", stays one segment.
+// Path joins segments to a path of the API. It escapes each, so that a name with a slash, or the
+// name "..", stays one segment.
 func Path(segments ...string) string {
 	escaped := make([]string, len(segments))
 	for i, s := range segments {
@@ -207,7 +207,7 @@ func Path(segments ...string) string {
 	return "/api/" + strings.Join(escaped, "/")
 }
 
-// Segment escapes one step of a path.
+// Segment escapes one segment of a path.
 func Segment(s string) string {
 	if s == "." || s == ".." {
 		return strings.ReplaceAll(s, ".", "%2E")
@@ -215,13 +215,13 @@ func Segment(s string) string {
 	return url.PathEscape(s)
 }
 
-// Do sends a request and decodes the answer into out. in is the body, which is sent as JSON; both
-// may be nil. A refusal is an error with the reason that the broker gave.
+// Do sends a request and decodes the answer into out. The body in is sent as JSON. Both may be nil.
+// A refusal is returned as an error with the broker's reason.
 func (op *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return op.DoWithin(ctx, Patience, method, path, in, out)
 }
 
-// DoWithin is Do with a bound for how long it may take.
+// DoWithin is Do with a timeout.
 func (op *Client) DoWithin(ctx context.Context, patience time.Duration, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -239,7 +239,7 @@ func (op *Client) DoWithin(ctx context.Context, patience time.Duration, method, 
 	return nil
 }
 
-// Send sends a request and returns an answer that is no refusal, whose body the caller closes.
+// Send sends a request and returns the answer, whose body the caller closes. A refusal is an error.
 func (op *Client) Send(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	return op.SendWith(ctx, method, path, in, nil)
 }
@@ -247,7 +247,7 @@ func (op *Client) Send(ctx context.Context, method, path string, in any) (*http.
 // SendWith is Send with further headers.
 func (op *Client) SendWith(ctx context.Context, method, path string, in any, header http.Header) (*http.Response, error) {
 	if steps, _, _ := strings.Cut(path, "?"); strings.Contains(steps+"/", "//") {
-		return nil, exitcode.Usage("a name is empty") // its path would be that of something else
+		return nil, exitcode.Usage("a name is empty") // its path would be that of another resource
 	}
 	body := io.Reader(http.NoBody)
 	if in != nil {
@@ -282,13 +282,13 @@ func (op *Client) SendWith(ctx context.Context, method, path string, in any, hea
 	return w, nil
 }
 
-// unanswered is the error of a request without an answer. What speaks another protocol answers with
-// something else, or hangs up.
+// unanswered returns the error of a request without a valid answer. A server of another protocol
+// answers with something else, or closes the connection.
 func (op *Client) unanswered(err error) error {
 	if op.base == folderBase {
 		return err
 	}
-	if strings.Contains(err.Error(), "malformed HTTP") { // net/http has no name for it
+	if strings.Contains(err.Error(), "malformed HTTP") { // net/http has no error value for it
 		return fmt.Errorf("%w: what answers at %s speaks another protocol", errNotHTTP, op.base)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
@@ -312,13 +312,13 @@ func (op *Client) Read(ctx context.Context, path string, out any) error {
 	return nil
 }
 
-// refusal reads the reason out of an answer to a request for a path that is an error.
+// refusal returns the error for an error answer to a request for a path, with its reason.
 func (op *Client) refusal(ctx context.Context, w *http.Response, path string) error {
 	var e struct {
 		httpapi.Refusal
 		Alarms []struct{ Node, Resource string } // of a failed health check
 	}
-	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a part of it is no JSON
+	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a truncated body is not JSON
 	if json.Unmarshal(body, &e) != nil || e.Reason == "" {
 		if bytes.Contains(body, []byte("HTTP request to an HTTPS server")) { // net/http's answer
 			return fmt.Errorf("%w: %s", errWantsTLS, op.base)
@@ -355,10 +355,10 @@ func (op *Client) refusal(ctx context.Context, w *http.Response, path string) er
 	return errors.New(withList(plainWords(e.Reason)))
 }
 
-// noRight matches reasons that RabbitMQ's API calls a wrong login although it is right: the user
-// lacks a tag or a permission.
+// noRight matches reasons for which RabbitMQ's API reports a wrong login although the login is
+// right: the user lacks a tag or a permission.
 var noRight = regexp.MustCompile(`^Not \w+ user$|[Uu]ser not authorised`)
 
-// ofState matches reasons that RabbitMQ's API calls a bad request although the command line is
-// right: the state of the broker does not allow it.
+// ofState matches reasons for which RabbitMQ's API reports a bad request although the command line
+// is right: the state of the broker does not allow the request.
 var ofState = regexp.MustCompile(`in use$|not empty$|inequivalent arg|^404 NOT_FOUND|^vhost_or_user_not_found|^no_such_user`)

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/cli/display"
 )
 
-// RabbitMQ's API shows values in the notation of Erlang in some of its refusals, and its clients
-// match the texts.
+// RabbitMQ's API has values in Erlang notation in some of its refusals, and its clients match these
+// texts.
 var (
 	erlangPairs  = regexp.MustCompile(`\{<<"((?:[^"\\]|\\.)*)">>,((?:<<"(?:[^"\\]|\\.)*">>|[^{}])*)\}`) // {<<"max-length">>,5}
 	erlangString = regexp.MustCompile(`<<"((?:[^"\\]|\\.)*)">>`)
@@ -16,11 +16,12 @@ var (
 	erlangList   = regexp.MustCompile(`\[([^\[\]]*)\]`)
 )
 
-// reasonCode matches the word for programs that some refusals begin with: no_such_user, NOT_FOUND.
+// reasonCode matches the code for programs at the beginning of some refusals: no_such_user,
+// NOT_FOUND.
 var reasonCode = regexp.MustCompile(`^(?:[a-z]+(?:_[a-z]+)+: |(?:\d{3} )?[A-Z]+(?:_[A-Z]+)+ - )`)
 
-// plainWords is a refusal for people: without the notation of Erlang and without a word for
-// programs at its front, in one line.
+// plainWords rewrites a refusal for people: in one line, without Erlang notation and without the
+// code at its beginning.
 func plainWords(text string) string {
 	text = strings.TrimSpace(text)
 	if user, ok := strings.CutPrefix(text, "no_such_user: "); ok {

@@ -17,24 +17,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errLogin means that the broker refuses the login.
+// errLogin means that the broker rejected the login.
 var errLogin = errors.New("login refused")
 
 // errForbidden means that the user lacks a permission.
 var errForbidden = errors.New("not permitted")
 
-// errWantsTLS means that the HTTP API is served over TLS, and was asked without.
+// errWantsTLS means that the HTTP API is served over TLS and the request was not.
 var errWantsTLS = errors.New("the broker serves that port over TLS")
 
-// errNotHTTP means that what answers is not the HTTP API.
+// errNotHTTP means that the answer did not come from the HTTP API.
 var errNotHTTP = errors.New("no answer from the HTTP API")
 
 // Address names a broker over the network.
 type Address struct {
 	URL           string
-	ca, cert, key string // files of PEM
+	ca, cert, key string // PEM files
 
-	PasswordVariable string // of the environment; "" is config.EnvPassword
+	PasswordVariable string // environment variable; "" means config.EnvPassword
 }
 
 func (a *Address) flags(cmd *cobra.Command) {
@@ -45,10 +45,10 @@ func (a *Address) flags(cmd *cobra.Command) {
 	f.StringVar(&a.key, "key-file", "", "file with the key of --cert (default: in the same file)")
 }
 
-// given reports whether a broker over the network is meant.
+// given reports whether a broker over the network is named.
 func (a *Address) given() bool { return a.URL != "" || a.ca != "" || a.cert != "" || a.key != "" }
 
-// transport is the way to the broker, over TLS as the files say.
+// transport returns the transport to the broker, with TLS as the files say.
 func (a *Address) transport(scheme string) (http.RoundTripper, error) {
 	if a.ca == "" && a.cert == "" && a.key == "" {
 		return http.DefaultTransport, nil

@@ -61,7 +61,7 @@ type selfSigned struct {
 	days           int
 }
 
-// write makes the files, and names those that are made.
+// write writes the files and returns their names.
 func (o *selfSigned) write(now time.Time) (made []string, err error) {
 	const mostDays = 3650
 	if o.days < 1 || o.days > mostDays {
@@ -92,7 +92,7 @@ func (o *selfSigned) write(now time.Time) (made []string, err error) {
 	return writeNew(o.dir, files)
 }
 
-// The modes of the files: keys are for their owner only.
+// The modes of the files: only the owner can read keys.
 const (
 	publicMode = 0o644
 	secretMode = 0o600
@@ -108,7 +108,7 @@ func pairFiles(name string, p authority.Pair) []file {
 	return []file{{name + ".pem", p.Cert, publicMode}, {name + "-key.pem", p.Key, secretMode}}
 }
 
-// writeNew writes files none of which may be there.
+// writeNew writes files. It fails if any of them exists.
 func writeNew(dir string, files []file) (made []string, err error) {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, f.name)); !errors.Is(err, fs.ErrNotExist) {

@@ -36,7 +36,7 @@ var (
 	errRefused = errors.New("the cluster refused")
 )
 
-// Verdicts are the exit codes of errors about clusters, and the way out of each.
+// Verdicts are the exit codes of errors about clusters, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: errNoNode, Code: exitcode.Failure, Hint: "Run the command on a machine where a node runs, with --data DIR as that node has it."},
 	{Err: errRefused, Code: exitcode.Failure},
@@ -204,7 +204,7 @@ folder. A cluster of three voters refuses, since two are no safer than one: add 
 	}))
 }
 
-// change asks for a change about the node that the first argument names.
+// change returns an action that requests a change of the node named by the first argument.
 func change(path, done string) func(*cobra.Command, *node, []string) error {
 	return func(cmd *cobra.Command, n *node, args []string) error {
 		if err := n.do(cmd.Context(), http.MethodPost, path+"?node="+url.QueryEscape(args[0]), nil); err != nil {
@@ -229,10 +229,10 @@ func folder(cmd *cobra.Command) (load func() (config.Config, error)) {
 	}
 }
 
-// node is one that runs on a data folder, by its control socket.
+// node is a node that runs on a data folder, reached over its control socket.
 type node struct{ http http.Client }
 
-// running is a command that asks a node that runs.
+// running adds the flags for a running node to cmd, and makes run its action.
 func running(cmd *cobra.Command, run func(*cobra.Command, *node, []string) error) *cobra.Command {
 	load := folder(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -65,7 +65,7 @@ new cluster, but together they would still be the old one.`,
 	return cmd
 }
 
-// describe prints what a folder says.
+// describe prints the state of a folder.
 func describe(out io.Writer, dir string, r *cluster.Remains) {
 	role := "no member any more"
 	switch {

@@ -49,10 +49,10 @@ FILE must not exist yet; - is standard output. Copy the folder of a stopped brok
 	})
 }
 
-// errIncomplete means that the connection has ended before the archive has.
+// errIncomplete means that the connection broke before the end of the archive.
 var errIncomplete = errors.New("the archive is not complete")
 
-// arriving is an archive on its way from a broker.
+// arriving is an archive that is being received from a broker.
 type arriving struct{ io.Reader }
 
 func (a arriving) Read(p []byte) (int, error) {
@@ -63,7 +63,8 @@ func (a arriving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// saveNew writes a new file that is on disk when it returns; a part of one is removed.
+// saveNew writes a new file, which is on disk when it returns. On an error it removes the partial
+// file.
 func saveNew(name string, from io.Reader) (n int64, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 var errDamage = errors.New("damage found")
 
-// Verdicts are the exit codes of errors about data folders, and the way out of each.
+// Verdicts are the exit codes of errors about data folders, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: vfs.ErrLocked, Code: exitcode.InUse, Hint: "Stop the broker that uses the folder first; the command works offline."},
 	{Err: errIncomplete, Code: exitcode.Failure, Hint: "The connection to the broker broke, or the node does not lead its cluster any more. Run the command again."},
@@ -62,7 +62,7 @@ Copy the folder first: a repair cannot be undone.`,
 	return cmd
 }
 
-// inspectFolder prints what is in dir. Errors: errDamage when the broker would not start on it.
+// inspectFolder prints the contents of dir. Errors: errDamage if the broker would not start on it.
 func inspectFolder(out io.Writer, dir string) error {
 	report, err := store.Inspect(vfs.OS{}, dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func repairFolder(out io.Writer, dir string) error {
 // describeFolder prints the definitions and queues in dir, which is not damaged.
 func describeFolder(out io.Writer, dir string) error {
 	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
-	defer keys.Close() //nolint:errcheck // it has nothing to write
+	defer keys.Close() //nolint:errcheck // there is nothing to write
 	sems := semaphores.New(semaphores.Options{})
 	d, err := inspect.Describe(vfs.OS{}, dir, map[uint32]statemachine.Machine{statemachine.Keys: keys, statemachine.Semaphores: sems})
 	if err == nil {
@@ -159,8 +159,8 @@ func describeFolder(out io.Writer, dir string) error {
 	return nil
 }
 
-// describeKeys prints how many ordinary keys of the etcd API there are; nothing when there have
-// never been any.
+// describeKeys prints the number of ordinary keys of the etcd API, unless there have never been
+// any.
 func describeKeys(out io.Writer, keys *keyspace.Store) error {
 	all, err := keys.KV().Range(context.Background(), []byte{0}, []byte{}, mvcc.RangeOptions{CountOnly: true})
 	leases := len(keys.Lessor().Leases())
@@ -171,7 +171,7 @@ func describeKeys(out io.Writer, keys *keyspace.Store) error {
 	return err
 }
 
-// damaged reports whether the report holds more than the torn end that a crash may leave.
+// damaged reports whether the report has more than the torn end that a crash may leave.
 func damaged(r store.Report) bool {
 	return len(r.Missing) > 0 ||
 		slices.ContainsFunc(r.Damage, func(d store.Damage) bool { return !d.Torn }) ||
@@ -216,7 +216,7 @@ func printReport(out io.Writer, r store.Report) error {
 	return nil
 }
 
-// printDamage says what cannot be read and what that loses.
+// printDamage prints what cannot be read, and what is lost by that.
 func printDamage(out io.Writer, r store.Report) {
 	for _, d := range r.Damage {
 		if d.Torn {

@@ -59,7 +59,7 @@ Start a broker on the folder, or make it the first node of a new cluster with "f
 	}
 }
 
-// unpack returns how many bytes the files of an archive have.
+// unpack unpacks an archive and returns the total size of its files.
 func unpack(from io.Reader, to *store.Staged) (n int64, err error) {
 	in := &ending{Reader: from}
 	archive := tar.NewReader(in)
@@ -89,7 +89,8 @@ func unpack(from io.Reader, to *store.Staged) (n int64, err error) {
 	}
 }
 
-// endOfArchive is how many zeros end a tar archive. Package tar takes one without them.
+// endOfArchive is the number of zeros at the end of a tar archive. Package tar accepts an archive
+// without them.
 const endOfArchive = 1024
 
 // ending counts the zeros at the end of what was read.

@@ -25,7 +25,7 @@ func DefinitionsCommand() *cobra.Command {
   fiveways definitions export --vhost staging > staging.json`, definitionsExport(), definitionsImport())
 }
 
-// definitionsPath is that of all definitions, or of those of one virtual host.
+// definitionsPath returns the path of all definitions, or of those of one virtual host.
 func definitionsPath(vhost string) string {
 	if vhost == "" {
 		return brokerapi.Path("definitions")
@@ -44,7 +44,7 @@ func definitionsExport() *cobra.Command {
 			if len(args) == 0 {
 				return display.PrintJSON(cmd.OutOrStdout(), all)
 			}
-			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it holds hashes of passwords
+			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it contains password hashes
 			if err != nil {
 				return err
 			}

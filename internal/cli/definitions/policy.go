@@ -26,7 +26,7 @@ func OperatorPolicyCommand() *cobra.Command {
   fiveways operator-policy list`)
 }
 
-// policyGroup are the commands for policies of a kind.
+// policyGroup returns the commands for policies of a kind.
 func policyGroup(use, kind, short, example string) *cobra.Command {
 	return listing.Group(use, short, "If several policies match the name of a queue or an exchange, the one with the highest priority applies.", example,
 		listing.List(listing.Spec{

@@ -57,7 +57,7 @@ Nothing is left behind.`,
 	}
 }
 
-// demoRow is one line of the table: a queue, what had to arrive there and what came back.
+// demoRow is one line of the table: a queue, what must arrive there and what arrived.
 type demoRow struct {
 	scene     string
 	published string // exchange and routing keys
@@ -108,7 +108,7 @@ type demo struct {
 	ch     *amqp091.Channel
 }
 
-// play returns the rows of the scenes that ran; after an error these are not all.
+// play returns the rows of the scenes that ran. After an error some are missing.
 func (d *demo) play() (rows []demoRow, err error) {
 	if err := d.start(); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (d *demo) play() (rows []demoRow, err error) {
 	return rows, nil
 }
 
-// start starts a broker on the folder and opens a channel with confirms.
+// start starts a broker on the folder and opens a channel in confirm mode.
 func (d *demo) start() error {
 	srv, err := server.Start(d.cfg, d.version, serving.NewLogger(d.cfg, d.logs))
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *demo) stop() error {
 		err = d.client.Close()
 		d.client = nil
 	}
-	// Even when the user gave up, the broker is stopped in order.
+	// Even after an interrupt the broker is stopped gracefully.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), d.cfg.DrainTimeout)
 	defer cancel()
 	return errors.Join(err, d.server.Drain(ctx))

@@ -8,7 +8,8 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// demoPatience bounds every wait of the demo; what has not come by then is shown as missing.
+// demoPatience is the timeout of every wait in the demo. What has not come by then is shown as
+// missing.
 const demoPatience = 5 * time.Second
 
 func (d *demo) direct() ([]demoRow, error) {
@@ -47,7 +48,7 @@ func (d *demo) topic() ([]demoRow, error) {
 		demoRow{queue: "europe", want: []string{"eu.paris"}}, demoRow{queue: "all", want: []string{"eu.paris", "us.boston"}})
 }
 
-// confirm counts the broker's promises for persistent messages, all in flight at once.
+// confirm counts the confirms of persistent messages, all in flight at once.
 func (d *demo) confirm() ([]demoRow, error) {
 	const messages = 1000
 	if _, err := d.ch.QueueDeclare("confirmed", true, false, false, false, nil); err != nil {
@@ -81,7 +82,7 @@ func (d *demo) confirm() ([]demoRow, error) {
 	}}, nil
 }
 
-// deadLetter lets a message expire and takes it from the queue that its queue names for such.
+// deadLetter lets a message expire and consumes it from its dead-letter queue.
 func (d *demo) deadLetter() ([]demoRow, error) {
 	const ttl = 100 * time.Millisecond
 	if err := d.declare("demo.expired", "fanout", map[string][]string{"expired": {""}}); err != nil {
@@ -111,7 +112,7 @@ func (d *demo) deadLetter() ([]demoRow, error) {
 	return []demoRow{row}, nil
 }
 
-// delay publishes the later message first; both come at their time.
+// delay publishes the later message first. Both arrive when they are due.
 func (d *demo) delay() ([]demoRow, error) {
 	const short, long = 50 * time.Millisecond, 100 * time.Millisecond
 	args := amqp091.Table{"x-delayed-type": "fanout"}
@@ -146,7 +147,7 @@ func (d *demo) delay() ([]demoRow, error) {
 	return []demoRow{row}, nil
 }
 
-// once publishes a message twice, as a publisher does that missed the confirm.
+// once publishes a message twice, as a publisher that missed the confirm does.
 func (d *demo) once() ([]demoRow, error) {
 	if err := d.declareQueue("once", "", amqp091.Table{"x-message-deduplication": true}); err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (d *demo) once() ([]demoRow, error) {
 	return d.collect(start, "de-duplication", "default: once, order-1 twice", demoRow{queue: "once", want: []string{"order-1", "order-2"}})
 }
 
-// semaphore lets two tasks go on, of three; the third is more urgent than the first.
+// semaphore admits two of three tasks. The third is more urgent than the first.
 func (d *demo) semaphore() ([]demoRow, error) {
 	if err := d.send("", "amq.semaphore", `{"op":"create","semaphore":"demo","active":2}`, nil); err != nil {
 		return nil, err
@@ -194,7 +195,7 @@ func (d *demo) semaphore() ([]demoRow, error) {
 	}
 }
 
-// deathReason is why the broker dead-lettered a message, by its own account in the header x-death.
+// deathReason returns the reason of a dead-lettering in the header x-death.
 func deathReason(h amqp091.Table) string {
 	deaths, _ := h["x-death"].([]any)
 	if len(deaths) == 0 {
@@ -223,7 +224,7 @@ func (d *demo) restart() ([]demoRow, error) {
 	return d.collect(start, "broker restarted", "default: durable", demoRow{queue: "durable", want: []string{"durable"}})
 }
 
-// declare makes an exchange and its queues with their binding keys.
+// declare declares an exchange and its queues with their binding keys.
 func (d *demo) declare(exchange, kind string, bindings map[string][]string) error {
 	if err := d.ch.ExchangeDeclare(exchange, kind, false, false, false, false, nil); err != nil {
 		return err
@@ -241,7 +242,7 @@ func (d *demo) declare(exchange, kind string, bindings map[string][]string) erro
 	return nil
 }
 
-// declareQueue makes a queue, and binds it to the exchange unless that is "".
+// declareQueue declares a queue, and binds it to the exchange unless that is "".
 func (d *demo) declareQueue(queue, exchange string, args amqp091.Table) error {
 	if _, err := d.ch.QueueDeclare(queue, false, false, false, false, args); err != nil || exchange == "" {
 		return err
@@ -278,8 +279,8 @@ func (d *demo) send(exchange, key, body string, headers amqp091.Table) error {
 	return nil
 }
 
-// collect takes all messages from the queues of rows. What was published is confirmed, so a message
-// that is not there is lost.
+// collect consumes all messages from the queues of rows. Everything published was confirmed, so a
+// missing message is lost.
 func (d *demo) collect(start time.Time, scene, published string, rows ...demoRow) ([]demoRow, error) {
 	for i := range rows {
 		r := &rows[i]

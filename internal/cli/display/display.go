@@ -18,13 +18,13 @@ import (
 // Object is a JSON object of the API; numbers are json.Number.
 type Object = map[string]any
 
-// SplitList cuts a list at its commas.
+// SplitList splits a list at its commas.
 func SplitList(text string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// PrintTable shows some members of each object under their names. members has the paths of those
-// columns that have a name of their own.
+// PrintTable prints a table with some members of each object. members maps columns to paths where
+// they differ.
 func PrintTable(out io.Writer, columns []string, members map[string]string, all []Object) error {
 	headings := make([]string, len(columns))
 	for i, c := range columns {
@@ -59,7 +59,7 @@ func areNumbers(all []Object, path string) (some bool) {
 	return some
 }
 
-// PrintObject shows an object.
+// PrintObject prints an object.
 func PrintObject(out io.Writer, output string, o Object) error {
 	if output == FormJSON {
 		return PrintJSON(out, o)
@@ -67,7 +67,7 @@ func PrintObject(out io.Writer, output string, o Object) error {
 	return Table(out, "MEMBER\tVALUE", func(row func(...any)) { objectRows(row, "", o) })
 }
 
-// objectRows are the lines of an object; what is in an object in it has the path as its name.
+// objectRows prints a row for each member. Members of nested objects are named by their paths.
 func objectRows(row func(...any), prefix string, o Object) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if inner, ok := o[name].(Object); ok && len(inner) > 0 {
@@ -78,7 +78,7 @@ func objectRows(row func(...any), prefix string, o Object) {
 	}
 }
 
-// The forms of an answer.
+// The forms of output.
 const (
 	FormTable = "table"
 	FormJSON  = "json"
@@ -90,11 +90,11 @@ func Flag(cmd *cobra.Command, to *string) {
 	cmd.Flags().VarP((*outputForm)(to), "output", "o", "table or json")
 }
 
-// LineUsage is the help of -o where JSON has one value a line.
+// LineUsage is the usage of -o for commands whose JSON has one value per line.
 const LineUsage = "table, or json: one value a line"
 
-// LineFlag adds the flag -o, and --json, which means the same and is older, to a command that
-// prints one JSON value a line. The returned function reports whether JSON is wanted.
+// LineFlag adds the flag -o, and its older equivalent --json, to a command that prints one JSON
+// value per line. The returned function reports whether JSON is requested.
 func LineFlag(cmd *cobra.Command) func() bool {
 	var output string
 	Flag(cmd, &output)
@@ -123,7 +123,7 @@ func PrintJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Member is a member of an object by its path; nil when there is none.
+// Member returns the member of an object at a path, or nil if there is none.
 func Member(o Object, path string) any {
 	if v, ok := o[path]; ok {
 		return v
@@ -136,7 +136,7 @@ func Member(o Object, path string) any {
 	return Member(inner, rest)
 }
 
-// Has reports whether an object has a member at a path, if only null.
+// Has reports whether an object has a member at a path, which may be null.
 func Has(o Object, path string) bool {
 	if _, ok := o[path]; ok {
 		return true
@@ -146,7 +146,7 @@ func Has(o Object, path string) bool {
 	return nested && ok && Has(inner, rest)
 }
 
-// Cell is how a value looks in a table.
+// Cell formats a value for a table.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -176,13 +176,13 @@ func Cell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// CompareCells orders numbers by value, and everything else as text behind them.
+// CompareCells compares numbers by value, and orders everything else after them as text.
 func CompareCells(a, b any) int {
 	x, isX := a.(json.Number)
 	y, isY := b.(json.Number)
 	switch {
 	case isX && isY:
-		fx, _ := x.Float64() //nolint:errcheck // JSON's numbers are numbers
+		fx, _ := x.Float64() //nolint:errcheck // JSON numbers are valid
 		fy, _ := y.Float64() //nolint:errcheck // as above
 		return cmp.Compare(fx, fy)
 	case isX:
@@ -193,7 +193,7 @@ func CompareCells(a, b any) int {
 	return cmp.Compare(Cell(a), Cell(b))
 }
 
-// Shown is what is printed for a character.
+// Shown returns the rune to print for a rune.
 func Shown(r rune) rune {
 	if unicode.IsControl(r) {
 		return unicode.ReplacementChar
@@ -201,10 +201,10 @@ func Shown(r rune) rune {
 	return r
 }
 
-// excerptRunes is how much of a body a line shows.
+// excerptRunes is the maximum length of a body in a line.
 const excerptRunes = 60
 
-// Excerpt is the beginning of a body, in one line.
+// Excerpt returns the beginning of a body in one line.
 func Excerpt(body string) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -220,7 +220,7 @@ func Excerpt(body string) string {
 
 var lineBreaks = regexp.MustCompile(`[ \t]*\n\s*`)
 
-// OneLine makes one line of several.
+// OneLine joins the lines of a text.
 func OneLine(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), ":\n", ": ")
 	return lineBreaks.ReplaceAllString(text, "; ")

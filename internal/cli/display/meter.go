@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Meter shows on a terminal how far long work has come: a bar where the whole is known, and how
-// fast it goes. Elsewhere it shows nothing. It is of one goroutine.
+// Meter shows the progress of long work on a terminal: a bar if the total is known, and the rate.
+// If the output is not a terminal it shows nothing. It is not safe for concurrent use.
 type Meter struct {
-	out         io.Writer // nil: no terminal
+	out         io.Writer // nil if it is not a terminal
 	unit        func(int64) string
 	start, last time.Time
 	begun, done int64
 }
 
-// meterRound is how often a meter is drawn of at most.
+// meterRound is the minimum interval between redraws.
 const meterRound = 100 * time.Millisecond
 
-// NewMeter makes a meter on out. unit words a number of what is counted.
+// NewMeter returns a meter on out. unit formats an amount.
 func NewMeter(out io.Writer, unit func(int64) string) *Meter {
 	m := &Meter{unit: unit}
 	if IsTerminal(out) {
@@ -28,13 +28,13 @@ func NewMeter(out io.Writer, unit func(int64) string) *Meter {
 	return m
 }
 
-// Shows reports whether anybody sees the meter.
+// Shows reports whether the meter is displayed.
 func (m *Meter) Shows() bool { return m.out != nil }
 
-// Set says how much is done, and of how much; a whole of 0 is unknown.
+// Set sets how much is done, and the total, which is 0 if it is unknown.
 func (m *Meter) Set(done, whole int64) {
 	now := time.Now()
-	if m.start.IsZero() || done < m.done { // less than before: it is of something else now
+	if m.start.IsZero() || done < m.done { // less than before: different work has begun
 		m.start, m.begun = now, done
 	}
 	m.done = done
@@ -45,7 +45,7 @@ func (m *Meter) Set(done, whole int64) {
 	fmt.Fprintf(m.out, "\r%s\x1b[K", m.line(whole, now.Sub(m.start)))
 }
 
-// barWidth is that of a whole bar, in characters.
+// barWidth is the width of a full bar in characters.
 const barWidth = 30
 
 func (m *Meter) line(whole int64, took time.Duration) string {
@@ -61,14 +61,15 @@ func (m *Meter) line(whole int64, took time.Duration) string {
 	return fmt.Sprintf("[%s%s] %3.0f %%  %s of %s%s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), part*100, m.unit(m.done), m.unit(whole), speed)
 }
 
-// End takes the meter off the terminal.
+// End removes the meter from the terminal.
 func (m *Meter) End() {
 	if m.out != nil && !m.last.IsZero() {
 		fmt.Fprint(m.out, "\r\x1b[K")
 	}
 }
 
-// Reader counts on the meter what is read of r, which has this many bytes; 0 is unknown.
+// Reader returns a reader that shows on the meter how much of r was read. whole is the number of
+// bytes in r, or 0 if it is unknown.
 func (m *Meter) Reader(r io.Reader, whole int64) io.Reader { return &meteredReader{r, m, whole} }
 
 type meteredReader struct {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Table prints rows under a heading, whose columns have tabs between them. A column whose name
-// begins with > is aligned to the right, as numbers are. Names and messages come from others, so
-// their control characters, which a terminal would obey, are shown as �.
+// Table prints rows under a heading, whose columns are separated by tabs. A column whose name
+// begins with > is right-aligned, as numbers are. Names and messages are untrusted, so their
+// control characters, which a terminal would interpret, are shown as �.
 func Table(out io.Writer, heading string, rows func(row func(...any))) error {
 	names := strings.Split(heading, "\t")
 	t := table{right: make([]bool, len(names)), widths: make([]int, len(names))}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Numbers end in one column, names begin in one, whatever characters they have; no line has blanks
-// at its end.
+// TestTable checks that numbers are right-aligned and names left-aligned, whatever characters they
+// contain, and that no line ends with blanks.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	err := Table(&out, "NAME\t>SIZE\tNOTE\t>N", func(row func(...any)) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Bytes is a size for people, with three digits at most: 60.2 MiB.
+// Bytes formats a size for people with at most three digits: 60.2 MiB.
 func Bytes(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
@@ -22,7 +22,7 @@ func Bytes(n int64) string {
 
 var byteUnits = []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// decimals is how many decimals a number below 1,000 is shown with.
+// decimals returns the number of decimals for a number below 1,000.
 func decimals(x float64) int {
 	if x < 99.95 {
 		return 1
@@ -30,8 +30,7 @@ func decimals(x float64) int {
 	return 0
 }
 
-// Count is a number with a comma at each thousand. Only the digits before a decimal point have
-// some.
+// Count formats a number with a comma between thousands, in the digits before the decimal point.
 func Count(number string) string {
 	whole, fraction, cut := strings.Cut(number, ".")
 	sign := ""
@@ -47,7 +46,7 @@ func Count(number string) string {
 	return sign + whole
 }
 
-// Rate is a number of events per second: 1,234/s. Only a small one has a decimal.
+// Rate formats a number of events per second: 1,234/s. Only small numbers have a decimal.
 func Rate(perSecond float64) string {
 	precision := 0
 	if perSecond > 0 && perSecond < 9.95 {
@@ -56,7 +55,7 @@ func Rate(perSecond float64) string {
 	return Count(strconv.FormatFloat(perSecond, 'f', precision, 64)) + "/s"
 }
 
-// Duration is a time without the parts that say little: 1.204s, 42s, 5m12s, 3h4m, 12d5h.
+// Duration formats a duration without insignificant parts: 1.204s, 42s, 5m12s, 3h4m, 12d5h.
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -75,8 +74,8 @@ var exactMembers = map[string]bool{
 	"level": true, "version": true, "mod_revision": true, "lease": true, "priority": true,
 }
 
-// Amount is how a member of an object of the API looks in a table. The member's name says what its
-// number measures.
+// Amount formats a member of an object of the API for a table. The member's name determines the
+// unit.
 func Amount(path string, v any) string {
 	number, ok := v.(json.Number)
 	first, _, _ := strings.Cut(path, ".")
@@ -87,7 +86,7 @@ func Amount(path string, v any) string {
 	whole, err := number.Int64()
 	switch {
 	case last == "rate":
-		perSecond, _ := number.Float64() //nolint:errcheck // JSON's numbers are numbers
+		perSecond, _ := number.Float64() //nolint:errcheck // JSON numbers are valid
 		if strings.Contains(path, "_oct_") {
 			return Bytes(int64(perSecond)) + "/s"
 		}
@@ -103,7 +102,7 @@ func Amount(path string, v any) string {
 	return Count(number.String())
 }
 
-// isBytes reports whether a member's number is of bytes.
+// isBytes reports whether a member is a number of bytes.
 func isBytes(name string) bool {
 	switch name {
 	case "memory", "mem_used", "mem_limit", "disk_free", "disk_free_limit", "recv_oct", "send_oct":

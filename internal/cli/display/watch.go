@@ -11,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// watchRound is how often a watched output is made again.
+// watchRound is the interval at which a watched output is refreshed.
 const watchRound = time.Second
 
-// WatchFlag adds --watch to a command that shows a state. What it returns shows the state once, or
-// with the flag each second until Ctrl-C or the first error. show prints to cmd's output.
+// WatchFlag adds --watch to a command that shows a state. The returned function calls show once, or
+// with the flag every second until Ctrl-C or the first error. show prints to cmd's output.
 func WatchFlag(cmd *cobra.Command) func(cmd *cobra.Command, show func() error) error {
 	watch := cmd.Flags().BoolP("watch", "w", false, "show it again every second until Ctrl-C")
 	return func(cmd *cobra.Command, show func() error) error {
@@ -44,7 +44,7 @@ func WatchFlag(cmd *cobra.Command) func(cmd *cobra.Command, show func() error) e
 	}
 }
 
-// redraw replaces what a terminal shows. Elsewhere the text follows what was there.
+// redraw replaces the content of a terminal. On other outputs it appends the text.
 func redraw(out io.Writer, text []byte) error {
 	if IsTerminal(out) {
 		const home, clearLine, clearBelow = "\x1b[H", "\x1b[K", "\x1b[J"

@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWatch: with --watch a state is shown each second until the command is told to stop, or fails.
+// TestWatch checks that with --watch a state is shown every second until the command is interrupted
+// or fails.
 func TestWatch(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		flag string
-		fail error // of the fourth time
+		fail error // the error of the fourth call
 		want string
 		took time.Duration
 	}{{"false", nil, "1\n", 0}, {"true", nil, "1\n2\n3\n4\n", 3 * time.Second}, {"true", broken, "1\n2\n3\n", 3 * time.Second}} {

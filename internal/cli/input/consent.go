@@ -14,23 +14,23 @@ import (
 	"golang.org/x/term"
 )
 
-// errDeclined means that the user does not want what a command would do.
+// errDeclined means that the user declined the action.
 var errDeclined = errors.New("nothing was changed")
 
-// Consent is that of the user to a command that destroys what no other command brings back.
+// Consent is the user's consent to a command that destroys what no other command can restore.
 type Consent struct{ yes bool }
 
-// Flag adds --yes to such a command.
+// Flag adds --yes to cmd.
 func (c *Consent) Flag(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-// Given reports whether --yes was given, so that nothing is asked.
+// Given reports whether --yes was given, so that nothing needs to be asked.
 func (c *Consent) Given() bool { return c.yes }
 
-// Ask returns nil if the user agrees, by --yes or on the terminal. Where there is no terminal to
-// ask on, it is a wrong command line not to say --yes.
+// Ask returns nil if the user consents, with --yes or on the terminal. Without a terminal a missing
+// --yes is a usage error.
 func (c *Consent) Ask(cmd *cobra.Command, question string, args ...any) error {
 	if c.yes {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal makes a pseudo-terminal standard input, and returns the end where a user types.
+// terminal makes a pseudo-terminal the standard input, and returns the end at which a user types.
 func terminal(t *testing.T) (user *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -38,7 +38,7 @@ func terminal(t *testing.T) (user *os.File) {
 	return user
 }
 
-// TestConsent: what destroys is asked about on a terminal, and refused where there is none.
+// TestConsent checks that destructive commands ask on a terminal, and are rejected without one.
 func TestConsent(t *testing.T) {
 	ask := func(c *Consent) (asked string, err error) {
 		var errs bytes.Buffer

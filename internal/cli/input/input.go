@@ -20,8 +20,7 @@ func ArgumentsFlag(cmd *cobra.Command, given *[]string) {
 	cmd.Flags().StringArrayVar(given, "argument", nil, "NAME=VALUE, a number, true, false, other JSON or else a text; may be repeated")
 }
 
-// Arguments reads NAME=VALUE pairs. A value that is valid JSON is taken as JSON, any other as a
-// text.
+// Arguments parses NAME=VALUE pairs. A value that is valid JSON is decoded, any other is a string.
 func Arguments(given []string) (map[string]any, error) {
 	all := map[string]any{}
 	for _, pair := range given {
@@ -45,7 +44,8 @@ func ReadAll(cmd *cobra.Command, file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// NewPassword asks on the terminal, twice, or takes the first line of standard input.
+// NewPassword asks for a password on the terminal, twice, or reads the first line of standard
+// input.
 func NewPassword(cmd *cobra.Command, stdin bool) (string, error) {
 	if stdin {
 		line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
@@ -98,7 +98,7 @@ func PasswordOf(cmd *cobra.Command, user *string, variable string) (string, erro
 	return askPassword(cmd.ErrOrStderr(), fd, "Password of "+*user+": ")
 }
 
-// askPassword asks on a terminal.
+// askPassword asks for a password on a terminal.
 func askPassword(out io.Writer, fd int, prompt string) (string, error) {
 	fmt.Fprint(out, prompt)
 	b, err := term.ReadPassword(fd)

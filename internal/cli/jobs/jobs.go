@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verdicts are the exit codes of errors about jobs, and the way out of each.
+// Verdicts are the exit codes of errors about jobs, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: worker.ErrInvalid, Code: exitcode.WrongUsage, Hint: "A URL looks like redis://user:password@host:6380/vhost, or carmine://host:6379 for queues of Carmine."},
 	{Err: worker.ErrAlreadyQueued, Code: exitcode.Failure, Hint: "Choose another --id, or let it replace the body of that one with --update."},
@@ -51,14 +51,14 @@ it works with the queues of Carmine, a Clojure library, on a real Redis.`,
 	return cmd
 }
 
-// jobs is the broker that a command works with, and how it prints.
+// jobs is the broker of a command, and the form of its output.
 type jobs struct {
 	worker.Jobs
 	out    io.Writer
 	asJSON bool
 }
 
-// onJobs adds to cmd what names the broker, and makes run its action.
+// onJobs adds the flags that name the broker to cmd, and makes run its action.
 func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []string) error) *cobra.Command {
 	address := cmd.Flags().String("url", "", "redis://user:password@host:port/vhost of the broker, or carmine://… (default: the broker on the data folder, else the one in the configuration, 127.0.0.1:6380)")
 	var b brokeraddr.Flags
@@ -87,7 +87,7 @@ func onJobs(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []str
 	return cmd
 }
 
-// onJobsWatched is onJobs for what shows a state, which --watch shows again.
+// onJobsWatched is onJobs for a command that shows a state, which --watch repeats.
 func onJobsWatched(cmd *cobra.Command, run func(ctx context.Context, j jobs, args []string) error) *cobra.Command {
 	watch := display.WatchFlag(cmd)
 	return onJobs(cmd, func(ctx context.Context, j jobs, args []string) error {
@@ -122,20 +122,20 @@ func (j jobs) line(format string, args ...any) error {
 	return err
 }
 
-// jobView is a job as programs read it: times in milliseconds.
+// jobView is the JSON form of a job. Times are in milliseconds.
 type jobView struct {
 	Queue    string            `json:"queue"`
 	MID      string            `json:"mid"`
 	State    worker.State      `json:"state,omitempty"`
 	Attempts int               `json:"attempts"`
-	Enqueued int64             `json:"enqueued_ms,omitempty"` // unix time
-	Backoff  int64             `json:"backoff_ms,omitempty"`  // left
-	Lock     int64             `json:"lock_ms,omitempty"`     // left
+	Enqueued int64             `json:"enqueued_ms,omitempty"` // Unix time
+	Backoff  int64             `json:"backoff_ms,omitempty"`  // remaining
+	Lock     int64             `json:"lock_ms,omitempty"`     // remaining
 	Priority int               `json:"priority,omitempty"`
 	Error    string            `json:"error,omitempty"`
 	Token    string            `json:"token,omitempty"`
 	Body     *string           `json:"body,omitempty"`
-	Bytes    []byte            `json:"body_base64,omitempty"` // instead of Body, when it is not UTF-8
+	Bytes    []byte            `json:"body_base64,omitempty"` // instead of Body if it is not UTF-8
 	Headers  map[string]string `json:"headers,omitempty"`
 }
 
@@ -148,7 +148,7 @@ func viewOf(queue, mid string, s worker.JobStatus) jobView {
 	return v
 }
 
-// ago shows how long ago something was; "" when it is not known.
+// ago formats how long ago t was, or returns "" if t is unknown.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -156,7 +156,7 @@ func ago(t time.Time) string {
 	return short(time.Since(t))
 }
 
-// short shows a time; "" for none.
+// short formats a duration, or returns "" if it is zero.
 func short(d time.Duration) string {
 	if d <= 0 {
 		return ""

@@ -39,7 +39,7 @@ func jobStatus() *cobra.Command {
 	})
 }
 
-// queueView is a queue as programs read it.
+// queueView is the JSON form of a queue.
 type queueView struct {
 	Queue   string `json:"queue"`
 	Queued  int    `json:"queued"`
@@ -88,7 +88,7 @@ func (j jobs) entries(all []worker.Entry) error {
 	})
 }
 
-// firstLine is the first line of a text, or as much of it as fits into a table.
+// firstLine returns the first line of a text, shortened to fit into a table.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	if runes := []rune(line); len(runes) > 60 {
@@ -97,7 +97,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// listPage is how many jobs are asked for at once.
+// listPage is the number of jobs per request.
 const listPage = 500
 
 func jobList() *cobra.Command {
@@ -140,7 +140,7 @@ func jobList() *cobra.Command {
 	})
 }
 
-// some lists up to limit jobs, each once, and reports whether there are more.
+// some returns up to limit jobs without duplicates, and reports whether there are more.
 func (j jobs) some(ctx context.Context, queue string, limit int) (all []worker.Entry, more bool, err error) {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
@@ -163,7 +163,7 @@ func (j jobs) some(ctx context.Context, queue string, limit int) (all []worker.E
 	}
 }
 
-// canceller removes jobs that are queued.
+// canceller removes queued jobs.
 type canceller interface {
 	Cancel(ctx context.Context, queue, mid string) (bool, error)
 }

@@ -129,13 +129,13 @@ func printTaken(j jobs, taken []worker.Job) error {
 	return nil
 }
 
-// span is a time given by a flag.
+// span is a duration given by a flag.
 type span struct {
 	flag string
 	d    time.Duration
 }
 
-// spans fails when one is below zero.
+// spans returns an error if a span is negative.
 func spans(all ...span) error {
 	for _, s := range all {
 		if s.d < 0 {
@@ -145,7 +145,7 @@ func spans(all ...span) error {
 	return nil
 }
 
-// jobReport is a command QUEUE MID TOKEN.
+// jobReport returns a command with the arguments QUEUE MID TOKEN.
 func jobReport(use, short, long string, report func(ctx context.Context, j jobs, l worker.Lease) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " QUEUE MID TOKEN", Short: short, Long: long + "\n`fiveways job take` prints the TOKEN.", Args: cobra.ExactArgs(3),
 		Example: "  fiveways job " + use + " mail welcome-1 1-851042763644"}

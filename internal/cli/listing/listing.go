@@ -19,26 +19,26 @@ import (
 // all of them as JSON.
 type Spec struct {
 	Command cobra.Command
-	Columns string // members of an object that are shown unless told otherwise, "a.b" for b in a
-	// Names are short names of members, for columns: the path of each.
+	Columns string // members to show by default; "a.b" is member b of a
+	// Names maps column names to the paths of members, where they differ.
 	Names map[string]string
-	// Path is that of the list, for the command's arguments and the virtual host of --vhost, ""
-	// when none is given.
+	// Path returns the path of the list, for the command's arguments and the virtual host given by
+	// --vhost, which may be "".
 	Path  func(args []string, vhost string) string
-	Match string // the member that --match looks at; "": name, or the first column where that is not one of columns
-	// inVHost says that the list has objects of virtual hosts, all of them or those of one.
+	Match string // the member for --match; "" means name, or the first column if name is not a column
+	// inVHost says that the objects belong to virtual hosts, and the list can be limited to one.
 	InVHost bool
-	// check refuses arguments that make no sense together; nil: all do.
+	// check rejects invalid combinations of arguments; nil accepts all.
 	Check func(args []string, vhost string) error
 }
 
-// listingFlags are what the user asks of a list.
+// listingFlags are the values of a list's flags.
 type listingFlags struct {
 	vhost, output, columns, sort, match string
 	reverse                             bool
 }
 
-// List makes the command that l describes.
+// List returns the command that l describes.
 func List(l Spec) *cobra.Command {
 	var f listingFlags
 	cmd := Watched(&l.Command, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error { return l.run(cmd, op, args, f) })
@@ -54,10 +54,10 @@ func List(l Spec) *cobra.Command {
 	return cmd
 }
 
-// path is that of the member that a column shows.
+// path returns the path of the member that a column shows.
 func (l *Spec) path(column string) string { return cmp.Or(l.Names[column], column) }
 
-// matched is the member that --match looks at.
+// matched returns the member that --match applies to.
 func (l *Spec) matched() string {
 	columns := display.SplitList(l.Columns)
 	switch {
@@ -88,7 +88,7 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 		columns = append(columns, f.sort)
 	}
 	at := l.Path(args, f.vhost)
-	if f.output == display.FormTable || cmd.Flags().Changed("columns") { // the broker leaves out the rest
+	if f.output == display.FormTable || cmd.Flags().Changed("columns") { // the broker omits the other members
 		var wanted []string
 		for _, column := range slices.Concat(columns, display.SplitList(f.sort)) {
 			wanted = append(wanted, l.path(column))
@@ -119,10 +119,10 @@ func (l *Spec) run(cmd *cobra.Command, op *brokerapi.Client, args []string, f li
 	return display.PrintTable(cmd.OutOrStdout(), columns, l.Names, all)
 }
 
-// note tells of columns that the user has named and no object has: a name that is wrong, or a
-// member that comes and goes.
+// note warns about columns that the user has named and no object has: either the name is wrong, or
+// the member is optional.
 func (l *Spec) note(cmd *cobra.Command, all []display.Object, columns []string) {
-	told := append(display.SplitList(l.Columns), "") // and those that are always there
+	told := append(display.SplitList(l.Columns), "") // and the columns that always exist
 	for _, column := range columns {
 		has := func(o display.Object) bool { return display.Has(o, l.path(column)) }
 		if len(all) == 0 || slices.Contains(told, column) || slices.ContainsFunc(all, has) {
@@ -133,8 +133,8 @@ func (l *Spec) note(cmd *cobra.Command, all []display.Object, columns []string) 
 	}
 }
 
-// Show makes a command that shows the object at the path that its arguments give: a line for each
-// member, or JSON.
+// Show returns a command that shows the object at the path that its arguments give, as one line per
+// member or as JSON.
 func Show(cmd *cobra.Command, path func(args []string) string) *cobra.Command {
 	var output string
 	Watched(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
@@ -148,7 +148,7 @@ func Show(cmd *cobra.Command, path func(args []string) string) *cobra.Command {
 	return cmd
 }
 
-// Watched is brokerapi.Command for what shows a state, which --watch shows again.
+// Watched is brokerapi.Command for a command that shows a state, which --watch repeats.
 func Watched(cmd *cobra.Command, run func(cmd *cobra.Command, op *brokerapi.Client, args []string) error) *cobra.Command {
 	watch := display.WatchFlag(cmd)
 	return brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
@@ -156,7 +156,7 @@ func Watched(cmd *cobra.Command, run func(cmd *cobra.Command, op *brokerapi.Clie
 	})
 }
 
-// PrintAny prints an answer of the API as it came.
+// PrintAny prints an answer of the API unchanged.
 func PrintAny(cmd *cobra.Command, op *brokerapi.Client, path string) error {
 	var answer any
 	if err := op.Read(cmd.Context(), path, &answer); err != nil {
@@ -165,14 +165,14 @@ func PrintAny(cmd *cobra.Command, op *brokerapi.Client, path string) error {
 	return display.PrintJSON(cmd.OutOrStdout(), answer)
 }
 
-// Group is a command that only holds other commands.
+// Group returns a command that only contains other commands.
 func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example}
 	cmd.AddCommand(below...)
 	return cmd
 }
 
-// InVHost is the path of the objects of a kind: of one virtual host, or of all.
+// InVHost returns a function for the path of the objects of a kind, in one virtual host or in all.
 func InVHost(kind ...string) func(args []string, vhost string) string {
 	return func(_ []string, vhost string) string {
 		if vhost == "" {

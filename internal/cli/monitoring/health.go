@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthChecks are the checks of the API that `fiveways health` asks, in this order.
+// healthChecks are the API's checks that `fiveways health` runs, in order.
 var healthChecks = []string{"local-alarms", "virtual-hosts"}
 
 // HealthCommand returns `fiveways health`.

@@ -42,7 +42,7 @@ prints all figures of the API.`,
 	})
 }
 
-// summary is what `fiveways overview` tells people.
+// summary is the content of `fiveways overview` for people.
 type summary struct {
 	cmd      *cobra.Command
 	op       *brokerapi.Client
@@ -65,7 +65,7 @@ func (s summary) print(out io.Writer) error {
 	return w.Flush()
 }
 
-// amount is a number of the overview; what is missing has not happened yet.
+// amount returns a number of the overview, or 0 if it is missing because nothing has happened yet.
 func (s summary) amount(path string) string {
 	number := display.Member(s.overview, path)
 	if number == nil {
@@ -74,7 +74,7 @@ func (s summary) amount(path string) string {
 	return display.Amount(path, number)
 }
 
-// objects words how many there are of a kind.
+// objects formats the number of objects of a kind.
 func (s summary) objects(kind string) string {
 	n := s.amount("object_totals." + kind)
 	if n == "1" {
@@ -83,7 +83,7 @@ func (s summary) objects(kind string) string {
 	return n + " " + kind
 }
 
-// state is what the health checks say.
+// state returns the result of the health checks.
 func (s summary) state() string {
 	for _, check := range healthChecks {
 		if err := s.op.Do(s.cmd.Context(), http.MethodGet, brokerapi.Path("health", "checks", check), nil, nil); err != nil {
@@ -93,10 +93,10 @@ func (s summary) state() string {
 	return "well: no alarms, all virtual hosts run"
 }
 
-// mostNamed is how many queues the overview names.
+// mostNamed is the maximum number of queues that the overview names.
 const mostNamed = 3
 
-// attention names the queues with messages that have no consumer, the longest first.
+// attention names the queues that have messages but no consumer, the longest first.
 func (s summary) attention() string {
 	var queues []display.Object
 	columns := url.Values{"columns": {"vhost,name,messages_ready,consumers"}}
@@ -127,7 +127,7 @@ func (s summary) attention() string {
 // isZero reports whether a number is 0 or missing.
 func isZero(v any) bool { return v == nil || v == json.Number("0") }
 
-// nodes has a line for each node. Some users may not see them.
+// nodes prints a line for each node, if the user may see them.
 func (s summary) nodes(line func(name, format string, args ...any)) {
 	var nodes []display.Object
 	if err := s.op.Read(s.cmd.Context(), brokerapi.Path("nodes"), &nodes); err != nil {
@@ -145,7 +145,7 @@ func (s summary) nodes(line func(name, format string, args ...any)) {
 	}
 }
 
-// alarm marks a figure over which publishers are blocked.
+// alarm marks a figure that causes publishers to be blocked.
 func alarm(on any) string {
 	if on == true {
 		return " ALARM"

@@ -89,7 +89,7 @@ func (b *binding) flags(cmd *cobra.Command) *cobra.Command {
 	return listing.OnVHost(cmd, &b.vhost)
 }
 
-// path of the bindings between two names.
+// path returns the path of the bindings between two names.
 func (b *binding) path(args []string) string {
 	kind := "q"
 	if b.toExchange {
@@ -110,8 +110,8 @@ func bindingAdd() *cobra.Command {
 		}))
 }
 
-// The API names a binding by its properties_key, which depends on the routing key and the
-// arguments, so the bindings are listed first.
+// bindingDelete lists the bindings first, because the API names a binding by its properties_key,
+// which depends on the routing key and the arguments.
 func bindingDelete() *cobra.Command {
 	var b binding
 	return b.flags(brokerapi.Command(&cobra.Command{
@@ -155,7 +155,7 @@ func hasArguments(found display.Object, given map[string]any) bool {
 	return true
 }
 
-// argumentText is an argument that was given, in the form of display.Cell.
+// argumentText formats an argument like display.Cell.
 func argumentText(v any) string {
 	raw, ok := v.(json.RawMessage)
 	if !ok {

@@ -57,7 +57,7 @@ func messageList() *cobra.Command {
 	return cmd
 }
 
-// schedulePlace is where messages wait for their time: a queue, or an exchange that delays them.
+// schedulePlace is the place of scheduled messages: a queue, or a delayed exchange.
 type schedulePlace struct{ vhost, queue, exchange string }
 
 // at adds the flags that name the place.
@@ -81,16 +81,15 @@ func (p *schedulePlace) path(parts ...string) string {
 	return brokerapi.Path(append([]string{"exchanges", p.vhost, p.exchange, "scheduled"}, parts...)...)
 }
 
-// waiting is messages that wait for their time: all with a message id, or the one with the id of a
-// listing.
+// waiting selects scheduled messages: all with a message id, or the one with the id from a list.
 type waiting struct {
 	schedulePlace
 	id string
 }
 
-// named adds the flags that name the messages to a command whose first argument is a message id,
-// unless --id is there, and which has this many arguments more. run gets the API's path of the
-// messages and the arguments behind the message id.
+// named adds the flags that select the messages to a command whose first argument is a message id,
+// unless --id is given, followed by more arguments. run gets the API's path of the messages and the
+// arguments after the message id.
 func (w *waiting) named(cmd *cobra.Command, more int, run func(cmd *cobra.Command, op *brokerapi.Client, path string, rest []string) error) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		n := more
@@ -172,7 +171,7 @@ func messageReschedule() *cobra.Command {
 	})
 }
 
-// moment reads a time, or a duration from now on.
+// moment parses a time, or a duration from now.
 func moment(text string, now time.Time) (time.Time, error) {
 	if rest, ok := strings.CutPrefix(text, "+"); ok {
 		if d, err := time.ParseDuration(rest); err == nil {

@@ -63,7 +63,7 @@ func messagePublish() *cobra.Command {
 	return cmd
 }
 
-// publication is the message as the API takes it.
+// publication returns the message in the form of the API.
 func publication(cmd *cobra.Command, body, properties string, headers []string, transient bool) (map[string]any, error) {
 	p := map[string]any{"delivery_mode": 2}
 	if transient {

@@ -34,7 +34,7 @@ func QueueCommand() *cobra.Command {
 		}), queueShow(), queueAdd(), queueDelete(), queuePurge(), queueRedrive())
 }
 
-// queueColumns are short names of what a queue has.
+// queueColumns maps short column names to members of a queue.
 var queueColumns = map[string]string{
 	"ready": "messages_ready", "unacked": "messages_unacknowledged", "scheduled": "messages_scheduled",
 	"in": "message_stats.publish_details.rate", "out": "message_stats.deliver_get_details.rate", "acked": "message_stats.ack_details.rate",
@@ -46,7 +46,7 @@ func queueShow() *cobra.Command {
 		func(args []string) string { return brokerapi.Path("queues", vhost, args[0]) }), &vhost)
 }
 
-// declaration is what the declaration of a queue or an exchange has, in the names of the API.
+// declaration is the declaration of a queue or an exchange, with the names of the API.
 type declaration struct {
 	Type       string         `json:"type,omitempty"`
 	Durable    bool           `json:"durable"`
@@ -64,7 +64,7 @@ func (d *declaration) flags(cmd *cobra.Command) {
 	input.ArgumentsFlag(cmd, &d.given)
 }
 
-// fill makes d of what the user gave.
+// fill sets the fields of d from the flags.
 func (d *declaration) fill() (err error) {
 	d.Durable = !d.transient
 	d.Arguments, err = input.Arguments(d.given)
@@ -87,7 +87,7 @@ func queueAdd() *cobra.Command {
 	return cmd
 }
 
-// conditions are the query of a deletion that depends on something.
+// conditions returns the query of a conditional deletion.
 func conditions(names map[string]bool) string {
 	q := url.Values{}
 	for name, set := range names {
@@ -121,8 +121,8 @@ func queueDelete() *cobra.Command {
 	return consent.Flag(cmd)
 }
 
-// askAboutMessages asks for consent to a loss of messages, and says how many a queue has; member is
-// what counts them.
+// askAboutMessages asks for consent to lose messages, and says how many a queue has. member is the
+// member that counts them.
 func askAboutMessages(cmd *cobra.Command, op *brokerapi.Client, consent *input.Consent, question, vhost, queue, member string) error {
 	if consent.Given() {
 		return nil
@@ -150,7 +150,7 @@ func queuePurge() *cobra.Command {
 		}), &vhost))
 }
 
-// transfer says which messages of a queue go where, and how fast.
+// transfer defines which messages of a queue are moved where, and how fast.
 type transfer struct {
 	To     string  `json:"to,omitempty"`
 	Filter string  `json:"filter,omitempty"`
@@ -186,18 +186,18 @@ func queueRedrive() *cobra.Command {
 	return cmd
 }
 
-// check refuses numbers that make no sense.
+// check rejects invalid numbers.
 func (tr *transfer) check() error {
 	if tr.Limit < 0 {
 		return exitcode.Usage("--limit is %d; it must be 0 or more", tr.Limit)
 	}
-	if !(tr.Rate >= 0) { // nor is it NaN
+	if !(tr.Rate >= 0) { // rejects NaN too
 		return exitcode.Usage("--rate is %v; it must be 0 or more", tr.Rate)
 	}
 	return nil
 }
 
-// startTask asks for a task and shows it, at its end if tr says so.
+// startTask starts a task and shows it, after its end if tr says so.
 func startTask(cmd *cobra.Command, op *brokerapi.Client, at string, tr *transfer, output string) error {
 	var task display.Object
 	if err := op.Do(cmd.Context(), http.MethodPost, at, tr, &task); err != nil {
@@ -215,16 +215,16 @@ func startTask(cmd *cobra.Command, op *brokerapi.Client, at string, tr *transfer
 	return display.PrintTable(cmd.OutOrStdout(), display.SplitList(taskColumns), nil, []display.Object{task})
 }
 
-// taskRound is how often a command that waits for a task looks at it.
+// taskRound is the interval at which a command polls a task.
 const taskRound = 200 * time.Millisecond
 
-// endOfTask waits until a task does not run any more, and shows how far it is.
+// endOfTask waits until a task has ended, and shows its progress.
 func endOfTask(cmd *cobra.Command, op *brokerapi.Client, id string) (display.Object, error) {
 	meter := display.NewMeter(cmd.ErrOrStderr(), func(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " messages" })
 	defer meter.End()
 	number := func(v any) int64 {
 		n, _ := v.(json.Number)
-		whole, _ := n.Int64() //nolint:errcheck // a number that is missing counts as 0
+		whole, _ := n.Int64() //nolint:errcheck // a missing number counts as 0
 		return whole
 	}
 	tick := time.NewTicker(taskRound)

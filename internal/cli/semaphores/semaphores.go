@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verdicts are the exit codes of errors about semaphores, and the way out of each.
+// Verdicts are the exit codes of errors about semaphores, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: semaphores.ErrNotFound, Code: exitcode.Failure, Hint: "`fiveways semaphore list` shows the existing ones, `fiveways semaphore set KEY` creates one."},
 	{Err: errStillWaits, Code: exitcode.Failure, Hint: "It stays enqueued; `fiveways semaphore show KEY TASK` shows its position, `release` removes it."},
@@ -51,10 +51,10 @@ install needs no broker.`,
 	return cmd
 }
 
-// semaphorePage is how many semaphores or tasks are asked for at once.
+// semaphorePage is the number of semaphores or tasks per request.
 const semaphorePage = 500
 
-// sems is the broker whose semaphores a command works with, and how it prints.
+// sems is the broker of a command about semaphores, and the form of its output.
 type sems struct {
 	*brokerapi.Client
 	cmd    *cobra.Command
@@ -63,8 +63,8 @@ type sems struct {
 	asJSON bool
 }
 
-// onSemaphores adds the flags for the broker, the virtual host and the form of the output to cmd,
-// and runs run with them.
+// onSemaphores adds the flags for the broker, the virtual host and the output to cmd, and makes run
+// its action.
 func onSemaphores(cmd *cobra.Command, run func(s sems, args []string) error) *cobra.Command {
 	var vhost, output string
 	cmd = listing.OnVHost(brokerapi.Command(cmd, func(cmd *cobra.Command, op *brokerapi.Client, args []string) error {
@@ -78,7 +78,7 @@ func onSemaphores(cmd *cobra.Command, run func(s sems, args []string) error) *co
 	return cmd
 }
 
-// onSemaphoresWatched is onSemaphores for what shows a state, which --watch shows again.
+// onSemaphoresWatched is onSemaphores for a command that shows a state, which --watch repeats.
 func onSemaphoresWatched(cmd *cobra.Command, run func(s sems, args []string) error) *cobra.Command {
 	watch := display.WatchFlag(cmd)
 	return onSemaphores(cmd, func(s sems, args []string) error {
@@ -89,7 +89,7 @@ func onSemaphoresWatched(cmd *cobra.Command, run func(s sems, args []string) err
 	})
 }
 
-// do makes a request about semaphores of the virtual host. patience is how much longer than others
+// do sends a request about semaphores of the virtual host. patience is how much longer than usual
 // it may take.
 func (s sems) do(method string, patience time.Duration, at string, in, out any) error {
 	return s.DoWithin(s.cmd.Context(), brokerapi.Patience+patience, method, at, in, out)
@@ -104,7 +104,7 @@ func (s sems) line(format string, args ...any) error {
 	return err
 }
 
-// values prints JSON, one value a line.
+// values prints JSON, one value per line.
 func values[T any](out io.Writer, all []T) error {
 	w := json.NewEncoder(out)
 	for _, v := range all {
@@ -128,7 +128,7 @@ func (s sems) describe(all ...semjson.Semaphore) error {
 	})
 }
 
-// leaseText shows a lease in ms; none is "-".
+// leaseText formats a lease in ms, or returns "-" for none.
 func leaseText(ms int64) string {
 	if ms == 0 {
 		return "-"
@@ -167,7 +167,7 @@ func semaphoreList() *cobra.Command {
 	return cmd
 }
 
-// some says, behind what was printed, that there are more.
+// some prints a note that there are more, after the list.
 func (s sems) some(err error, more bool) error {
 	if err != nil || !more || s.asJSON {
 		return err

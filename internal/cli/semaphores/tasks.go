@@ -19,16 +19,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// taskBatch is how many tasks go in one request.
+// taskBatch is the number of tasks per request.
 const taskBatch = 5000
 
-// maxTaskLine bounds a line of standard input.
+// maxTaskLine is the maximum length of a line of standard input.
 const maxTaskLine = 4096
 
 // errStillWaits means that a task did not acquire a place in time.
 var errStillWaits = errors.New("the task is still waiting")
 
-// tasks prints tasks and where they stand.
+// tasks prints tasks and their statuses.
 func (s sems) tasks(all []semjson.Task) error {
 	if s.asJSON {
 		return values(s.out, all)
@@ -131,7 +131,7 @@ func (s sems) enqueueOne(key, task string, change httpapi.TaskChange, wait time.
 	return err
 }
 
-// enqueueLines enqueues what standard input says, some thousand tasks at a time.
+// enqueueLines enqueues the tasks on standard input, taskBatch at a time.
 func (s sems) enqueueLines(key string, lease time.Duration) error {
 	var total, added, running int
 	err := s.batches(func(lines []inputLine) error {
@@ -166,7 +166,7 @@ func (s sems) enqueueLines(key string, lease time.Duration) error {
 	return s.line("%d enqueued, %d of them new: %d run, %d wait", total, added, running, total-running)
 }
 
-// entryOf reads a line with a task and its priority.
+// entryOf parses a line with a task and its priority.
 func entryOf(line string) (semjson.Entry, error) {
 	cut := strings.LastIndexAny(line, " \t")
 	if cut < 0 {
@@ -176,14 +176,14 @@ func entryOf(line string) (semjson.Entry, error) {
 	return semjson.Entry{Task: semjson.TaskID(strings.TrimRight(line[:cut], " \t")), Priority: &p}, err
 }
 
-// inputLine is a line of standard input, counted from 1.
+// inputLine is a line of standard input with its number, from 1.
 type inputLine struct {
 	number int
 	text   string
 }
 
-// batches reads the lines of standard input that are not blank, and hands them on by some thousand
-// at a time.
+// batches reads the lines of standard input that are not blank, and passes them to do, taskBatch at
+// a time.
 func (s sems) batches(do func([]inputLine) error) error {
 	in := bufio.NewScanner(s.cmd.InOrStdin())
 	in.Buffer(nil, maxTaskLine)
@@ -256,7 +256,7 @@ func semaphoreRenew() *cobra.Command {
 	})
 }
 
-// named does something with the tasks that the command line names, or standard input.
+// named calls do with the tasks named on the command line or on standard input.
 func (s sems) named(args []string, what string, do func(in httpapi.TaskNames, at string) error) error {
 	at := s.path(args[0], "tasks", what)
 	if len(args) > 1 {

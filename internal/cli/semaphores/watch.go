@@ -49,7 +49,7 @@ not watching, bind a queue to the exchange semaphore.events: each transition is 
 		ctx, stop := signal.NotifyContext(s.cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		err := s.follow(ctx, at+"?"+q.Encode())
-		if ctx.Err() != nil { // told to stop
+		if ctx.Err() != nil { // interrupted
 			return nil
 		}
 		return err
@@ -85,7 +85,7 @@ func (s sems) follow(ctx context.Context, at string) error {
 	}
 }
 
-// eventLine has columns wide enough for most names: the longest is not known beforehand.
+// eventLine has columns wide enough for most names, since the longest is not known in advance.
 const eventLine = "%-27s %-11s %-20s %-20s %-12s %10s %10s"
 
 // happened prints an event of a stream.
@@ -96,7 +96,7 @@ func (s sems) happened(event, data string) error {
 			return nil
 		}
 		return s.line(eventLine, "TIME", "EVENT", "SEMAPHORE", "TASK", "STATUS", "PRIORITY", "SEQ")
-	case "state": // how the one task stood
+	case "state": // the initial status of the task
 		return nil
 	case "overrun":
 		return errOverrun

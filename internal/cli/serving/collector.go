@@ -21,10 +21,10 @@ const (
 	roomShare   = 16 // of memory_limit, for machines with less
 )
 
-// quietAfter is the time between two collections after which the garbage is not worth its memory.
+// quietAfter is the time between two collections after which garbage is not worth its memory.
 const quietAfter = 10 * time.Second
 
-// usualPercent is Go's default.
+// usualPercent is Go's default for GOGC.
 const usualPercent = 100
 
 // The broker has calmed down when it allocates less than calmBytes in a calmStep. Then what the
@@ -33,27 +33,27 @@ const (
 	calmStep  = time.Second
 	calmBytes = 1 << 20
 	worthIt   = 8 << 20
-	// worthShare is for large heaps: a collection has to look at all that is alive.
+	// worthShare is for large heaps, where a collection has to mark everything that is alive.
 	worthShare = 8
 )
 
-// collector sets when the garbage collector of this process runs, by memory_limit. The variables
-// GOGC and GOMEMLIMIT, each for its part, override it.
+// collector controls when the garbage collector of this process runs, depending on memory_limit.
+// The variables GOGC and GOMEMLIMIT override their parts of it.
 type collector struct {
 	ctx     context.Context // ends follow
 	cfg     config.Config
 	limited bool // GOMEMLIMIT is not set
 	room    int64
 
-	// Of the last collection; one follow at a time uses these.
+	// These fields belong to the last collection; only one follow at a time uses them.
 	percent int
 	last    time.Time
 
 	calm      *time.Timer  // runs giveBack
-	allocated atomic.Int64 // at the last giveBack, by which it knows what a step has allocated
+	allocated atomic.Int64 // at the last giveBack, to compute what was allocated since
 }
 
-// newCollector begins with it; ctx ends it.
+// newCollector returns a collector that starts at once and ends with ctx.
 func newCollector(ctx context.Context, cfg config.Config) *collector {
 	c := &collector{
 		ctx: ctx, cfg: cfg, limited: os.Getenv("GOMEMLIMIT") == "", room: min(cfg.MemoryLimit/roomShare, largestRoom),
@@ -68,18 +68,18 @@ func newCollector(ctx context.Context, cfg config.Config) *collector {
 	return c
 }
 
-// limit follows what keys and semaphores take (server.Server.Kept).
+// limit adapts the limit to the memory of keys and semaphores (server.Server.Kept).
 func (c *collector) limit(kept int64) {
 	if c.limited {
 		debug.SetMemoryLimit(server.HeapLimit(c.cfg, kept))
 	}
 }
 
-// mark is an object that only the collector looks for. It has a pointer since the runtime may put
-// small objects without one together, and then does not say when they are gone.
+// mark is an object that exists only to detect collections. It contains a pointer, since the
+// runtime may combine small objects without pointers, and then does not report their end.
 type mark struct{ _ *mark }
 
-// afterNext calls follow after the next collection, and so after each.
+// afterNext calls follow after the next collection, which calls afterNext again.
 func (c *collector) afterNext() {
 	runtime.AddCleanup(&mark{}, (*collector).follow, c)
 }
@@ -98,8 +98,8 @@ func (c *collector) follow() {
 	c.afterNext()
 }
 
-// giveBack returns free memory to the operating system once the broker is calm. It runs a step
-// after a collection, and each step until then; no timer runs in a broker that stays idle.
+// giveBack returns free memory to the operating system once the broker is calm. It runs one step
+// after a collection, and then every step until the broker is calm. An idle broker has no timer.
 func (c *collector) giveBack() {
 	v := read("/gc/heap/allocs:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
 		"/memory/classes/heap/free:bytes", "/gc/heap/live:bytes")
@@ -113,8 +113,8 @@ func (c *collector) giveBack() {
 	}
 }
 
-// gcPercent is GOGC until the next collection: room for garbage while what is marked is less than
-// that, else Go's default. since is the time since the collection before.
+// gcPercent returns GOGC until the next collection: what the room for garbage allows if less than
+// that is marked, otherwise Go's default. since is the time since the previous collection.
 func gcPercent(marked, room int64, since time.Duration) int {
 	if since >= quietAfter {
 		return usualPercent
@@ -122,7 +122,8 @@ func gcPercent(marked, room int64, since time.Duration) int {
 	return max(usualPercent, int(usualPercent*room/max(marked, 1<<20)))
 }
 
-// markedBytes is what the last collection had to look at, and what GOGC is a percentage of.
+// markedBytes returns how much the last collection had to mark, which is what GOGC is a percentage
+// of.
 func markedBytes() (sum int64) {
 	for _, v := range read("/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/scan/globals:bytes") {
 		sum += v
@@ -130,7 +131,7 @@ func markedBytes() (sum int64) {
 	return sum
 }
 
-// read are metrics of the runtime, 0 for what it does not know.
+// read returns metrics of the runtime, or 0 for unknown ones.
 func read(names ...string) []int64 {
 	samples, values := make([]metrics.Sample, len(names)), make([]int64, len(names))
 	for i, name := range names {

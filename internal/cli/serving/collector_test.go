@@ -33,7 +33,7 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// The collector's settings belong to the process: the tests put them back.
+// The collector's settings belong to the process, so the tests restore them.
 func TestCollectorFollowsCollections(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -58,9 +58,10 @@ func TestCollectorFollowsCollections(t *testing.T) {
 	}
 }
 
-// What a load has left behind goes back when little is allocated any more, and not before.
+// TestCalmBrokerGivesMemoryBack checks that garbage left by a load is returned once little is
+// allocated, and not before.
 func TestCalmBrokerGivesMemoryBack(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no other collection
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // disables other collections
 	c := &collector{ctx: t.Context(), calm: time.NewTimer(time.Hour)}
 	defer c.calm.Stop()
 	kept := func() int64 {
@@ -88,7 +89,7 @@ func TestOperatorsCollectorWins(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "3GiB")
 	c := newCollector(t.Context(), config.Default())
 	c.limit(1 << 30)
-	for range 3 { // cleanups of the first have run when that of the last has
+	for range 3 { // the last cleanup runs after those of the first collection
 		collected := make(chan struct{})
 		runtime.AddCleanup(&mark{}, func(done chan struct{}) { close(done) }, collected)
 		for done := false; !done; {
@@ -105,7 +106,7 @@ func TestOperatorsCollectorWins(t *testing.T) {
 	}
 }
 
-// inForce reads a setting of the collector.
+// inForce returns a setting of the collector.
 func inForce(t *testing.T, name string) int64 {
 	t.Helper()
 	s := []metrics.Sample{{Name: name}}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// setting is a setting in force, and where it came from.
+// setting is a setting in force, with its origin.
 type setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`

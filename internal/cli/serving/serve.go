@@ -23,7 +23,7 @@ import (
 	"google.golang.org/grpc/grpclog"
 )
 
-// Verdicts are the exit codes of errors about settings and addresses, and the ways out.
+// Verdicts are the exit codes of errors about settings and addresses, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: config.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
 	{Err: server.ErrAddrInUse, Code: exitcode.InUse, Hint: "Stop the program that uses the address (another broker, perhaps), or choose another address for the protocol: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
@@ -62,8 +62,7 @@ A second signal stops at once; nothing confirmed is lost by that. SIGHUP reloads
 
 func serve(ctx context.Context, version string, cfg config.Config, stdout, stderr io.Writer) error {
 	gc := newCollector(ctx, cfg)
-	// gRPC's library would log what clients send wrong, in its own form and as often as clients
-	// like.
+	// gRPC's library would log clients' invalid input in its own format and without a limit.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	log := NewLogger(cfg, stderr)
 	srv, err := server.Start(cfg, version, log)
@@ -79,7 +78,7 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	defer signal.Stop(hangups)
 
 	tell := func(text string) { fmt.Fprintln(stdout, text) }
-	if cfg.LogFormat == "json" { // then every line is one for programs
+	if cfg.LogFormat == "json" { // then every line is JSON
 		tell = func(text string) { log.Info(text) }
 		log.Info("serving", "version", version, "data", cfg.Data, "sync", cfg.Sync, addresses(srv.Endpoints()))
 	} else {
@@ -89,7 +88,7 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	failed := awaitEnd(ctx, signals, hangups, srv, func() { gc.limit(srv.Kept()) })
 	notify(daemon.SdNotifyStopping)
 	tell(fmt.Sprintf("Draining for at most %s; a second signal stops at once.", cfg.DrainTimeout))
-	// The caller's context may be over already; draining has its own deadline.
+	// The caller's context may have ended already; draining has its own deadline.
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
 	defer cancel()
 	drained := make(chan error, 1)
@@ -109,16 +108,17 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	}
 }
 
-// notify reports a state to systemd, when it has started this process with Type=notify.
+// notify reports a state to systemd if it started this process with Type=notify.
 func notify(state string) {
-	daemon.SdNotify(false, state) //nolint:errcheck // it waits for nothing that could be done about it here
+	daemon.SdNotify(false, state) //nolint:errcheck // an error could not be handled here
 }
 
-// limitRound is how often the collector's limit follows what the broker's keys take.
+// limitRound is the interval at which the collector's limit is adapted to the memory of the
+// broker's keys.
 const limitRound = 10 * time.Second
 
-// awaitEnd returns when the broker is to stop, or has failed. Until then it calls follow, at once
-// and every limitRound, and reads files again on SIGHUP.
+// awaitEnd returns when the broker is to stop, or has failed. Until then it calls follow at once
+// and every limitRound, and reloads files on SIGHUP.
 func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *server.Server, follow func()) (failed bool) {
 	round := time.NewTicker(limitRound)
 	defer round.Stop()
@@ -132,13 +132,13 @@ func awaitEnd(ctx context.Context, signals, hangups <-chan os.Signal, srv *serve
 		case <-srv.Failed():
 			return true
 		case <-hangups:
-			srv.Reload() //nolint:errcheck // what cannot be used is in the log
+			srv.Reload() //nolint:errcheck // unusable files are logged
 		case <-round.C:
 		}
 	}
 }
 
-// NewLogger writes to w as cfg, which is valid, says.
+// NewLogger returns a logger that writes to w as cfg, which is valid, says.
 func NewLogger(cfg config.Config, w io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
@@ -151,10 +151,10 @@ func NewLogger(cfg config.Config, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// inWords makes a text of a value that has one: an address, a method or a duration. JSON would show
-// the struct or the number that it is in Go.
+// inWords converts a value to text if it has a text form: an address, a method or a duration. JSON
+// would show the struct or the number.
 func inWords(_ []string, a slog.Attr) slog.Attr {
-	if _, local := a.Value.Any().(*net.UnixAddr); local { // that of a client has no name
+	if _, local := a.Value.Any().(*net.UnixAddr); local { // a client's address has no name
 		a.Value = slog.StringValue("this machine")
 	} else if text, ok := a.Value.Any().(fmt.Stringer); ok && (a.Value.Kind() == slog.KindAny || a.Value.Kind() == slog.KindDuration) {
 		a.Value = slog.StringValue(text.String())
@@ -162,14 +162,14 @@ func inWords(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// withoutTLS says which connections need no TLS, by the setting tls_plain.
+// withoutTLS describes which connections need no TLS, by the setting tls_plain.
 var withoutTLS = map[string]string{
 	config.PlainAlways:   "plain connections too",
 	config.PlainLoopback: "plain connections only from this machine",
 	config.PlainNever:    "plain connections are rejected",
 }
 
-// pageURL is where a browser of this machine finds the web page, "" when it is not served.
+// pageURL returns the URL of the web page for a browser on this machine, or "" if it is not served.
 func pageURL(cfg config.Config, served []server.Endpoint) string {
 	i := slices.IndexFunc(served, func(e server.Endpoint) bool { return e.Protocol == "http" })
 	switch {
@@ -181,7 +181,7 @@ func pageURL(cfg config.Config, served []server.Endpoint) string {
 	return "http://" + served[i].Local() + "/"
 }
 
-// addresses is where each protocol is served, for the log.
+// addresses returns the address of each protocol, for the log.
 func addresses(served []server.Endpoint) slog.Attr {
 	var all []any
 	for _, e := range served {
@@ -190,7 +190,7 @@ func addresses(served []server.Endpoint) slog.Attr {
 	return slog.Group("addresses", all...)
 }
 
-// banner prints one line per protocol, which starts with its key, and how to stop.
+// banner prints one line per protocol, which begins with its key, and how to stop.
 func banner(w io.Writer, version string, cfg config.Config, served []server.Endpoint) {
 	fmt.Fprintf(w, "Fiveways %s, data in %s, confirms wait for: %s\n", version, cfg.Data, cfg.Sync)
 	for _, key := range config.ListenKeys() {

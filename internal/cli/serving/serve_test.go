@@ -32,7 +32,7 @@ func TestBannerIsHonest(t *testing.T) {
 	}
 }
 
-// TestLogIsInWords: no form of the log shows what a value is in Go.
+// TestLogIsInWords checks that no log format shows values as Go structs or numbers.
 func TestLogIsInWords(t *testing.T) {
 	for form, want := range map[string]string{
 		"json": `"peer":"10.0.0.1:5","took":"1.5s","err":"gone","bytes":7`, "text": "peer=10.0.0.1:5 took=1.5s err=gone bytes=7",

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settings adds --config and one flag per setting to cmd. The returned function loads all layers;
-// it is called once the flags are parsed.
+// settings adds --config and one flag per setting to cmd. The returned function loads all layers.
+// It is called once the flags are parsed.
 func settings(cmd *cobra.Command) func() (config.Config, config.Origins, error) {
 	file := cmd.Flags().String("config", "", "TOML file with settings (or "+config.EnvFile+")")
 	given := config.Default()

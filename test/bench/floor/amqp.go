@@ -15,7 +15,7 @@ const (
 	ahead       = 8 // reads of publishers that may wait for a consumer
 )
 
-// consumers get what is published, by queue.
+// consumers receive what is published, by queue.
 type consumers struct {
 	mu      sync.Mutex
 	byQueue map[string]*consumer // guarded by mu
@@ -30,7 +30,7 @@ func (c *consumers) of(queue []byte) *consumer {
 // consumer has a goroutine that writes what publishers have encoded.
 type consumer struct {
 	frames chan []byte
-	over   <-chan struct{} // its connection is
+	over   <-chan struct{} // closed when its connection has ended
 
 	mu  sync.Mutex
 	tag uint64 // guarded by mu: the last delivery tag
@@ -46,20 +46,20 @@ func newAMQP(d *Disk) *protocol.Edge {
 	})
 }
 
-// amqpAnswerer has one channel, on which it gives no regard to prefetch and acks.
+// amqpAnswerer has one channel, and ignores prefetch and acks.
 type amqpAnswerer struct {
 	all  *consumers
 	nc   net.Conn
-	over <-chan struct{} // the connection is
+	over <-chan struct{} // closed when the connection has ended
 
 	greeted bool
 	confirm bool
 	tag     uint64 // of the last publish
-	told    uint64 // the last tag that was confirmed
+	told    uint64 // the last confirmed tag
 
-	key  []byte           // of the publish whose content comes
-	env  message.Envelope // of the same; nil: no content comes
-	left uint64           // bytes of its body that have not come
+	key  []byte           // of the publish whose content is expected
+	env  message.Envelope // of the same publish; nil if no content is expected
+	left uint64           // body bytes still to come
 
 	to        *consumer // gets delivered
 	delivered []byte
@@ -130,7 +130,7 @@ func (a *amqpAnswerer) method(f amqpwire.Frame, r *reply) error {
 	return err
 }
 
-// answers are those that are always the same.
+// answers are the answers that are always the same.
 var answers = map[amqpwire.MethodID]amqpwire.Method{
 	amqpwire.IDConnectionStartOk: &amqpwire.ConnectionTune{ChannelMax: 1, FrameMax: frameMax},
 	amqpwire.IDConnectionOpen:    &amqpwire.ConnectionOpenOk{},
@@ -147,7 +147,7 @@ func (r *reply) method(channel uint16, m amqpwire.Method) {
 	r.out = amqpwire.AppendMethodFrame(r.out, channel, m)
 }
 
-// consume has a goroutine write to the connection what is published to a queue.
+// consume starts a goroutine that writes to the connection what is published to a queue.
 func (a *amqpAnswerer) consume(queue string) {
 	c := &consumer{frames: make(chan []byte, ahead), over: a.over}
 	a.all.mu.Lock()
@@ -158,7 +158,7 @@ func (a *amqpAnswerer) consume(queue string) {
 			select {
 			case b := <-c.frames:
 				if _, err := a.nc.Write(b); err != nil {
-					return // the reader sees it, too
+					return // the reader sees the error too
 				}
 			case <-c.over:
 				return
@@ -167,7 +167,7 @@ func (a *amqpAnswerer) consume(queue string) {
 	}()
 }
 
-// published gives the message to the disk, where it is to be confirmed, and to the consumer.
+// published passes the message to the disk, if it is to be confirmed, and to the consumer.
 func (a *amqpAnswerer) published(r *reply) {
 	a.tag++
 	if a.confirm {
@@ -187,7 +187,7 @@ func (a *amqpAnswerer) published(r *reply) {
 	a.env = a.env[:0]
 }
 
-// deliver hands over what was encoded, and waits for a consumer that is slow.
+// deliver passes on what was encoded, and blocks on a slow consumer.
 func (a *amqpAnswerer) deliver() {
 	if len(a.delivered) == 0 {
 		return

@@ -9,33 +9,33 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// diskBytes is the size of the file that a Disk writes, again and again from its start.
+// diskBytes is the size of the file that a Disk writes in a loop.
 const diskBytes = 16 << 20
 
-// Disk keeps bytes as a log does that has laid out its file ahead: a write overwrites what is
-// there, so that a sync does not have to write the file system's journal.
+// Disk writes bytes as a log with a preallocated file does: a write overwrites existing data, so
+// that a sync does not have to write the file system's journal.
 //
-// A nil one keeps nothing.
+// A nil Disk writes nothing.
 type Disk struct {
 	file vfs.File
 	sync bool
 
-	turn sync.Mutex // held by the round that is written
+	turn sync.Mutex // held by the round that is being written
 	at   int64      // guarded by turn
 
 	mu   sync.Mutex
-	next *round // guarded by mu: takes bytes until it has its turn; nil: none waits
+	next *round // collects bytes until its turn; nil if none waits; guarded by mu
 }
 
-// round is what is written and synced at once.
+// round is what is written and synced together.
 type round struct {
 	bytes []byte
-	done  chan struct{} // closed when err is set
+	done  chan struct{} // closed once err is set
 	err   error
 }
 
-// OpenDisk creates the file at path. With sync, Keep returns when the bytes are durable, else when
-// they are written.
+// OpenDisk creates the file at path. With sync, Keep returns once the bytes are durable, otherwise
+// once they are written.
 func OpenDisk(path string, sync bool) (*Disk, error) {
 	f, err := vfs.OS{}.Create(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func OpenDisk(path string, sync bool) (*Disk, error) {
 		err = f.Datasync()
 	}
 	if err != nil {
-		f.Close() //nolint:errcheck // it failed already
+		f.Close() //nolint:errcheck // it has failed already
 		return nil, err
 	}
 	return &Disk{file: f, sync: sync}, nil
@@ -63,8 +63,8 @@ func (d *Disk) Close() error {
 	return d.file.Close()
 }
 
-// Keep writes b, together with what others bring while the round before is being written. Any
-// goroutine may call it.
+// Keep writes b, together with the bytes of other callers that arrive while the previous round is
+// being written. It is safe for concurrent use.
 func (d *Disk) Keep(b []byte) error {
 	if d == nil {
 		return nil
@@ -92,7 +92,7 @@ func (d *Disk) Keep(b []byte) error {
 	return r.err
 }
 
-// write needs turn.
+// write writes b. The caller holds turn.
 func (d *Disk) write(b []byte) error {
 	if d.at+int64(len(b)) > diskBytes {
 		d.at = 0
@@ -107,8 +107,8 @@ func (d *Disk) write(b []byte) error {
 	return d.file.Datasync()
 }
 
-// Probe has writers Keep size bytes each, one after the other, for a time. It returns how long each
-// took.
+// Probe lets writers call Keep with size bytes in a loop for the given time. It returns how long
+// each call took.
 func (d *Disk) Probe(writers, size int, length time.Duration) ([]time.Duration, error) {
 	took, failed := make([][]time.Duration, writers), make([]error, writers)
 	var all sync.WaitGroup

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
-// etcdServer answers puts and deletes, and tells watches of puts.
+// etcdServer answers puts and deletes, and sends puts to watches.
 type etcdServer struct {
 	pb.UnimplementedWatchServer
 	disk     *Disk
@@ -36,7 +36,7 @@ func newEtcd(d *Disk) *protocol.Edge {
 	s := &etcdServer{disk: d}
 	wire := grpcwire.New(grpcwire.Options{Log: logger(), NewConn: func(grpcwire.ConnInfo) grpcwire.Conn { return &etcdConn{srv: s} }})
 	pb.RegisterWatchServer(wire, s)
-	pb.RegisterKVServer(wire, &pb.UnimplementedKVServer{}) // its calls, and those of the next, are taken before
+	pb.RegisterKVServer(wire, &pb.UnimplementedKVServer{}) // its calls, and those of the next, are handled before it
 	pb.RegisterMaintenanceServer(wire, &pb.UnimplementedMaintenanceServer{})
 	return protocol.NewEdge("etcd", logger(), func(nc net.Conn, id uint64) protocol.Session { return wire.Session(nc, id, nil) })
 }
@@ -45,18 +45,18 @@ func (s *etcdServer) header() *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: 1, MemberId: 1, RaftTerm: 1, Revision: s.revision.Load()}
 }
 
-// etcdConn gathers the calls of one read.
+// etcdConn collects the calls of one read.
 type etcdConn struct {
 	srv   *etcdServer
 	keep  []byte
 	calls []etcdCall
 }
 
-// etcdCall is a call that is answered when the disk has what it brought.
+// etcdCall is a call that is answered once its data is on disk.
 type etcdCall struct {
 	*grpcwire.Call
 	answer proto.Message
-	put    *mvccpb.KeyValue // is told to watches; nil: nothing is
+	put    *mvccpb.KeyValue // sent to watches; nil if there is nothing to send
 }
 
 // Unary implements grpcwire.Conn.
@@ -88,7 +88,7 @@ func (c *etcdConn) Unary(call *grpcwire.Call, in []byte) bool {
 	return true
 }
 
-// Admit implements grpcwire.Conn: there are no logins.
+// Admit implements grpcwire.Conn. There are no logins.
 func (c *etcdConn) Admit(*grpcwire.Call) error { return nil }
 
 // Flush implements grpcwire.Conn.
@@ -117,7 +117,7 @@ func (c *etcdConn) Flush() {
 // Closed implements grpcwire.Conn.
 func (c *etcdConn) Closed() {}
 
-// tell gives a put to the watches of its key.
+// tell sends a put to the watches of its key.
 func (s *etcdServer) tell(kv *mvccpb.KeyValue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,10 +128,10 @@ func (s *etcdServer) tell(kv *mvccpb.KeyValue) {
 	}
 }
 
-// eventsAhead may wait for one watch: more than there are requests in flight in any load.
+// eventsAhead limits the events that wait for one watch. No load has as many requests in flight.
 const eventsAhead = 1 << 16
 
-// Watch implements pb.WatchServer: one watch on each stream.
+// Watch implements pb.WatchServer with one watch per stream.
 func (s *etcdServer) Watch(stream pb.Watch_WatchServer) error {
 	m, err := stream.Recv()
 	if err != nil {

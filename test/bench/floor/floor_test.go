@@ -35,7 +35,7 @@ func serve(t *testing.T, protocol string) (address string) {
 	t.Cleanup(func() {
 		killed, cancel := context.WithCancel(context.Background())
 		cancel()
-		e.Drain(killed) //nolint:errcheck // it has no time
+		e.Drain(killed) //nolint:errcheck // it must not wait
 		if err := <-served; err != nil {
 			t.Error(err)
 		}

@@ -8,7 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// newHTTP answers every POST as RabbitMQ's publish is answered, and everything else with nothing.
+// newHTTP answers every POST as RabbitMQ answers a publish, and everything else with an empty
+// response.
 func newHTTP(d *Disk) *protocol.Edge {
 	h := protocol.NewHTTP(&http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -23,7 +24,7 @@ func newHTTP(d *Disk) *protocol.Edge {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		io.WriteString(w, `{"routed":true}`) //nolint:errcheck // a client that has gone does not mind
+		io.WriteString(w, `{"routed":true}`) //nolint:errcheck // the client may be gone
 	})})
 	return protocol.NewEdge("http", logger(), func(nc net.Conn, _ uint64) protocol.Session { return h.Session(nc) })
 }

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// redisAnswerer answers the commands of the loads of jobs and lists, as the broker would.
+// redisAnswerer answers the commands of the job and list loads as the broker would.
 type redisAnswerer struct {
 	parser respwire.Parser
 	args   [][]byte

@@ -11,20 +11,20 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// edges make the null servers, by the protocol's name as a setting of the broker has it.
+// edges has the constructors of the null servers, by protocol as the broker's settings name it.
 var edges = map[string]func(*Disk) *protocol.Edge{
 	"amqp":    newAMQP,
 	"sql":     func(d *Disk) *protocol.Edge { return newEdge("sql", d, func() answerer { return &sqlAnswerer{} }) },
 	"redis":   func(d *Disk) *protocol.Edge { return newEdge("redis", d, func() answerer { return &redisAnswerer{} }) },
 	"etcd":    newEtcd,
 	"http":    newHTTP,
-	"metrics": newHTTP, // it is asked whether it is there
+	"metrics": newHTTP, // requested to see whether it is there
 }
 
-// ErrProtocol is wrapped by the error of a protocol that has no null server.
+// ErrProtocol is wrapped by the error for a protocol that has no null server.
 var ErrProtocol = errors.New("floor: no such protocol")
 
-// Serve runs the null servers of addresses, each by its protocol, until ctx ends.
+// Serve runs the null servers for addresses, by protocol, until ctx ends.
 func Serve(ctx context.Context, d *Disk, addresses map[string]string) error {
 	var open []*protocol.Edge
 	ended := make(chan error, len(addresses))
@@ -54,19 +54,20 @@ func Serve(ctx context.Context, d *Disk, addresses map[string]string) error {
 	}
 }
 
-// reply is what the requests of one read come to.
+// reply is the result of the requests of one read.
 type reply struct {
-	keep []byte // goes to the disk before anything is answered
+	keep []byte // written to the disk before anything is answered
 	out  []byte
 }
 
 // answerer is the protocol of one connection.
 type answerer interface {
-	// answer answers the whole requests at the start of b and returns their length.
+	// answer answers the complete requests at the start of b and returns their length.
 	answer(b []byte, r *reply) (n int, err error)
 }
 
-// whole answers one request after the other as long as one, which returns its length, is whole.
+// whole calls one, which returns the length of a request, as long as the rest of b has a complete
+// request.
 func whole(b []byte, r *reply, one func([]byte, *reply) (int, error)) (total int, err error) {
 	for {
 		n, err := one(b[total:], r)
@@ -77,7 +78,7 @@ func whole(b []byte, r *reply, one func([]byte, *reply) (int, error)) (total int
 	}
 }
 
-// session serves one connection: it answers all whole requests of a read with one write.
+// session serves one connection. It answers all complete requests of a read with one write.
 type session struct {
 	protocol.Life
 	nc    net.Conn
@@ -133,5 +134,5 @@ func (s *session) round(r *reply) error {
 	return err
 }
 
-// Drain implements protocol.Session: nothing is outstanding between two reads.
+// Drain implements protocol.Session. Nothing is outstanding between two reads.
 func (s *session) Drain() { s.Kill() }

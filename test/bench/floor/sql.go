@@ -8,26 +8,26 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// sqlAnswerer answers statements about queues with rows of one text. It frames by itself and
-// decodes and encodes with pgproto3, as package pgwire does.
+// sqlAnswerer answers statements about queues with rows of one text column. It parses message
+// frames itself, and decodes and encodes with pgproto3, as package pgwire does.
 type sqlAnswerer struct {
 	greeted    bool
 	statements map[string]statement // prepared, by name
-	portal     statement            // the last that was bound
+	portal     statement            // the last one that was bound
 
 	parse    pgproto3.Parse
 	bind     pgproto3.Bind
 	describe pgproto3.Describe
 }
 
-// statement is what a statement comes to.
+// statement is what to do for a statement.
 type statement struct {
-	keep string // "" when it only reads
+	keep string // "" if it only reads
 	rows int
 	row  string
 }
 
-// The rows of mbus4.post and of mbus4.consume, whose columns make about as many bytes.
+// The rows of mbus4.post and of mbus4.consume, whose columns have about as many bytes.
 const (
 	postRow    = "work.1"
 	consumeRow = `1 2026-11-28 14:38:47.655896 work.1 2026-11-28 13:38:47.655896 {} "seenby"=>"{fiveways}", "source_db"=>"fiveways", ` +
@@ -49,14 +49,14 @@ func meaning(text string) statement {
 
 var errSQL = errors.New("floor: a message that no null server answers")
 
-// maxMessage is more than any of the loads sends.
+// maxMessage is larger than any message of the loads.
 const maxMessage = 1 << 20
 
 func (a *sqlAnswerer) answer(b []byte, r *reply) (int, error) { return whole(b, r, a.request) }
 
 // request answers one message.
 func (a *sqlAnswerer) request(b []byte, r *reply) (int, error) {
-	head := 1 // a kind; the first message has none
+	head := 1 // the byte of the kind; the first message has none
 	if !a.greeted {
 		head = 0
 	}
@@ -111,10 +111,10 @@ func (a *sqlAnswerer) message(kind byte, body []byte, r *reply) error {
 	case 'C':
 		return r.messages(&pgproto3.CloseComplete{})
 	}
-	return errSQL // X ends the connection, too
+	return errSQL // X ends the connection too
 }
 
-// textOID is the type text.
+// textOID is the OID of the type text.
 const textOID = 25
 
 var column = []pgproto3.FieldDescription{{Name: []byte("mbus4"), DataTypeOID: textOID, DataTypeSize: -1, TypeModifier: -1}}

@@ -1,2 +1,2 @@
-// Package tutorials has the six RabbitMQ tutorials, written with amqp091-go, each as a test.
+// Package tutorials has the six RabbitMQ tutorials, written with amqp091-go, as tests.
 package tutorials

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// patience is for what must happen; only a failing test ever uses it up.
+// patience is a timeout that only a failing test uses up.
 const patience = 30 * time.Second
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -25,7 +25,7 @@ func dial(t *testing.T, url string) *amqp.Connection {
 	return conn
 }
 
-// open opens a channel on a connection of its own.
+// open opens a channel on a new connection.
 func open(t *testing.T, url string) *amqp.Channel {
 	t.Helper()
 	return must[*amqp.Channel](t)(dial(t, url).Channel())
@@ -63,7 +63,7 @@ func publish(t *testing.T, ch *amqp.Channel, exchange, key string, msg amqp.Publ
 	}
 }
 
-// confirming opens a channel in confirm mode on a connection of its own.
+// confirming opens a channel in confirm mode on a new connection.
 func confirming(t *testing.T, url string) *amqp.Channel {
 	t.Helper()
 	ch := open(t, url)
@@ -112,8 +112,8 @@ func next(t *testing.T, deliveries <-chan amqp.Delivery) amqp.Delivery {
 	return amqp.Delivery{} // never: Fatal does not return
 }
 
-// drain empties a queue with basic.get and returns the bodies; it finds all that was confirmed
-// before.
+// drain empties a queue with basic.get and returns the bodies. It finds all messages that were
+// confirmed before.
 func drain(t *testing.T, ch *amqp.Channel, queue string) []string {
 	t.Helper()
 	var bodies []string

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Promises are the rules that hold for the queues of a run.
+// Promises are the rules that the queues of a run must satisfy.
 type Promises struct {
 	rules   []func(*run) []string
-	doubles bool // what fell due before a kill may come twice after it
+	doubles bool // a message that fell due before a kill may be duplicated by it
 }
 
 // Plain holds for queues without special arguments.
@@ -17,8 +17,8 @@ var Plain = Promises{rules: []func(*run) []string{
 	checkKnown, checkFlag, checkRepeats, checkOrder, checkConfirmed, checkPublishes, checkAcks, checkSettled,
 }}
 
-// Check returns the breaches that a finished run shows, each as one line, or nil. The run must end
-// with a drain: every queue was emptied and what came was recorded as Delivered and Acked.
+// Check returns the breaches in the history of a finished run, one line each, or nil. The run must
+// end with a drain: every queue was emptied, and the messages were recorded as Delivered and Acked.
 func (p Promises) Check(events []Event) []string {
 	r := index(events)
 	r.doubles = p.doubles
@@ -29,7 +29,7 @@ func (p Promises) Check(events []Event) []string {
 	return breaches
 }
 
-// place is a message in one queue: what is delivered and settled on its own.
+// place is a message in one queue, the unit that is delivered and settled.
 type place struct {
 	msg   MsgID
 	queue string
@@ -41,28 +41,28 @@ func (p place) String() string { return fmt.Sprintf("%s in %s", p.msg, p.queue) 
 type delivery struct {
 	at          int // index of the event
 	round       int
-	tx          int // in which it came, where that is known
+	tx          int // the transaction in which it was delivered, if known
 	redelivered bool
-	byName      bool // of Event
+	byName      bool // from the Event
 	requeued    bool // given back by the consumer afterwards
 	requeuedAt  int  // index of that event
 	acked       bool // acknowledged afterwards, with or without a transaction
 	ackTx       int  // the transaction of that acknowledgement
-	count       int  // of Event
+	count       int  // from the Event
 	time        int64
 }
 
-// outcome is what a client knows of its transaction.
+// outcome is what a client knows about the outcome of its transaction.
 type outcome uint8
 
 const (
-	open       outcome = iota // never asked to commit: nothing of it may take effect
-	rolledBack                // nothing of it may take effect
-	unknown                   // asked to commit, no answer: all of it or nothing
-	committed                 // all of it has taken effect
+	open       outcome = iota // never asked to commit: must have no effect
+	rolledBack                // must have no effect
+	unknown                   // asked to commit, no answer: must have all its effects or none
+	committed                 // must have all its effects
 )
 
-// tx is one transaction with all that belongs to it.
+// tx is a transaction with everything that belongs to it.
 type tx struct {
 	outcome     outcome
 	begun       int // round
@@ -73,17 +73,17 @@ type tx struct {
 	ackDelivery []int // for each of acks, the index in deliveries of the delivery it settles
 }
 
-// run is a history sorted by what the rules ask for.
+// run is a history with indexes for the rules.
 type run struct {
 	events     []Event
 	sent       map[place]int // the transaction it was sent in
 	places     []place       // keys of sent, in the order of sending
 	confirmed  map[MsgID]bool
 	deliveries map[place][]delivery
-	due        map[place]int64 // At of Sent
+	due        map[place]int64 // the At of Sent
 	txs        map[int]*tx
 	crashes    []Event
-	doubles    bool // of Promises
+	doubles    bool // from Promises
 }
 
 func index(events []Event) *run {
@@ -146,8 +146,8 @@ func index(events []Event) *run {
 	return r
 }
 
-// acked is the index of the delivery that is acknowledged in a transaction: the last one in it,
-// where messages are delivered in transactions, else the last of all.
+// acked returns the index of the delivery that is acknowledged in a transaction: the last one in
+// that transaction, where messages are delivered in transactions, otherwise the last of all.
 func (r *run) acked(p place, tx int) int {
 	ds := r.deliveries[p]
 	for n, d := range slices.Backward(ds) {
@@ -166,9 +166,9 @@ func (r *run) durable(p place) bool {
 	return r.confirmed[p.msg]
 }
 
-// another reports whether the delivery, not the first one of p, may be that of a second copy: the
-// broker was killed after the message fell due and before the delivery, and what is on its way at a
-// kill may double.
+// another reports whether the delivery, which is not the first one of p, may be that of a
+// duplicate: the broker was killed after the message fell due and before the delivery, and a kill
+// may duplicate messages in transit.
 func (r *run) another(p place, d delivery) bool { return r.doubles && r.dueAtKill(p, d) }
 
 // dueAtKill reports whether the broker was killed after the message fell due and before the

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Runs of queues with special arguments: correct ones, without a wanted breach, and planted bugs.
+// TestCheckFeatures checks runs of queues with special arguments. Those that are correct want no
+// breach, and the others have a planted bug.
 func TestCheckFeatures(t *testing.T) {
 	for name, c := range map[string]struct {
 		promises Promises
@@ -156,7 +157,7 @@ func TestCheckFeatures(t *testing.T) {
 	}
 }
 
-// died is a confirmed message that came back once too often.
+// died is the history of a confirmed message that was returned once too often.
 const died = `
 	sent p1 q
 	confirmed p1

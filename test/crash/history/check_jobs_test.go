@@ -9,8 +9,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// jobScript makes events of the job "m" from lines such as "10..12 taken token=1 attempt=1
-// ms=1000", whose answer is good when it names no other.
+// jobScript parses lines such as "10..12 taken token=1 attempt=1 ms=1000" into events of the job
+// "m". The answer is good unless the line names another.
 func jobScript(t *testing.T, lines string) (events []JobEvent) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
@@ -220,7 +220,8 @@ func TestCheckJobsFinds(t *testing.T) {
 	}
 }
 
-// TestJobOrders: there is no order of requests in which a job is taken or done when it cannot be.
+// TestJobOrders checks that a job that is taken or finished when it cannot be makes the history not
+// linearizable.
 func TestJobOrders(t *testing.T) {
 	const taken = `
 		0..1 enqueued

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The history of a good run, and runs with one mistake each.
+// TestCheckKeyQueue checks the history of a correct run, and histories with one mistake each.
 func TestCheckKeyQueue(t *testing.T) {
 	acts := map[string]QueueAct{}
 	for n, name := range queueActNames {

@@ -9,7 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// op is a request from one time to another.
+// op returns a request that was sent at from and answered at to.
 func op(from, to int64, asked KeyAsked, told KeyTold) porcupine.Operation {
 	return porcupine.Operation{Input: asked, Call: from, Output: told, Return: to}
 }
@@ -94,8 +94,8 @@ func TestKeyRevisionsAndEvents(t *testing.T) {
 	}
 }
 
-// TestFarGuess: deletes without an answer fit nearly everywhere in a long history, and an order is
-// found all the same.
+// TestFarGuess checks that a linearization of a long history is found although deletes without an
+// answer fit nearly everywhere in it.
 func TestFarGuess(t *testing.T) {
 	gone := op(1, math.MaxInt64, KeyAsked{Act: KeyDelete}, KeyTold{Unknown: true})
 	var all []porcupine.Operation
@@ -111,7 +111,8 @@ func TestFarGuess(t *testing.T) {
 	}
 }
 
-// TestSettle: what is known of requests without an answer leaves the orders as they are.
+// TestSettle checks that settle, which uses what is known about requests without an answer, does
+// not change which histories are linearizable.
 func TestSettle(t *testing.T) {
 	put := func(from int64, value string) porcupine.Operation {
 		return op(from, math.MaxInt64, KeyAsked{Act: KeyPut, Value: value}, KeyTold{Unknown: true})

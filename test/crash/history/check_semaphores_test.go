@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// semScript builds a history: each line is a request with its answer, or a message.
+// semScript builds a history. Each call adds a request with its answer, or a message.
 type semScript struct {
 	events []SemEvent
 	clock  int64
@@ -37,7 +37,8 @@ func (s *semScript) tell(event, task string) {
 	s.events = append(s.events, e)
 }
 
-// goodSemaphore is a run without a breach: two places, one at disposal.
+// goodSemaphore returns a run without a breach. The semaphore has two places, one of them on
+// try-release.
 func goodSemaphore() (*semScript, SemEnd) {
 	s := &semScript{}
 	s.enqueue("a", 1, "ACQUIRED")
@@ -56,7 +57,7 @@ func goodSemaphore() (*semScript, SemEnd) {
 	return s, SemEnd{Active: 2, Try: 1, Tasks: []SemTask{{"a", 9, "WAIT"}, {"c", 3, "ACQUIRED"}, {"b", 2, "TRY_RELEASE"}}}
 }
 
-// Each breach is found, and in a run without one nothing is.
+// TestCheckSemaphores checks that each breach is found, and that a correct run has none.
 func TestCheckSemaphores(t *testing.T) {
 	for _, tc := range []struct {
 		name, want string

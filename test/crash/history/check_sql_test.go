@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Runs of the SQL protocol: correct ones, without a wanted breach, and planted bugs.
+// TestCheckSQL checks runs of the SQL protocol. Those that are correct want no breach, and the
+// others have a planted bug.
 func TestCheckSQL(t *testing.T) {
 	const chain = "sent p1 q tx=1\n sent p2 q after=p1 tx=1\n commit tx=1\n committed tx=1\n"
 	for name, c := range map[string]struct {

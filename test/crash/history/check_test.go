@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// script makes a history from lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7",
-// "commit tx=7", "crash". A message is its publisher's letter and its number; key=, by=, count=,
-// at= and after= stand for the further fields.
+// script parses lines such as "sent p1 q", "delivered p1 q again", "acked p1 q tx=7", "commit tx=7"
+// and "crash" into a history. A message is written as its publisher's letter and its number. key=,
+// by=, count=, at= and after= set further fields.
 func script(t *testing.T, lines string) []Event {
 	t.Helper()
 	kinds := map[string]Kind{
@@ -57,7 +57,7 @@ func script(t *testing.T, lines string) []Event {
 	return events
 }
 
-// Runs that a correct broker may show.
+// TestCheckAccepts checks runs that a correct broker may show.
 func TestCheckAccepts(t *testing.T) {
 	for name, lines := range map[string]string{
 		"confirmed, delivered, acked": `
@@ -205,7 +205,8 @@ func TestCheckAccepts(t *testing.T) {
 	}
 }
 
-// Runs that each show one bug, with the beginning of every breach that must be reported.
+// TestCheckFindsPlantedBugs checks runs that each show one bug, with the beginnings of all breaches
+// that must be reported.
 func TestCheckFindsPlantedBugs(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines string

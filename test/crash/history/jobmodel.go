@@ -7,7 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// jobPhase is where a job is.
+// jobPhase is the phase of a job.
 type jobPhase uint8
 
 const (
@@ -17,17 +17,17 @@ const (
 	jobEnded
 )
 
-// jobState is a job as it should be.
+// jobState is the state of a job in the model.
 type jobState struct {
 	phase jobPhase
-	token int64 // the last one that was told
-	until int64 // jobWaits: not taken before; jobLocked, jobEnded: the lock holds, the id is known before
+	token int64 // the newest one
+	until int64 // jobWaits: not taken before; jobLocked, jobEnded: the lock is held, or the id is remembered, before
 }
 
-// jobModel is a job, to which each request happens at one moment between its sending and its
-// answer. One without an answer may happen after everything else, which is as good as never. Takes
-// without an answer have no operation: they take only what may be taken, which holds afterwards,
-// too.
+// jobModel is the model of a job. Each request takes effect at one moment between its sending and
+// its answer. A request without an answer may take effect after everything else, which amounts to
+// never. Takes without an answer are not operations: they take only what may be taken, and that
+// stays so afterwards.
 var jobModel = porcupine.Model{
 	Partition:         partitionBy(func(op porcupine.Operation) string { return op.Input.(JobEvent).MID }),
 	Init:              func() any { return jobState{} },
@@ -40,7 +40,7 @@ func LinearizeJobs(events []JobEvent) (breaches []string) {
 	return linearize(jobModel, jobOperations(events))
 }
 
-// jobOperations are the requests of a history that jobModel knows.
+// jobOperations returns the requests of a history that jobModel covers.
 func jobOperations(events []JobEvent) (all []porcupine.Operation) {
 	for _, e := range events {
 		switch e.Kind {
@@ -58,7 +58,7 @@ func jobOperations(events []JobEvent) (all []porcupine.Operation) {
 
 func jobStep(job jobState, e JobEvent) (bool, jobState) {
 	next := job
-	possible := false // the broker can have done it
+	possible := false // whether the broker can have done it
 	switch e.Kind {
 	case JobEnqueued:
 		possible = job.phase == jobAbsent
@@ -85,7 +85,7 @@ func jobStep(job jobState, e JobEvent) (bool, jobState) {
 	return possible, next
 }
 
-// after is a job after a report that was accepted.
+// after returns the state of a job after a report that was accepted.
 func (job jobState) after(e JobEvent) jobState {
 	job.until = e.From + e.MS
 	switch e.Kind {

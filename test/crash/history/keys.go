@@ -9,20 +9,21 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// KeyAct is what a client of ordinary keys asked for.
+// KeyAct is the kind of a request about ordinary keys.
 type KeyAct uint8
 
-// What clients ask for. Keys come in pairs, so that a transaction over two of them can be told from
-// two steps.
+// The kinds of requests. Keys come in pairs, so that a transaction on two keys can be told from two
+// steps.
 const (
-	KeyPut      KeyAct = iota // Key becomes Value
-	KeyDelete                 // Key goes
-	KeyRead                   // both keys of the pair in one range
-	KeySwap                   // if Key is Was, it becomes Value; else it is read
-	KeySwapBoth               // if Key is Was, both keys of the pair become Value
+	KeyPut      KeyAct = iota // Key is set to Value
+	KeyDelete                 // Key is deleted
+	KeyRead                   // both keys of the pair are read with one range
+	KeySwap                   // if Key has the value Was, it is set to Value; otherwise it is read
+	KeySwapBoth               // if Key has the value Was, both keys of the pair are set to Value
 )
 
-// KeyAsked is a request. A value is never "", which stands for no key, and never used twice.
+// KeyAsked is a request. A value is never used twice and never "", which means that there is no
+// key.
 type KeyAsked struct {
 	Pair, Key  int // Key is 0 or 1
 	Act        KeyAct
@@ -31,25 +32,25 @@ type KeyAsked struct {
 
 // KeyTold is the answer to a request.
 type KeyTold struct {
-	Unknown bool // there was none: it happened, now or later, or never
-	Held    bool // the condition of a swap held, or there was something to delete
+	Unknown bool // there was no answer: it takes effect now, later, or never
+	Held    bool // the condition of a swap held, or a key was deleted
 	Values  [2]string
-	Rev     int64 // that of the answer's header
+	Rev     int64 // the revision in the answer's header
 }
 
-// Keys is the record of a run with ordinary keys. Its methods may be called from any goroutine.
+// Keys is the record of a run with ordinary keys. Its methods are safe for concurrent use.
 type Keys struct {
 	record[porcupine.Operation]
 	began time.Time
 }
 
-// NewKeys begins one.
+// NewKeys returns an empty record whose clock starts now.
 func NewKeys() *Keys { return &Keys{began: time.Now()} }
 
-// Now is the time within the run.
+// Now returns the time since the run began, in nanoseconds.
 func (h *Keys) Now() int64 { return int64(time.Since(h.began)) }
 
-// Add notes a request of which all is known that ever will be.
+// Add records a request once everything that can be known about it is known.
 func (h *Keys) Add(client int, asked KeyAsked, called int64, told KeyTold) {
 	returned := h.Now()
 	if told.Unknown {
@@ -58,9 +59,9 @@ func (h *Keys) Add(client int, asked KeyAsked, called int64, told KeyTold) {
 	h.record.Add(porcupine.Operation{ClientId: client, Input: asked, Call: called, Output: told, Return: returned})
 }
 
-// keyModel is a pair of keys as it should behave: every request happens at one moment between its
-// sending and its answer. A request without an answer is one whose answer is still to come: it may
-// happen after everything else, which is as good as never.
+// keyModel is the model of a pair of keys. Each request takes effect at one moment between its
+// sending and its answer. A request without an answer may take effect after everything else, which
+// amounts to never.
 var keyModel = porcupine.Model{
 	Partition: partitionBy(func(op porcupine.Operation) int { return op.Input.(KeyAsked).Pair }),
 	Init:      func() any { return [2]string{} },
@@ -92,20 +93,20 @@ func keyStep(pair [2]string, asked KeyAsked, told KeyTold) (bool, [2]string) {
 	return told.Unknown || told.Held == held, next
 }
 
-// changes reports whether the store is another one after the request.
+// changes reports whether the request changed the store.
 func changes(op porcupine.Operation) bool {
 	told := op.Output.(KeyTold)
 	return !told.Unknown && told.Held && op.Input.(KeyAsked).Act != KeyRead
 }
 
-// CheckRevisions looks at the revisions of the answers: they never go back, and each change has one
-// of its own.
+// CheckRevisions checks the revisions of the answers: they never decrease, and each change has its
+// own.
 func CheckRevisions(all []porcupine.Operation) (breaches []string) {
 	returned := slices.DeleteFunc(slices.Clone(all), func(op porcupine.Operation) bool { return op.Output.(KeyTold).Unknown })
 	called := slices.Clone(returned)
 	slices.SortFunc(returned, func(a, b porcupine.Operation) int { return int(a.Return - b.Return) })
 	slices.SortFunc(called, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
-	var seen int64 // the newest revision told before
+	var seen int64 // the newest revision in an earlier answer
 	n := 0
 	owner := map[int64]porcupine.Operation{}
 	for _, op := range called {
@@ -127,16 +128,16 @@ func CheckRevisions(all []porcupine.Operation) (breaches []string) {
 	return breaches
 }
 
-// KeyEvent is what a watch told of one key.
+// KeyEvent is an event of a watch about one key.
 type KeyEvent struct {
 	Pair, Key int
 	Value     string // "": deleted
 	Rev       int64
 }
 
-// CheckKeyEvents compares what a watch showed, resumed after each kill, with the answers: the
-// revisions never go back, no event comes twice, each answered change has its events, and there are
-// no events without a request.
+// CheckKeyEvents compares the events of a watch, which was resumed after each kill, with the
+// answers. The revisions must never decrease, no event may come twice, each answered change must
+// have its events, and each event must have a request.
 func CheckKeyEvents(all []porcupine.Operation, events []KeyEvent) (breaches []string) {
 	told := map[KeyEvent]bool{}
 	var last int64
@@ -163,16 +164,17 @@ func CheckKeyEvents(all []porcupine.Operation, events []KeyEvent) (breaches []st
 	return breaches
 }
 
-// LinearizeKeys looks for an order in which all requests can have happened. It says what is wrong
-// if there is none, or none was found in time.
+// LinearizeKeys checks that the history is linearizable. It returns a breach if it is not, or if no
+// order was found in time.
 func LinearizeKeys(all []porcupine.Operation, events []KeyEvent) (breaches []string) {
 	return linearize(keyModel, settle(all, events))
 }
 
-// settle puts what a watch has told in place of requests without an answer, when it has told all:
-// what changed nothing is left out, and what changed something did so after every request whose
-// answer has an earlier revision was sent, and before any answer with its revision or a later one.
-// Without that it takes too long to find an order: a delete without an answer fits nearly anywhere.
+// settle replaces requests without an answer by what the watch saw of them, once the watch has seen
+// everything. Requests that changed nothing are removed. A request that changed something did so
+// after every request whose answer has an earlier revision was sent, and before any answer with its
+// own or a later revision. Without this the check takes too long, because a delete without an
+// answer fits nearly anywhere.
 func settle(all []porcupine.Operation, events []KeyEvent) (settled []porcupine.Operation) {
 	asked := map[KeyEvent]porcupine.Operation{} // without revisions: the first that may have made such an event
 	answered := map[KeyEvent]bool{}
@@ -205,7 +207,7 @@ func settle(all []porcupine.Operation, events []KeyEvent) (settled []porcupine.O
 	return settled
 }
 
-// lastCalled is the time when the last request was sent whose answer has an earlier revision.
+// lastCalled returns when the last request whose answer has an earlier revision was sent.
 func lastCalled(all []porcupine.Operation, rev int64) (last int64) {
 	for _, op := range all {
 		if told := op.Output.(KeyTold); !told.Unknown && told.Rev < rev {
@@ -215,7 +217,7 @@ func lastCalled(all []porcupine.Operation, rev int64) (last int64) {
 	return last
 }
 
-// firstTold is the time of the first answer with a revision or a later one.
+// firstTold returns the time of the first answer that has this revision or a later one.
 func firstTold(all []porcupine.Operation, rev int64) int64 {
 	first := int64(math.MaxInt64)
 	for _, op := range all {
@@ -226,7 +228,7 @@ func firstTold(all []porcupine.Operation, rev int64) int64 {
 	return first
 }
 
-// eventsOf are the events that a request makes when it changes something, without their revision.
+// eventsOf returns the events of a request if it changes something, without revisions.
 func eventsOf(op porcupine.Operation) (events []KeyEvent) {
 	asked := op.Input.(KeyAsked)
 	switch asked.Act {

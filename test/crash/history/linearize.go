@@ -9,10 +9,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// judgeWithin is how long may be looked for an order of the requests.
+// judgeWithin is the timeout of the check for linearizability.
 const judgeWithin = 90 * time.Second
 
-// linearize looks for an order in which all operations can have happened.
+// linearize checks that a history is linearizable.
 func linearize(model porcupine.Model, all []porcupine.Operation) (breaches []string) {
 	switch porcupine.CheckOperationsTimeout(model, all, judgeWithin) {
 	case porcupine.Illegal:
@@ -23,7 +23,8 @@ func linearize(model porcupine.Model, all []porcupine.Operation) (breaches []str
 	return nil
 }
 
-// partitionBy splits a history into those of what key names, each of which is checked alone.
+// partitionBy returns a function that partitions a history by key. Each partition is checked on its
+// own.
 func partitionBy[K comparable](key func(porcupine.Operation) K) func([]porcupine.Operation) [][]porcupine.Operation {
 	return func(all []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[K][]porcupine.Operation{}

@@ -2,11 +2,11 @@ package history
 
 import "fmt"
 
-// Kind is what happened in an Event.
+// Kind is the kind of an Event.
 type Kind uint8
 
-// The kinds of events. "Before" and "after" report whether the client records it before acting or
-// after the answer.
+// The kinds of events. "Before" and "after" say whether the client records the event before it acts
+// or after the answer.
 const (
 	Sent       Kind = iota + 1 // before: Msg is published so that it reaches Queue; in transaction Tx unless 0
 	Confirmed                  // after: the broker has confirmed Msg, for all its queues
@@ -16,9 +16,9 @@ const (
 	CommitSent                 // before: tx.commit of Tx
 	Committed                  // after: tx.commit-ok of Tx
 	RolledBack                 // before: tx.rollback of Tx
-	Synced                     // after: the broker has confirmed a message for Queue that was published behind all that its consumer did before
+	Synced                     // after: the broker has confirmed a message for Queue that was published after everything that its consumer did
 	Named                      // after: the broker has given Msg the name Key
-	Isolated                   // after: the node that the clients are connected to is cut off from the others, until the next Crashed
+	Isolated                   // after: the node of the clients is isolated from the others, until the next Crashed
 	Crashed                    // after: the broker is gone; what follows belongs to the next round
 )
 
@@ -29,7 +29,8 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// MsgID names a message: Seq grows by one with each message of a publisher, over all rounds.
+// MsgID identifies a message. Seq increases by one with each message of a publisher, over all
+// rounds.
 type MsgID struct {
 	Publisher string
 	Seq       int
@@ -42,15 +43,15 @@ type Event struct {
 	Kind        Kind
 	Msg         MsgID
 	Queue       string
-	Tx          int // 0: none; every transaction of a run has its own number. Delivered: where that can only be in one, as in SQL
+	Tx          int // 0: none; each transaction of a run has its own number. Delivered: the transaction if it is known, as in SQL
 	Redelivered bool
-	Key         string  // Sent, Delivered: what the queue groups or de-duplicates messages by, or in SQL the message's name
-	Consumer    string  // Delivered: whose it is
-	Count       int     // Delivered: how often it had come back, as the broker says
+	Key         string  // Sent, Delivered: the key by which the queue groups or de-duplicates messages, or in SQL the message's name
+	Consumer    string  // Delivered: the consumer that got it
+	Count       int     // Delivered: the broker's count of earlier deliveries
 	At          int64   // ms since 1970. Sent: not to be delivered before; Delivered, Isolated, Crashed: now
-	ByName      bool    // Delivered: asked for by its name, as take does, which overlooks what it waits for
+	ByName      bool    // Delivered: requested by name, as by take, which ignores what the message waits for
 	After       []MsgID // Sent: not to be delivered while any of these is in any queue
-	Copy        bool    // Sent: a trigger made it of the message: it has a name of its own, and no message waits for it
+	Copy        bool    // Sent: a copy that a trigger made of the message: it has its own name, and no message waits for it
 }
 
 func (e Event) String() string {
@@ -58,5 +59,5 @@ func (e Event) String() string {
 		e.Kind, e.Msg, e.Queue, e.Tx, e.Redelivered, e.Key, e.Consumer, e.Count, e.At, e.After)
 }
 
-// Messages is the record of a run with messages. Its methods may be called from any goroutine.
+// Messages is the record of a run with messages. Its methods are safe for concurrent use.
 type Messages struct{ record[Event] }

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// record is what happened, in the order in which it was noted. Its methods may be called from any
-// goroutine.
+// record is a list of events in the order in which they were added. Its methods are safe for
+// concurrent use.
 type record[T any] struct {
 	mu     sync.Mutex
 	events []T
 	alarms []alarm
 }
 
-// alarm is a wish to be told when a record has grown to a length.
+// alarm is a channel to close when a record has grown to a length.
 type alarm struct {
 	length int
 	ring   chan struct{}
 }
 
-// Add appends events, in this order and with no other between them.
+// Add appends events without other events between them.
 func (r *record[T]) Add(events ...T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,7 +33,7 @@ func (r *record[T]) Add(events ...T) {
 	})
 }
 
-// Grown returns a channel that is closed once n more events were added.
+// Grown returns a channel that is closed once n more events have been added.
 func (r *record[T]) Grown(n int) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *record[T]) Grown(n int) <-chan struct{} {
 	return a.ring
 }
 
-// Events returns what was added so far.
+// Events returns the events added so far.
 func (r *record[T]) Events() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()

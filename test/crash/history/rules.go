@@ -2,7 +2,7 @@ package history
 
 import "fmt"
 
-// checkKnown: what is delivered was sent to that queue before.
+// checkKnown checks that each delivered message was sent to that queue before.
 func checkKnown(r *run) (breaches []string) {
 	sent := map[place]bool{}
 	for _, e := range r.events {
@@ -17,7 +17,7 @@ func checkKnown(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkFlag: a message that was delivered before says so.
+// checkFlag checks that a message that was delivered before is marked as redelivered.
 func checkFlag(r *run) (breaches []string) {
 	for _, p := range r.places {
 		for n, d := range r.deliveries[p] {
@@ -29,7 +29,8 @@ func checkFlag(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkRepeats: within a round a message comes twice only when its consumer gave it back.
+// checkRepeats checks that within a round a message is redelivered only if its consumer returned
+// it.
 func checkRepeats(r *run) (breaches []string) {
 	for _, p := range r.places {
 		ds := r.deliveries[p]
@@ -42,12 +43,14 @@ func checkRepeats(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkOrder: per queue and publisher, messages come in the order of sending. First deliveries do
-// so over the whole run; later ones within each round, as a crash puts back what was unsettled in
-// its place, unless a consumer gave it back.
+// checkOrder checks that for each queue and publisher, messages are delivered in the order of
+// sending. First deliveries are ordered over the whole run. Redeliveries are ordered within each
+// round, since a crash puts unsettled messages back in their places, unless a consumer returned the
+// message.
 func checkOrder(r *run) []string { return r.outOfOrder(func(Event) string { return "" }) }
 
-// outOfOrder finds what breaks the order among the messages that have the same part.
+// outOfOrder returns the breaches of the order among messages for which part returns the same
+// string.
 func (r *run) outOfOrder(part func(Event) string) (breaches []string) {
 	type stream struct{ queue, publisher, part string }
 	first, inRound := map[stream]int{}, map[stream]int{}
@@ -62,7 +65,7 @@ func (r *run) outOfOrder(part func(Event) string) (breaches []string) {
 			clear(requeued)
 		case Delivered:
 			if _, sent := r.sent[p]; !sent {
-				continue // a dead letter, or nothing that should be here
+				continue // a dead letter, or a message that should not be here
 			}
 			if !seen[p] && e.Msg.Seq < first[s] {
 				breaches = append(breaches, fmt.Sprintf("first delivered after #%d of its publisher: %s", first[s], p))
@@ -78,8 +81,8 @@ func (r *run) outOfOrder(part func(Event) string) (breaches []string) {
 	return breaches
 }
 
-// checkConfirmed: what was promised to be kept was delivered, and delivered until its consumer at
-// least tried to settle it.
+// checkConfirmed checks that each durable message was delivered, and redelivered until its consumer
+// at least tried to settle it.
 func checkConfirmed(r *run) (breaches []string) {
 	for _, p := range r.places {
 		if !r.durable(p) {
@@ -97,17 +100,18 @@ func checkConfirmed(r *run) (breaches []string) {
 	return breaches
 }
 
-// tried reports whether the consumer tried to settle the delivery, and the broker may have done so.
+// tried reports whether the consumer tried to settle the delivery in a way that may have reached
+// the broker.
 func (r *run) tried(d delivery) bool {
 	return d.acked && (d.ackTx == 0 || r.txs[d.ackTx].outcome >= unknown)
 }
 
-// checkPublishes: the messages of a transaction all exist or none does, and none before its commit
-// was asked for.
+// checkPublishes checks that the messages of a transaction are published all or not at all, and not
+// before its commit was requested.
 //
-// With an unknown outcome a part of them may have been seen before the crash and all be lost in it,
-// as after the crash nothing of the transaction is there. So a part is a breach once any of it was
-// delivered in a later round.
+// If the outcome is unknown, some of the messages may have been seen before the crash and all lost
+// in it, because after the crash nothing of the transaction exists. So a partial publish is a
+// breach only once a message was delivered in a later round.
 func checkPublishes(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]
@@ -132,20 +136,20 @@ func checkPublishes(r *run) (breaches []string) {
 		case t.outcome == unknown && survived > 0 && !whole:
 			breaches = append(breaches, fmt.Sprintf("tx %d half applied: %d of its %d messages came", id, delivered, len(t.publishes)))
 		}
-		// That all of a committed transaction came is the rule of checkConfirmed.
+		// checkConfirmed checks that all messages of a committed transaction were delivered.
 	}
 	return breaches
 }
 
-// back reports whether the message came again after the delivery with this index, and not as a
-// second copy.
+// back reports whether the message was redelivered after the delivery with this index, other than
+// as a duplicate.
 func (r *run) back(p place, delivery int) bool {
 	ds := r.deliveries[p]
 	return len(ds) > delivery+1 && !r.another(p, ds[len(ds)-1])
 }
 
-// checkAcks: the acknowledgements of a transaction with an unknown outcome took effect all or not
-// at all. Only messages that are sure to have been on disk count.
+// checkAcks checks that the acknowledgements of a transaction with an unknown outcome took effect
+// all or not at all. Only messages that are certainly on disk count.
 func checkAcks(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]
@@ -169,7 +173,8 @@ func checkAcks(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkSettled: what was acknowledged in a committed transaction never comes back.
+// checkSettled checks that a message that was acknowledged in a committed transaction is never
+// redelivered.
 func checkSettled(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]

@@ -2,9 +2,9 @@ package history
 
 import "fmt"
 
-// Grouped holds for queues with several consumers that group messages by Key. What is recorded
-// keeps the order of delivery within a key, as the next consumer gets it only when the one before
-// has recorded that it settles.
+// Grouped holds for queues with several consumers that group messages by Key. The record keeps the
+// order of delivery within a key, since the next consumer gets a message only when the previous one
+// has recorded that it settles its own.
 var Grouped = Promises{rules: []func(*run) []string{
 	checkKnown, checkFlag, checkRepeats, checkKeyOrder, checkHolders, checkConfirmed, checkPublishes, checkAcks, checkSettled,
 }}
@@ -12,8 +12,8 @@ var Grouped = Promises{rules: []func(*run) []string{
 // checkKeyOrder is checkOrder for the messages of each key.
 func checkKeyOrder(r *run) []string { return r.outOfOrder(func(e Event) string { return e.Key }) }
 
-// checkHolders: a consumer gets a message of a key only when no other consumer has one. What is
-// acknowledged in a transaction is out until its commit is asked for.
+// checkHolders checks that a consumer gets a message of a key only when no other consumer holds
+// one. A message that is acknowledged in a transaction is held until the commit is requested.
 func checkHolders(r *run) (breaches []string) {
 	holder := map[Keyed]string{}
 	out := map[Keyed]map[MsgID]bool{}

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// StaleAfter is how long a node that is cut off may deliver what it knows: a second by its promise,
-// and a second for the way to a client on a busy machine.
+// StaleAfter is how long an isolated node may continue to deliver: one second by its promise, and
+// one second for the way to a client on a busy machine.
 const StaleAfter = 2 * time.Second
 
-// checkIsolated: a node that is cut off confirms nothing that it is asked for then and commits no
-// transaction that did something, and soon delivers nothing any more.
+// checkIsolated checks that an isolated node does not confirm what is published to it from then on,
+// commits no transaction that has an effect, and soon stops delivering.
 func checkIsolated(r *run) (breaches []string) {
 	var since Event // its Kind is 0 while no node is cut off
 	sent, commits := map[MsgID]bool{}, map[int]bool{}

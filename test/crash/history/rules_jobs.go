@@ -8,31 +8,31 @@ import (
 	"slices"
 )
 
-// jobRun is a history, sorted out.
+// jobRun is a history sorted by job.
 type jobRun struct {
 	jobs  map[string]*jobStory
 	lost  []JobEvent
 	kills []JobEvent
 }
 
-// jobStory is what happened to one id.
+// jobStory is the history of one id.
 type jobStory struct {
 	mid      string
 	enqueued []JobEvent
-	leases   []*jobLease // by token, which is their order
+	leases   []*jobLease // sorted by token
 	probes   []JobEvent
 	buried   int
 }
 
-// jobLease is a take and what was asked with its token.
+// jobLease is a take and the reports with its token.
 type jobLease struct {
 	JobEvent
-	reports []JobEvent // in the order of asking
+	reports []JobEvent // in the order of sending
 }
 
-// CheckJobs returns the breaches of a finished run, each as one line, or nil. The run must end with
-// workers that handle jobs until there are none, and with a look at all that is in the dead-letter
-// queue.
+// CheckJobs returns the breaches in the history of a finished run, one line each, or nil. The run
+// must end with workers that handle jobs until there are none left, and with a look at the whole
+// dead-letter queue.
 func CheckJobs(events []JobEvent) []string {
 	r := sortJobs(events)
 	var breaches []string
@@ -89,8 +89,9 @@ func sortJobs(events []JobEvent) *jobRun {
 	return r
 }
 
-// heldUntil is the time before which the lock of a lease holds for sure, however long answers took,
-// after some of its reports: until it runs out, or until its worker asked for its end.
+// heldUntil returns the time before which the lock of a lease is certainly held, however long
+// answers took, given some of its reports. The lock is held until it expires or until its worker
+// requested its end.
 func (l *jobLease) heldUntil(reports []JobEvent) int64 {
 	end := l.From + l.MS
 	for _, r := range reports {
@@ -107,7 +108,7 @@ func (l *jobLease) heldUntil(reports []JobEvent) int64 {
 	return end
 }
 
-// askedBy is the reports that were asked by a time.
+// askedBy returns the reports that were sent by the time at.
 func (l *jobLease) askedBy(at int64) (reports []JobEvent) {
 	for _, r := range l.reports {
 		if r.From <= at {
@@ -117,7 +118,8 @@ func (l *jobLease) askedBy(at int64) (reports []JobEvent) {
 	return reports
 }
 
-// overBy is the time from which the lock of a lease is over for sure, after some of its reports.
+// overBy returns the time from which the lock of a lease is certainly over, given some of its
+// reports.
 func (l *jobLease) overBy(reports []JobEvent) int64 {
 	end := l.To + l.MS
 	for _, r := range reports {
@@ -132,7 +134,7 @@ func (l *jobLease) overBy(reports []JobEvent) int64 {
 	return end
 }
 
-// checkTokens: every take has a token of its own, and a later take a greater one.
+// checkTokens checks that every take has a unique token, and later takes have greater ones.
 func checkTokens(_ *jobRun, j *jobStory) (breaches []string) {
 	for n, l := range j.leases {
 		if n > 0 && l.Token == j.leases[n-1].Token {
@@ -145,8 +147,8 @@ func checkTokens(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkExclusive: a job is not taken while another worker's lock on it is valid. Of two takes in
-// one millisecond the one with the smaller token was first.
+// checkExclusive checks that a job is not taken while another worker's lock on it is valid. If two
+// takes have the same millisecond, the one with the smaller token was first.
 func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 	for _, a := range j.leases {
 		for _, b := range j.leases {
@@ -159,7 +161,7 @@ func checkExclusive(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkAnswers: a report is refused when the lock is over, and only then.
+// checkAnswers checks that a report is refused if and only if the lock is over.
 func checkAnswers(_ *jobRun, j *jobStory) (breaches []string) {
 	for n, l := range j.leases {
 		for i, r := range l.reports {
@@ -177,7 +179,8 @@ func checkAnswers(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// ending is the first report that may have ended the job for good, and whether one surely did.
+// ending returns the first report that may have ended the job for good (maybe), and whether one
+// certainly did (sure).
 func (j *jobStory) ending(kinds ...JobKind) (e JobEvent, maybe, sure bool) {
 	for _, l := range j.leases {
 		for _, r := range l.reports {
@@ -194,7 +197,7 @@ func (j *jobStory) ending(kinds ...JobKind) (e JobEvent, maybe, sure bool) {
 	return e, maybe, false
 }
 
-// checkHandled: what was enqueued for sure was handled to its end.
+// checkHandled checks that each job that was certainly enqueued was handled to its end.
 func checkHandled(_ *jobRun, j *jobStory) []string {
 	sure := slices.ContainsFunc(j.enqueued, func(e JobEvent) bool { return e.Answer == Good })
 	if _, ended, _ := j.ending(JobDone, JobFailed); sure && !ended {
@@ -206,7 +209,7 @@ func checkHandled(_ *jobRun, j *jobStory) []string {
 	return nil
 }
 
-// checkFinished: a finished job is never taken again.
+// checkFinished checks that a finished job is never taken again.
 func checkFinished(_ *jobRun, j *jobStory) (breaches []string) {
 	end, _, sure := j.ending(JobDone, JobFailed)
 	for _, l := range j.leases {
@@ -217,8 +220,8 @@ func checkFinished(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkAttempts: a take counts one more attempt than the one before it; more only where takes in
-// between had no answer.
+// checkAttempts checks that each take counts one attempt more than the previous take, or more only
+// if takes in between had no answer.
 func checkAttempts(r *jobRun, j *jobStory) (breaches []string) {
 	before, from := 0, int64(math.MinInt64)
 	for _, l := range j.leases {
@@ -236,7 +239,7 @@ func checkAttempts(r *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkBackoffs: nothing is taken before its backoff is over.
+// checkBackoffs checks that no job is taken before its backoff is over.
 func checkBackoffs(_ *jobRun, j *jobStory) (breaches []string) {
 	early := func(l *jobLease, notBefore int64, of JobEvent) {
 		if l.To < notBefore {
@@ -259,7 +262,7 @@ func checkBackoffs(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkRemembered: an id that is remembered is refused.
+// checkRemembered checks that an id is refused while it is remembered.
 func checkRemembered(_ *jobRun, j *jobStory) (breaches []string) {
 	done, _, sure := j.ending(JobDone)
 	for _, p := range j.probes {
@@ -270,8 +273,8 @@ func checkRemembered(_ *jobRun, j *jobStory) (breaches []string) {
 	return breaches
 }
 
-// checkDeadJob: what failed is in the dead-letter queue, and nothing else. A kill between the copy
-// and the end of the original makes another copy.
+// checkDeadJob checks that the dead-letter queue has the failed jobs and nothing else. A kill
+// between the copy and the removal of the original makes a second copy.
 func checkDeadJob(r *jobRun, j *jobStory) (breaches []string) {
 	failed, maybe, sure := j.ending(JobFailed)
 	copies := 1

@@ -2,18 +2,18 @@ package history
 
 import "fmt"
 
-// QueueAct is what a QueueEvent is about.
+// QueueAct is the kind of a QueueEvent.
 type QueueAct uint8
 
 // The kinds of events at a queue that is used through keys.
 const (
 	QueuePut      QueueAct = iota // a message is about to be put
 	QueueAnswered                 // its put was answered
-	QueueGot                      // a consumer was told of it, with its place
+	QueueGot                      // a consumer got it, with its place
 	QueueAcking                   // a consumer is about to delete it
 	QueueAcked                    // the delete was answered: one key
-	QueueLeft                     // a consumer is about to go, without having acknowledged all
-	QueueGone                     // it is seen to be away; until then it may be given messages
+	QueueLeft                     // a consumer is about to leave, with messages unacknowledged
+	QueueGone                     // it is known to have left; until then it may get messages
 	QueueKilled                   // the broker was killed
 )
 
@@ -21,7 +21,7 @@ var queueActNames = [...]string{"put", "answered", "got", "acking", "acked", "le
 
 func (a QueueAct) String() string { return queueActNames[a] }
 
-// QueueEvent is one thing that a client did or was told.
+// QueueEvent is one thing that a client did or saw.
 type QueueEvent struct {
 	Act      QueueAct
 	Msg      string
@@ -33,26 +33,26 @@ func (e QueueEvent) String() string {
 	return fmt.Sprintf("%s %s %s %d", e.Act, e.Msg, e.Consumer, e.Place)
 }
 
-// Queue is the record of a run with a queue that is used through keys. Its methods may be called
-// from any goroutine.
+// Queue is the record of a run with a queue that is used through keys. Its methods are safe for
+// concurrent use.
 type Queue struct{ record[QueueEvent] }
 
-// keyQueue is what is known of the queue while its history is looked through.
+// keyQueue is the state of the queue at one point of its history.
 type keyQueue struct {
-	n        int            // of the event at hand
-	put      map[string]int // when; by message
+	n        int            // of the current event
+	put      map[string]int // when it was put; by message
 	answered map[string]int
-	holder   map[string]string    // the client that was told of a message and has neither acknowledged it nor gone
+	holder   map[string]string    // the client that got the message and has neither acknowledged it nor left
 	place    map[string]int64     // of each message
 	at       map[int64]string     // the message of each place
 	acked    map[string]bool      // a delete of it was answered
-	last     map[string]lastPlace // what each consumer got last
+	last     map[string]lastPlace // the last delivery of each consumer
 	acking   map[string]bool      // a client was about to delete it
-	owed     map[string]bool      // a consumer was told of it, and it has to come again
-	highest  int64                // of the places
-	above    map[string]int64     // the highest place when a message was put
-	leaving  map[string]bool      // consumers that are about to go
-	back     int                  // when messages may have been given back last
+	owed     map[string]bool      // a consumer got it, and it must be delivered again
+	highest  int64                // the highest place so far
+	above    map[string]int64     // the highest place when the message was put
+	leaving  map[string]bool      // consumers that are about to leave
+	back     int                  // when messages may last have been returned
 	breaches []string
 }
 
@@ -61,11 +61,11 @@ type lastPlace struct {
 	msg   string
 }
 
-// CheckKeyQueue looks for breaches in the history of a queue that was emptied at its end: nothing
-// whose put was answered or that a consumer was told of is lost, its place is its own for ever and
-// above all that were told before its put, a message is with one consumer at a time, what is
-// acknowledged never comes again, and a consumer gets messages in their order but for those that
-// were given back.
+// CheckKeyQueue returns the breaches in the history of a queue that was drained at its end. No
+// message whose put was answered or that a consumer got is lost. A message's place is its own for
+// ever, and above all places that were delivered before its put. A message is held by one consumer
+// at a time. An acknowledged message is never redelivered. A consumer gets messages in order,
+// except returned ones.
 func CheckKeyQueue(events []QueueEvent) []string {
 	q := &keyQueue{
 		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},
@@ -126,7 +126,7 @@ func (q *keyQueue) see(e QueueEvent) {
 	}
 }
 
-// owe records that a message that was shown has to come again, unless it was about to be deleted.
+// owe records that a delivered message must be delivered again, unless its deletion was requested.
 func (q *keyQueue) owe(msg string) {
 	delete(q.holder, msg)
 	if !q.acking[msg] {
@@ -160,8 +160,8 @@ func (q *keyQueue) got(e QueueEvent) {
 	q.last[e.Consumer] = lastPlace{e.Place, e.Msg}
 }
 
-// inOrder wants places to grow for each consumer, and with the times of the puts. A message may
-// come late when one was given back after it was there.
+// inOrder checks that places increase for each consumer, together with the times of the puts. A
+// message may come late if a message was returned after its put.
 func (q *keyQueue) inOrder(e QueueEvent) {
 	last, ok := q.last[e.Consumer]
 	if !ok {

@@ -2,26 +2,26 @@ package history
 
 import "fmt"
 
-// DeliveryLimit is the delivery limit of limited queues: how often a message may come back.
+// DeliveryLimit is the delivery limit of limited queues: how often a message may be returned.
 const DeliveryLimit = 3
 
-// Limited holds for queues with a delivery limit, whose dead letters go to dead queues, when both
-// are on one shard.
+// Limited holds for queues with a delivery limit whose dead letters go to dead queues on the same
+// shard.
 var Limited = Promises{rules: []func(*run) []string{
 	checkSent, checkFlag, checkRepeats, checkOrder, checkCounts, checkBuried, checkEnds, checkSettled,
 }}
 
-// LimitedElsewhere is Limited when the dead queues may be on other shards: a kill can double what
-// is on its way there, and what has died is out of its queue only some time after it died.
+// LimitedElsewhere is Limited when the dead queues may be on other shards: a kill can duplicate
+// dead letters in transit, and a message leaves its queue only some time after its death.
 var LimitedElsewhere = Promises{rules: []func(*run) []string{
 	checkSent, checkOrder, checkCounts, checkEnds,
 }}
 
-// DeadOf names the queue of the dead letters of a limited queue.
+// DeadOf returns the name of the queue for the dead letters of a limited queue.
 func DeadOf(queue string) string { return queue + ".dead" }
 
-// checkSent: what is delivered was sent to that queue, or was given back in it often enough to be a
-// dead letter.
+// checkSent checks that each delivered message was sent to that queue, or is a dead letter that was
+// returned often enough.
 func checkSent(r *run) (breaches []string) {
 	returns := map[place]int{}
 	sent := map[place]bool{}
@@ -42,13 +42,13 @@ func checkSent(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkCounts: within a round each return counts, and only returns do. Over a crash those count
-// that were promised, and no more than there were. Nothing that came back more often than the limit
-// comes again.
+// checkCounts checks that within a round returns count and nothing else does. Over a crash at least
+// the confirmed returns count, and at most all of them. A message that was returned more often than
+// the limit is not delivered again.
 func checkCounts(r *run) (breaches []string) {
 	returned, promised := map[place]int{}, map[place]int{} // how often at most, and at least
 	unpromised := map[string][]place{}                     // by queue
-	inRound := map[place]int{}                             // the count that the next delivery of this round must have
+	inRound := map[place]int{}                             // the count that the next delivery in this round must have
 	for _, e := range r.events {
 		p := place{e.Msg, e.Queue}
 		switch e.Kind {
@@ -77,15 +77,15 @@ func checkCounts(r *run) (breaches []string) {
 				breaches = append(breaches, fmt.Sprintf("count %d after %d returns: %s", e.Count, returned[p], p))
 			}
 			if !again {
-				promised[p] = e.Count // it was read from disk, or nothing happened to the message yet
+				promised[p] = e.Count // it was read from disk, or nothing has happened to the message yet
 			}
-			inRound[p], returned[p] = e.Count, e.Count // what a crash undid does not count any more
+			inRound[p], returned[p] = e.Count, e.Count // returns that a crash undid no longer count
 		}
 	}
 	return breaches
 }
 
-// checkBuried: what has died and is promised to have died is gone from its queue.
+// checkBuried checks that a message whose death is confirmed is no longer in its queue.
 func checkBuried(r *run) (breaches []string) {
 	died, buried := map[string][]place{}, map[place]bool{}
 	count := map[place]int{}
@@ -113,8 +113,8 @@ func checkBuried(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkEnds: what was promised to be kept was delivered, and at last acknowledged, in its queue or
-// as a dead letter.
+// checkEnds checks that each durable message was delivered and finally acknowledged, in its queue
+// or as a dead letter.
 func checkEnds(r *run) (breaches []string) {
 	for _, p := range r.places {
 		ds, dead := r.deliveries[p], r.deliveries[place{p.msg, DeadOf(p.queue)}]

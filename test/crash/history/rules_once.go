@@ -2,22 +2,22 @@ package history
 
 import "fmt"
 
-// Once holds for queues that de-duplicate by Key. A publisher may send a key again, as another
-// message; so which of the messages must come is a rule of its own.
+// Once holds for queues that de-duplicate by Key. A publisher may repeat a key with another
+// message, so separate rules check which of the messages must be delivered.
 var Once = Promises{rules: []func(*run) []string{
 	checkKnown, checkFlag, checkRepeats, checkOrder, checkKeys, checkKeysConfirmed, checkSettled,
 }}
 
-// Keyed is a key in one queue.
+// Keyed is a key in a queue.
 type Keyed struct{ Key, Queue string }
 
 func (k Keyed) String() string { return fmt.Sprintf("key %s in %s", k.Key, k.Queue) }
 
-// checkKeys: a broker takes one message with a key in its life, and from a promise about the key on
-// that one stays the only one for ever. A message that was promised nothing may be seen, lost in
-// the crash and followed by another.
+// checkKeys checks that a broker accepts one message per key during its life, and that once it has
+// promised something about the key, that message stays the only one for ever. A message without a
+// promise may be seen, then lost in the crash and replaced by another one.
 func checkKeys(r *run) (breaches []string) {
-	taken := map[Keyed]MsgID{} // what was delivered and cannot be replaced by another message
+	taken := map[Keyed]MsgID{} // the delivered message that no other may replace
 	kept := map[Keyed]bool{}   // the key is on disk
 	sent := map[MsgID][]Keyed{}
 	txs := map[int][]Keyed{} // keys that the commit promises
@@ -67,8 +67,8 @@ func (r *run) keyOf(e Event, sent map[MsgID][]Keyed) Keyed {
 	return Keyed{}
 }
 
-// checkKeysConfirmed: of the messages with a key of which one is promised to be kept, one was
-// delivered, and delivered until its consumer at least tried to settle it.
+// checkKeysConfirmed checks that if a message with a key is durable, then one message with that key
+// was delivered, and redelivered until its consumer at least tried to settle it.
 func checkKeysConfirmed(r *run) (breaches []string) {
 	came, settled, told := map[Keyed]bool{}, map[Keyed]bool{}, map[Keyed]bool{} // settled: the message that came last
 	for _, e := range r.events {

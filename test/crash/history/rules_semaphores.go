@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// numbers: the transitions of a semaphore come in order and without a gap, and one that comes again
-// is the same and says so.
+// numbers checks that the transitions of a semaphore come in order and without gaps, and that a
+// repeated message has the same content and is marked as repeated.
 func (r *semRun) numbers() {
 	seen := map[string][]SemEvent{}
 	for _, e := range r.events {
@@ -28,8 +28,8 @@ func (r *semRun) numbers() {
 	}
 }
 
-// follows are the transitions that may come before each, of the same task; "" is none. A release is
-// not told: behind it a task begins anew.
+// follows lists the transitions of a task that may precede each transition; "" means none. A
+// release has no message: after it a task begins anew.
 var follows = map[string][]string{
 	"Acquired":   {"", "Acquired", "TryRelease", "Retained", "Expired"},
 	"TryRelease": {"Acquired", "Retained"},
@@ -38,7 +38,7 @@ var follows = map[string][]string{
 	"Deleted":    {"", "Acquired", "TryRelease", "Retained", "Expired"},
 }
 
-// course: the transitions of each task follow one another as they can.
+// course checks that the transitions of each task follow one another as follows permits.
 func (r *semRun) course() {
 	for _, all := range r.told() {
 		last := map[string]string{}
@@ -51,8 +51,8 @@ func (r *semRun) course() {
 	}
 }
 
-// places: at no moment more tasks run than there are places. A task runs at least from the answer
-// that says so until its release is asked for.
+// places checks that at no moment more tasks run than there are places. A task runs at least from
+// the answer that says so until its release is requested.
 func (r *semRun) places() {
 	type moment struct {
 		at    int64
@@ -82,7 +82,7 @@ func (r *semRun) places() {
 	}
 	for key, end := range r.end {
 		if end.Leased {
-			continue // a client does not know when its task ends
+			continue // a client does not know when the lease of its task expires
 		}
 		moments, n := held[key], 0
 		slices.SortFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
@@ -95,14 +95,14 @@ func (r *semRun) places() {
 	}
 }
 
-// fate is what may have become of a task: it is there with a priority, or not.
+// fate is a possible state of a task: it exists with a priority, or it does not exist.
 type fate struct {
 	there    bool
 	priority float64
 }
 
-// fates are what may be after each of a task's requests, the last of which is returned. An answer
-// leaves one possibility.
+// fates returns the possible states of a task after all of its requests. An answer leaves one
+// state.
 func (r *semRun) fates(all []SemEvent, leased bool) map[fate]bool {
 	may := map[fate]bool{{}: true}
 	for _, e := range all {
@@ -122,7 +122,7 @@ func (r *semRun) fates(all []SemEvent, leased bool) map[fate]bool {
 	return may
 }
 
-// tasks: what was answered holds at the end, and there is nothing without a request.
+// tasks checks that the effects of answered requests are there at the end, and nothing else.
 func (r *semRun) tasks() {
 	by := r.of(SemEnqueued, SemReleased)
 	for key, end := range r.end {
@@ -148,7 +148,7 @@ func (r *semRun) tasks() {
 	}
 }
 
-// settings: what was answered holds at the end.
+// settings checks that answered settings hold at the end.
 func (r *semRun) settings() {
 	type setting struct{ active, try int }
 	may := map[string]map[setting]bool{}
@@ -168,7 +168,7 @@ func (r *semRun) settings() {
 	}
 }
 
-// rule: at the end nothing is left for the rule to do.
+// rule checks that at the end no task can be admitted or has to be released.
 func (r *semRun) rule() {
 	for key, end := range r.end {
 		var running []SemTask
@@ -194,7 +194,7 @@ func (r *semRun) rule() {
 	}
 }
 
-// last: what a running task was told last is what it is at the end.
+// last checks that the last message about a running task agrees with its final state.
 func (r *semRun) last() {
 	last := map[semTask]string{}
 	for _, all := range r.told() {
@@ -219,7 +219,8 @@ func (r *semRun) last() {
 	}
 }
 
-// turns: a task was told as often that it runs as it was seen to, and not oftener than it can have.
+// turns checks that a task has as many messages that it runs as it was seen to start, and not more
+// than it can have started.
 func (r *semRun) turns() {
 	told := map[semTask]int{}
 	for _, all := range r.told() {
@@ -237,7 +238,7 @@ func (r *semRun) turns() {
 		seen, may, runs := 0, 1, false
 		for _, e := range all {
 			if e.Kind == SemReleased {
-				runs = runs && !e.Answered() // it may run on
+				runs = runs && !e.Answered() // it may continue to run
 				may++
 			} else if !runs && e.runs() {
 				runs = true

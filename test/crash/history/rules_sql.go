@@ -2,21 +2,22 @@ package history
 
 import "fmt"
 
-// SQL holds for the queues of the SQL protocol, whose transactions consume and post. A message does
-// not tell that it came before, and with several consumers at work the order of recording is not
-// that of delivery; what waits for other messages has its own rule.
+// SQL holds for the queues of the SQL protocol, whose transactions consume and post. Messages have
+// no redelivered flag, and with several consumers the order of recording is not the order of
+// delivery. A separate rule covers messages that wait for others.
 var SQL = Promises{rules: []func(*run) []string{
 	checkKnown, checkRepeats, checkConfirmed, checkPublishes, checkAcks, checkWhole, checkSettled, checkAfter, checkNames,
 }}
 
-// SQLBroken is SQL where connections may end without a kill. Then what a client holds comes to
-// others before the client notices: a message may come twice without having been given back.
+// SQLBroken is SQL for runs in which connections may break without a kill. Then another client gets
+// what a client holds before the latter notices: a message may be delivered twice without having
+// been returned.
 var SQLBroken = Promises{rules: []func(*run) []string{
 	checkKnown, checkConfirmed, checkPublishes, checkAcks, checkWhole, checkSettled, checkAfter, checkNames,
 }}
 
-// checkWhole: of a transaction with an unknown outcome, what it consumed is gone if and only if
-// what it posted is there.
+// checkWhole checks that for a transaction with an unknown outcome, what it consumed is gone if and
+// only if what it posted exists.
 func checkWhole(r *run) (breaches []string) {
 	for _, id := range r.transactions() {
 		t := r.txs[id]
@@ -41,8 +42,8 @@ func checkWhole(r *run) (breaches []string) {
 	return breaches
 }
 
-// checkAfter: a message that waits for others does not come while one of them is in any queue,
-// unless it is asked for by its name.
+// checkAfter checks that a message that waits for others is not delivered while one of them is in
+// any queue, unless it is requested by name.
 func checkAfter(r *run) (breaches []string) {
 	after, queues := map[MsgID][]MsgID{}, map[MsgID][]place{}
 	for _, e := range r.events {
@@ -67,8 +68,8 @@ func checkAfter(r *run) (breaches []string) {
 	return breaches
 }
 
-// precedes reports whether the message of first had come into its queue before the event at, at
-// which that of then was delivered.
+// precedes reports whether the message of first was in its queue before the event at, at which the
+// message of then was delivered.
 func (r *run) precedes(first, then place, at int) bool {
 	t := r.txs[r.sent[first]]
 	if t == nil || t.outcome < unknown {
@@ -77,7 +78,7 @@ func (r *run) precedes(first, then place, at int) bool {
 	return r.sent[first] == r.sent[then] || t.outcome == committed && t.committed < at
 }
 
-// waits reports whether p was still in its queue when another message was delivered by d.
+// waits reports whether p was still in its queue when d delivered another message.
 func (r *run) waits(p place, d delivery) bool {
 	var last, next *delivery
 	for n := range r.deliveries[p] {
@@ -89,18 +90,18 @@ func (r *run) waits(p place, d delivery) bool {
 	}
 	switch {
 	case last == nil:
-		return true // even if it never came: then it is lost, which is another rule
+		return true // even if it was never delivered: then it is lost, which another rule reports
 	case last.tx == d.tx && (!last.requeued || last.requeuedAt > d.at):
-		return false // its own transaction had taken it
+		return false // its own transaction had consumed it
 	case last.acked && r.txs[last.ackTx].outcome >= unknown && r.txs[last.ackTx].commitSent < d.at:
-		// It may be gone, and may be there again after a kill that came before its end was on disk.
+		// It may be gone, or be there again after a kill that came before its removal was on disk.
 		return next != nil && (next.round == d.round || last.round < d.round)
 	}
 	return true
 }
 
-// checkNames: no name is given twice, and a message keeps its name; a copy, which gets its name
-// from the server, keeps the one that it first came with.
+// checkNames checks that no name is given twice, and that a message keeps its name. A copy gets its
+// name from the server, and keeps the name of its first delivery.
 func checkNames(r *run) (breaches []string) {
 	owner, name, copies := map[string]any{}, map[any]string{}, map[place]bool{}
 	give := func(key string, to any) {

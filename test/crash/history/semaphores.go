@@ -2,18 +2,18 @@ package history
 
 import "fmt"
 
-// SemKind is what a SemEvent tells of.
+// SemKind is the kind of a SemEvent.
 type SemKind uint8
 
-// The kinds of events of semaphores. All but the last are requests of clients; each task and each
-// setting is one client's.
+// The kinds of events of semaphores. All but the last are requests of clients. Each task and each
+// setting belongs to one client.
 const (
 	SemEnqueued SemKind = iota + 1
 	SemReleased
-	SemSeen // its status was asked for
+	SemSeen // its status was requested
 	SemConfigured
 	SemDeleted // with all its tasks
-	SemTold    // a message has told of a transition
+	SemTold    // a message reported a transition
 )
 
 var semKindNames = [...]string{SemEnqueued: "enqueued", SemReleased: "released", SemSeen: "seen", SemConfigured: "configured", SemDeleted: "deleted", SemTold: "told"}
@@ -28,16 +28,16 @@ type SemEvent struct {
 	Priority float64 // SemEnqueued
 	Active   int     // SemConfigured
 	Try      int     // SemConfigured
-	From, To int64   // of a request: when it was sent and answered, by a clock that counts; To 0: there was no answer
-	Status   string  // SemEnqueued, SemSeen: as answered; "" when it was not there
-	Was      bool    // SemReleased, as answered: the task was there
+	From, To int64   // of a request: when it was sent and answered, by a logical clock; To 0: there was no answer
+	Status   string  // SemEnqueued, SemSeen: as answered; "" if the task was not there
+	Was      bool    // SemReleased, as answered: the task existed
 
-	// Of a SemTold:
-	Semaphore string // its number, as the name of the message has it
+	// The fields of a SemTold:
+	Semaphore string // as in the name of the message
 	Event     string
 	Seq       int64
-	Again     bool   // the broker says that it may have come before
-	Content   string // all of it
+	Again     bool   // the broker says that it may be a redelivery
+	Content   string // the whole message
 }
 
 func (e SemEvent) String() string {
@@ -48,31 +48,31 @@ func (e SemEvent) String() string {
 		e.Kind, e.Key, e.Task, e.Priority, e.Active, e.Try, e.From, e.To, e.Status, e.Was)
 }
 
-// Answered reports whether a request had an answer.
+// Answered reports whether a request was answered.
 func (e *SemEvent) Answered() bool { return e.To != 0 }
 
-// runs reports whether an answer says that the task runs.
+// runs reports whether the answer says that the task runs.
 func (e *SemEvent) runs() bool { return e.Status == "ACQUIRED" || e.Status == "TRY_RELEASE" }
 
-// Semaphores is the record of a run with semaphores. Its methods may be called from any goroutine.
+// Semaphores is the record of a run with semaphores. Its methods are safe for concurrent use.
 type Semaphores struct{ record[SemEvent] }
 
-// SemTask is a task as it is at the end, in the order of its semaphore.
+// SemTask is a task at the end, in the order of its semaphore.
 type SemTask struct {
 	Task     string
 	Priority float64
 	Status   string
 }
 
-// SemEnd is a semaphore at the end.
+// SemEnd is the final state of a semaphore.
 type SemEnd struct {
 	Active, Try int
-	Leased      bool // tasks go by themselves
+	Leased      bool // tasks expire by themselves
 	Tasks       []SemTask
 }
 
-// CheckSemaphores returns the breaches that a finished run shows, each as one line. All messages
-// must have been read. end are the semaphores that are there at the end.
+// CheckSemaphores returns the breaches in the history of a finished run, one line each. All
+// messages must have been read. end has the semaphores that exist at the end.
 func CheckSemaphores(events []SemEvent, end map[string]SemEnd) (breaches []string) {
 	r := &semRun{events: events, end: end}
 	for _, rule := range []func(){r.numbers, r.course, r.places, r.tasks, r.settings, r.rule, r.last, r.turns} {
@@ -81,7 +81,7 @@ func CheckSemaphores(events []SemEvent, end map[string]SemEnd) (breaches []strin
 	return r.breaches
 }
 
-// semRun is a run under judgement.
+// semRun is a run that is being checked.
 type semRun struct {
 	events   []SemEvent
 	end      map[string]SemEnd
@@ -92,10 +92,10 @@ func (r *semRun) breach(format string, args ...any) {
 	r.breaches = append(r.breaches, fmt.Sprintf(format, args...))
 }
 
-// semTask names a task of all.
+// semTask identifies a task.
 type semTask struct{ key, task string }
 
-// of are the events of each task, in their order.
+// of returns the events of each task in order.
 func (r *semRun) of(kinds ...SemKind) map[semTask][]SemEvent {
 	by := map[semTask][]SemEvent{}
 	for _, e := range r.events {
@@ -108,7 +108,7 @@ func (r *semRun) of(kinds ...SemKind) map[semTask][]SemEvent {
 	return by
 }
 
-// told are the messages without repetitions, by semaphore.
+// told returns the messages without repetitions, by semaphore.
 func (r *semRun) told() map[string][]SemEvent {
 	by := map[string][]SemEvent{}
 	for _, e := range r.events {

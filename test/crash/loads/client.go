@@ -14,17 +14,16 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// maxUnconfirmed is how many publishes a publisher leaves unanswered unless it has a window of its
-// own.
+// maxUnconfirmed limits the unconfirmed messages of a publisher that has no window of its own.
 const maxUnconfirmed = 200
 
 // keyHeader holds a message's Key.
 const keyHeader = "key"
 
-// prefetch is how many deliveries a consumer may hold.
+// prefetch limits the unacknowledged deliveries of a consumer.
 const prefetch = 50
 
-// client is one program with a connection of its own; it lives through all rounds.
+// client is a program with its own connection, which it reopens after each kill.
 type client struct {
 	history *history.Messages
 	lastTx  *atomic.Int64 // shared by all clients: the number of the newest transaction
@@ -33,7 +32,7 @@ type client struct {
 	seq     int    // of the last message published
 	queue   string // as consumer
 	compose func(*client) outgoing
-	window  int       // publishes left unanswered; 0: maxUnconfirmed
+	window  int       // limit of unconfirmed messages; 0 means maxUnconfirmed
 	repeat  *repeater // nil for publishers that do not repeat
 	pace    *pace
 	work    func(*client, *amqp.Channel) error
@@ -42,17 +41,17 @@ type client struct {
 // outgoing is a message that is about to be published.
 type outgoing struct {
 	exchange, routingKey string
-	sent                 []history.Event // what is recorded of it
+	sent                 []history.Event // what is recorded about it
 	message              amqp.Publishing
 }
 
-// direct is a message to one queue.
+// direct returns a message to one queue.
 func (c *client) direct(queue string) outgoing {
 	id := c.next()
 	return outgoing{routingKey: queue, sent: []history.Event{{Kind: history.Sent, Msg: id, Queue: queue}}, message: publishing(id, c.rng)}
 }
 
-// publish records the message as a part of the transaction, 0 for none, and sends it.
+// publish records the message as part of the transaction tx (0 for none) and sends it.
 func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
 	c.pace.wait()
 	for n := range m.sent {
@@ -62,8 +61,8 @@ func (c *client) publish(ch *amqp.Channel, m outgoing, tx int) error {
 	return ch.Publish(m.exchange, m.routingKey, false, false, m.message)
 }
 
-// run works on new connections until one breaks. Only what the broker hands out damaged or refuses
-// is an error.
+// run opens connections and works on them until one breaks. It returns an error only if the broker
+// delivers damaged data or refuses a request.
 func (c *client) run(url string) (err error) {
 	for err = errDied; errors.Is(err, errDied); {
 		err = c.session(url)
@@ -79,7 +78,7 @@ func (c *client) session(url string) error {
 		return wire, err
 	}})
 	if err != nil {
-		return nil // killed before the login was over
+		return nil // killed during the login
 	}
 	defer conn.Close()
 	ch, err := conn.Channel()
@@ -97,7 +96,7 @@ func (c *client) session(url string) error {
 	}
 	select {
 	case reason := <-closed:
-		if reason != nil && reason.Server && reason.Code != amqp.ConnectionForced { // which is what a node says that gives its lead away
+		if reason != nil && reason.Server && reason.Code != amqp.ConnectionForced { // a node that gives up its lead sends it
 			return fmt.Errorf("%s: refused by the broker: %w", c.name, reason)
 		}
 	default:
@@ -105,7 +104,7 @@ func (c *client) session(url string) error {
 	return nil
 }
 
-// reset ends a connection without a word, so that the broker sees a reset.
+// reset closes a connection abruptly, so that the broker sees a reset.
 func reset(nc net.Conn) {
 	if tcp, ok := nc.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
@@ -113,21 +112,21 @@ func reset(nc net.Conn) {
 	nc.Close()
 }
 
-// next names the client's next message.
+// next returns the id of the client's next message.
 func (c *client) next() history.MsgID {
 	c.seq++
 	return history.MsgID{Publisher: c.name, Seq: c.seq}
 }
 
-// begin numbers a new transaction.
+// begin returns the number of a new transaction.
 func (c *client) begin() int { return int(c.lastTx.Add(1)) }
 
-// publishConfirmed publishes without end and records the confirms.
+// publishConfirmed publishes in a loop and records the confirms.
 func (c *client) publishConfirmed(ch *amqp.Channel) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
 	}
-	before := c.seq // the message with delivery tag n on this channel has the number before+n
+	before := c.seq // delivery tag n of this channel is message before+n
 	window := make(chan struct{}, cmp.Or(c.window, maxUnconfirmed))
 	gone := make(chan struct{})
 	confirms := ch.NotifyPublish(make(chan amqp.Confirmation, cap(window)))
@@ -155,7 +154,7 @@ func (c *client) publishConfirmed(ch *amqp.Channel) error {
 	}
 }
 
-// publishTx publishes transactions without end; one in eight is rolled back.
+// publishTx publishes transactions in a loop; one in eight is rolled back.
 func (c *client) publishTx(ch *amqp.Channel) error {
 	if err := ch.Tx(); err != nil {
 		return err
@@ -180,7 +179,7 @@ func (c *client) publishTx(ch *amqp.Channel) error {
 	}
 }
 
-// commit ends a transaction and records the answer.
+// commit commits a transaction and records the answer.
 func (c *client) commit(ch *amqp.Channel, tx int) error {
 	c.history.Add(history.Event{Kind: history.CommitSent, Tx: tx})
 	if err := ch.TxCommit(); err != nil {
@@ -191,10 +190,11 @@ func (c *client) commit(ch *amqp.Channel, tx int) error {
 	return nil
 }
 
-// consume settles as settle does.
+// consume consumes and settles deliveries with settle.
 func (c *client) consume(ch *amqp.Channel) error { return c.receive(ch, c.settle) }
 
-// settle acknowledges about ten messages by one method, and gives one message in forty back.
+// settle acknowledges about ten messages with one method, and returns one message in forty to the
+// queue.
 func (c *client) settle(d amqp.Delivery, held []history.Event) ([]history.Event, error) {
 	switch {
 	case c.rng.IntN(40) == 0:
@@ -229,9 +229,9 @@ func (c *client) consumeTx(ch *amqp.Channel) error {
 	})
 }
 
-// receive records each delivery and hands it to settle, together with the Acked events to record
-// when all deliveries that are still held are acknowledged, that of d last. settle returns what is
-// held afterwards.
+// receive records each delivery and passes it to settle, together with the Acked events to record
+// when all unsettled deliveries are acknowledged; the last event is that of d. settle returns the
+// events of the deliveries that are still unsettled.
 func (c *client) receive(ch *amqp.Channel, settle func(d amqp.Delivery, held []history.Event) ([]history.Event, error)) error {
 	if err := ch.Qos(prefetch, 0, false); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (c *client) receive(ch *amqp.Channel, settle func(d amqp.Delivery, held []h
 	return nil
 }
 
-// delivered is what is recorded of a delivery.
+// delivered returns the event that records a delivery.
 func delivered(d amqp.Delivery, queue, consumer string) (history.Event, error) {
 	id, err := parse(d.Body)
 	if err != nil {
@@ -269,7 +269,7 @@ func delivered(d amqp.Delivery, queue, consumer string) (history.Event, error) {
 	}, nil
 }
 
-// drain empties the queues with basic.get, records what came and says how much it was.
+// drain empties the queues with basic.get, records the messages and returns their number.
 func drain(ch *amqp.Channel, h *history.Messages, queues []string) (n int, err error) {
 	for _, queue := range queues {
 		for {

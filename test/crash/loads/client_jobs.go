@@ -18,28 +18,28 @@ import (
 
 const jobQueue, deadJobs = "crash.jobs", "crash.jobs.dead"
 
-// jobClient is one program that works with jobs; it lives through all rounds.
+// jobClient is a program that works with jobs. It lives through all rounds.
 type jobClient struct {
 	history *history.Jobs
 	rng     *rand.Rand
-	pace    *pace // of what is enqueued
-	worker  int   // from 1; 0 enqueues
+	pace    *pace // of enqueuing
+	worker  int   // from 1; 0 means that it enqueues
 	redis   *redis.Client
 	seq     int
 	known   *rememberedIDs
 	tokens  map[int64]string // the text of tokens by their number
 }
 
-// rememberedIDs is what the clients know together: how much there is to do, and the ids that the
+// rememberedIDs is state that the clients share: the number of jobs left, and the ids that the
 // broker was asked to remember.
 type rememberedIDs struct {
 	mu   sync.Mutex
 	ids  []history.JobEvent // JobDone, answered
-	left atomic.Int64       // jobs that were enqueued and not finished, about
+	left atomic.Int64       // approximate number of unfinished jobs
 }
 
-// jobsAhead is how many jobs there are for the workers at most, about: with more, most of a run
-// would be one of enqueuing.
+// jobsAhead is the approximate limit of unfinished jobs. Without it, most of a run would be
+// enqueuing.
 const jobsAhead = 100
 
 func (r *rememberedIDs) add(e history.JobEvent) {
@@ -57,7 +57,7 @@ func (r *rememberedIDs) pick(rng *rand.Rand) (history.JobEvent, bool) {
 	return r.ids[rng.IntN(len(r.ids))], true
 }
 
-func init() { redis.SetLogger(silent{}) } // it tells of every connection that a kill cuts
+func init() { redis.SetLogger(silent{}) } // it logs every connection that a kill breaks
 
 type silent struct{}
 
@@ -65,21 +65,22 @@ func (silent) Printf(context.Context, string, ...any) {}
 
 func now() int64 { return time.Now().UnixMilli() }
 
-// newRedis makes a connection. What is in doubt is never asked again by the client library.
+// newRedis returns a client with one connection. It does not retry, so that a command whose outcome
+// is unknown is never repeated.
 func newRedis(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1, PoolSize: 1, ReadTimeout: patience})
 }
 
-// diskFull reports whether a command was refused because there is no room on the disk.
+// diskFull reports whether a command was refused because the disk is full.
 func diskFull(err error) bool {
 	var refused redis.Error
 	return errors.As(err, &refused) && strings.HasPrefix(refused.Error(), "MISCONF ") && strings.HasSuffix(refused.Error(), "No space left on device")
 }
 
-// connect makes the client's connection.
+// connect creates the client's connection.
 func (c *jobClient) connect(addr string) { c.redis = newRedis(addr) }
 
-// ask sends a command and notes it with what came of it. The error is that of the connection.
+// ask sends a command and records it with its outcome. The error is that of the connection.
 func (c *jobClient) ask(e history.JobEvent, words ...any) (reply any, err error) {
 	e.Worker, e.From = c.worker, now()
 	reply, err = c.redis.Do(context.Background(), words...).Result()
@@ -92,7 +93,7 @@ func (c *jobClient) ask(e history.JobEvent, words ...any) (reply any, err error)
 	case strings.HasPrefix(refused.Error(), "STALE "):
 		e.Answer, err = history.Stale, nil
 	case diskFull(err):
-		return nil, err // nothing was done
+		return nil, err // the command had no effect
 	case strings.HasPrefix(refused.Error(), "BACKOFF ") && e.Kind == history.JobProbed:
 		e.Answer, err = history.Remembered, nil
 	default:
@@ -119,17 +120,17 @@ func (c *jobClient) ask(e history.JobEvent, words ...any) (reply any, err error)
 	return reply, nil
 }
 
-// refusal is an error that the broker should not have told.
+// refusal is an error reply that the broker should not have sent.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// work runs step again and again until the broker is killed; an error before that, and every
-// refusal, is a mistake of the broker.
+// work calls step in a loop until the broker is killed. An error before that, or any refusal, is a
+// bug of the broker.
 func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.connect(addr)
 	defer c.redis.Close()
-	err := c.redis.Ping(context.Background()).Err() // what follows reaches a broker
+	err := c.redis.Ping(context.Background()).Err() // checks that a broker answers
 	for {
 		if err == nil {
 			err = step()
@@ -145,7 +146,7 @@ func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) er
 	}
 }
 
-// enqueue puts a job in, with a backoff or without, or tries an id that is remembered.
+// enqueue enqueues a job, with or without a backoff, or tries an id that is remembered.
 func (c *jobClient) enqueue() error {
 	if c.known.left.Load() > jobsAhead {
 		c.linger(5)
@@ -167,7 +168,7 @@ func (c *jobClient) enqueue() error {
 	return err
 }
 
-// takeAndHandle takes jobs and handles them; none is an answer too.
+// takeAndHandle takes jobs and handles them. It is not an error if there are none.
 func (c *jobClient) takeAndHandle() error {
 	jobs, err := c.take(1+c.rng.IntN(3), 50)
 	for _, job := range jobs {
@@ -178,7 +179,7 @@ func (c *jobClient) takeAndHandle() error {
 	return err
 }
 
-// take takes up to n jobs, waiting this many ms for the first.
+// take takes up to n jobs, and waits up to wait milliseconds for the first.
 func (c *jobClient) take(n, wait int) (jobs []history.JobEvent, err error) {
 	lock := int64(30 + c.rng.IntN(300))
 	from := now()
@@ -204,8 +205,8 @@ func (c *jobClient) take(n, wait int) (jobs []history.JobEvent, err error) {
 	return jobs, nil
 }
 
-// handle does with a job what workers do: mostly it succeeds, at once or after a while with a
-// longer lock; it may fail, be tried again, or see the worker die.
+// handle treats a job as workers do. Mostly it succeeds, at once or after a while with an extended
+// lock. It may also fail, be retried, or be abandoned by a worker that dies.
 func (c *jobClient) handle(job history.JobEvent) error {
 	for c.rng.IntN(4) == 0 {
 		if c.rng.IntN(3) == 0 {
@@ -231,12 +232,12 @@ func (c *jobClient) handle(job history.JobEvent) error {
 	return c.report(history.JobDone, job, 0)
 }
 
-// linger lets up to this many ms pass.
+// linger sleeps for a random time of up to most milliseconds.
 func (c *jobClient) linger(most int64) {
 	<-time.After(time.Duration(c.rng.Int64N(most+1)) * time.Millisecond)
 }
 
-// report tells what became of a job.
+// report reports the outcome of a job.
 func (c *jobClient) report(kind history.JobKind, job history.JobEvent, ms int64) error {
 	e := history.JobEvent{Kind: kind, MID: job.MID, Token: job.Token, MS: ms}
 	words := []any{jobReports[kind], jobQueue, job.MID, c.tokens[job.Token]}

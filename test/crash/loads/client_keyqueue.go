@@ -17,26 +17,26 @@ import (
 
 const queuePath = "/q/crash"
 
-// queueClient is one program that puts messages into a queue by keys, or takes them; it lives
+// queueClient is a program that puts messages into a queue as keys, or consumes them. It lives
 // through all rounds.
 type queueClient struct {
 	history *history.Queue
 	rng     *rand.Rand
-	pace    *pace // of what is put
+	pace    *pace // of puts
 	name    string
 	seq     int
-	left    *atomic.Int64 // messages that were put and not acknowledged, about
+	left    *atomic.Int64 // approximate number of unacknowledged messages
 	etcd    *clientv3.Client
 }
 
-// queueAhead is how many messages there are for the consumers at most, about: with more, most of a
-// run would be one of putting.
+// queueAhead is the approximate limit of unacknowledged messages. Without it, most of a run would
+// be puts.
 const queueAhead = 300
 
-// errBreach is wrapped by what the broker should not have told.
+// errBreach is wrapped by errors that report a wrong answer of the broker.
 var errBreach = errors.New("breach")
 
-// run works on a new connection until there is an error or ctx ends.
+// run calls step in a loop on a new connection until there is an error or ctx ends.
 func (c *queueClient) run(ctx context.Context, addr string, step func(context.Context) error) (err error) {
 	if c.etcd, err = dialEtcd(addr); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (c *queueClient) run(ctx context.Context, addr string, step func(context.Co
 	return fmt.Errorf("%s: %w", c.name, err)
 }
 
-// produce puts one message, unless there are enough.
+// produce puts one message, unless queueAhead is reached.
 func (c *queueClient) produce(ctx context.Context) error {
 	if c.left.Load() > queueAhead {
 		return c.pass(ctx)
@@ -65,8 +65,8 @@ func (c *queueClient) produce(ctx context.Context) error {
 	return nil
 }
 
-// consume is the life of one consumer: it becomes one by a watch, half of them with a lease too,
-// works for a while, and goes with what it holds.
+// consume is the life of one consumer. It registers with a watch, half of the time with a lease
+// too, works for a while, and leaves without acknowledging all it holds.
 func (c *queueClient) consume(ctx context.Context) error {
 	c.seq++
 	me := &queueConsumer{queueClient: c, id: fmt.Sprintf("%s.%d", c.name, c.seq)}
@@ -97,7 +97,7 @@ func (c *queueClient) consume(ctx context.Context) error {
 	return me.awaitGone(ctx)
 }
 
-// awaitGone waits until the registry has the consumer no more.
+// awaitGone waits until the consumer is no longer registered.
 func (c *queueConsumer) awaitGone(ctx context.Context) error {
 	deadline := time.Now().Add(patience / 2)
 	for {
@@ -117,14 +117,14 @@ func (c *queueConsumer) awaitGone(ctx context.Context) error {
 	}
 }
 
-// queueConsumer is one that has a name of its own.
+// queueConsumer is a consumer with its own name.
 type queueConsumer struct {
 	*queueClient
 	id, path string
-	held     []string // keys of deliveries
+	held     []string // keys of unacknowledged deliveries
 }
 
-// work takes this many messages and acknowledges most of them, one or several at a time.
+// work receives this many messages and acknowledges most of them, one or several at a time.
 func (c *queueConsumer) work(ctx context.Context, told clientv3.WatchChan, messages int) error {
 	for answer := range told {
 		if err := answer.Err(); err != nil {
@@ -151,7 +151,7 @@ func (c *queueConsumer) work(ctx context.Context, told clientv3.WatchChan, messa
 	return fmt.Errorf("%w: a watch ended", errBreach)
 }
 
-// take notes a delivery.
+// take records a delivery.
 func (c *queueConsumer) take(key, msg string) error {
 	rest, ok := strings.CutPrefix(key, c.path)
 	place, name, found := strings.Cut(rest, "/")
@@ -164,7 +164,7 @@ func (c *queueConsumer) take(key, msg string) error {
 	return nil
 }
 
-// acknowledge deletes the first key that is held.
+// acknowledge deletes the oldest key in held.
 func (c *queueConsumer) acknowledge(ctx context.Context) error {
 	key := c.held[0]
 	c.held = c.held[1:]
@@ -182,7 +182,7 @@ func (c *queueConsumer) acknowledge(ctx context.Context) error {
 	return nil
 }
 
-// pass lets others work for a moment.
+// pass sleeps for a moment.
 func (c *queueClient) pass(ctx context.Context) error {
 	select {
 	case <-time.After(time.Duration(c.rng.IntN(5)) * time.Millisecond):
@@ -192,7 +192,7 @@ func (c *queueClient) pass(ctx context.Context) error {
 	}
 }
 
-// waiting is how much is not acknowledged, as the broker says.
+// waiting returns the broker's count of unacknowledged messages.
 func (c *queueClient) waiting(ctx context.Context) (int64, error) {
 	r, err := c.etcd.Get(ctx, queuePath+"/0", clientv3.WithRange(queuePath+"/:"), clientv3.WithCountOnly())
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *queueClient) waiting(ctx context.Context) (int64, error) {
 	return r.Count, nil
 }
 
-// empty takes and acknowledges all that there is.
+// empty receives and acknowledges all messages.
 func (c *queueConsumer) empty(ctx context.Context) error {
 	told := c.etcd.Watch(ctx, c.path, clientv3.WithPrefix(), clientv3.WithFilterDelete(), clientv3.WithCreatedNotify())
 	for {

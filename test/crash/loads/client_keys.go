@@ -14,22 +14,22 @@ import (
 
 const keyPairs = 3
 
-// keyClient is one program that works with ordinary keys; it lives through all rounds.
+// keyClient is a program that works with ordinary keys. It lives through all rounds.
 type keyClient struct {
 	history *history.Keys
 	rng     *rand.Rand
 	pace    *pace
 	n       int // its number
-	seq     int // of the last value it made
+	seq     int // of the last value it wrote
 	etcd    *clientv3.Client
-	seen    [keyPairs][2]string // what it knows of the keys
+	seen    [keyPairs][2]string // the values it last saw
 }
 
 func dialEtcd(addr string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
 }
 
-// work asks again and again until there is an error or ctx ends.
+// work sends requests in a loop until there is an error or ctx ends.
 func (c *keyClient) work(ctx context.Context, addr string) error {
 	var err error
 	if c.etcd, err = dialEtcd(addr); err != nil {
@@ -78,7 +78,7 @@ func (c *keyClient) compose() history.KeyAsked {
 	return asked
 }
 
-// learn keeps what an answer told, so that conditions hold often enough.
+// learn remembers the values in an answer, so that enough conditions of later requests hold.
 func (c *keyClient) learn(asked history.KeyAsked, told history.KeyTold) {
 	pair := &c.seen[asked.Pair]
 	switch {
@@ -144,13 +144,13 @@ func pairOf(r *clientv3.GetResponse, pair int) (values [2]string) {
 	return values
 }
 
-// keyWatcher follows all keys through all rounds.
+// keyWatcher watches all keys through all rounds.
 type keyWatcher struct {
 	next   int64 // the first revision that it has not been told of; 0: it has not begun
 	events []history.KeyEvent
 }
 
-// begin has it follow what comes from now on, unless it follows already.
+// begin starts the watch with the next revision, unless it has already started.
 func (w *keyWatcher) begin(ctx context.Context, addr string) error {
 	if w.next != 0 {
 		return nil
@@ -167,8 +167,8 @@ func (w *keyWatcher) begin(ctx context.Context, addr string) error {
 	return err
 }
 
-// follow takes up where it was, until ctx ends or the watch does. When it begins, the store's
-// revision is at least that of all that was told.
+// follow resumes the watch until it breaks or ctx ends. When it begins, the store's revision is at
+// least the newest that the watch has seen.
 func (w *keyWatcher) follow(ctx context.Context, addr string) error {
 	etcd, err := dialEtcd(addr)
 	if err != nil {
@@ -184,7 +184,7 @@ func (w *keyWatcher) follow(ctx context.Context, addr string) error {
 	return nil
 }
 
-// note takes down events. Of a transaction all events come in one answer.
+// note records events. All events of a transaction come in one answer.
 func (w *keyWatcher) note(r clientv3.WatchResponse) {
 	for _, e := range r.Events {
 		var pair, key int
@@ -194,7 +194,7 @@ func (w *keyWatcher) note(r clientv3.WatchResponse) {
 	}
 }
 
-// until follows until a revision was told.
+// until follows the watch until it has seen a revision.
 func (w *keyWatcher) until(ctx context.Context, addr string, rev int64) error {
 	etcd, err := dialEtcd(addr)
 	if err != nil {

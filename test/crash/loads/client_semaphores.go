@@ -19,25 +19,26 @@ import (
 const (
 	semFixed  = "fixed"  // never configured
 	semMoving = "moving" // configured all the time
-	semLeased = "leased" // its tasks go when their client does not come back
-	semBrief  = "brief"  // made and deleted all the time
+	semLeased = "leased" // its tasks expire when their client does not renew them
+	semBrief  = "brief"  // created and deleted all the time
 
 	semEvents = "crash.semaphores"
 )
 
 var semShared = []string{semFixed, semMoving, semLeased}
 
-// semClient is one program with tasks of its own; it lives through all rounds.
+// semClient is a program with its own tasks. It lives through all rounds.
 type semClient struct {
 	history *history.Semaphores
-	clock   *atomic.Int64 // shared by all
+	clock   *atomic.Int64 // shared by all clients
 	rng     *rand.Rand
 	pace    *pace
 	n       int
 	redis   *redis.Client
 }
 
-// ask sends a command and returns its answer and the time; to 0 means unknown.
+// ask sends a command and returns its reply and when it was sent and answered. A to of 0 means that
+// the outcome is unknown.
 func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	from = c.clock.Add(1)
 	reply, err = c.redis.Do(context.Background(), words...).Result()
@@ -46,19 +47,19 @@ func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	switch {
 	case err == nil || errors.Is(err, redis.Nil):
 		return reply, from, to, nil
-	case diskFull(err): // nothing was done
+	case diskFull(err): // the command had no effect
 	case errors.As(err, &refused):
 		return nil, from, to, refusal(fmt.Sprintf("%v: %s", words, refused))
 	}
 	return nil, from, 0, err
 }
 
-// work does steps until the broker is killed; an error before that, and every refusal, is a mistake
-// of the broker.
+// work calls step in a loop until the broker is killed. An error before that, or any refusal, is a
+// bug of the broker.
 func (c *semClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.redis = newRedis(addr)
 	defer c.redis.Close()
-	err := c.redis.Ping(context.Background()).Err() // what follows reaches a broker
+	err := c.redis.Ping(context.Background()).Err() // checks that a broker answers
 	for {
 		c.pace.wait()
 		if err == nil {
@@ -80,7 +81,7 @@ const tasksEach = 4
 
 func (c *semClient) task() string { return fmt.Sprintf("c%d-%d", c.n, c.rng.IntN(tasksEach)) }
 
-// step does one request with tasks.
+// step sends one request about tasks.
 func (c *semClient) step() error {
 	key := semShared[c.rng.IntN(len(semShared))]
 	switch n := c.rng.IntN(100); {
@@ -94,7 +95,7 @@ func (c *semClient) step() error {
 	return c.see(key, c.task())
 }
 
-// enqueue puts up to n tasks in line, or gives them other priorities.
+// enqueue enqueues up to n tasks, or changes their priorities.
 func (c *semClient) enqueue(key string, n int) error {
 	words := []any{"SEM.ENQUEUE", key}
 	var events []history.SemEvent
@@ -140,7 +141,7 @@ func text(v any) string {
 	return s
 }
 
-// configure changes settings, makes a semaphore, fills it and deletes it.
+// configure changes settings, or creates a semaphore, fills it and deletes it.
 func (c *semClient) configure() error {
 	e := history.SemEvent{Kind: history.SemConfigured, Key: semMoving, Active: c.rng.IntN(7), Try: c.rng.IntN(7)}
 	_, from, to, err := c.ask("SEM.SET", e.Key, "ACTIVE", e.Active, "TRYRELEASE", e.Try)
@@ -163,7 +164,7 @@ func (c *semClient) configure() error {
 	return nil
 }
 
-// listenToSemaphores reads the messages of the events until the broker is gone.
+// listenToSemaphores receives the event messages until the broker is gone.
 func listenToSemaphores(h *history.Semaphores, url string) error {
 	conn, err := amqp.Dial(url)
 	if err != nil {
@@ -186,7 +187,7 @@ func listenToSemaphores(h *history.Semaphores, url string) error {
 	return nil
 }
 
-// hear notes one message and acknowledges it.
+// hear records one message and acknowledges it.
 func hear(to *history.Semaphores, d amqp.Delivery) error {
 	h := d.Headers
 	e := history.SemEvent{Kind: history.SemTold, Key: text(h["key"]), Task: text(h["task"]), Event: text(h["event"]), Again: d.Redelivered}
@@ -198,6 +199,6 @@ func hear(to *history.Semaphores, d amqp.Delivery) error {
 		return fmt.Errorf("message %s with key %s: %s", d.MessageId, d.RoutingKey, e.Content)
 	}
 	to.Add(e)
-	d.Ack(false) //nolint:errcheck // without it, it comes again
+	d.Ack(false) //nolint:errcheck // if it fails, the message is redelivered
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// sqlClient is one program that works in transactions; it lives through all rounds.
+// sqlClient is a program that works in transactions. It lives through all rounds.
 type sqlClient struct {
 	history *history.Messages
 	lastTx  *atomic.Int64
@@ -28,11 +28,11 @@ type sqlClient struct {
 	seq     int
 
 	conn *pgx.Conn
-	temp string // the temporary queue of the session; "" before there is one
+	temp string // the session's temporary queue; "" if it has none
 
 	tx    int
-	work  []sqlAct        // of the transaction, as the broker has it
-	temps []history.MsgID // that the transaction posted to the temporary queue
+	work  []sqlAct        // the acts of the transaction, as the broker sees them
+	temps []history.MsgID // posted to the temporary queue by the transaction
 }
 
 // sqlPost is a message that was posted.
@@ -41,23 +41,23 @@ type sqlPost struct {
 	iid    string
 	queue  string
 	after  []history.MsgID
-	places []string // where it comes, less those from which its transaction took it itself
-	own    []string // from where its transaction took it itself
+	places []string // where others can receive it
+	own    []string // where its own transaction consumed it
 }
 
-// sqlAct is one thing that the open transaction did; one of its parts is set.
+// sqlAct is one act of the open transaction. Exactly one field is set.
 type sqlAct struct {
 	post  *sqlPost
-	took  *history.Event // Acked of a message of others
-	own   *sqlPost       // a post of its own that it took, from place
+	took  *history.Event // Acked of another client's message
+	own   *sqlPost       // a post of its own that it consumed, from place
 	place string
 }
 
-// errDropped says that the client itself has cut the connection.
+// errDropped is returned when the client itself has closed the connection.
 var errDropped = errors.New("dropped")
 
-// run works until the broker is killed. All that happens to it before is an error, and so is every
-// refusal but that of a node that cannot serve any more.
+// run works until the broker is killed. An error before that is returned, and so is every refusal
+// except that of a node that can no longer serve.
 func (c *sqlClient) run(ctx context.Context, url string, killed *atomic.Bool) error {
 	for {
 		err := c.session(ctx, url)
@@ -74,7 +74,7 @@ func (c *sqlClient) run(ctx context.Context, url string, killed *atomic.Bool) er
 	}
 }
 
-// session works on one connection until that ends.
+// session works on one connection until it ends.
 func (c *sqlClient) session(ctx context.Context, url string) (err error) {
 	if c.conn, err = pgx.Connect(ctx, url); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *sqlClient) session(ctx context.Context, url string) (err error) {
 	}
 }
 
-// setup makes the queues.
+// setup creates the queues.
 func (c *sqlClient) setup(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *sqlClient) setup(ctx context.Context, url string) error {
 	return err
 }
 
-// transaction does one transaction of any kind.
+// transaction runs one random transaction.
 func (c *sqlClient) transaction(ctx context.Context) error {
 	if c.rng.IntN(6) == 0 {
 		return c.alone(ctx)
@@ -122,7 +122,7 @@ func (c *sqlClient) transaction(ctx context.Context) error {
 	switch n := c.rng.IntN(40); {
 	case n < 4:
 		return c.rollback(ctx, "rollback")
-	case n < 6: // an error, which gives back at once: what is asked for then is a commit, what comes is a rollback
+	case n < 6: // an error: the transaction is aborted, so COMMIT answers ROLLBACK
 		c.giveBack(0)
 		if _, err := c.conn.Exec(ctx, "select 1/0", pgx.QueryExecModeSimpleProtocol); !isState(err, "22012") {
 			return fmt.Errorf("1/0 gives %w", err)
@@ -136,10 +136,10 @@ func (c *sqlClient) transaction(ctx context.Context) error {
 	return c.commit(ctx)
 }
 
-// act does one thing; within a savepoint it makes no further one.
+// act does one random act. savepoints says whether it may open a savepoint.
 func (c *sqlClient) act(ctx context.Context, savepoints bool) error {
 	switch n := c.rng.IntN(20); {
-	case n < 11: // more than is posted
+	case n < 11: // more often than posts
 		return c.consume(ctx, c.source(), 1)
 	case n < 12:
 		return c.consume(ctx, sqlSources[3], 2+c.rng.IntN(4))
@@ -153,12 +153,12 @@ func (c *sqlClient) act(ctx context.Context, savepoints bool) error {
 	return nil
 }
 
-// source is what to consume from: the first three twice as often.
+// source picks a random consumer. The first three are twice as likely.
 func (c *sqlClient) source() sqlSource {
 	return sqlSources[c.rng.IntN(len(sqlSources)+3)%len(sqlSources)]
 }
 
-// alone posts without BEGIN.
+// alone posts outside a transaction block.
 func (c *sqlClient) alone(ctx context.Context) error {
 	c.tx, c.work, c.temps = int(c.lastTx.Add(1)), nil, nil
 	m := c.compose()
@@ -172,7 +172,7 @@ func (c *sqlClient) alone(ctx context.Context) error {
 	return nil
 }
 
-// savepoint does something between SAVEPOINT and its release or rollback.
+// savepoint does something between SAVEPOINT and RELEASE or ROLLBACK TO.
 func (c *sqlClient) savepoint(ctx context.Context) error {
 	mark, temps := len(c.work), len(c.temps)
 	if err := c.exec(ctx, "savepoint s"); err != nil {
@@ -191,7 +191,7 @@ func (c *sqlClient) savepoint(ctx context.Context) error {
 	return c.exec(ctx, "rollback to s")
 }
 
-// giveBack takes back what the transaction did behind mark, before the broker is told.
+// giveBack undoes the bookkeeping of the acts after mark, before the broker is told.
 func (c *sqlClient) giveBack(mark int) {
 	for _, a := range slices.Backward(c.work[mark:]) {
 		switch {
@@ -214,8 +214,8 @@ func (c *sqlClient) rollback(ctx context.Context, statement string) error {
 	return c.checkTemp(ctx, nil)
 }
 
-// commit records all that the transaction asks for and ends it. Sometimes it does not stay for the
-// answer.
+// commit records everything that the transaction did and commits it. Sometimes it disconnects
+// without waiting for the answer.
 func (c *sqlClient) commit(ctx context.Context) error {
 	var events []history.Event
 	var posts []sqlPost
@@ -225,7 +225,7 @@ func (c *sqlClient) commit(ctx context.Context) error {
 			events = append(events, *a.took)
 		case a.post != nil:
 			events = append(events, a.post.sent(c.tx)...)
-			if len(a.post.own) > 0 { // from there it must never come
+			if len(a.post.own) > 0 { // it must never be delivered there
 				never := int(c.lastTx.Add(1))
 				for _, place := range a.post.own {
 					events = append(events, history.Event{Kind: history.Sent, Msg: a.post.id, Queue: place, Tx: never})
@@ -238,7 +238,7 @@ func (c *sqlClient) commit(ctx context.Context) error {
 	events = append(events, history.Event{Kind: history.CommitSent, Tx: c.tx})
 	if c.rng.IntN(20) == 0 {
 		for _, a := range c.work {
-			if a.took != nil { // it may not reach the broker
+			if a.took != nil { // the commit may not reach the broker
 				events = append(events, history.Event{Kind: history.Requeued, Msg: a.took.Msg, Queue: a.took.Queue})
 			}
 		}
@@ -255,7 +255,7 @@ func (c *sqlClient) commit(ctx context.Context) error {
 	return c.checkTemp(ctx, c.temps)
 }
 
-// compose makes the next message, which may have to wait for others.
+// compose returns the next message.
 func (c *sqlClient) compose() *sqlPost {
 	c.seq++
 	m := &sqlPost{id: history.MsgID{Publisher: c.name, Seq: c.seq}}
@@ -274,7 +274,7 @@ func (c *sqlClient) compose() *sqlPost {
 	return m
 }
 
-// sent is what is recorded of a post before its commit.
+// sent returns the events to record for a post before its commit.
 func (p *sqlPost) sent(tx int) (events []history.Event) {
 	for _, place := range p.places {
 		copied := p.queue == "a" && place == "c" // by the trigger
@@ -283,7 +283,7 @@ func (p *sqlPost) sent(tx int) (events []history.Event) {
 	return events
 }
 
-// post posts a message or a chain of them, in the transaction.
+// post posts a message or a chain of messages in the transaction.
 func (c *sqlClient) post(ctx context.Context) error {
 	m := c.compose()
 	var wait []string
@@ -297,7 +297,7 @@ func (c *sqlClient) post(ctx context.Context) error {
 	return nil
 }
 
-// waitFor chooses for which messages one has to wait, and returns their names.
+// waitFor picks the messages that m has to wait for, and returns their names.
 func (c *sqlClient) waitFor(m *sqlPost) (iids []string) {
 	add := func(p *sqlPost) {
 		if p.queue != sqlForeign {
@@ -317,7 +317,7 @@ func (c *sqlClient) waitFor(m *sqlPost) (iids []string) {
 	return iids
 }
 
-// send posts m, sometimes with a name that was asked for before, and records its name.
+// send posts m, sometimes with a name that was requested before, and records its name.
 func (c *sqlClient) send(ctx context.Context, m *sqlPost, wait ...string) error {
 	var iid, headers, properties any
 	if c.rng.IntN(8) == 0 && m.queue != sqlForeign {
@@ -342,13 +342,13 @@ func (c *sqlClient) send(ctx context.Context, m *sqlPost, wait ...string) error 
 	return err
 }
 
-// body is the text that parse reads.
+// body returns a message body that parse accepts.
 func (c *sqlClient) body(id history.MsgID) string {
 	text := strings.Repeat(string(rune('a'+c.rng.IntN(26))), c.rng.IntN(1000))
 	return fmt.Sprintf("%s %d %08x\n%s", id.Publisher, id.Seq, crc32.ChecksumIEEE([]byte(text)), text)
 }
 
-// consume takes up to n messages.
+// consume consumes up to n messages.
 func (c *sqlClient) consume(ctx context.Context, s sqlSource, n int) error {
 	query, args := "select iid, data->'body' from mbus4.consume($1, $2)", []any{s.queue, s.consumer}
 	if n > 1 {
@@ -358,7 +358,7 @@ func (c *sqlClient) consume(ctx context.Context, s sqlSource, n int) error {
 	return err
 }
 
-// take takes a message of b by its name.
+// take consumes a message of queue b by its name.
 func (c *sqlClient) take(ctx context.Context) error {
 	p, ok := c.recent.any(c.rng)
 	if !ok || p.queue != "b" {
@@ -368,7 +368,7 @@ func (c *sqlClient) take(ctx context.Context) error {
 	return err
 }
 
-// receive records what a query took from a place and returns how much.
+// receive records the messages that a query consumed from a place, and returns their number.
 func (c *sqlClient) receive(ctx context.Context, byName bool, place, query string, args ...any) (n int, err error) {
 	rows, err := c.conn.Query(ctx, query, args...)
 	if err != nil {
@@ -399,7 +399,7 @@ func (c *sqlClient) receive(ctx context.Context, byName bool, place, query strin
 	return len(messages), nil
 }
 
-// pending is the message of this id if the open transaction has posted it.
+// pending returns the message with this id if the open transaction has posted it, otherwise nil.
 func (c *sqlClient) pending(id history.MsgID) *sqlPost {
 	for _, a := range c.work {
 		if a.post != nil && a.post.id == id {
@@ -409,7 +409,7 @@ func (c *sqlClient) pending(id history.MsgID) *sqlPost {
 	return nil
 }
 
-// postTemp posts to the temporary queue of the session.
+// postTemp posts to the session's temporary queue.
 func (c *sqlClient) postTemp(ctx context.Context) error {
 	if c.temp == "" { // what a savepoint or a rollback may undo is not made in it
 		return nil
@@ -420,8 +420,8 @@ func (c *sqlClient) postTemp(ctx context.Context) error {
 	return c.conn.QueryRow(ctx, "select mbus4.post($1, hstore('body', $2::text))", c.temp, c.body(id)).Scan(new(string))
 }
 
-// checkTemp empties the temporary queue, in which these messages must be, and sees to it that there
-// is one.
+// checkTemp empties the temporary queue and checks that it had exactly these messages. It creates
+// the queue if there is none.
 func (c *sqlClient) checkTemp(ctx context.Context, want []history.MsgID) error {
 	if c.temp == "" {
 		return c.conn.QueryRow(ctx, "select mbus4.create_temporary_queue()").Scan(&c.temp)
@@ -444,14 +444,14 @@ func (c *sqlClient) checkTemp(ctx context.Context, want []history.MsgID) error {
 	}
 }
 
-// exec runs a statement that gives no rows.
+// exec runs a statement that returns no rows.
 func (c *sqlClient) exec(ctx context.Context, statement string) error {
 	_, err := c.conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
 	return err
 }
 
-// drain takes all there is, one transaction for each look at a queue, until there is nothing: what
-// waits for others comes after them.
+// drain consumes all messages, with a transaction for each look at a queue, until all queues are
+// empty. Messages that wait for others come after them.
 func (c *sqlClient) drain(ctx context.Context, url string) (err error) {
 	if c.conn, err = pgx.Connect(ctx, url); err != nil {
 		return err
@@ -482,7 +482,7 @@ func (c *sqlClient) drain(ctx context.Context, url string) (err error) {
 	return nil
 }
 
-// isState reports whether an error is one of the broker with this code.
+// isState reports whether err is an error of the broker with this SQLSTATE.
 func isState(err error, code string) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == code

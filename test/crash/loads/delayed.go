@@ -8,11 +8,11 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// later is a delayed exchange; each queue is bound with its own name.
+// later is a delayed exchange. Each queue is bound to it with its own name as the key.
 const later = "crash.later"
 
-// delayed is publishers to a delayed exchange. Many messages fall due while the broker is down, or
-// as it is killed.
+// delayed has publishers to a delayed exchange. Many messages fall due while the broker is down or
+// is being killed.
 var delayed = scenario{
 	queues:  queues,
 	declare: declareDelayed,
@@ -28,8 +28,8 @@ var delayed = scenario{
 	settled: allDue,
 }
 
-// delay is a message that is kept for up to three seconds, most for less than half of one, some not
-// at all.
+// delay returns a message with a delay of up to three seconds. Most delays are less than half a
+// second, and some are zero.
 func delay(c *client) outgoing {
 	ms := max(0, c.rng.IntN(500)-50)
 	if c.rng.IntN(20) == 0 {
@@ -42,7 +42,7 @@ func delay(c *client) outgoing {
 	return m
 }
 
-// allDue is a while after the last message is due.
+// allDue returns a time shortly after the last message is due.
 func allDue(events []history.Event) time.Time {
 	last := int64(0)
 	for _, e := range events {
@@ -53,7 +53,7 @@ func allDue(events []history.Event) time.Time {
 	return time.UnixMilli(last).Add(2 * time.Second)
 }
 
-// showsDelays reports whether messages fell due behind the last delivery before a kill.
+// showsDelays reports whether messages fell due between the last delivery and the kill.
 func showsDelays(events []history.Event) bool {
 	over, due, delivered := 0, int64(0), int64(0)
 	for _, e := range events {

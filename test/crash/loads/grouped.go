@@ -8,12 +8,12 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// groups is how many keys the messages of a publisher have.
+// groups is the number of keys that a publisher uses.
 const groups = 8
 
 var groupedQueues = []string{"crash.one", "crash.two"}
 
-// grouped is two or three consumers on each queue, which share its keys.
+// grouped has two or three consumers on each queue, which share its keys.
 var grouped = scenario{
 	queues:  groupedQueues,
 	declare: declareGrouped,
@@ -30,7 +30,7 @@ var grouped = scenario{
 	shows: showsSharing,
 }
 
-// inGroup is a message with one of the keys; publishers use the same ones.
+// inGroup returns a message with one of the keys. All publishers use the same keys.
 func inGroup(c *client) outgoing {
 	m := c.direct(groupedQueues[c.rng.IntN(len(groupedQueues))])
 	key := fmt.Sprintf("k%d", c.rng.IntN(groups))
@@ -39,7 +39,7 @@ func inGroup(c *client) outgoing {
 	return m
 }
 
-// showsSharing reports whether a key went from one consumer to another within a round.
+// showsSharing reports whether a key moved from one consumer to another within a round.
 func showsSharing(events []history.Event) bool {
 	holder := map[history.Keyed]string{}
 	for _, e := range events {

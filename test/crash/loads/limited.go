@@ -11,7 +11,7 @@ import (
 
 var limitedQueues = []string{"crash.one", "crash.two"}
 
-// limited is consumers that give much back, and other consumers of what dies of it.
+// limited has consumers that return many messages, and consumers of the dead letters.
 var limited = scenario{
 	queues:  []string{limitedQueues[0], limitedQueues[1], history.DeadOf(limitedQueues[0]), history.DeadOf(limitedQueues[1])},
 	declare: declareLimited,
@@ -28,8 +28,8 @@ var limited = scenario{
 
 func toLimited(c *client) outgoing { return c.direct(limitedQueues[c.rng.IntN(len(limitedQueues))]) }
 
-// consumeAndReturn gives every second message back, acknowledges others, and now and then waits for
-// a confirm of a message to its own queue, which covers all it did before.
+// consumeAndReturn returns every second message and acknowledges the others. Now and then it waits
+// for the confirm of a message to its own queue, which covers everything that it did before.
 func (c *client) consumeAndReturn(ch *amqp.Channel) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *client) sync(ch *amqp.Channel) error {
 	return nil
 }
 
-// showsDeaths reports whether messages died, and returns were promised to count.
+// showsDeaths reports whether messages were dead-lettered, and returns were confirmed.
 func showsDeaths(events []history.Event) bool {
 	for _, e := range events {
 		if e.Kind == history.Delivered && (e.Queue == history.DeadOf(limitedQueues[0]) || e.Queue == history.DeadOf(limitedQueues[1])) {

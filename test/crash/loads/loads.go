@@ -5,20 +5,21 @@ import (
 	"testing"
 )
 
-// Load is one kind of clients, and the promises that these check.
+// Load is one kind of clients, with the promises that they check.
 type Load struct {
 	Name string
 	Rate int // of an ordinary day, for Plan
-	// Apart says that it needs a virtual host of its own, to which URL connects: the queues of such
-	// loads have the same names. The others use "/".
+	// Apart reports that the load needs its own virtual host, which URL names, because several such
+	// loads use the same queue names. The others use "/".
 	Apart bool
-	// Run has the clients work on what up returns, which they kill or stop, and which has what
-	// there was before when up is called again. A breach fails the test. Loads can share a broker.
-	// Nothing of an earlier run of the load may be there at first.
+	// Run lets the clients work on the broker that up returns, and kills or stops it. Each further
+	// call of up returns a broker with the data of the one before. A breach fails the test. Several
+	// loads may share a broker. At first the broker must have no data of an earlier run of the
+	// load.
 	Run func(t *testing.T, p Plan, up func() Broker)
 }
 
-// All returns all kinds of clients.
+// All returns all loads.
 func All() []Load {
 	return []Load{
 		{"plain", 100, true, plain.run},
@@ -35,7 +36,7 @@ func All() []Load {
 	}
 }
 
-// Find returns the kind of clients with this name.
+// Find returns the load with this name.
 func Find(t *testing.T, name string) Load {
 	t.Helper()
 	all := All()

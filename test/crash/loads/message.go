@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// publishing returns the persistent message that carries id: one line that names it, then a body of
-// random bytes, now and then one that spans several frames.
+// publishing returns the persistent message that carries id. Its body is a line with the id and
+// then random bytes, which sometimes span several frames.
 func publishing(id history.MsgID, rng *rand.Rand) amqp.Publishing {
 	size := rng.IntN(1000)
 	if rng.IntN(200) == 0 {
@@ -22,7 +22,7 @@ func publishing(id history.MsgID, rng *rand.Rand) amqp.Publishing {
 	return sized(id, size, rng)
 }
 
-// sized is publishing with a body of this size.
+// sized is publishing with a body of the given size.
 func sized(id history.MsgID, size int, rng *rand.Rand) amqp.Publishing {
 	body := make([]byte, size)
 	for i := range body {
@@ -32,7 +32,7 @@ func sized(id history.MsgID, size int, rng *rand.Rand) amqp.Publishing {
 	return amqp.Publishing{DeliveryMode: amqp.Persistent, Body: append(head, body...)}
 }
 
-// errDamaged tells a delivered body that is not what was published.
+// errDamaged is returned for a delivered body that differs from the published one.
 var errDamaged = errors.New("damaged message")
 
 // parse returns the id of a delivered message; the error is errDamaged.

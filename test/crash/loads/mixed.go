@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// The queues of mixed, by what is special about them.
+// The queues of mixed, named after what is special about them.
 const (
 	slowQueue  = "crash.slow"
 	dyingQueue = "crash.dying"
 	largeQueue = "crash.large"
 )
 
-// mixed is a slow consumer, one that dies all the time, and large messages.
+// mixed has a slow consumer, a consumer that dies all the time, and large messages.
 var mixed = scenario{
 	queues:  []string{slowQueue, dyingQueue, largeQueue},
 	declare: declareMixed,
@@ -31,11 +31,11 @@ var mixed = scenario{
 	shows: showsTransactions,
 }
 
-// largeBytes is the most that a large message has.
+// largeBytes is the maximum size of a large message.
 const largeBytes = 4 << 20
 
-// toMixed is a message to any of the queues: one in ten to the slow consumer, one in a hundred a
-// large one.
+// toMixed returns a message to any of the queues. One in ten goes to the slow consumer, and one in
+// a hundred is large.
 func toMixed(c *client) outgoing {
 	switch n := c.rng.IntN(100); {
 	case n < 10:
@@ -48,7 +48,7 @@ func toMixed(c *client) outgoing {
 	return c.direct(dyingQueue)
 }
 
-// consumeSlowly takes up to 50 ms for each message.
+// consumeSlowly consumes and takes up to 50 ms for each message.
 func (c *client) consumeSlowly(ch *amqp.Channel) error {
 	return c.receive(ch, func(d amqp.Delivery, held []history.Event) ([]history.Event, error) {
 		<-time.After(time.Duration(c.rng.IntN(50)) * time.Millisecond)
@@ -56,10 +56,10 @@ func (c *client) consumeSlowly(ch *amqp.Channel) error {
 	})
 }
 
-// errDied says that a client has cut its connection.
+// errDied is returned when a client has cut its own connection.
 var errDied = errors.New("died")
 
-// consumeAndDie consumes until it dies with what it holds.
+// consumeAndDie consumes until it cuts its connection with messages unacknowledged.
 func (c *client) consumeAndDie(ch *amqp.Channel) error {
 	if err := c.awaitAlone(ch); err != nil {
 		return err
@@ -78,7 +78,8 @@ func (c *client) consumeAndDie(ch *amqp.Channel) error {
 	})
 }
 
-// awaitAlone waits until the queue has no consumer: what the one before held is back in its place.
+// awaitAlone waits until the queue has no consumer. What the previous consumer held is then back in
+// its place.
 func (c *client) awaitAlone(ch *amqp.Channel) error {
 	for {
 		q, err := ch.QueueDeclarePassive(c.queue, true, false, false, false, nil)

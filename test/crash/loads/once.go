@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// once is publishers that, after a kill, repeat all that they have no confirm for, and now and then
-// something else.
+// once has publishers that, after a kill, repeat all messages that were not confirmed, and
+// sometimes others too.
 var once = scenario{
 	queues:  queues,
 	declare: declareOnce,
@@ -26,18 +26,18 @@ var once = scenario{
 	shows: showsRepeats,
 }
 
-// repeater is what a publisher knows of its keys.
+// repeater is what a publisher knows about its keys.
 type repeater struct {
 	mu      sync.Mutex
-	waiting map[history.MsgID]history.Keyed // published and not confirmed
-	again   []history.Keyed                 // to be repeated
-	old     []history.Keyed                 // some that were published, confirmed or not
+	waiting map[history.MsgID]history.Keyed // published but not confirmed
+	again   []history.Keyed                 // to repeat
+	old     []history.Keyed                 // some published keys, confirmed or not
 }
 
 func newRepeater() *repeater { return &repeater{waiting: map[history.MsgID]history.Keyed{}} }
 
-// confirmed forgets a message. Like the next two it may be called for publishers that do not
-// repeat.
+// confirmed forgets a message that was confirmed. Like committed and unsure it may be called on a
+// nil repeater.
 func (r *repeater) confirmed(id history.MsgID) {
 	if r == nil {
 		return
@@ -47,7 +47,7 @@ func (r *repeater) confirmed(id history.MsgID) {
 	delete(r.waiting, id)
 }
 
-// committed forgets all messages: they were of a transaction that is committed.
+// committed forgets all messages, which belong to a committed transaction.
 func (r *repeater) committed() {
 	if r == nil {
 		return
@@ -57,7 +57,8 @@ func (r *repeater) committed() {
 	clear(r.waiting)
 }
 
-// unsure says that the broker was killed: all without a confirm has to be published again.
+// unsure is called when the broker was killed. It schedules all unconfirmed messages for
+// repetition.
 func (r *repeater) unsure() {
 	if r == nil {
 		return
@@ -70,7 +71,7 @@ func (r *repeater) unsure() {
 	clear(r.waiting)
 }
 
-// next returns what the message is to be published as.
+// next returns the key and the queue with which to publish the message.
 func (r *repeater) next(c *client, id history.MsgID) history.Keyed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +89,7 @@ func (r *repeater) next(c *client, id history.MsgID) history.Keyed {
 	return k
 }
 
-// keyedOnce is a message with a key, new or old.
+// keyedOnce returns a message with a key, which is new or repeated.
 func keyedOnce(c *client) outgoing {
 	id := c.next()
 	k := c.repeat.next(c, id)
@@ -100,7 +101,7 @@ func keyedOnce(c *client) outgoing {
 	return m
 }
 
-// showsRepeats reports whether keys were sent again after a kill.
+// showsRepeats reports whether keys were published again after a kill.
 func showsRepeats(events []history.Event) bool {
 	sent, repeats, killed := map[history.Keyed]bool{}, 0, map[history.Keyed]bool{}
 	for _, e := range events {

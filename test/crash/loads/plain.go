@@ -14,7 +14,8 @@ var (
 	copied = queues[:2]
 )
 
-// plain is publishers with confirms and with transactions, and consumers with and without.
+// plain has publishers with confirms and with transactions, and consumers with and without
+// transactions.
 var plain = scenario{
 	queues:  queues,
 	declare: declarePlain,
@@ -30,10 +31,11 @@ var plain = scenario{
 	shows: showsTransactions,
 }
 
-// one is a message to any of the queues.
+// one returns a message to any of the queues.
 func one(c *client) outgoing { return c.direct(queues[c.rng.IntN(len(queues))]) }
 
-// copyOrOne is, one time in three, a message to two queues by the exchange.
+// copyOrOne returns, one time in three, a message that the exchange copies to two queues, and
+// otherwise a message to one queue.
 func copyOrOne(c *client) outgoing {
 	if c.rng.IntN(3) != 0 {
 		return one(c)
@@ -46,7 +48,7 @@ func copyOrOne(c *client) outgoing {
 	}
 }
 
-// declarePlain makes the topology; it may be there already.
+// declarePlain declares the topology, which may exist already.
 func declarePlain(ch *amqp.Channel) error {
 	if err := ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil); err != nil {
 		return err

@@ -10,26 +10,27 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// Plan is how a load goes.
+// Plan is the parameters of a run.
 type Plan struct {
 	Rounds int // kills at least
-	Seed   int // of all that the clients draw
+	Seed   int // of all random choices of the clients
 
-	// OneShard says that the broker has one shard, so that nothing is on its way between shards
+	// OneShard says that the broker has one shard, so that no message is in transit between shards
 	// when it is killed.
 	OneShard bool
 
-	// Again says that connections may end before the broker is killed, as in a cluster. Clients go
-	// on then.
+	// Again says that connections may break before the broker is killed, as in a cluster, and that
+	// clients then reconnect.
 	Again bool
 
-	// Rate is how many messages, jobs, requests or transactions the clients begin in a second, all
-	// together. 0: as many as they can; then the run must show what it is for.
+	// Rate is how many messages, jobs, requests or transactions all clients together begin per
+	// second. 0 means as many as they can. Then the run must also cover what it is meant to test.
 	Rate int
 }
 
-// rounds has a broker killed after up to most events, time and again: at least Rounds times, and up
-// to extra times as often until shown reports true, as short rounds may show little.
+// rounds calls crash, each time with a random number of at most most events after which to kill the
+// broker. It does so at least Rounds times, and up to extra times as often until shown reports
+// true, because short rounds may show little.
 func (p Plan) rounds(most, extra int, shown func() bool, crash func(events int)) {
 	rng := p.rng(0)
 	for n := 0; n < p.Rounds || p.Rate == 0 && n < extra*p.Rounds && !shown(); n++ {
@@ -37,12 +38,13 @@ func (p Plan) rounds(most, extra int, shown func() bool, crash func(events int))
 	}
 }
 
-// rng returns what the client with this number draws from; 0 is that of the rounds.
+// rng returns the source of random numbers of the client with this number. Number 0 is for the
+// rounds.
 func (p Plan) rng(client int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(p.Seed), uint64(client)))
 }
 
-// pace returns the pace of the Rate, in bursts of this size; nil for none.
+// pace returns a pace of Rate with bursts of the given size, or nil if Rate is 0.
 func (p Plan) pace(burst int) *pace {
 	if p.Rate == 0 {
 		return nil
@@ -50,14 +52,14 @@ func (p Plan) pace(burst int) *pace {
 	return &pace{burst: burst, every: time.Duration(burst) * time.Second / time.Duration(p.Rate)}
 }
 
-// pace lets clients begin in bursts. The nil pace lets all begin at once.
+// pace limits the rate at which clients begin, in bursts. A nil pace does not limit it.
 type pace struct {
 	burst int           // how many may begin together
-	every time.Duration // from burst to burst
+	every time.Duration // the interval between bursts
 
 	mu   sync.Mutex
-	left int       // of the burst
-	at   time.Time // when the burst is
+	left int       // in the burst
+	at   time.Time // when the burst begins
 }
 
 // wait waits until the caller may begin.
@@ -68,7 +70,7 @@ func (p *pace) wait() {
 	<-time.After(time.Until(p.next()))
 }
 
-// next returns when the caller may begin. Time that nobody has used is not made up for.
+// next returns when the caller may begin. Unused time is not made up for.
 func (p *pace) next() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +84,7 @@ func (p *pace) next() time.Time {
 	return p.at
 }
 
-// Broker is what a Load works on, and kills.
+// Broker is what a Load works on and kills.
 type Broker interface {
 	URL() string // where clients of AMQP connect
 	SQLAddr() string
@@ -94,27 +96,27 @@ type Broker interface {
 	Stop() error
 }
 
-// timed is a broker that says when it is to be killed, however much has happened by then.
+// timed is a Broker that is killed at a given time, however many events have been recorded by then.
 type timed interface {
 	Due() <-chan struct{}
 }
 
-// Isolating is a Broker that may be a node cut off from the others of its cluster: it then calls
-// what it was given.
+// Isolating is a Broker that may be a node that gets isolated from its cluster. It then calls the
+// given function.
 type Isolating interface {
 	OnIsolated(func())
 }
 
-// noteIsolation notes when a broker is cut off.
+// noteIsolation records when a broker is isolated.
 func noteIsolation(b Broker, h *history.Messages) {
 	if i, ok := b.(Isolating); ok {
 		i.OnIsolated(func() { h.Add(history.Event{Kind: history.Isolated, At: now()}) })
 	}
 }
 
-// await waits until the broker is to be killed: enough is closed when so many events have happened,
-// idle when no client works any more. The error is the first of wrong, or says that the broker ends
-// or hangs.
+// await waits until it is time to kill the broker: when enough is closed after this many events, or
+// idle because no client works any more. It returns the first error from wrong, or an error if the
+// broker exits or hangs.
 func await(b Broker, events int, enough, idle <-chan struct{}, wrong <-chan error) error {
 	late := time.After(patience)
 	if t, ok := b.(timed); ok {

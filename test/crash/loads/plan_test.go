@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// waits are how long after the first one each of n beginnings is, with a pause before one of them.
+// waits returns when each of n clients may begin, relative to the first, with a pause before one of
+// them.
 func waits(p *pace, n, pauseBefore int) (at []time.Duration) {
 	began := time.Now()
 	for i := range n {

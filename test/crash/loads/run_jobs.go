@@ -18,10 +18,10 @@ import (
 
 const (
 	jobWorkers   = 8
-	maxJobEvents = 2000 // of a round
+	maxJobEvents = 2000 // per round
 )
 
-// crashJobs has workers work; it is the Run of a Load.
+// crashJobs runs the workers of jobs. It is the Run of a Load.
 func crashJobs(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &jobCrashes{t: t, plan: p, up: up, history: &history.Jobs{}}
@@ -37,7 +37,7 @@ type jobCrashes struct {
 	up      func() Broker
 	plan    Plan
 	history *history.Jobs
-	clients []*jobClient // the first enqueues
+	clients []*jobClient // the first one enqueues
 }
 
 func (r *jobCrashes) newClients() {
@@ -49,8 +49,7 @@ func (r *jobCrashes) newClients() {
 	}
 }
 
-// start starts the broker. The queue of jobs has a dead-letter queue; both are there from the first
-// start on.
+// start starts the broker. It declares the job queue and its dead-letter queue at the first start.
 func (r *jobCrashes) start() Broker {
 	r.t.Helper()
 	b := r.up()
@@ -65,12 +64,12 @@ func (r *jobCrashes) start() Broker {
 	return b
 }
 
-// crash lets the clients work until they have noted this many events, and kills the broker.
+// crash lets the clients work until they have recorded this many events, and kills the broker.
 func (r *jobCrashes) crash(events int) {
 	b := r.start()
 	enough := r.history.Grown(events)
 	var killed, over atomic.Bool
-	killed.Store(r.plan.Again) // a node may lose its lead before
+	killed.Store(r.plan.Again) // a node may lose its lead before the kill
 	errs := make([]error, len(r.clients))
 	var working sync.WaitGroup
 	for n, c := range r.clients {
@@ -104,7 +103,7 @@ func (r *jobCrashes) crash(events int) {
 	}
 }
 
-// finish starts the broker a last time, handles all that is left, and looks at the dead letters.
+// finish starts the broker a last time, handles all jobs that are left, and reads the dead letters.
 func (r *jobCrashes) finish() {
 	b := r.start()
 	defer b.Kill()
@@ -135,7 +134,7 @@ func (r *jobCrashes) finish() {
 	}
 }
 
-// left is how many jobs are not done.
+// left returns the number of unfinished jobs.
 func (r *jobCrashes) left(c *jobClient) int64 {
 	reply, err := c.redis.Do(context.Background(), "QUEUE.STATUS", jobQueue).Result()
 	if err != nil {
@@ -145,7 +144,7 @@ func (r *jobCrashes) left(c *jobClient) int64 {
 	return counts["nqueued"].(int64) + counts["nlocked"].(int64) + counts["nbackoff"].(int64)
 }
 
-// exhume notes all dead letters.
+// exhume records all dead letters.
 func (r *jobCrashes) exhume(c *jobClient) {
 	for {
 		reply, err := c.redis.Do(context.Background(), "JOB.TAKE", deadJobs, "COUNT", 1000, "LOCK", time.Hour.Milliseconds()).Result()
@@ -158,7 +157,7 @@ func (r *jobCrashes) exhume(c *jobClient) {
 		}
 		for _, one := range jobs {
 			job := one.(map[any]any)
-			r.history.Add(history.JobEvent{Kind: history.JobBuried, MID: job["body"].(string), Answer: history.Good}) // the id of a second copy is another
+			r.history.Add(history.JobEvent{Kind: history.JobBuried, MID: job["body"].(string), Answer: history.Good}) // copies differ by id
 			if text := job["headers"].(map[any]any)["x-error"]; text != "it failed" {
 				r.t.Errorf("dead letter %v has the error %v", job["mid"], text)
 			}
@@ -179,7 +178,7 @@ func countJobs(events []history.JobEvent) map[string]int {
 	return counts
 }
 
-// missing is what a run must have shown and has not yet.
+// missing returns what the run must show and has not shown yet.
 func (r *jobCrashes) missing() (kinds []string) {
 	counts := countJobs(r.history.Events())
 	for _, kind := range []string{"enqueued", "done", "retried", "failed", "extended", "probed remembered", "done stale", "lost ?"} {
@@ -190,8 +189,8 @@ func (r *jobCrashes) missing() (kinds []string) {
 	return kinds
 }
 
-// prolong has requests without an answer happen after the end of their connection, too: another
-// node may have passed them on.
+// prolong lets requests without an answer take effect after the end of their connection too,
+// because another node may have forwarded them.
 func prolong(events []history.JobEvent) {
 	for n := range events {
 		if e := &events[n]; e.Answer == history.Unknown || e.Kind == history.JobLost {

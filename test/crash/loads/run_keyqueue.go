@@ -16,11 +16,11 @@ import (
 
 const (
 	queueProducers, queueConsumers = 3, 4
-	maxQueueEvents                 = 4000 // of a round
+	maxQueueEvents                 = 4000 // per round
 )
 
-// crashKeyQueue has producers and consumers of a queue as keys work; it is the Run of a Load. The
-// queue may not be there at first.
+// crashKeyQueue runs producers and consumers of a queue that is used through keys. It is the Run of
+// a Load. The queue must not exist at first.
 func crashKeyQueue(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &queueCrashes{t: t, plan: p, up: up, history: &history.Queue{}}
@@ -44,7 +44,7 @@ type queueCrashes struct {
 	clients []*queueClient // the first ones produce
 }
 
-// crash lets the clients work until they have noted this many events, and kills the broker.
+// crash lets the clients work until they have recorded this many events, and kills the broker.
 func (r *queueCrashes) crash(events int) {
 	b := r.up()
 	enough := r.history.Grown(events)
@@ -95,7 +95,7 @@ func (r *queueCrashes) finish() {
 	}
 }
 
-// counts counts the events of each kind.
+// counts returns the number of events of each kind.
 func (r *queueCrashes) counts() (count [history.QueueKilled + 1]int) {
 	for _, e := range r.history.Events() {
 		count[e.Act]++
@@ -103,8 +103,8 @@ func (r *queueCrashes) counts() (count [history.QueueKilled + 1]int) {
 	return count
 }
 
-// shows reports whether the run covers what it is for: consumers that left with messages, puts
-// without an answer.
+// shows reports whether the run covers what it is meant to test: consumers that left with
+// unacknowledged messages, and puts without an answer.
 func (r *queueCrashes) shows() bool {
 	count := r.counts()
 	return count[history.QueueGot] > count[history.QueueAcked] && count[history.QueueLeft] > 0 && count[history.QueuePut] > count[history.QueueAnswered]

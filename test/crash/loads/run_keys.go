@@ -11,11 +11,11 @@ import (
 
 const (
 	keyClients = 5
-	maxKeyActs = 1500 // of a round
+	maxKeyActs = 1500 // per round
 )
 
-// crashKeys has clients of ordinary keys work; it is the Run of a Load. None of their keys may be
-// there at first.
+// crashKeys runs clients of ordinary keys. It is the Run of a Load. None of their keys may exist at
+// first.
 func crashKeys(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &keyCrashes{t: t, plan: p, up: up, history: history.NewKeys(), watcher: &keyWatcher{}}
@@ -38,7 +38,7 @@ type keyCrashes struct {
 	watcher *keyWatcher
 }
 
-// crash lets the clients work until they have noted this many answers, and kills the broker.
+// crash lets the clients work until they have recorded this many answers, and kills the broker.
 func (r *keyCrashes) crash(acts int) {
 	b := r.up()
 	if err := r.watcher.begin(r.t.Context(), b.EtcdAddr()); err != nil {
@@ -66,7 +66,8 @@ func (r *keyCrashes) crash(acts int) {
 	}
 }
 
-// untilOver has a client work until ctx ends, or its connection does and it does not go on.
+// untilOver calls work until ctx ends, or until the connection breaks and the plan says not to
+// reconnect.
 func (r *keyCrashes) untilOver(ctx context.Context, b Broker, work func(context.Context, string) error) error {
 	for {
 		err := work(ctx, b.EtcdAddr())
@@ -76,7 +77,7 @@ func (r *keyCrashes) untilOver(ctx context.Context, b Broker, work func(context.
 	}
 }
 
-// finish reads all keys a last time, and lets the watch tell all.
+// finish reads all keys a last time, and waits until the watch has seen everything.
 func (r *keyCrashes) finish() {
 	b := r.up()
 	defer b.Kill()
@@ -110,7 +111,7 @@ func (r *keyCrashes) finish() {
 	}
 }
 
-// judge looks for breaches, and for an order.
+// judge checks the history for breaches, and for linearizability.
 func (r *keyCrashes) judge() {
 	all := r.history.Events()
 	unknown, held := 0, 0

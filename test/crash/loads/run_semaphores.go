@@ -13,10 +13,10 @@ import (
 
 const (
 	semClients = 4
-	maxSemActs = 1500 // of a round
+	maxSemActs = 1500 // per round
 )
 
-// crashSemaphores has clients of semaphores work; it is the Run of a Load.
+// crashSemaphores runs clients of semaphores. It is the Run of a Load.
 func crashSemaphores(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &semCrashes{t: t, plan: p, up: up, history: &history.Semaphores{}}
@@ -36,10 +36,10 @@ type semCrashes struct {
 	up      func() Broker
 	plan    Plan
 	history *history.Semaphores
-	clients []*semClient // the last one configures
+	clients []*semClient // the last one changes the settings
 }
 
-// start starts the broker, and makes what the clients need.
+// start starts the broker and creates what the clients need.
 func (r *semCrashes) start() (Broker, *amqp.Channel) {
 	r.t.Helper()
 	b := r.up()
@@ -64,7 +64,7 @@ func (r *semCrashes) start() (Broker, *amqp.Channel) {
 	return b, ch
 }
 
-// crash lets the clients work until they have noted this many events, and kills the broker.
+// crash lets the clients work until they have recorded this many events, and kills the broker.
 func (r *semCrashes) crash(acts int) {
 	b, _ := r.start()
 	enough := r.history.Grown(acts)
@@ -107,7 +107,8 @@ func (r *semCrashes) crash(acts int) {
 	}
 }
 
-// finish has all leases end, looks at what is there and reads the messages that are left.
+// finish waits until all leases have expired, reads the messages that are left, and returns the
+// final state.
 func (r *semCrashes) finish() map[string]history.SemEnd {
 	b, ch := r.start()
 	defer b.Kill()
@@ -141,7 +142,7 @@ func (r *semCrashes) finish() map[string]history.SemEnd {
 	return end
 }
 
-// connect gives a connection to the first client.
+// connect returns a copy of the first client that is connected to b.
 func (r *semCrashes) connect(b Broker) *semClient {
 	c := *r.clients[0]
 	c.redis = newRedis(b.RedisAddr())
@@ -149,7 +150,7 @@ func (r *semCrashes) connect(b Broker) *semClient {
 	return &c
 }
 
-// look describes a semaphore at the end.
+// look returns the final state of a semaphore.
 func (r *semCrashes) look(c *semClient, key string) history.SemEnd {
 	info, _, _, err := c.ask("SEM.INFO", key)
 	if err != nil {
@@ -168,7 +169,7 @@ func (r *semCrashes) look(c *semClient, key string) history.SemEnd {
 	return end
 }
 
-// summary counts requests, those of them without an answer, and the messages of each event.
+// summary counts the requests, the requests without an answer, and the messages by event.
 func (r *semCrashes) summary() (requests, unknown int, told map[string]int) {
 	told = map[string]int{}
 	for _, e := range r.history.Events() {
@@ -184,13 +185,13 @@ func (r *semCrashes) summary() (requests, unknown int, told map[string]int) {
 	return requests, unknown, told
 }
 
-// covered reports whether there were messages of every event, and requests in doubt.
+// covered reports whether there were messages of every event, and requests with an unknown outcome.
 func (r *semCrashes) covered() bool {
 	_, unknown, told := r.summary()
 	return len(told) == 5 && unknown > 0
 }
 
-// judge looks for breaches.
+// judge checks the history for breaches.
 func (r *semCrashes) judge(end map[string]history.SemEnd) {
 	requests, unknown, told := r.summary()
 	r.t.Logf("%d requests, %d of them without an answer; messages: %v", requests, unknown, told)

@@ -12,9 +12,9 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// sqlSetup makes the queues of the SQL run: a has two consumers and a trigger to c, b and c have
-// one consumer. It is run once; the definitions must survive all kills. The last queue is one of
-// AMQP, which may live on another shard.
+// sqlSetup creates the queues of the SQL run: a has two consumers and a trigger that copies to c,
+// and b and c have one consumer. It runs once, since the definitions must survive all kills. The
+// last queue is an AMQP queue, which may be on another shard.
 const sqlSetup = `
 	select mbus4.create_queue('a', 4), mbus4.create_queue('b', 4), mbus4.create_queue('c', 4);
 	select mbus4.create_consumer(qname := 'a', cname := 'second', selector := null);
@@ -22,7 +22,7 @@ const sqlSetup = `
 
 const sqlForeign = "crash.amqp"
 
-// sqlSources are what there is to consume from, by how much comes there.
+// sqlSources are the consumers, ordered by how many messages they get.
 var sqlSources = []sqlSource{
 	{queue: "a", consumer: "default", place: "a"},
 	{queue: "a", consumer: "second", place: "a.second"},
@@ -31,12 +31,12 @@ var sqlSources = []sqlSource{
 	{queue: sqlForeign, consumer: "default", place: sqlForeign},
 }
 
-// sqlSource is a consumer of a queue; place is the Queue in events.
+// sqlSource is a consumer of a queue. place is the Queue of its events.
 type sqlSource struct{ queue, consumer, place string }
 
 const sqlClients = 5
 
-// crashSQL has sessions of SQL work; it is the Run of a Load.
+// crashSQL runs sessions of SQL. It is the Run of a Load.
 func crashSQL(t *testing.T, p Plan, up func() Broker) {
 	t.Helper()
 	r := &sqlRun{t: t, plan: p, up: up, history: &history.Messages{}}
@@ -54,7 +54,7 @@ type sqlRun struct {
 	clients []*sqlClient
 	recent  *recent
 	drainer *sqlClient
-	made    bool // the queues are there
+	made    bool // the queues exist
 }
 
 func (r *sqlRun) newClients() {
@@ -121,7 +121,7 @@ func (r *sqlRun) crash(events int) {
 	}
 }
 
-// finish drains the queues and looks for breaches.
+// finish drains the queues and checks the history for breaches.
 func (r *sqlRun) finish() {
 	t := r.t
 	b := r.up()
@@ -158,8 +158,8 @@ func (r *sqlRun) finish() {
 	}
 }
 
-// recent is what was posted and committed lately, of which messages may be said to wait and which
-// may be taken by name.
+// recent holds messages that were committed lately. Other messages may wait for them, or they may
+// be consumed by name.
 type recent struct {
 	mu    sync.Mutex
 	posts []sqlPost
@@ -172,7 +172,7 @@ func (r *recent) add(posts []sqlPost) {
 	r.posts = slices.Clone(r.posts[max(0, len(r.posts)-50):])
 }
 
-// any returns one of them.
+// any returns a random one of the messages, if there are any.
 func (r *recent) any(rng *rand.Rand) (p sqlPost, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

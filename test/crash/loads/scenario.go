@@ -16,23 +16,23 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// maxEvents bounds how much happens in a round before the kill.
+// maxEvents limits the number of events in a round before the kill.
 const maxEvents = 4000
 
 // messageBurst is how many messages paced publishers send together.
 const messageBurst = 50
 
-// patience is how long a round may take to get there; only a broker that hangs uses it up.
+// patience is the timeout of a round. Only a broker that hangs uses it up.
 const patience = 60 * time.Second
 
-// scenario is queues, their clients, and the promises about them.
+// scenario is a set of queues with their clients and promises.
 type scenario struct {
 	declare         func(*amqp.Channel) error // it may all be there already
 	queues          []string
 	clients         []client
 	here, elsewhere history.Promises                // with one shard, and with several
-	shows           func([]history.Event) (ok bool) // whether the run covered what it is for
-	settled         func([]history.Event) time.Time // when the drain may begin; nil: at once
+	shows           func([]history.Event) (ok bool) // whether the run covers its subject
+	settled         func([]history.Event) time.Time // when the drain may begin; nil means at once
 }
 
 // run is the Run of a Load.
@@ -129,7 +129,7 @@ func (s *scenario) finish(t *testing.T, b Broker, h *history.Messages) {
 	}
 }
 
-// channel opens a channel.
+// channel opens a channel on a new connection.
 func channel(t *testing.T, b Broker) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(b.URL())
@@ -144,7 +144,8 @@ func channel(t *testing.T, b Broker) *amqp.Channel {
 	return ch
 }
 
-// logSummary says how much the run covered, and fails one that did not cover what it is for.
+// logSummary logs what the run covered, and fails the test if it did not cover what it is meant to
+// test.
 func (s *scenario) logSummary(t *testing.T, p Plan, events []history.Event) {
 	t.Helper()
 	var count [history.Crashed + 1]int
@@ -163,14 +164,14 @@ func (s *scenario) logSummary(t *testing.T, p Plan, events []history.Event) {
 	}
 }
 
-// covered reports whether the run shows what it is for.
+// covered reports whether the run covers what it is meant to test.
 func (s *scenario) covered(events []history.Event) bool {
 	again := slices.ContainsFunc(events, func(e history.Event) bool { return e.Redelivered })
 	ackedInTx := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Acked && e.Tx != 0 })
 	return again && ackedInTx && has(events, history.Confirmed) && s.shows(events)
 }
 
-// has reports whether an event is of each kind.
+// has reports whether there is an event of each kind.
 func has(events []history.Event, kinds ...history.Kind) bool {
 	for _, k := range kinds {
 		if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == k }) {
@@ -180,12 +181,12 @@ func has(events []history.Event, kinds ...history.Kind) bool {
 	return true
 }
 
-// showsTransactions reports whether some were committed and some rolled back.
+// showsTransactions reports whether some transactions were committed and some rolled back.
 func showsTransactions(events []history.Event) bool {
 	return has(events, history.Committed, history.RolledBack)
 }
 
-// writeHistory writes the events as text and returns the file.
+// writeHistory writes the events as text to a file, and returns its path.
 func writeHistory(t *testing.T, events []history.Event) string {
 	t.Helper()
 	path := filepath.Join(t.ArtifactDir(), "history.txt")

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Duel is two servers that should answer the same.
+// Duel is two servers that must give the same answers.
 type Duel struct {
 	t     testing.TB
 	Peers [2]*Peer // the real one first
 }
 
-// New begins a duel; both servers end with the test.
+// New starts a duel, which ends with the test.
 func New(t testing.TB, peers [2]*Peer) *Duel {
 	t.Cleanup(peers[0].Close)
 	t.Cleanup(peers[1].Close)
 	return &Duel{t: t, Peers: peers}
 }
 
-// Revision is how far the store is since the beginning of the script.
+// Revision returns the store's revision relative to the beginning of the script.
 func (d *Duel) Revision() int { return int(d.Peers[0].told - d.Peers[0].base) }
 
-// eventPatience is how long the events of both may take until they are the same.
+// eventPatience is how long the events of both servers may take to become equal.
 const eventPatience = 5 * time.Second
 
-// Play plays steps, one after the other to both, and compares. It ends at the first difference,
-// reports it and returns false.
+// Play runs steps on both servers, one after the other, and compares the answers. It stops at the
+// first difference, reports it and returns false.
 func (d *Duel) Play(name string, steps iter.Seq[Step]) (same bool) {
 	d.t.Helper()
 	if err := d.sweep(); err != nil {
@@ -52,7 +52,7 @@ func (d *Duel) Play(name string, steps iter.Seq[Step]) (same bool) {
 	return same && d.settle(name, played)
 }
 
-// both does something with each at once.
+// both calls do for both servers concurrently.
 func (d *Duel) both(do func(*Peer) string) (answers [2]string) {
 	var wg sync.WaitGroup
 	for i, p := range d.Peers {
@@ -62,7 +62,8 @@ func (d *Duel) both(do func(*Peer) string) (answers [2]string) {
 	return answers
 }
 
-// settle waits until all streams have told all, and reports those that have not told the same.
+// settle waits until all streams have received all events, and reports the streams whose events
+// differ.
 func (d *Duel) settle(name string, played []string) (same bool) {
 	d.t.Helper()
 	same = true
@@ -70,7 +71,7 @@ func (d *Duel) settle(name string, played []string) (same bool) {
 	for stream, a := range d.Peers[0].streams {
 		b := d.Peers[1].streams[stream]
 		if b == nil {
-			continue // it could not be opened, which its step has told
+			continue // it could not be opened, which its step has reported
 		}
 		deadline := time.Now().Add(eventPatience)
 		for a.text() != b.text() && time.Now().Before(deadline) {
@@ -85,7 +86,7 @@ func (d *Duel) settle(name string, played []string) (same bool) {
 	return same
 }
 
-// playedLines are how many steps are shown before the one that differs.
+// playedLines is the number of steps shown before the one that differs.
 const playedLines = 40
 
 func last(played []string) string {
@@ -95,7 +96,7 @@ func last(played []string) string {
 	return "  " + strings.Join(played, "\n  ")
 }
 
-// differing leaves out what is the same at the beginning, but for a few lines.
+// differing removes the common beginning except for a few lines.
 func differing(a, b string) (string, string) {
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
 	n := 0

@@ -38,12 +38,12 @@ func TestTextLeavesOutWhatIsFree(t *testing.T) {
 	}
 }
 
-// quiet is a test whose complaints are not those of the test around it.
+// quiet is a testing.TB whose errors do not fail the surrounding test.
 type quiet struct{ testing.TB }
 
 func (quiet) Errorf(string, ...any) {}
 
-// What differs is found: an answer, an event.
+// TestDifferences checks that different answers and different events are found.
 func TestDifferences(t *testing.T) {
 	addr := etcdd.Start(t)
 	d := New(quiet{t}, [2]*Peer{NewPeer("a", addr), NewPeer("b", etcdd.Start(t))})

@@ -22,21 +22,21 @@ var freeFields = map[protoreflect.FullName]bool{
 	"etcdserverpb.HashKVResponse.hash_revision": true, // nor this
 }
 
-// freeField reports whether a field is left out of a comparison. Fields that only newer versions of
-// etcd fill in are: how an older one answers is no mistake.
+// freeField reports whether a field is excluded from comparisons. That includes fields that only
+// newer versions of etcd fill in: an older version's answer is not a mistake.
 func freeField(m protoreflect.Message, f protoreflect.FieldDescriptor) bool {
-	if f.FullName() == "mvccpb.KeyValue.lease" { // newer ones tell none with keys alone
+	if f.FullName() == "mvccpb.KeyValue.lease" { // newer versions omit it in answers with keys only
 		return len(m.Get(m.Descriptor().Fields().ByName("value")).Bytes()) == 0
 	}
 	return freeFields[f.FullName()]
 }
 
-// alike reports whether two answers to a step are the same, as far as they must be.
+// alike reports whether two answers to a step are equal, as far as they must be.
 func alike(s Step, answers [2]string) bool {
 	if answers[0] == answers[1] || s.Newer != "" && answers[1] == s.Newer {
 		return true
 	}
-	// Of two mistakes in one request another version may find the other one first.
+	// If a request has two mistakes, another version may report the other one.
 	return strings.Contains(s.Rest, "ignore_") && strings.Contains(s.Rest, " lease:") && isPutMistake(answers[0]) && isPutMistake(answers[1])
 }
 

@@ -14,7 +14,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// patience is how long one answer may take.
+// patience is the timeout of one answer.
 const patience = 20 * time.Second
 
 // Peer is one of the two servers.
@@ -31,10 +31,10 @@ type Peer struct {
 type client struct {
 	conn    *grpc.ClientConn
 	token   string
-	waiting chan string // what it asked in the background; nil: nothing
+	waiting chan string // the answer to its request in the background; nil: there is none
 }
 
-// NewPeer is the server at host:port.
+// NewPeer returns the server at host:port.
 func NewPeer(name, addr string) *Peer {
 	return &Peer{Name: name, addr: addr, clients: map[int]*client{}, streams: map[string]*stream{}}
 }
@@ -53,7 +53,7 @@ func (p *Peer) client(n int) (*client, error) {
 	return c, nil
 }
 
-// context is that of a request of the client.
+// context returns the context of a request by the client.
 func (c *client) context() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	if c.token != "" {
@@ -62,14 +62,14 @@ func (c *client) context() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// play does a step and tells what came of it.
+// play runs a step and returns its result.
 func (p *Peer) play(s Step) string {
 	c, err := p.client(s.Client)
 	if err != nil {
 		return err.Error()
 	}
 	switch {
-	case s.Verb == "settle": // Play does it
+	case s.Verb == "settle": // Play handles it
 		return ""
 	case s.Verb == "token":
 		c.token = s.Rest
@@ -105,7 +105,7 @@ func (p *Peer) play(s Step) string {
 	return ""
 }
 
-// ask calls a method that answers once. It tells the revision of the answer's header too.
+// ask calls a unary method. It also returns the revision in the answer's header.
 func (p *Peer) ask(c *client, s Step, request proto.Message) (answer string, at int64) {
 	method, err := s.method()
 	if err != nil {
@@ -127,13 +127,13 @@ func (p *Peer) ask(c *client, s Step, request proto.Message) (answer string, at 
 	return Text(reply, p.base), at
 }
 
-// refusal is an error as a client sees it.
+// refusal formats an error as a client sees it.
 func refusal(err error) string {
 	s := status.Convert(err)
 	return fmt.Sprintf("error %s: %s", s.Code(), s.Message())
 }
 
-// forget takes out what two right servers choose differently.
+// forget removes what two correct servers choose differently.
 func forget(request, reply proto.Message) {
 	switch reply := reply.(type) {
 	case *pb.LeaseGrantResponse:
@@ -147,7 +147,7 @@ func forget(request, reply proto.Message) {
 
 func (p *Peer) answer(s Step) string {
 	n := 0
-	fmt.Sscan(s.Rest, &n) //nolint:errcheck // then it is client 0, which asked nothing
+	fmt.Sscan(s.Rest, &n) //nolint:errcheck // otherwise it is client 0, which has no such request
 	c := p.clients[n]
 	if c == nil || c.waiting == nil {
 		return "nothing was asked"
@@ -174,7 +174,7 @@ func (p *Peer) keepAlive(c *client, request proto.Message) string {
 }
 
 func (c *client) login(request proto.Message, base int64) string {
-	ctx, cancel := context.WithTimeout(context.Background(), patience) // without the token it had
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // without its previous token
 	defer cancel()
 	reply, err := pb.NewAuthClient(c.conn).Authenticate(ctx, request.(*pb.AuthenticateRequest))
 	if err != nil {
@@ -187,10 +187,10 @@ func (c *client) login(request proto.Message, base int64) string {
 	return Text(reply, base)
 }
 
-// await asks again and again until a range has the keys it should have.
+// await repeats a request until a range has the expected number of keys.
 func (c *client) await(s Step, request proto.Message) string {
 	var want int64
-	fmt.Sscan(s.Rest, &want) //nolint:errcheck // then it is none
+	fmt.Sscan(s.Rest, &want) //nolint:errcheck // otherwise it is 0
 	ask := request.(*pb.RangeRequest)
 	ask.CountOnly = true
 	ctx, cancel := c.context()
@@ -213,13 +213,13 @@ func (c *client) await(s Step, request proto.Message) string {
 	}
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (p *Peer) Close() {
 	for name := range p.streams {
 		p.end(name)
 	}
 	for n, c := range p.clients {
-		c.conn.Close() //nolint:errcheck // it is over
+		c.conn.Close() //nolint:errcheck // it is no longer needed
 		delete(p.clients, n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Script is one of a file: a paragraph that begins with its name behind a #.
+// Script is one script of a file: a paragraph that begins with "#" and its name.
 type Script struct {
 	Name  string
 	Steps []Step
@@ -48,7 +48,7 @@ func ReadScripts(file string) (scripts []Script, err error) {
 	return scripts, nil
 }
 
-// Scripts plays all scripts of the folder testdata, each as a test, and returns how many there are.
+// Scripts runs all scripts of the folder testdata, each as a subtest, and returns their number.
 func (d *Duel) Scripts(t *testing.T) (n int) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

@@ -20,9 +20,9 @@ import (
 type Step struct {
 	Client     int
 	Background bool
-	Verb       string // a method such as KV.Put, or a word of the language, or the name of a watch stream
-	Rest       string // the request as text, its revisions not filled in
-	Newer      string // an answer that is right too; "": there is none
+	Verb       string // a method such as KV.Put, a keyword, or the name of a watch stream
+	Rest       string // the request as text, with relative revisions
+	Newer      string // another correct answer; "" if there is none
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	revision   = regexp.MustCompile(`@(-?\d+)`)
 )
 
-// ParseStep reads a line.
+// ParseStep parses a line.
 func ParseStep(line string) (Step, error) {
 	m := lineForm.FindStringSubmatch(line)
 	if m == nil {
@@ -44,7 +44,7 @@ func ParseStep(line string) (Step, error) {
 	return s, s.check()
 }
 
-// check finds a mistake in a script before anything is played.
+// check finds mistakes in a script before anything is run.
 func (s Step) check() error {
 	var err error
 	switch {
@@ -76,12 +76,12 @@ func (s Step) String() string {
 	return text
 }
 
-// The messages of the words that are no methods.
+// The request messages of keywords.
 var wordMessages = map[string]protoreflect.FullName{
 	"login": "etcdserverpb.AuthenticateRequest", "await": "etcdserverpb.RangeRequest", "KeepAlive": "etcdserverpb.LeaseKeepAliveRequest",
 }
 
-// request is the message of the step for a server at whose revision base the script began.
+// request returns the message of the step for a server at whose revision base the script began.
 func (s Step) request(base int64) (proto.Message, error) {
 	var name protoreflect.FullName
 	switch word, ok := wordMessages[s.Verb]; {
@@ -111,7 +111,7 @@ func (s Step) request(base int64) (proto.Message, error) {
 	return m, prototext.Unmarshal([]byte(text), m)
 }
 
-// method finds what the verb names.
+// method returns the method that the verb names.
 func (s Step) method() (protoreflect.MethodDescriptor, error) {
 	service, name, _ := strings.Cut(s.Verb, ".")
 	pkg := "etcdserverpb"

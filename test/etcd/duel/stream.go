@@ -14,7 +14,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// stream is a watch stream and what it told so far.
+// stream is a watch stream with what it has received so far.
 type stream struct {
 	pb.Watch_WatchClient
 	cancel context.CancelFunc
@@ -22,16 +22,16 @@ type stream struct {
 	gone   chan struct{} // closed when nothing more comes
 
 	mu       sync.Mutex
-	told     map[int64][]string // by watch id, in order; how events were put together in messages is left out
-	live     map[int64]bool     // created, and not canceled
+	told     map[int64][]string // events by watch id, in order; how they were grouped into messages is ignored
+	live     map[int64]bool     // created and not canceled
 	controls int                // created, canceled, progress
-	changed  chan struct{}      // closed and made anew when something came
+	changed  chan struct{}      // closed and replaced when something arrives
 }
 
-// controlPatience is how long an answer to a request on a stream may take.
+// controlPatience is the timeout of the answer to a request on a stream.
 const controlPatience = 3 * time.Second
 
-// onStream sends a message on a stream, opens or closes it.
+// onStream sends a message on a stream, opens it or closes it.
 func (p *Peer) onStream(c *client, s Step) string {
 	if s.Rest == "end" {
 		p.end(s.Verb)
@@ -52,7 +52,7 @@ func (p *Peer) onStream(c *client, s Step) string {
 }
 
 func (c *client) open(base int64) (*stream, error) {
-	ctx, stop := c.context() // for the token alone: a stream lives longer than an answer may take
+	ctx, stop := c.context() // only for the token: a stream lives longer than the timeout of an answer
 	stop()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &stream{cancel: cancel, base: base, gone: make(chan struct{}), told: map[int64][]string{}, live: map[int64]bool{}, changed: make(chan struct{})}
@@ -65,7 +65,7 @@ func (c *client) open(base int64) (*stream, error) {
 	return w, nil
 }
 
-// ask sends a request and waits for its answer, when there will be one.
+// ask sends a request and waits for its answer, if there will be one.
 func (w *stream) ask(request *pb.WatchRequest) string {
 	w.mu.Lock()
 	before := w.controls
@@ -75,7 +75,7 @@ func (w *stream) ask(request *pb.WatchRequest) string {
 	}
 	w.mu.Unlock()
 	if err := w.Send(request); err != nil {
-		return "" // what it was ended with is among what it told
+		return "" // the error that ended the stream is part of what it received
 	}
 	if answered {
 		w.await(controlPatience, func() bool { return w.controls > before })
@@ -83,7 +83,7 @@ func (w *stream) ask(request *pb.WatchRequest) string {
 	return ""
 }
 
-// await waits until something holds. It is asked with the lock held.
+// await waits until holds returns true. It calls holds with the lock held.
 func (w *stream) await(patience time.Duration, holds func() bool) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
@@ -116,7 +116,7 @@ func (w *stream) receive() {
 	}
 }
 
-// note takes a message apart.
+// note records the contents of a message.
 func (w *stream) note(m *pb.WatchResponse) {
 	for _, e := range m.Events {
 		if e.Kv.ModRevision > m.Header.Revision {
@@ -130,7 +130,7 @@ func (w *stream) note(m *pb.WatchResponse) {
 	control := proto.CloneOf(m)
 	control.Events = nil
 	if m.Canceled && m.CompactRevision == 0 || !m.Created && !m.Canceled {
-		control.Header = nil // of an answer that may come at once or after the events before it
+		control.Header = nil // this answer may come at once or after earlier events
 	}
 	w.tell(m.WatchId, Text(control, w.base))
 	w.mu.Lock()
@@ -154,12 +154,12 @@ func (w *stream) wake() {
 	w.changed = make(chan struct{})
 }
 
-// sentinel is the id of the watch that tells that all watches have caught up.
+// sentinel is the id of the watch that shows that all watches have caught up.
 const sentinel = 1 << 40
 
-// catchUp waits until all streams have told of all that happened. A watch that begins with
-// something in the past is served together with, or after, all others that are not at the present
-// yet; so its event is the last.
+// catchUp waits until all streams have received everything that happened. A watch that begins in
+// the past is served together with, or after, all other watches that have not caught up yet, so its
+// event is the last.
 func (p *Peer) catchUp() {
 	if len(p.streams) == 0 {
 		return
@@ -172,7 +172,7 @@ func (p *Peer) catchUp() {
 	defer cancel()
 	mark, err := pb.NewKVClient(c.conn).Put(ctx, &pb.PutRequest{Key: []byte("~")})
 	if err != nil {
-		return // no user may put it; how much they sent is compared all the same
+		return // no user may put it; the events are compared all the same
 	}
 	p.told = max(p.told, mark.Header.Revision)
 	var streams sync.WaitGroup
@@ -182,7 +182,7 @@ func (p *Peer) catchUp() {
 	streams.Wait()
 }
 
-// passMark opens the sentinel and waits until it has gone again.
+// passMark opens the sentinel watch and waits until it is closed again.
 func (w *stream) passMark(at int64) {
 	w.mu.Lock()
 	delete(w.told, sentinel)
@@ -199,7 +199,7 @@ func (w *stream) passMark(at int64) {
 	w.await(controlPatience, func() bool { return !w.live[sentinel] })
 }
 
-// end closes a stream. What it told is not looked at any more.
+// end closes a stream. What it has received is not compared.
 func (p *Peer) end(name string) {
 	if w := p.streams[name]; w != nil {
 		w.cancel()
@@ -208,7 +208,7 @@ func (p *Peer) end(name string) {
 	}
 }
 
-// text is all that the stream told.
+// text returns everything that the stream has received.
 func (w *stream) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,19 +10,18 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// RootPassword is what scripts that switch authentication on give to the user root, so that it can
-// be switched off after them.
+// RootPassword is the password of the user root in scripts that enable authentication, so that it
+// can be disabled after them.
 const RootPassword = "root"
 
-// ownUsers are users of the broker that exist without etcd having made them.
+// ownUsers are users of the broker that etcd clients have not created.
 var ownUsers = []string{"guest"}
 
 func withoutOwn(users []string) []string {
 	return slices.DeleteFunc(users, func(u string) bool { return slices.Contains(ownUsers, u) })
 }
 
-// sweep ends all connections, leaves nothing in both servers, and takes down at which revision they
-// are.
+// sweep closes all connections, deletes everything in both servers, and records their revisions.
 func (d *Duel) sweep() error {
 	for _, p := range d.Peers {
 		p.Close()
@@ -63,17 +62,17 @@ func (p *Peer) sweep() error {
 	return nil
 }
 
-// disable switches authentication off where it is on.
+// disable disables authentication if it is enabled.
 func disable(ctx context.Context, auth pb.AuthClient) error {
 	if _, err := auth.UserList(ctx, &pb.AuthUserListRequest{}); err == nil {
-		return nil // it is off; a login would be refused, and late
+		return nil // it is disabled; a login would be refused, after a delay
 	}
 	login, err := auth.Authenticate(ctx, &pb.AuthenticateRequest{Name: "root", Password: RootPassword})
 	if err == nil {
 		_, err = auth.AuthDisable(metadata.AppendToOutgoingContext(ctx, "token", login.Token), &pb.AuthDisableRequest{})
 		return err
 	}
-	return nil // it is off; if not, what follows tells
+	return nil // it is disabled; if not, a later call fails
 }
 
 func sweepUsers(ctx context.Context, auth pb.AuthClient) error {

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Text writes a message in one line, the fields in the order of their numbers, revisions relative
-// to base. What may differ between two right servers is left out.
+// Text formats a message in one line, with the fields ordered by number and revisions relative to
+// base. It omits what may differ between two correct servers.
 func Text(m proto.Message, base int64) string {
 	var b strings.Builder
 	writeMessage(&b, m.ProtoReflect(), base)
@@ -77,10 +77,10 @@ func writeValue(b *strings.Builder, m protoreflect.Message, f protoreflect.Field
 
 var isRevision = map[protoreflect.Name]bool{"revision": true, "mod_revision": true, "create_revision": true, "compact_revision": true, "rev": true}
 
-// unordered are the messages whose lists have no order of their own.
+// unordered are the messages whose lists have no defined order.
 var unordered = map[protoreflect.Name]bool{"LeaseLeasesResponse": true, "LeaseTimeToLiveResponse": true, "AlarmResponse": true}
 
-// roughly is a time that runs: what is left of the time granted, when some seconds may have passed.
+// roughly rounds a remaining time up to the granted one if only some seconds may have passed.
 func roughly(left, granted int64) int64 {
 	if left < granted && left >= granted-5 {
 		return granted

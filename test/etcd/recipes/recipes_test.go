@@ -30,7 +30,7 @@ const (
 	sessionTTL = 5 // seconds; a session renews its lease every third of it
 )
 
-// bed is one server; each client has a connection of its own.
+// bed is a server under test. Each client has its own connection.
 type bed struct {
 	t    *testing.T
 	addr string
@@ -60,7 +60,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// together runs fn n times side by side and returns when all are through.
+// together runs fn n times concurrently and returns when all calls have returned.
 func together(t *testing.T, n int, fn func(i int) error) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -99,7 +99,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// mutex: what is read and written under the lock is not lost.
+// mutex checks that no read-modify-write under the lock is lost.
 func mutex(t *testing.T, b *bed) {
 	const workers, rounds = 4, 10
 	c := b.client()
@@ -139,7 +139,7 @@ func mutex(t *testing.T, b *bed) {
 	}
 }
 
-// orphanedLock: the lock of a session whose lease is gone goes to the next waiter.
+// orphanedLock checks that the lock of a session whose lease has ended goes to the next waiter.
 func orphanedLock(t *testing.T, b *bed) {
 	c := b.client()
 	first, second := b.session(c), b.session(b.client())
@@ -160,8 +160,8 @@ func orphanedLock(t *testing.T, b *bed) {
 	}
 }
 
-// election: one leads at a time, watchers see which, and the next is the one that has waited
-// longest.
+// election checks that there is one leader at a time, that watchers see which, and that the longest
+// waiting candidate is the next one.
 func election(t *testing.T, b *bed) {
 	s1, s2 := b.session(b.client()), b.session(b.client())
 	e1, e2 := concurrency.NewElection(s1, "election"), concurrency.NewElection(s2, "election")
@@ -195,7 +195,8 @@ func election(t *testing.T, b *bed) {
 	}
 }
 
-// transfers: transactional memory keeps the sum, at each level of isolation that promises it.
+// transfers checks that software transactional memory keeps the sum, at each isolation level that
+// promises it.
 func transfers(t *testing.T, b *bed) {
 	const accounts, workers, rounds = 5, 4, 20
 	c := b.client()
@@ -239,7 +240,7 @@ func transfers(t *testing.T, b *bed) {
 	}
 }
 
-// leased: two clients that keep keys for themselves see each other's writes.
+// leased checks that two clients with leased keys see each other's writes.
 func leased(t *testing.T, b *bed) {
 	var kvs [2]clientv3.KV
 	for i := range kvs {
@@ -267,8 +268,8 @@ func leased(t *testing.T, b *bed) {
 	}
 }
 
-// mirrored: a copy made of a snapshot and the updates behind it is the same, though keys change all
-// the while.
+// mirrored checks that a mirror, built from a snapshot and later updates, equals the original
+// although keys change all the time.
 func mirrored(t *testing.T, b *bed) {
 	c := b.client()
 	put := func(i int) error {
@@ -330,7 +331,7 @@ func mirrored(t *testing.T, b *bed) {
 	}
 }
 
-// spaces: with a prefix before all keys nothing of it is seen, and nothing of others.
+// spaces checks that a namespace is invisible from outside, and sees nothing from outside.
 func spaces(t *testing.T, b *bed) {
 	c := b.client()
 	kv, watcher := namespace.NewKV(c.KV, "space/"), namespace.NewWatcher(c.Watcher, "space/")
@@ -359,7 +360,7 @@ func spaces(t *testing.T, b *bed) {
 	}
 }
 
-// ordered: no answer is older than one before it.
+// ordered checks that no answer is older than an earlier one.
 func ordered(t *testing.T, b *bed) {
 	c := b.client()
 	kv := ordering.NewKV(c.KV, func(clientv3.Op, clientv3.OpResponse, int64) error { return ordering.ErrNoGreaterRev })
@@ -379,8 +380,8 @@ func ordered(t *testing.T, b *bed) {
 	})
 }
 
-// barriers: waiters go on when the barrier is removed; a double one lets all in together and out
-// together.
+// barriers checks that waiters continue when the barrier is removed, and that a double barrier lets
+// all clients enter and leave together.
 func barriers(t *testing.T, b *bed) {
 	barrier := recipe.NewBarrier(b.client(), "barrier")
 	check(t, barrier.Hold())
@@ -404,7 +405,7 @@ func barriers(t *testing.T, b *bed) {
 	})
 }
 
-// queues: of etcd's own making, on ordinary keys.
+// queues checks etcd's own queue recipes on ordinary keys.
 func queues(t *testing.T, b *bed) {
 	q := recipe.NewQueue(b.client(), "queue")
 	p := recipe.NewPriorityQueue(b.client(), "priorities")
@@ -428,7 +429,7 @@ func queues(t *testing.T, b *bed) {
 	}
 }
 
-// readersAndWriters: readers share, a writer is alone.
+// readersAndWriters checks that readers share the lock and that a writer is alone.
 func readersAndWriters(t *testing.T, b *bed) {
 	var mu sync.Mutex
 	readers, writers := 0, 0

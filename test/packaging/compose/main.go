@@ -1,6 +1,6 @@
-// Command compose prints a Compose file as JSON, as its own loader understands it.
+// Command compose prints a Compose file as JSON, as Compose's own loader reads it.
 //
-// It is a module of its own, for the dependencies of that.
+// It is a separate module because of its dependencies.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command kubernetes checks a Helm chart as `helm lint` does, renders it with values (KEY=VALUE as
-// in --set), reads what comes out strictly as objects of Kubernetes, and prints them as JSON.
+// in --set), strictly decodes the output as Kubernetes objects, and prints them as JSON.
 //
-// It is a module of its own, for the dependencies of that.
+// It is a separate module because of its dependencies.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// render returns the objects of a chart in which lint finds nothing.
+// render returns the objects of a chart. It is an error if lint finds anything.
 func render(dir string, values map[string]any) (objects []runtime.Object, err error) {
 	linted := lint.All(dir, values, namespace, true)
 	for _, m := range linted.Messages {

@@ -1,9 +1,10 @@
-// Command terraform does to a broker what `terraform apply`, another one and `terraform destroy` do
-// by the provider for RabbitMQ: it makes the resources of a file by rabbit-hole, the client of that
-// provider, reads them back, and removes them. The arguments are the file and the broker's URL.
+// Command terraform does to a broker what `terraform apply`, a second apply and `terraform destroy`
+// do with the provider for RabbitMQ: it creates the resources of a file with rabbit-hole, the
+// provider's client library, reads them back, and removes them. The arguments are the file and the
+// broker's URL.
 //
-// It is a module of its own, for the dependencies of that. The provider itself cannot be had as a
-// Go module.
+// It is a separate module because of its dependencies. The provider itself is not available as a Go
+// module.
 package main
 
 import (
@@ -48,8 +49,8 @@ func main() {
 	fmt.Println(len(resources), "resources")
 }
 
-// apply makes resources and reads them back. One that is read as another is one that the next plan
-// would change.
+// apply creates resources and reads them back. If a resource is read back differently, the next
+// plan would change it.
 func apply(c *rabbithole.Client, resources []resource) error {
 	for _, r := range resources {
 		if err := r.make(c); err != nil {
@@ -66,7 +67,7 @@ func apply(c *rabbithole.Client, resources []resource) error {
 	return nil
 }
 
-// read returns the resources of a file, in its order.
+// read returns the resources of a file in order.
 func read(file string) (all []resource, err error) {
 	parsed, diagnostics := hclparse.NewParser().ParseHCLFile(file)
 	if diagnostics.HasErrors() {
@@ -94,7 +95,7 @@ func read(file string) (all []resource, err error) {
 	return all, nil
 }
 
-// arguments reads those of a queue.
+// arguments parses the arguments of a queue.
 func arguments(text string) (all map[string]any, err error) {
 	err = json.Unmarshal([]byte(text), &all)
 	return all, err

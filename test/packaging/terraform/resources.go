@@ -9,11 +9,11 @@ import (
 	rabbithole "github.com/michaelklishin/rabbit-hole/v3"
 )
 
-// resource is one of the provider's, with the requests that the provider makes for it.
+// resource is a resource of the provider, with the requests that the provider sends for it.
 type resource interface {
-	name() string // what others refer to
+	name() string // by which others refer to it
 	make(*rabbithole.Client) error
-	read(*rabbithole.Client) error // what the broker has, into the resource
+	read(*rabbithole.Client) error // reads the broker's state into the resource
 	remove(*rabbithole.Client) error
 }
 
@@ -27,7 +27,7 @@ var kinds = map[string]func() resource{
 	"rabbitmq_policy":      func() resource { return &policy{} },
 }
 
-// done is the error of a request that has changed something.
+// done returns the error of a request that changes something.
 func done(_ *http.Response, err error) error { return err }
 
 type vhost struct {

@@ -17,8 +17,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Broker starts a broker with files in memory, ends it with the test, and returns where it speaks
-// the Redis protocol. change may be nil.
+// Broker starts a broker with files in memory, which ends with the test, and returns the address of
+// its Redis protocol. change may be nil.
 func Broker(t testing.TB, change func(*broker.Options)) (addr string) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -12,36 +12,36 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// Options say what is compared, and how.
+// Options define what is compared, and how.
 type Options struct {
 	RESP3    bool            // each connection begins with HELLO 3
 	Redis    []string        // settings of Redis
-	Marked   bool            // a PING behind each step ends its replies: there may be any number of them, and none for what waits
-	Language func() Language // makes that of a server, for a sequence; none: all is compared as it is
+	Marked   bool            // a PING after each step ends its replies: there may be any number of them, and none while it blocks
+	Language func() Language // returns a server's Language for a sequence; nil compares everything as it is
 }
 
-// Language is how one server is spoken to, and understood, where the other says something else and
-// both are right.
+// Language translates commands for a server and its replies, where both servers are right but
+// differ.
 type Language interface {
-	Word(written string) string                // what the server is sent for a word of a step
-	Replies(s Step, replies []string) []string // what is compared of the replies that came after a step on one connection
+	Word(written string) string                // returns what the server is sent for a word of a step
+	Replies(s Step, replies []string) []string // returns what to compare of the replies to a step on one connection
 }
 
-// plain is the language of both.
+// plain is the Language without translations.
 type plain struct{}
 
 func (plain) Word(written string) string { return written }
 
 func (plain) Replies(_ Step, replies []string) []string { return replies }
 
-// Duel is the two servers: Redis and the broker, which has its files in memory.
+// Duel is the two servers: Redis, and the broker with files in memory.
 type Duel struct {
 	t     testing.TB
 	o     Options
 	peers [2]*peer
 }
 
-// New starts both. They end with the test.
+// New starts both servers. They end with the test.
 func New(t testing.TB, o Options) *Duel {
 	t.Helper()
 	if o.Language == nil {
@@ -66,7 +66,7 @@ func New(t testing.TB, o Options) *Duel {
 	return d
 }
 
-// Play plays a sequence to both and reports the first difference. Nothing is left behind.
+// Play runs a sequence on both servers and reports the first difference. It leaves no data behind.
 func (d *Duel) Play(name string, steps iter.Seq[Step]) (same bool) {
 	d.t.Helper()
 	for _, p := range d.peers {
@@ -89,7 +89,7 @@ func (d *Duel) Play(name string, steps iter.Seq[Step]) (same bool) {
 	return true
 }
 
-// step has both do the same and returns their replies by connection.
+// step runs a step on both servers and returns their replies by connection.
 func (d *Duel) step(s Step) (got [2]map[string][]string) {
 	d.t.Helper()
 	if d.o.Marked {
@@ -124,7 +124,7 @@ func (d *Duel) step(s Step) (got [2]map[string][]string) {
 	return got
 }
 
-// difference tells of the first connection with other replies.
+// difference describes the first connection whose replies differ.
 func difference(redis, ours map[string][]string) string {
 	both := maps.Clone(redis)
 	maps.Copy(both, ours)

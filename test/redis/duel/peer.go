@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// patience is how long a reply may take.
+// patience is the timeout of a reply.
 const patience = 20 * time.Second
 
-// end is the last reply of a connection that the server closes.
+// end is recorded as the last reply of a connection that the server closes.
 const end = "the end"
 
 // peer is one of the two servers, with the connections to it that a sequence has opened.
@@ -24,15 +24,15 @@ type peer struct {
 	resp3    bool
 	language Language
 	conns    map[string]*conn
-	watch    *conn // of no sequence: asks how the server is
-	silent   int   // commands without a reply yet
+	watch    *conn // not part of a sequence: queries the server's state
+	silent   int   // commands without a reply so far
 	marks    int
 }
 
-// conn is a connection. Its replies come as they do.
+// conn is a connection. Replies are read in the background.
 type conn struct {
 	nc      net.Conn
-	replies chan string // closed behind the last
+	replies chan string // closed after the last one
 	waits   bool        // for a reply
 }
 
@@ -56,14 +56,14 @@ func (p *peer) dial() *conn {
 	return c
 }
 
-// hangUp closes a connection. Its reader ends.
+// hangUp closes a connection, which ends its reader.
 func (c *conn) hangUp() {
 	c.nc.Close()
 	for range c.replies {
 	}
 }
 
-// conn is the connection of a name.
+// conn returns the connection with a name.
 func (p *peer) conn(name string) *conn {
 	p.t.Helper()
 	c := p.conns[name]
@@ -84,7 +84,7 @@ func (p *peer) drop(name string) {
 	delete(p.conns, name)
 }
 
-// send writes a step, in this server's words, and further bytes.
+// send writes a step, translated for this server, and further bytes.
 func (p *peer) send(c *conn, s Step, further string) {
 	p.t.Helper()
 	raw := s.Raw
@@ -98,13 +98,13 @@ func (p *peer) send(c *conn, s Step, further string) {
 	p.write(c, raw+further)
 }
 
-// write sends bytes. Where the server has closed the connection its reader tells.
+// write sends bytes. If the server has closed the connection, its reader reports that.
 func (p *peer) write(c *conn, raw string) {
 	c.nc.SetWriteDeadline(time.Now().Add(patience)) //nolint:errcheck // as above
 	io.WriteString(c.nc, raw)                       //nolint:errcheck // as above
 }
 
-// next is the next reply of a connection.
+// next returns the next reply of a connection.
 func (p *peer) next(c *conn) string {
 	p.t.Helper()
 	select {
@@ -119,7 +119,7 @@ func (p *peer) next(c *conn) string {
 	return ""
 }
 
-// ask is a command beside the sequence.
+// ask sends a command outside the sequence.
 func (p *peer) ask(words ...string) string {
 	p.t.Helper()
 	if p.watch == nil {
@@ -131,7 +131,7 @@ func (p *peer) ask(words ...string) string {
 
 var blockedClients = regexp.MustCompile(`blocked_clients:(\d+)`)
 
-// blocked is how many clients wait for something, as the server tells it.
+// blocked returns the number of blocked clients, as reported by the server.
 func (p *peer) blocked() int {
 	p.t.Helper()
 	m := blockedClients.FindStringSubmatch(p.ask("INFO", "clients"))

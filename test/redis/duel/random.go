@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Random plays as many random sequences as is usual, to the duels in turn, and ends with the first
+// Random runs random sequences on the duels in turn, as many as usual says, and stops at the first
 // that differs.
 func Random(t *testing.T, usual int, sequence func(*rand.Rand) iter.Seq[Step], duels ...*Duel) {
 	t.Helper()
@@ -22,7 +22,7 @@ func Random(t *testing.T, usual int, sequence func(*rand.Rand) iter.Seq[Step], d
 	}
 }
 
-// Number is a setting of the environment.
+// Number returns an integer from the environment.
 func Number(t testing.TB, name string, unset uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)

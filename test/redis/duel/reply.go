@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// encode is a command as clients send it.
+// encode encodes a command as clients send it.
 func encode(words ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(words))
@@ -20,9 +20,9 @@ func encode(words ...string) string {
 	return b.String()
 }
 
-// readReply reads one reply of either version of the protocol and writes it in one line, each part
-// with its kind at the front: *[$"a" :1 $-1]. Two replies are written alike only when they are the
-// same, but for the elements of a set, which are in order.
+// readReply reads one reply of either version of the protocol and formats it in one line, each part
+// with its kind first: *[$"a" :1 $-1]. Two replies have the same text only if they are equal,
+// except for the elements of a set, which are sorted.
 func readReply(r *bufio.Reader) (string, error) {
 	line, err := r.ReadString('\n')
 	if err != nil {
@@ -66,7 +66,7 @@ func readReply(r *bufio.Reader) (string, error) {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// bulks are the strings in a reply.
+// bulks returns the strings in a reply.
 func bulks(reply string) (all []string) {
 	for _, text := range quoted.FindAllString(reply, -1) {
 		if s, err := strconv.Unquote(text); err == nil {
@@ -76,7 +76,7 @@ func bulks(reply string) (all []string) {
 	return all
 }
 
-// inOrder writes a reply so that the order of its strings does not count.
+// inOrder formats a reply so that the order of its strings does not matter.
 func inOrder(reply string) string {
 	all := bulks(reply)
 	slices.Sort(all)

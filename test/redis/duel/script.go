@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// script is a sequence of a file.
+// script is a sequence from a file.
 type script struct {
 	name  string // file and line
 	steps []Step
 }
 
-// Scripts plays the scripts of testdata.
+// Scripts runs the scripts of testdata.
 func (d *Duel) Scripts(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -42,7 +42,7 @@ func readScripts(name string) (all []script, err error) {
 	}
 	defer f.Close()
 	var s script
-	var about Step // what was said of the next one
+	var about Step // the flags for the next step
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {

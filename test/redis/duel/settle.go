@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// say sends a step with a PING behind it, and returns all that comes before the answer to that, or
-// before the end of the connection. Messages for the connection that were published before are
-// among it.
+// say sends a step followed by a PING, and returns all replies before the PONG or before the end of
+// the connection. They include messages for the connection that were published earlier.
 func (p *peer) say(s Step) (replies []string) {
 	p.t.Helper()
 	p.marks++
@@ -28,7 +27,7 @@ func (p *peer) say(s Step) (replies []string) {
 	}
 }
 
-// begin sends a step of one command, unless its connection waits for the reply to another.
+// begin sends a step with one command, unless its connection waits for the reply to another.
 func (p *peer) begin(s Step) {
 	p.t.Helper()
 	if c := p.conn(s.Conn); !c.waits {
@@ -38,10 +37,10 @@ func (p *peer) begin(s Step) {
 	}
 }
 
-// settle gathers replies until at most this many commands are unanswered, all of them blocked, and
-// returns the replies by connection. A broker serves a blocked client that another one unblocks a
-// little later than Redis does, which does all at once: the same number is to be answered as there.
-// Replies that do not come are missing in the comparison.
+// settle collects replies until at most this many commands, all of them blocked, are unanswered,
+// and returns the replies by connection. The broker serves an unblocked client slightly later than
+// Redis, which does everything at once, so settle waits for as many answers as Redis gave. Replies
+// that do not come are missing in the comparison.
 func (p *peer) settle(unanswered int) map[string][]string {
 	p.t.Helper()
 	got := map[string][]string{}
@@ -61,7 +60,7 @@ func (p *peer) settle(unanswered int) map[string][]string {
 	}
 }
 
-// gather takes what has come, and reports whether something has.
+// gather collects the replies that have arrived, and reports whether there were any.
 func (p *peer) gather(got map[string][]string) (some bool) {
 	for name, c := range p.conns {
 		select {

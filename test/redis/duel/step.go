@@ -10,16 +10,16 @@ import (
 type Step struct {
 	Conn     string
 	Commands [][]string
-	Raw      string // instead of commands: the bytes
+	Raw      string // bytes to send instead of commands
 
-	Sorted  bool // the order of its reply does not count
-	Expires bool // it waits in vain, and the end of that is awaited
+	Sorted  bool // the order of its reply is arbitrary
+	Expires bool // it blocks until its timeout
 }
 
-// Command is a step with one command.
+// Command returns a step with one command.
 func Command(conn string, words ...string) Step { return Step{Conn: conn, Commands: [][]string{words}} }
 
-// Text is what is sent, as in a script.
+// Text returns the step in the form of a script.
 func (s Step) Text() string {
 	if s.Raw != "" {
 		return "raw " + strconv.Quote(s.Raw)
@@ -37,12 +37,12 @@ func (s Step) Text() string {
 	return strings.Join(commands, ";")
 }
 
-// special reports whether a word with this in it is written as a Go string.
+// special reports whether a word with this rune is written as a Go string.
 func special(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == ';' || r == '>' }
 
 func (s Step) String() string { return s.Conn + "> " + s.Text() }
 
-// ParseStep reads a line of a script.
+// ParseStep parses a line of a script.
 func ParseStep(line string) (s Step, err error) {
 	s.Conn = "1"
 	if name, rest, ok := strings.Cut(line, "> "); ok && !strings.ContainsAny(name, ` ";`) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A line means what it says, and a step that is printed is the same when it is read.
+// TestSteps checks that lines are parsed correctly, and that a formatted step is parsed to the same
+// step.
 func TestSteps(t *testing.T) {
 	for _, row := range []struct {
 		line string

@@ -14,10 +14,10 @@ func newDuel(t *testing.T) *duel.Duel {
 	return duel.New(t, duel.Options{Marked: true, Language: func() duel.Language { return language{} }})
 }
 
-// The scripts have the same replies from both.
+// TestScripts checks that the scripts have the same replies on both servers.
 func TestScripts(t *testing.T) { newDuel(t).Scripts(t) }
 
-// Three connections say things at random.
+// TestRandom runs random sequences over three connections.
 func TestRandom(t *testing.T) { duel.Random(t, 300, randomSteps, newDuel(t)) }
 
 func randomSteps(rng *rand.Rand) iter.Seq[duel.Step] {

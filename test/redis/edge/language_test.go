@@ -13,8 +13,8 @@ var (
 	unsubscribed = regexp.MustCompile(`\$"([ps]?unsubscribe)" \$"[^"]*"`)
 )
 
-// language leaves out what Redis leaves open: the number of a connection, and the order of what is
-// in none.
+// language removes what Redis does not define: the number of a connection, and the order of
+// unordered replies.
 type language struct{}
 
 func (language) Word(written string) string { return written }
@@ -24,7 +24,7 @@ func (language) Replies(s duel.Step, replies []string) (all []string) {
 	for _, r := range replies {
 		r = connectionID.ReplaceAllString(r, `$"id" :N`)
 		switch {
-		case strings.HasSuffix(command, "SUBSCRIBE") || strings.Contains(command, "SUBSCRIBE;"): // all of them, in any order
+		case strings.HasSuffix(command, "SUBSCRIBE") || strings.Contains(command, "SUBSCRIBE;"): // for all channels, in any order
 			r = unsubscribed.ReplaceAllString(r, `$"${1}" NAME`)
 		case strings.Contains(command, "CHANNELS"), strings.HasPrefix(command, "COMMAND INFO"):
 			words := strings.FieldsFunc(r, func(r rune) bool { return strings.ContainsRune("*[] ", r) })
@@ -33,9 +33,9 @@ func (language) Replies(s duel.Step, replies []string) (all []string) {
 		}
 		all = append(all, r)
 	}
-	if strings.Contains(command, ";") && (strings.Contains(command, "PUBLISH") || strings.Contains(command, "CHANNELS")) { // as above, amid the answer to EXEC
+	if strings.Contains(command, ";") && (strings.Contains(command, "PUBLISH") || strings.Contains(command, "CHANNELS")) { // as above, within the reply to EXEC
 		all = strings.FieldsFunc(strings.Join(all, " "), func(r rune) bool { return strings.ContainsRune("*>[] ", r) })
 	}
-	slices.Sort(all) // patterns that match get a message in any order
+	slices.Sort(all) // messages for matching patterns come in any order
 	return all
 }

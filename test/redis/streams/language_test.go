@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/test/redis/duel"
 )
 
-// language knows the ids that one server gave by its clock.
+// language maps the ids that one server generated from its clock to placeholders.
 type language struct {
-	given []string          // by the number of its place-holder
-	names map[string]string // place-holders by id
+	given []string          // ids by the number of their placeholder
+	names map[string]string // placeholders by id
 }
 
 var (
@@ -25,7 +25,7 @@ var (
 	nodes       = regexp.MustCompile(`"radix-tree-nodes" :\d+`)
 )
 
-// Word puts ids for place-holders: <n> stands for the n-th that came from the clock.
+// Word replaces placeholders by ids: <n> stands for the n-th id from the clock.
 func (l *language) Word(written string) string {
 	return placeHolder.ReplaceAllStringFunc(written, func(s string) string {
 		n, _ := strconv.Atoi(s[1 : len(s)-1])
@@ -33,8 +33,8 @@ func (l *language) Word(written string) string {
 	})
 }
 
-// Replies gives ids of the clock the names of their place-holders, leaves times out, and tells how
-// long something is idle in hours.
+// Replies replaces ids from the clock by their placeholders, omits times, and rounds idle times to
+// hours.
 func (l *language) Replies(_ duel.Step, replies []string) []string {
 	for i := range replies {
 		replies[i] = l.normal(replies[i])

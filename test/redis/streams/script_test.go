@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// script makes random commands about a few streams of its own. Most make sense; some are wrong in
-// one place.
+// script generates random commands about a few streams. Most are valid; some are wrong in one
+// place.
 type script struct {
 	*rand.Rand
 	prefix string
 	top    int // of the explicit ids, roughly
-	clock  int // how many ids came from the clock
+	clock  int // number of ids from the clock
 }
 
 func (s *script) key() string { return s.prefix + s.pick("a", "a", "a", "b", "b", "t", "none") }
@@ -23,7 +23,7 @@ func (s *script) group() string { return s.pick("g", "g", "g", "h", "nobody") }
 
 func (s *script) consumer() string { return s.pick("c1", "c1", "c2", "c3") }
 
-// id is an id that is probably there.
+// id returns an id that probably exists.
 func (s *script) id(key string) string {
 	if strings.HasSuffix(key, "t") && s.clock > 0 {
 		return fmt.Sprintf("<%d>", s.IntN(s.clock))
@@ -38,7 +38,7 @@ func (s *script) ids(key string) (ids []string) {
 	return ids
 }
 
-// from and to are ends of ranges.
+// from and to return the ends of ranges.
 func (s *script) from(key string) string {
 	switch s.IntN(6) {
 	case 0, 1:
@@ -84,7 +84,7 @@ func (s *script) trim(key string) []string {
 	return how
 }
 
-// maybe is words, or none, one time in n.
+// maybe returns the words one time in n.
 func (s *script) maybe(n int, words ...string) []string {
 	if s.IntN(n) == 0 {
 		return words
@@ -104,7 +104,7 @@ func join(parts ...any) (args []string) {
 	return args
 }
 
-// next is the next command.
+// next returns the next command.
 func (s *script) next() []string {
 	args := s.command()
 	if s.IntN(25) == 0 {
@@ -113,11 +113,11 @@ func (s *script) next() []string {
 	return args
 }
 
-// spoil makes a command wrong.
+// spoil makes a command invalid.
 func (s *script) spoil(args []string) []string {
 	i := 1 + s.IntN(len(args)-1)
 	if strings.HasPrefix(args[i], s.prefix) {
-		if args[0] != "XADD" { // where ids are far apart, whole blocks are others than in Redis
+		if args[0] != "XADD" { // if ids are far apart, blocks differ from those of Redis
 			args[i] = s.key() // a queue must have a name
 		}
 		return args
@@ -234,7 +234,7 @@ func (s *script) groups(key string) []string {
 	}
 }
 
-// streams is the end of XREAD and XREADGROUP.
+// streams returns the last arguments of XREAD and XREADGROUP.
 func (s *script) streams(id func(key string) string) []string {
 	args := []string{"STREAMS"}
 	var ids []string

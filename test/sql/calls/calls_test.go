@@ -33,7 +33,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// read returns the recorded answers by their statements.
+// read returns the recorded answers by statement.
 func read(t *testing.T) map[string]string {
 	f, err := os.Open(recorded)
 	if err != nil {
@@ -48,8 +48,8 @@ func read(t *testing.T) map[string]string {
 	return list
 }
 
-// TestServerCalls compares the recorded answers with those of the real server, and random
-// statements with both. CALLS says how many, CALLS_SEED which ones.
+// TestServerCalls compares the recorded answers with those of a real server, and random statements
+// on both. CALLS is their number, and CALLS_SEED selects them.
 func TestServerCalls(t *testing.T) {
 	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {

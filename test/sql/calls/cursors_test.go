@@ -23,10 +23,10 @@ import (
 
 const recordedCursors = "testdata/cursors.txt"
 
-// partly are the queries that are read in part. What is not among them, since here it is otherwise:
-// the arguments of window functions are worked out as a whole; DISTINCT is worked out as far as it
-// is read (there it is hashed first); behind the last row of a set-returning function PostgreSQL
-// works out the columns beside it once more.
+// partly are queries that are read partially. They omit what differs here: arguments of window
+// functions are evaluated as a whole; DISTINCT is evaluated only as far as it is read (PostgreSQL
+// hashes first); after the last row of a set-returning function PostgreSQL evaluates the columns
+// beside it once more.
 var partly = []string{
 	"select tick(g) from generate_series(1, 4) g", "select g, tick(g) from generate_series(1, 4) g where flag(g <> 2)", "select id, tag from box",
 	"select id from taken() id", "select tick(1)", "select tick(1) union all select tick(2) union all select tick(3)",
@@ -44,8 +44,8 @@ var partly = []string{
 	"select g from generate_series(1, 4) g where exists (select from box where id = g)", "select n, id from (values (2), (3)) v(n) left join box on id = n",
 }
 
-// ways are how a query is read, that of %s: statements one by one. "execute n" runs on, for n rows,
-// a portal of it that "bind" has made.
+// ways are the ways to read a query, the %s, one statement after the other. "execute n" fetches n
+// rows from a portal that "bind" has created.
 var ways = []string{
 	"begin; declare c no scroll cursor for %s; fetch c; fetch 2 from c; fetch all c; commit",
 	"begin; declare c no scroll cursor for %s; fetch c; close c; commit", "begin; declare c cursor for %s; fetch 2 from c; commit",
@@ -58,7 +58,7 @@ var ways = []string{
 	"explain analyze declare c cursor for %s",
 }
 
-// scripts are the statements of the recorded table.
+// scripts returns the statements of the recorded table.
 func scripts() (all []string) {
 	for _, way := range ways {
 		for _, query := range partly {
@@ -77,7 +77,7 @@ type client interface {
 	end()
 }
 
-// play runs a script: for each of its statements, the calls and what came of it.
+// play runs a script and returns, for each of its statements, the number of calls and the result.
 func play(c client, script string) string {
 	defer c.end()
 	var out []string
@@ -115,7 +115,7 @@ func follow(c client, step string) ([]string, error) {
 	return c.simple(step)
 }
 
-// here is a session of our own.
+// here is a session of Fiveways.
 type here struct {
 	c      *counted
 	s      *sql.Session
@@ -169,7 +169,7 @@ func (h *here) fetch(portal *sql.Portal, most int) (rows []string, err error) {
 	return rows, err
 }
 
-// there is a session of the real server, and another one that reads the counter.
+// there is a session of a real server, with another session that reads the counter.
 type there struct {
 	t     *testing.T
 	h     *pgconn.HijackedConn
@@ -259,8 +259,8 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// TestReadersEnd: what was begun for the readers of a query of WITH ends with the statement,
-// however far it was read.
+// TestReadersEnd checks that iterators started for a query of WITH end with the statement, however
+// far they were read.
 func TestReadersEnd(t *testing.T) {
 	before, c := runtime.NumGoroutine(), newCounted()
 	query := readTwice + "select n, (select n from x offset 1 limit 1) from x"
@@ -276,7 +276,7 @@ func TestReadersEnd(t *testing.T) {
 	}
 }
 
-// TestServerCursors compares the recorded answers with those of the real server.
+// TestServerCursors compares the recorded answers with those of a real server.
 func TestServerCursors(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
 	count, err := pgconn.Connect(context.Background(), dsn)

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// statement is a text with parameters as texts; null is NULL.
+// statement is a text with its parameters as text; null is NULL.
 type statement struct {
 	text   string
 	params []string
@@ -26,13 +26,14 @@ const null = "\\N"
 
 func (s statement) String() string { return strings.Join(append([]string{s.text}, s.params...), "\t") }
 
-// explains tells of EXPLAIN, whose rows are a plan, and plan stands for them.
+// explains reports whether the statement is EXPLAIN, whose rows are a plan, recorded as the word
+// plan.
 func (s statement) explains() bool { return strings.HasPrefix(s.text, "explain") }
 
 const plan = "[a plan]"
 
-// outcome is what became of a statement: how many calls it made, and its rows or the SQLSTATE of
-// its error.
+// outcome is the result of a statement: the number of calls, and its rows or the SQLSTATE of its
+// error.
 type outcome struct {
 	calls int
 	rows  string
@@ -40,7 +41,7 @@ type outcome struct {
 
 func (o outcome) String() string { return fmt.Sprintf("%d\t%s", o.calls, o.rows) }
 
-// setUp makes in PostgreSQL what counted is here: each call takes a number of the sequence.
+// setUp creates in PostgreSQL what counted is here: each call takes a number from the sequence.
 const setUp = `
 create sequence calls;
 create function tick(int) returns int volatile language plpgsql as 'begin perform nextval(''calls''); return $1; end';
@@ -103,7 +104,7 @@ func theirCalls(t *testing.T, c *pgconn.PgConn) (n int) {
 	return n
 }
 
-// nothing is a Work with nothing to do.
+// nothing is a Work without effects.
 type nothing struct{}
 
 func (nothing) Begin(bool)     {}
@@ -113,7 +114,7 @@ func (nothing) Savepoint() int { return 0 }
 func (nothing) RollbackTo(int) {}
 func (nothing) Close()         {}
 
-// counted is a schema whose functions and view count how often they are called.
+// counted is a schema whose functions and view count their calls.
 type counted struct {
 	calls     int
 	functions []*expr.Function
@@ -131,7 +132,7 @@ func newCounted() *counted {
 	return c
 }
 
-// taken gives two rows, with tags or without.
+// taken returns two rows, with or without tags.
 func (c *counted) taken(tags bool) iter.Seq2[[]value.Datum, error] {
 	return func(yield func([]value.Datum, error) bool) {
 		c.calls++
@@ -182,7 +183,7 @@ func (box) Columns() []value.Field {
 	return []value.Field{{Name: "id", Type: value.Int4}, {Name: "tag", Type: value.Text}}
 }
 
-// Insert takes a row and drops it.
+// Insert accepts a row and drops it.
 func (box) Insert(_ *expr.Env, row []value.Datum, _ []bool) ([]value.Datum, error) { return row, nil }
 
 func (b box) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] { return b.c.taken(true) }

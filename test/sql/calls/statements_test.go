@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// conditions decide without a column whether anything is read.
+// conditions have no column, so that they decide as a whole whether anything is read.
 var conditions = []string{
 	"1=0", "1=1", "false", "null", "'a'='b'", "not true", "not 1=0", "1=0 and flag(true)", "flag(true) and 1=0", "1=0 or 2=3", "1=1 or flag(true)",
 	"nullif(1, 1) = 1", "coalesce(null, false)", "coalesce(false, flag(true))", "case when 1=0 then flag(true) else false end",
@@ -17,14 +17,14 @@ var conditions = []string{
 	"abs(-1) = 2", "upper('a') = 'a'", "array[1] = array[2]", "(1=0) is true", "greatest(1, 2) = 1", "1 in (select 2)", "null::bool is true",
 }
 
-// withColumn are conditions over id that constants decide.
+// withColumn are conditions on id that constants decide.
 var withColumn = []string{
 	"id = 1", "id = null", "id = 1 and false", "id = 1 or true", "id > 0 and 1=0", "id in (select 1 where false)", "null and id = 1",
 	"exists (select 1 where id = 1 and false)", "id = (select null::int)", "case when 1=0 then id = 1 else false end", "coalesce(false, id = 1)",
 	"(1, 2) < (1, 1)", "id = any(array(select 1 where false))", "not (id = 1 or true)", "(id, 1) = (1, 2)", "id = 1 and now() < '2000-01-01'",
 }
 
-// shapes are statements around a condition, that of %s.
+// shapes are statements in which %s stands for a condition.
 var shapes = []string{
 	"select * from box where %s", "select id from taken() id where %s", "select count(*) from box where %s", "select tick(1) where %s",
 	"select distinct id from box where %s", "select id from box where %s order by id desc", "select id from box where %s order by id limit 1",
@@ -52,7 +52,7 @@ var constantOnly = []string{
 
 const readTwice = "with x as (select tick(g) as n from generate_series(1, 4) g) "
 
-// fixed are statements of their own kind.
+// fixed are statements without a shape.
 var fixed = []statement{
 	{text: "select * from box limit 0"}, {text: "select * from box fetch first 0 rows only"}, {text: "select * from box order by id limit 0"},
 	{text: "select * from box limit $1", params: []string{"0"}}, {text: "select count(*) from box limit $1", params: []string{null}},
@@ -85,7 +85,7 @@ var fixed = []statement{
 	{text: readTwice + "insert into box select n, (select max(n)::text from x where n < 2) from x limit 2"},
 }
 
-// explained are what EXPLAIN explains. Of the plan only that there is one is compared.
+// explained are the statements to explain. Only the existence of the plan is compared.
 var explained = []string{
 	"select * from box", "select tick(1) from box", "insert into box select tick(1), 'm'", "select tick(1) limit 0", "select (select tick(1)) from box",
 	"declare c cursor for select tick(1)", "select 1 / (tick(0))", "with x as (select tick(1)) select 2",
@@ -98,7 +98,8 @@ var explains = []string{
 	"explain (analyze none)", "explain (none)",
 }
 
-// repeated are statements that PostgreSQL reads a part of for each row of another, of %s.
+// repeated are statements in which PostgreSQL reads a part, the %s, again for each row of another
+// part.
 var repeated = []string{
 	"select g, (select count(*) from %s where id = g) from generate_series(1, 3) g",
 	"select g, (select id from %s where id = g limit 1) from generate_series(1, 3) g",
@@ -128,22 +129,23 @@ var repeated = []string{
 	"select case when g > 1 then (select count(*) from %s where id = g) end from generate_series(1, 3) g",
 }
 
-// scans are what %s is of repeated.
+// scans are the values of %s in repeated.
 var scans = []string{
 	"box", "taken() id", "tick(1) id", "(select * from box) s", "(select id from box order by id) s", "(select id from box where id = 1) s",
 	"(select id from box union all select 3) s", "(select tick(1) as id) s", "(select tick(g) as id from generate_series(1, 2) g) s",
 	"(select id from box join (values (1), (2)) v(n) on id = n) s", "rows from (taken(), tick(1)) as s(id, n)", "(select max(id) as id from box) s",
 }
 
-// unlike tells of what differs. A sub-select of a recursive query whose columns make calls is read
-// anew in each round, once per row of PostgreSQL's join, which may be more or less. And PostgreSQL
-// concludes from two equalities with one column that what they name is equal.
+// unlike reports whether a statement is known to differ. A sub-select of a recursive query whose
+// columns make calls is read again in each round, once per row of PostgreSQL's join, which may be
+// more or fewer. And PostgreSQL infers from two equalities with one column that the other operands
+// are equal.
 func unlike(s statement) bool {
 	return strings.Contains(s.text, "recursive") && strings.Contains(s.text, "(select tick") ||
 		strings.Contains(s.text, "case when g > 1") && strings.Contains(s.text, "where id = 1)")
 }
 
-// all are the statements of the recorded table.
+// all returns the statements of the recorded table.
 func all() []statement {
 	list := slices.Clone(fixed)
 	for _, cond := range conditions {
@@ -172,7 +174,7 @@ func all() []statement {
 	return list
 }
 
-// random makes a statement of a shape and up to three conditions.
+// random returns a statement of a random shape with up to three conditions.
 func random(rng *rand.Rand) statement {
 	pick := func(list []string) string { return list[rng.IntN(len(list))] }
 	from := shapes

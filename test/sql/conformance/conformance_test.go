@@ -22,10 +22,10 @@ var (
 	rewrite = flag.Bool("rewrite", false, "take the answers of PostgreSQL into the scripts")
 )
 
-// users are the ordinary ones that scripts have beside guest; their passwords are their names.
+// users are the ordinary users of scripts besides guest. Their passwords are their names.
 var users = []string{"app", "other"}
 
-// minStatements is how many there are at least, as promised.
+// minStatements is the promised minimum number of statements.
 const minStatements = 250
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
@@ -120,7 +120,7 @@ func TestFiveways(t *testing.T) {
 				operate("", "vhost", "add", name)
 				defer operate("", "vhost", "delete", name, "--yes")
 				operate("", "permission", "set", superuser, ".*", ".*", ".*", "--vhost", name)
-				for _, user := range users { // they make nothing but temporary queues
+				for _, user := range users { // they create only temporary queues
 					operate("", "permission", "set", user, "^temp[.]", ".*", ".*", "--vhost", name)
 				}
 				dsn := func(user string) string {
@@ -148,7 +148,7 @@ func playAll(t *testing.T, s script, dsn func(string) string, extended bool) [][
 	return answers
 }
 
-// compare reports each answer that is not the one in the script.
+// compare reports each answer that differs from the one in the script.
 func compare(t *testing.T, s script, answers [][]string) {
 	t.Helper()
 	for i, st := range s.steps {

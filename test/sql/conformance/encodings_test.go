@@ -16,25 +16,25 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// encodingAnswers is what PostgreSQL says to clients of every encoding; -rewrite takes it.
+// encodingAnswers has PostgreSQL's answers for every client encoding; -rewrite updates it.
 const encodingAnswers = "testdata/encodings.txt"
 
-// clientEncodings are those whose clients send and get texts.
+// clientEncodings are the encodings whose clients send and receive texts.
 var clientEncodings = []string{"SQL_ASCII", "latin1", "windows-1252", "win", "KOI8-R", "iso 8859-5", "eucjp", "Shift_JIS", "big5", "gb18030", "UHC"}
 
-// encodingNames are spellings of encodings, good and bad ones.
+// encodingNames are spellings of encodings, valid and invalid.
 var encodingNames = []string{
 	"'utf-8'", "UNICODE", "unicode", " Utf 8 ", "sql-ascii", "iso-8859-1", "ISO88592", "latin9", "WIN1250", "cp1251", "alt", "win866", "koi8", "KOI8-U",
 	"abc", "tcvn", "EUC_JP", "mskanji", "win932", "EUC_CN", "gbk", "euc_kr", "windows949", "mule_internal", "nothing", "-",
 }
 
-// rawTexts are bytes that mean something in some of the encodings.
+// rawTexts are bytes that are valid in some of the encodings.
 var rawTexts = []string{
 	"abc", "\xe9", "\x82\xa0", "\xa4\xa2", "\xa4\xa4\xa4", "\x81\x30\x81\x30", "\x8f\xb0\xa1", "\x80", "\xff", "\xd0\x96", "\xe3\x81\x82",
 	"a\x00b", "x\x82",
 }
 
-// encodingQueries are asked by every client.
+// encodingQueries are sent by every client.
 var encodingQueries = []string{
 	"show client_encoding", "select pg_client_encoding()", "select chr(233), chr(8364)", "select chr(1046)", "select chr(12354)", "select chr(128512)",
 	"select 1 as U&\"\\00e9\"", "select 1 as U&\"\\0416\"", "select chr(233)::int", "select chr(1046)::int", "select array[chr(233), 'b']",
@@ -46,7 +46,7 @@ var encodingQueries = []string{
 	"set client_encoding to 'nothing'", "set client_encoding to mule_internal", "set names default", "show client_encoding",
 }
 
-// serverEncodingQueries are about encodings, and asked once.
+// serverEncodingQueries are about encodings, and sent once.
 var serverEncodingQueries = []string{
 	"select convert_from('\\xc6'::bytea, 'win1251')", "select convert_to('é', 'latin1')", "select convert_to('Ж', 'latin1')",
 	"select convert_from('\\xff'::bytea, 'euc_jp')", "select convert_from('\\x41'::bytea, 'nothing')", "select convert_to('a', 'mule_internal')",
@@ -58,7 +58,7 @@ var serverEncodingQueries = []string{
 	"select pg_char_to_encoding('x'), pg_char_to_encoding('latin1'), pg_char_to_encoding('GB 18030')", "select getdatabaseencoding()",
 }
 
-// TestEncodings connects with each client encoding, sends it texts and asks for texts in every way.
+// TestEncodings connects with each client encoding, and sends and receives texts in every way.
 func TestEncodings(t *testing.T) {
 	if *rewrite {
 		server := postgres.Run(t, postgres.Options{Database: "fiveways"})

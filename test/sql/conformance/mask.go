@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// mask replaces what differs by nature between two runs of a script: the numbers in iids by the
-// order in which they appear, the sessions and numbers in the names of temporary queues too, and
-// points of time that are about now. Columns named id are masked whole, by the session.
+// mask replaces what differs by nature between two runs of a script: the numbers in iids, in order
+// of appearance, the sessions and numbers in the names of temporary queues, and times near the
+// current time. The session masks columns named id completely.
 type mask struct {
 	seen map[string]string
 	n    map[string]int
@@ -22,7 +22,7 @@ var (
 	moment    = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?([+-]\d\d(:\d\d)?)?`)
 )
 
-// aboutNow is how far a point of time may be away to be masked; scripts name times farther away.
+// aboutNow is how far a time may be from now to be masked. Times in scripts are farther away.
 const aboutNow = 72 * time.Hour
 
 func (m *mask) apply(text string) string {
@@ -44,7 +44,7 @@ func (m *mask) apply(text string) string {
 	})
 }
 
-// name gives what was not seen before the next number of its pattern.
+// name assigns the next number of the pattern to a text that was not seen before.
 func (m *mask) name(s, pattern string) string {
 	if known, ok := m.seen[s]; ok {
 		return known

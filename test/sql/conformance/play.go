@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// play runs a script on a server and returns the answer to each step, masked. dsn tells the address
-// of the script's database for a user.
+// play runs a script on a server and returns the masked answer to each step. dsn returns the URL of
+// the script's database for a user.
 func play(ctx context.Context, s script, dsn func(user string) string, extended bool) (answers [][]string, err error) {
 	sessions, kept, m := map[string]*session{}, map[string]string{}, newMask()
 	defer func() {

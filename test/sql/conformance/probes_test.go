@@ -14,9 +14,9 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// probesFile is what drivers and tools ask when they start and when they look into a database:
+// probesFile has the queries that drivers and tools send when they start and inspect a database:
 // paragraphs of a name, a query on one line, and the shape of PostgreSQL's answer, which -rewrite
-// takes.
+// updates.
 const probesFile = "testdata/probes.txt"
 
 const shapeMark = "--> "
@@ -44,7 +44,7 @@ func readProbes(t *testing.T) (all []probe) {
 }
 
 // TestProbes compares the shapes of answers: the names and types of columns, and whether there are
-// rows; or the error.
+// rows, or the error.
 func TestProbes(t *testing.T) {
 	all := readProbes(t)
 	if *rewrite {
@@ -80,7 +80,7 @@ func takeShapes(t *testing.T, all []probe, dsn string) {
 	}
 }
 
-// shapeOf asks on a connection of its own: some probes change it.
+// shapeOf runs a query on a new connection, since some probes change the connection.
 func shapeOf(t *testing.T, dsn, query string) string {
 	t.Helper()
 	c, err := pgconn.Connect(t.Context(), dsn)
@@ -109,11 +109,11 @@ func shapeOf(t *testing.T, dsn, query string) string {
 	return strings.Join(parts, "; ")
 }
 
-// typeShown is the number of a type where it is PostgreSQL's own; those of schemas have other
-// numbers everywhere.
+// typeShown returns the OID of a built-in type of PostgreSQL. Types of schemas have different OIDs
+// on each server.
 func typeShown(oid uint32) uint32 {
 	const firstOfSchemas, text, anyArray = 16384, 25, 2277
-	if oid == anyArray { // no column has it here
+	if oid == anyArray { // no column has this type here
 		return text
 	}
 	if oid >= firstOfSchemas {

@@ -9,10 +9,10 @@ import (
 // superuser is the user of a script's first session.
 const superuser = "guest"
 
-// answerPrefix begins a line of what a server answered.
+// answerPrefix begins each line of a server's answer.
 const answerPrefix = "--> "
 
-// step is one statement of a script, or an end of a session.
+// step is one statement of a script, or the end of a session.
 type step struct {
 	line    int
 	session string
@@ -22,10 +22,10 @@ type step struct {
 	wait    bool
 	answer  bool
 	want    []string
-	at      int // index into the script's lines after which the answer stands
+	at      int // index of the script's line after which the answer stands
 }
 
-// script is a parsed file. lines has it without the answers.
+// script is a parsed file. lines are its lines without the answers.
 type script struct {
 	lines []string
 	steps []step
@@ -33,7 +33,7 @@ type script struct {
 
 var directive = regexp.MustCompile(`^-- (session|close|keep|wait|answer)\b *(\w*)(?: as (\w+))?$`)
 
-// parse reads a script.
+// parse parses a script.
 func parse(text string) (s script, err error) {
 	users := map[string]string{"a": superuser}
 	next := step{session: "a"}
@@ -90,7 +90,7 @@ func parse(text string) (s script, err error) {
 	return s, nil
 }
 
-// format writes the script with other answers, one for each step.
+// format formats the script with new answers, one for each step.
 func (s script) format(answers [][]string) string {
 	var b strings.Builder
 	done := 0
@@ -110,7 +110,7 @@ func (s script) format(answers [][]string) string {
 
 var placeholder = regexp.MustCompile(`:([a-z]\w*)\b`)
 
-// fill puts what was kept into a statement, as literals.
+// fill inserts kept values into a statement as literals.
 func fill(sql string, kept map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(sql, func(name string) string {
 		value, ok := kept[name[1:]]

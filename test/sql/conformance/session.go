@@ -12,15 +12,15 @@ import (
 
 const (
 	statementPatience = 20 * time.Second
-	waitPatience      = 300 * time.Millisecond // how long a statement that is to wait is watched
+	waitPatience      = 300 * time.Millisecond // how long a statement that must wait is observed
 )
 
-// session is a connection of a script. extended sends statements by the extended protocol.
+// session is a connection of a script. extended selects the extended protocol.
 type session struct {
 	conn     *pgconn.PgConn
 	extended bool
 	notices  []string
-	pending  chan []string // of a statement that waits: its answer
+	pending  chan []string // receives the answer of a waiting statement
 	last     string        // first column of the last row
 }
 
@@ -42,10 +42,10 @@ func openSession(ctx context.Context, dsn string, extended bool) (*session, erro
 func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), statementPatience)
 	defer cancel()
-	s.conn.Close(ctx) //nolint:errcheck // a session that waits is cut
+	s.conn.Close(ctx) //nolint:errcheck // a waiting session is cut
 }
 
-// run returns what the server answers to a statement.
+// run returns the server's answer to a statement.
 func (s *session) run(ctx context.Context, sql string) (answer []string) {
 	ctx, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -75,7 +75,7 @@ func (s *session) run(ctx context.Context, sql string) (answer []string) {
 	return append(s.notices, answer...)
 }
 
-// read turns a result into lines.
+// read formats a result as lines.
 func (s *session) read(r *pgconn.ResultReader) (lines []string, err error) {
 	fields := r.FieldDescriptions()
 	var header []string
@@ -113,7 +113,7 @@ func (s *session) read(r *pgconn.ResultReader) (lines []string, err error) {
 	return append([]string{strings.Join(header, " | ")}, lines...), nil
 }
 
-// describe shows an error as far as both servers have to agree on it.
+// describe formats an error as far as both servers must agree on it.
 func describe(err error) []string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -122,7 +122,7 @@ func describe(err error) []string {
 	return []string{fmt.Sprintf("%s %s: %s", e.Severity, e.Code, strings.ReplaceAll(e.Message, "\n", `\n`))}
 }
 
-// start runs a statement that shall wait; it answers with what it got when it did not.
+// start starts a statement that must wait. If it does not wait, start returns its answer.
 func (s *session) start(ctx context.Context, sql string) []string {
 	s.pending = make(chan []string, 1)
 	go func() { s.pending <- s.run(ctx, sql) }()
@@ -135,11 +135,11 @@ func (s *session) start(ctx context.Context, sql string) []string {
 	}
 }
 
-// answer is what the statement that waited got.
+// answer returns the answer of the statement that waited.
 func (s *session) answer() []string {
 	if s.pending == nil {
 		return []string{"nothing waits"}
 	}
 	defer func() { s.pending = nil }()
-	return <-s.pending // the statement has its own patience
+	return <-s.pending // the statement has its own timeout
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// trial is a statement, and what the client sends when it is asked for data: pieces, and that it
-// gives up.
+// trial is a statement, with what the client sends when it is asked for data: pieces of data, and
+// possibly a CopyFail.
 type trial struct {
 	text  string
 	in    []string
@@ -24,11 +24,11 @@ func (c trial) String() string {
 	return s
 }
 
-// values is what is written out in the formats.
+// values are written out in the formats.
 const values = `(values (1, 'plain', null::timestamptz), (2, '', '2024-05-06 07:08:09+00'), (3, E'tab\t nl\n cr\r back\\ bs\b ff\f vt\x0b esc\x1b', null), ` +
 	`(null, 'quote " and '' comma, semi; pipe|', null), (5, '\N', null), (6, '\.', null), (7, 'NULL', null), (8, 'ä€😀', null)) v(id, name, at)`
 
-// out are statements that write.
+// out are statements that write data.
 var out = []string{
 	"copy (select * from " + values + ") to stdout", "copy (select * from " + values + ") to stdout with csv header",
 	"copy (select * from " + values + ") to stdout (format csv, delimiter ';', quote '''', escape '\\', null 'NULL', force_quote *)",
@@ -57,7 +57,7 @@ var out = []string{
 	"copy (select 1 as a order by 1 limit 1) to stdout", "copy (with x as (select 1) select * from x) to stdout", "copy (select generate_series(1, 3)) to stdout",
 }
 
-// in are what is read, by the statement.
+// in has the data to read, by statement.
 var in = map[string][]string{
 	"copy t from stdin": {
 		"1\tone\t\\N\n2\ttwo\t2024-05-06 07:08:09+00\n", "1\ta\t\\N", "", "\n", "1\ta\n", "1\ta\t\\N\textra\n", "x\ta\t\\N\n", "1\ta\t\\N\nx\ta\t\\N\n", "1\ta\tyesterdayish\n",
@@ -95,7 +95,7 @@ var in = map[string][]string{
 
 const signature = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// refused are statements that ask for no data; those that do get an empty line.
+// refused are statements that fail before they ask for data; if one asks, it gets an empty line.
 var refused = []string{
 	"copy t from 'file'", "copy t to 'file'", "copy t from program 'ls'", "copy t to program 'ls'", "copy (select 1) to 'file'", "copy nope from stdin", "copy t (nope) from stdin", "copy t (id, id) from stdin",
 	"copy bare from stdin", "copy guarded from stdin", "copy t from stdin (format csv, force_quote *)", "copy t from stdin (force_null (id))", "copy t from stdin (format csv, force_null (nope))", "copy t (id) from stdin (format csv, force_null (name))",
@@ -104,7 +104,7 @@ var refused = []string{
 	"copy t from stdin (delimiter E'\\r')", "copy t from stdin (format csv, force_null *)", "copy t from stdin (freeze)", "copy tab (id) to stdout (force_quote (name), format csv)", "copy t from", "copy t from stdin where",
 }
 
-// all are the trials of the recorded table.
+// all returns the trials of the recorded table.
 func all() (list []trial) {
 	for _, text := range out {
 		list = append(list, trial{text: text})
@@ -117,14 +117,14 @@ func all() (list []trial) {
 			list = append(list, trial{text: text, in: []string{data}})
 		}
 		list = append(list, trial{text: text, in: split(in[text][0])})
-		if !strings.Contains(text, "win1252") { // there the end is read before what was converted
+		if !strings.Contains(text, "win1252") { // there the end of data is recognized before the conversion
 			list = append(list, trial{text: text, in: in[text][:1], fails: true})
 		}
 	}
 	return list
 }
 
-// split is a text in pieces of one byte.
+// split splits a text into pieces of one byte.
 func split(s string) (pieces []string) {
 	for i := range len(s) {
 		pieces = append(pieces, s[i:i+1])

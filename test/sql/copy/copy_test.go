@@ -44,7 +44,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestServerCopy compares the recorded answers with those of the real server.
+// TestServerCopy compares the recorded answers with those of a real server.
 func TestServerCopy(t *testing.T) {
 	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 )
 
-// FuzzIn: whatever a client sends is rows or an error of SQL.
+// FuzzIn checks that whatever a client sends results in rows or an SQL error.
 func FuzzIn(f *testing.F) {
 	for i, text := range formats {
 		for _, data := range in[text] {

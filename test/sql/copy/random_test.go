@@ -15,14 +15,14 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// words are what random data is made of.
+// words are the parts of random data.
 var words = []string{
 	"1", "2", "a", "b c", ",", ",", "\t", "\t", "|", "\n", "\n", "\n", "\r\n", "\r", "\"", "\"", "'", "\\", "\\\\", "\\.", "\\.\n", "\\N", "nil", "\\x4", "\\101", "\\t", "\\\n",
 	"ä", "😀", "\\xc3\\xa4", "\xff", "\x00", "1\ta\t\\N\n", "1,a,\n", "2,\"x\",\n", "id,name,at\n", "\\b", ";", " ",
 }
 
-// options are those of random statements, by way. With a backslash for a quote PostgreSQL counts
-// some twice, depending on the pieces that they come in.
+// The options of random statements, by direction. With a backslash as the quote PostgreSQL counts
+// some characters twice, depending on how the data is split.
 var (
 	optionsIn = []string{
 		"", "csv", "csv header", "(format csv, quote '''', escape '\\')", "(format csv, escape '\\')", "(format csv, null 'nil', force_null (name, id))", "(format csv, force_not_null (name))",
@@ -36,7 +36,7 @@ var (
 
 func pick(rng *rand.Rand, list []string) string { return list[rng.IntN(len(list))] }
 
-// random makes a trial of a statement that reads, or one that writes.
+// random returns a trial of a statement that reads or writes.
 func random(rng *rand.Rand) trial {
 	if rng.IntN(4) == 0 {
 		value := func() string {
@@ -69,8 +69,8 @@ func random(rng *rand.Rand) trial {
 	return c
 }
 
-// TestServerRandom compares random statements and data with the real server. COPIES says how many,
-// COPIES_SEED which ones.
+// TestServerRandom compares random statements and data with a real server. COPIES is their number,
+// and COPIES_SEED selects them.
 func TestServerRandom(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
 	c, err := pgconn.Connect(context.Background(), dsn)

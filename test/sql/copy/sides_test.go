@@ -19,8 +19,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// setUp makes in PostgreSQL what shelf is here: a view that takes rows, one that does not, and a
-// table.
+// setUp creates in PostgreSQL what shelf is here: a view that accepts rows, one that does not, and
+// a table.
 const setUp = `
 create table store (no serial, id int, name text, at timestamptz);
 create view t as select id, name, at from store;
@@ -98,13 +98,13 @@ func begun(way string, columns int, binary bool) string {
 	return fmt.Sprintf("%s %d %v", way, columns, binary)
 }
 
-// problem words an error. What PL/pgSQL says of where it was is not ours.
+// problem formats an error. It omits the PL/pgSQL context, which Fiveways does not have.
 func problem(code, message, detail, hint string, position int, where string) string {
 	lines := slices.DeleteFunc(strings.Split(where, "\n"), func(l string) bool { return strings.HasPrefix(l, "PL/pgSQL") })
 	return fmt.Sprintf("%s %q %q %q @%d %q", code, message, detail, hint, position, strings.Join(lines, "\n"))
 }
 
-// nothing is a Work with nothing to do.
+// nothing is a Work without effects.
 type nothing struct{}
 
 func (nothing) Begin(bool)     {}
@@ -166,7 +166,7 @@ func (r relation) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] {
 	}
 }
 
-// taker is the view that takes rows.
+// taker is the view that accepts rows.
 type taker struct {
 	relation
 	s *shelf
@@ -189,7 +189,7 @@ func (r taker) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum
 	return row, nil
 }
 
-// guarded is a view on which the user has no rights.
+// guarded is a view for which the user has no permission.
 type guarded struct{ taker }
 
 func (guarded) May(string) error {

@@ -12,16 +12,17 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// The crowd that a broker must bear.
+// The number of sessions that a broker must support.
 const (
 	crowd         = 1000
-	crowdRSS      = 150 << 20 // bytes of the process
+	crowdRSS      = 150 << 20 // resident bytes of the process
 	settlePoll    = 100 * time.Millisecond
 	settlePatient = 15 * time.Second
 )
 
-// TestCrowdIdleInTransactions: many sessions hold a message each and do nothing; the broker stays
-// small, others work on, and all messages are back when the sessions have gone.
+// TestCrowdIdleInTransactions checks that when many sessions hold one message each and do nothing,
+// the broker's memory stays small and others continue to work, and that all messages are back when
+// the sessions have gone.
 func TestCrowdIdleInTransactions(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip(err)
@@ -49,7 +50,7 @@ func TestCrowdIdleInTransactions(t *testing.T) {
 		t.Errorf("others consume %q", got)
 	}
 	rss := int64(0)
-	for end := time.Now().Add(settlePatient); ; { // what the start and the crowd's coming cost is given back
+	for end := time.Now().Add(settlePatient); ; { // memory used for the start and for the new sessions is released
 		var err error
 		if rss, err = b.RSS(); err != nil {
 			t.Fatal(err)
@@ -64,7 +65,7 @@ func TestCrowdIdleInTransactions(t *testing.T) {
 		t.Errorf("%d MiB, want %d at most", rss>>20, int64(crowdRSS)>>20)
 	}
 	for _, c := range sessions {
-		c.Conn().Close() // without a word
+		c.Conn().Close() // abruptly
 	}
 	for end := time.Now().Add(settlePatient); ; {
 		if got := ask(t, other, "select count(*) from mbus4.messages('crowd')"); got == fmt.Sprint(crowd) && ask(t, other,

@@ -13,20 +13,20 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// programPatience bounds a program that hangs; the slowest takes a few seconds.
+// programPatience is the timeout of a program. The slowest takes a few seconds.
 const programPatience = 2 * time.Minute
 
-// target is a server that the drivers are tried on.
+// target is a server on which the drivers are tested.
 type target struct {
 	name string
 	url  string
-	app  string // as user app, whose password is secret; "" where it has none
+	app  string // URL as user app, whose password is secret; "" if the server has no such user
 }
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
 // TestDrivers runs every driver on the SQL protocol, and on a real PostgreSQL with the native
-// schema where there is one.
+// schema if one is installed.
 func TestDrivers(t *testing.T) {
 	servers := startServers(t)
 	for _, d := range []struct {
@@ -114,8 +114,8 @@ func withJDBC(t *testing.T, s target) {
 	run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "WithJdbc")
 }
 
-// setUp installs the driver by setup.sh. Without the tools for it the test is skipped, but fails in
-// CI.
+// setUp installs the driver with setup.sh. If the tools for it are missing the test is skipped, but
+// fails in CI.
 func setUp(t *testing.T, driver string, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
@@ -126,7 +126,7 @@ func setUp(t *testing.T, driver string, tools ...string) {
 	}
 }
 
-// need gives up where a program is missing.
+// need skips the test, or fails it in CI, if a program is missing.
 func need(t *testing.T, tool string) {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err != nil {
@@ -142,8 +142,8 @@ func giveUp(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// run runs a program and returns its standard output. It proves its claims itself, and exits with a
-// code other than 0 when one does not hold.
+// run runs a program and returns its standard output. The program checks its own claims, and exits
+// with a code other than 0 if one does not hold.
 func run(t *testing.T, s target, env []string, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), programPatience)

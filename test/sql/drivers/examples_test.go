@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// served is what every program of examples/sql prints.
+// served is the output of every program in examples/sql.
 const served = "espresso for table 1: the machine is broken\nespresso for table 1: made\ntea for table 2: made\n"
 
-// withExamples runs the programs of examples/sql, so that they stay true. One without its tools
-// skips.
+// withExamples runs the programs of examples/sql and checks their output. A program whose tools are
+// missing is skipped.
 func withExamples(t *testing.T, s target) {
 	const folder = "../../../examples/sql/"
 	check := func(name string, start func(t *testing.T) string) {

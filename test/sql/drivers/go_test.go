@@ -19,7 +19,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// hurry is when a statement is canceled.
+// hurry is the time after which a statement is canceled.
 const hurry = 200 * time.Millisecond
 
 func pgxConnect(t *testing.T, s target, mode pgx.QueryExecMode) *pgx.Conn {
@@ -37,7 +37,7 @@ func pgxConnect(t *testing.T, s target, mode pgx.QueryExecMode) *pgx.Conn {
 	return c
 }
 
-// withPgx uses pgx itself in each of its ways to run a statement.
+// withPgx uses pgx itself with each of its ways to run a statement.
 func withPgx(t *testing.T, s target) {
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
@@ -73,7 +73,7 @@ func execute(t *testing.T, c *pgx.Conn, statement string, args ...any) {
 	}
 }
 
-// registerHstore does it as pgx's manual says, and loads the types that are made of it.
+// registerHstore registers hstore as pgx's manual says, and loads the types based on it.
 func registerHstore(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	var oid uint32
@@ -192,7 +192,7 @@ func wantState(t *testing.T, err error, state string) {
 	}
 }
 
-// pgxBatch sends many statements in one go, and has many results read lazily.
+// pgxBatch sends many statements in one batch and reads many results lazily.
 func pgxBatch(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	execute(t, c, "select mbus4.create_queue('with_pgx_batch', 64)")
@@ -221,7 +221,7 @@ func pgxBatch(t *testing.T, c *pgx.Conn) {
 	}
 }
 
-// pgxCopy posts with CopyFrom, which knows the binary format only, and reads with COPY.
+// pgxCopy posts with CopyFrom, which supports only the binary format, and reads with COPY.
 func pgxCopy(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	ctx := t.Context()
@@ -261,7 +261,7 @@ func pgxCancel(t *testing.T, c *pgx.Conn) {
 
 func withStdlib(t *testing.T, s target) { withDatabaseSQL(t, s, "pgx") }
 
-// withLibPQ also listens to how lib/pq tells errors.
+// withLibPQ also checks lib/pq's error values.
 func withLibPQ(t *testing.T, s target) {
 	withDatabaseSQL(t, s, "postgres")
 	db := openDB(t, s.url, "postgres")

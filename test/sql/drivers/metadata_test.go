@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// withMetadata has the libraries of Python ask about the catalogs.
+// withMetadata runs Python libraries that query the catalogs.
 func withMetadata(t *testing.T, s target) {
 	setUp(t, "python", "python3")
 	sameAnswers(t, s, "testdata/metadata.python.txt", run(t, s, nil, ".venv/bin/python", "python/metadata.py"))
@@ -22,11 +22,11 @@ func withJDBCMetadata(t *testing.T, s target) {
 	sameAnswers(t, s, "testdata/metadata.java.txt", run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "Metadata"))
 }
 
-// different are the beginnings of answers that are not those of PostgreSQL: versions, addresses,
+// different are the beginnings of answers that differ from PostgreSQL's: versions, addresses,
 // users, and grants, of which the catalogs show none.
 var different = []string{"getDatabase", "getURL/", "getUserName/", "getConnection/", "getDriver", "getTablePrivileges/", "getColumnPrivileges/"}
 
-// sameAnswers compares lines with what they are on PostgreSQL.
+// sameAnswers compares lines with those recorded on PostgreSQL.
 func sameAnswers(t *testing.T, s target, file, out string) {
 	t.Helper()
 	var kept []string

@@ -16,12 +16,12 @@ var rewrite = flag.Bool("rewrite", false, "write what psql prints into the sessi
 
 const page = "../../../docs/protocols/sql.md"
 
-// prompt is psql's prompt for the user guest, a superuser, in the database fiveways: for a
-// statement, for the rest of one (-), in a transaction (*), and in one that failed (!).
+// prompt matches psql's prompt for the superuser guest in the database fiveways: for a statement,
+// for the rest of one (-), in a transaction (*), and in a failed one (!).
 var prompt = regexp.MustCompile(`^fiveways([-=])[*!]?# ?(.*)$`)
 
-// TestPage plays the sessions of the page on SQL to psql and a fresh broker: what stands there is
-// what is printed.
+// TestPage runs the sessions of the page about SQL with psql on a fresh broker, and checks that
+// they print what the page shows.
 func TestPage(t *testing.T) {
 	need(t, "psql")
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("found only %d steps", len(steps))
 	}
 	printed := play(t, "postgres://guest@"+b.SQLAddr()+"/fiveways", steps)
-	changed, end := "", 0 // the page up to end as it should be
+	changed, end := "", 0 // the corrected page up to end
 	for i, s := range steps {
 		if printed[i] != s.output {
 			t.Errorf("%s\nprints\n%s\nand not\n%s", s.input, printed[i], s.output)
@@ -55,13 +55,13 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// step is what was typed, and what psql printed then, at this place of the page.
+// step is a typed line, with psql's output at this place of the page.
 type step struct {
 	input, output string
 	at            int
 }
 
-// sessionSteps are the steps of all blocks ```console of a page.
+// sessionSteps returns the steps of all ```console blocks of a page.
 func sessionSteps(text string) (steps []step) {
 	inside, read := false, 0
 	for line := range strings.Lines(text) {
@@ -84,7 +84,7 @@ func sessionSteps(text string) (steps []step) {
 	return steps
 }
 
-// play types the steps into one psql and returns what it prints after each.
+// play types the steps into one psql and returns its output after each.
 func play(t *testing.T, url string, steps []step) []string {
 	t.Helper()
 	const mark = "--- end of step ---"

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// withPsql runs a script as a person would type it, the listings of \d and their kind included.
+// withPsql runs a script as a person would type it, including \d and similar commands.
 func withPsql(t *testing.T, s target) {
 	need(t, "psql")
 	psql := func(args ...string) string {
@@ -81,7 +81,7 @@ b|text
 
 `
 
-// withPgbench posts and consumes with each of its protocols.
+// withPgbench posts and consumes with each of pgbench's protocols.
 func withPgbench(t *testing.T, s target) {
 	need(t, "pgbench")
 	run(t, s, nil, "psql", s.url, "-Xqc", "select mbus4.create_queue('with_pgbench', 64)")

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/test/brokertest"
 )
 
-// TestSemaphores: drivers read and write what is about task semaphores, the type of their status
-// included.
+// TestSemaphores checks that drivers read and write the data of task semaphores, including the type
+// of the status.
 func TestSemaphores(t *testing.T) {
 	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0")
 	if err != nil {
@@ -27,8 +27,8 @@ func TestSemaphores(t *testing.T) {
 	t.Run("psql", func(t *testing.T) { psqlSemaphores(t, s) })
 }
 
-// pgxSemaphore enqueues and releases with parameters of Go's types, by itself and in a batch, and
-// reads rows of the tables.
+// pgxSemaphore enqueues and releases with parameters of Go types, singly and in a batch, and reads
+// rows of the tables.
 func pgxSemaphore(t *testing.T, c *pgx.Conn, key string) {
 	ctx := t.Context()
 	for _, name := range []string{"markup.semaphore_status", "markup._semaphore_status"} {
@@ -80,7 +80,7 @@ func pgxSemaphore(t *testing.T, c *pgx.Conn, key string) {
 	}
 }
 
-// psqlSemaphores are the listings of psql.
+// psqlSemaphores checks psql's listings.
 func psqlSemaphores(t *testing.T, s target) {
 	need(t, "psql")
 	for command, want := range map[string]string{

@@ -22,7 +22,7 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// outcome is what an expression comes to: a value of a type, or an error.
+// outcome is the result of an expression: a value of a type, or an error.
 type outcome struct {
 	value, typeName string
 	null            bool
@@ -40,8 +40,8 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%q :: %s", o.value, o.typeName)
 }
 
-// same leaves the messages and places of errors aside unless EXPRESSIONS_MESSAGES is set: some tell
-// more of PostgreSQL's inside than of the error.
+// same compares outcomes. It ignores the messages and positions of errors unless
+// EXPRESSIONS_MESSAGES is set, since some depend on PostgreSQL's internals.
 func (o outcome) same(b outcome) bool {
 	if os.Getenv("EXPRESSIONS_MESSAGES") != "" && (o.message != b.message || o.position != b.position) {
 		return false
@@ -49,7 +49,7 @@ func (o outcome) same(b outcome) bool {
 	return o.value == b.value && o.null == b.null && o.typeName == b.typeName && o.code == b.code
 }
 
-// settings are those of one part of a run, for both sides.
+// settings are the settings of one part of a run, for both sides.
 type settings struct{ zone, dateStyle, intervalStyle string }
 
 var variants = []settings{
@@ -107,7 +107,8 @@ func failed(err error) outcome {
 	return outcome{code: "not of PostgreSQL", message: err.Error()}
 }
 
-// ask evaluates an expression in PostgreSQL, in the simple protocol: everything comes as text.
+// ask evaluates an expression in PostgreSQL with the simple protocol, which returns everything as
+// text.
 func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) outcome {
 	t.Helper()
 	results, err := conn.PgConn().Exec(context.Background(), "select "+text).ReadAll()
@@ -132,8 +133,8 @@ func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) ou
 	return o
 }
 
-// asked returns a number from the environment: EXPRESSIONS is how many are compared,
-// EXPRESSIONS_SEED which ones; `make compare` takes others each time.
+// asked returns a number from the environment. EXPRESSIONS is the number of comparisons, and
+// EXPRESSIONS_SEED selects them; `make compare` uses a new seed each time.
 func asked(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
 		return n
@@ -141,7 +142,7 @@ func asked(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// connect returns a connection, and the types of hstore by their OIDs there.
+// connect returns a connection, and the types of hstore by their OIDs on that server.
 func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 	t.Helper()
 	dsn := os.Getenv("EXPRESSIONS_DSN")
@@ -160,7 +161,7 @@ func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 	return conn, map[uint32]string{hstore: "hstore", array: "_hstore"}
 }
 
-// TestRandomExpressions evaluates random expressions here and by PostgreSQL.
+// TestRandomExpressions evaluates random expressions here and in PostgreSQL.
 func TestRandomExpressions(t *testing.T) {
 	conn, hstore := connect(t)
 	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// literals are the leaves of each kind of expression; with care for the ends of ranges and for what
-// looks like something else.
+// literals are the leaves of each kind of expression, with an emphasis on the limits of ranges and
+// on ambiguous forms.
 var literals = map[string][]string{
 	"int":    {"0", "1", "2", "3", "7", "-1", "-5", "42", "100", "2147483647", "(-2147483648)", "null::int", "12345", "'17'::int", "3::smallint"},
 	"bigint": {"0::bigint", "1::bigint", "9223372036854775807", "(-9223372036854775808)", "3000000000", "-7::bigint", "null::bigint"},
@@ -44,7 +44,7 @@ var literals = map[string][]string{
 	"json":  {`'{"a":1,"b":[1,2,{"c":"x"}]}'::json`, `'[1,"two",null,true]'::json`, `'"s"'::json`, `null::json`, `'{"a": null}'::jsonb`, `'{"b":2,"a":"x\u0041"}'::jsonb`},
 }
 
-// rules are the expressions of each kind, with {kind} where another stands.
+// rules are the expressions of each kind, where {kind} stands for a nested expression.
 var rules = map[string][]string{
 	"int": {"{int} + {int}", "{int} - {int}", "{int} * {int}", "{int} / {int}", "{int} % {int}", "-({int})", "abs({int})", "@ {int}", "length({text})", "char_length({text})",
 		"octet_length({text})", "bit_length({text})", "strpos({text}, {text})", "position({text} in {text})", "ascii({text})", "{date} - {date}", "array_length({ints}, {small})", "array_upper({texts}, 1)",
@@ -81,7 +81,8 @@ var rules = map[string][]string{
 	"untyped":  {"({untyped})"},
 	"array":    {"{ints}", "{texts}"},
 	"any":      {"{int}", "{bigint}", "{numeric}", "{float}", "{text}", "{bool}", "{hstore}", "{stamp}", "{instant}", "{date}", "{time}", "{interval}", "{texts}", "{ints}", "{untyped}", "{bytea}"},
-	// wild ones have operands of any kind: how overloads and types are resolved, and errors.
+	// The kind wild has operands of any kind, to test the resolution of overloads and types, and
+	// errors.
 	"wild":     {"{any} + {any}", "{any} - {any}", "{any} * {any}", "{any} / {any}", "{any} || {any}", "{any} = {any}", "{any} >= {any}", "{any} -> {any}", "{any} @> {any}", "coalesce({any}, {any})", "greatest({any}, {any})", "case when {any} then {any} else {any} end", "nullif({any}, {any})", "array[{any}, {any}]", "length({any})", "abs({any})", "round({any})", "upper({any})", "{any}::{type}", "{any} in ({any}, {any})", "{any} = any({array})", "- {any}", "substr({any}, {any})", "concat({any}, {any})", "date_trunc({any}, {any})", "extract(year from {any})", "{any} like {any}", "{any} between {any} and {any}", "array_append({any}, {any})", "({any}, {any}) = ({any}, {any})", "{any} is distinct from {any}", "int4({any})", "text({any})", "hstore({any})", "exist({any}, {any})", "nosuch({any}, {any})", "({any}).x", "({any})[{int}]", "lower({any}, {any})", "to_char({any}, {any})", "{any} % {any}", "least({any}, {any}, {any})", "not {any}", "{any} and {any}", "{any} ? {any}", "left({any}, {any})", "replace({any}, {any}, {any})", "pg_typeof({any} + {any})", "repeat({any}, {any})", "power({any}, {any})"},
 	"type":     {"int", "bigint", "numeric", "text", "bool", "hstore", "timestamp", "timestamptz", "date", "interval", "float8", "text[]", "int[]", "varchar(2)", "smallint", "time", "json", "numeric(4,1)", "bytea", "char(2)", "float4", "jsonb", "oid"},
 	"unquoted": {"year", "month", "day", "hour", "minute", "second", "epoch", "dow", "doy", "week", "isoyear", "quarter", "decade", "century", "millennium", "milliseconds", "microseconds", "julian", "isodow", "timezone"},
@@ -94,7 +95,7 @@ type generator struct{ *rand.Rand }
 
 func (g generator) pick(all []string) string { return all[g.IntN(len(all))] }
 
-// expression makes an expression of a kind, nested no deeper than depth.
+// expression returns an expression of a kind, nested no deeper than depth.
 func (g generator) expression(kind string, depth int) string {
 	leaves := literals[kind]
 	if len(leaves) > 0 && (depth == 0 || rules[kind] == nil || g.IntN(4) == 0) {
@@ -121,7 +122,7 @@ func (g generator) expression(kind string, depth int) string {
 	}
 }
 
-// nested reports whether an expression of the kind is put into parentheses.
+// nested reports whether an expression of the kind is put in parentheses.
 func nested(kind string) bool {
 	switch kind {
 	case "unquoted", "type":

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Atoms, quantifiers and texts of few characters, so that patterns match often and in many ways.
+// Atoms, quantifiers and texts use few characters, so that patterns match often and in many ways.
 var (
 	regexpAtoms = []string{"a", "b", "c", "я", "Я", "σ", "ς", ".", "[ab]", "[^b]", "[а-я]", `\w`, `\W`, `\s`, `\d`, "[[:upper:]]", "_", "-", "1", " ", `\u044f`, `\x61`,
 		"[[:lower:]b]", "[b-]", `[\w-]`, `\S`, "Ж", "ж", `\.`, "[a-cЯ]", `[^\W]`, "{", "[]a]", "٣"}
@@ -43,7 +43,7 @@ func (g generator) regexp(depth int) string {
 	return b.String()
 }
 
-// regexpUse makes an expression with a pattern.
+// regexpUse returns an expression with a pattern.
 func (g generator) regexpUse() string {
 	var text strings.Builder
 	for range g.IntN(8) {
@@ -56,7 +56,7 @@ func (g generator) regexpUse() string {
 	}))
 }
 
-// TestRandomPatterns matches random patterns here and by PostgreSQL.
+// TestRandomPatterns matches random patterns here and in PostgreSQL.
 func TestRandomPatterns(t *testing.T) {
 	conn, hstore := connect(t)
 	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)

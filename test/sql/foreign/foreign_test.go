@@ -17,14 +17,14 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// place is a PostgreSQL and a broker that it knows as the foreign server fiveways.
+// place is a PostgreSQL that has a broker as the foreign server fiveways.
 type place struct {
 	t      *testing.T
 	local  *pgx.Conn // in PostgreSQL
 	remote *pgx.Conn // in the broker
 }
 
-// setUp runs what docs/protocols/sql-in-postgresql.md tells.
+// setUp runs the commands of docs/protocols/sql-in-postgresql.md.
 func setUp(t *testing.T, serverOptions string) place {
 	t.Helper()
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--sync", "os")
@@ -49,7 +49,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the server may have gone first
+	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the server may have exited first
 	return conn
 }
 
@@ -80,7 +80,8 @@ func want(t *testing.T, conn *pgx.Conn, sql, expected string) {
 
 const waiting = "select data->'n' from mbus4.messages('orders')"
 
-// A message posted into a foreign table belongs to the local transaction.
+// TestInsertBelongsToTheTransaction checks that a message inserted into a foreign table belongs to
+// the local transaction.
 func TestInsertBelongsToTheTransaction(t *testing.T) {
 	p := setUp(t, "")
 	run(t, p.local, "create table local_orders (n int)")
@@ -100,12 +101,12 @@ func TestInsertBelongsToTheTransaction(t *testing.T) {
 	if _, err := p.local.Exec(t.Context(), "select 1/0"); err == nil {
 		t.Fatal("no error")
 	}
-	run(t, p.local, "commit") // of a failed transaction: a rollback
+	run(t, p.local, "commit") // the transaction has failed, so this is a rollback
 	want(t, p.remote, waiting, "2 3 4 6")
 }
 
-// A local trigger posts for each row; a select receives one message, and gives it back with the
-// rollback.
+// TestTriggersAndSelect checks that a local trigger posts for each row, and that a select consumes
+// one message, which a rollback returns.
 func TestTriggersAndSelect(t *testing.T) {
 	p := setUp(t, "")
 	run(t, p.local, "create table shop_orders (n int)", `create function announce() returns trigger language plpgsql as $$
@@ -126,8 +127,8 @@ func TestTriggersAndSelect(t *testing.T) {
 	want(t, p.local, "insert into orders values ('n=>back') returning data->'n'", "back")
 }
 
-// Many rows go in one statement with batch_size, and into tables imported from the broker's
-// catalogs.
+// TestBatchesAndImport sends many rows in one statement with batch_size, and uses tables imported
+// from the broker's catalogs.
 func TestBatchesAndImport(t *testing.T) {
 	p := setUp(t, ", batch_size '50', extensions 'hstore'")
 	run(t, p.local, "insert into orders select hstore('n', n::text) from generate_series(1, 120) n")
@@ -138,8 +139,9 @@ func TestBatchesAndImport(t *testing.T) {
 	want(t, p.local, "select data->'n' from imported.orders_p", "1")
 }
 
-// What postgres_fdw sends beside the statements of the user takes nothing: for plans, for ANALYZE,
-// for tables to import. Rows that PostgreSQL reads again are not received again.
+// TestNothingIsTakenBeside checks that the statements that postgres_fdw adds to the user's (for
+// plans, for ANALYZE, for imports of tables) consume nothing, and that rows that PostgreSQL reads
+// again are not consumed again.
 func TestNothingIsTakenBeside(t *testing.T) {
 	p := setUp(t, ", extensions 'hstore'")
 	run(t, p.local, "insert into orders select hstore('n', n::text) from generate_series(1, 5) n")
@@ -171,7 +173,7 @@ func TestNothingIsTakenBeside(t *testing.T) {
 		"import foreign schema markup from server fiveways into markup", "analyze markup.semaphore")
 }
 
-// dblink reaches every function; a connection of its own has its own transaction.
+// TestDblink calls every function through dblink. A separate connection has its own transaction.
 func TestDblink(t *testing.T) {
 	p := setUp(t, "")
 	const call = "select iid from dblink('fiveways', $$select mbus4.post('orders', 'n=>1')$$) as r(iid text)"

@@ -2,14 +2,14 @@ package foreign
 
 import "testing"
 
-// The tables of semaphores are foreign tables too: read, joined with local ones, and written where
-// they may be.
+// TestSemaphores uses the tables of semaphores as foreign tables: it reads them, joins them with
+// local ones, and writes where permitted.
 func TestSemaphores(t *testing.T) {
 	p := setUp(t, "")
 	run(t, p.local, "create schema markup", "create type markup.semaphore_status as enum ('WAIT', 'ACQUIRED', 'TRY_RELEASE')",
 		"import foreign schema markup from server fiveways into markup",
-		// The foreign table has only the columns that may be inserted: PostgreSQL sends all columns
-		// of a foreign table.
+		// The foreign table has only the columns that can be inserted, since PostgreSQL sends all
+		// columns of a foreign table.
 		"create foreign table new_semaphore (key text, active int, try_release int) server fiveways options (schema_name 'markup', table_name 'semaphore')",
 		"create table task (id bigint, name text)", "insert into task values (1, 'cat'), (2, 'dog'), (3, 'owl')",
 		"insert into new_semaphore values ('crowd', 2, 1)")

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	soon    = 5 * time.Second // far more than what should take no time on a busy machine
+	soon    = 5 * time.Second // far longer than an immediate action takes on a busy machine
 	patient = time.Minute
 )
 
@@ -66,13 +66,13 @@ func try(t *testing.T, c *pgconn.PgConn, statements string) (string, error) {
 	return strings.Join(values, " "), err
 }
 
-// reset cuts a connection so that the other side gets a TCP reset.
+// reset closes a connection so that the other side gets a TCP reset.
 func reset(c *pgconn.PgConn) {
 	c.Conn().(*net.TCPConn).SetLinger(0)
 	c.Conn().Close()
 }
 
-// within fails the test unless fn says "" by then; what it says else is told.
+// within fails the test unless fn returns "" within the limit. Its last result is the error.
 func within(t *testing.T, limit time.Duration, fn func() string) {
 	t.Helper()
 	for end := time.Now().Add(limit); ; {
@@ -87,7 +87,7 @@ func within(t *testing.T, limit time.Duration, fn func() string) {
 	}
 }
 
-// wantMessages fails unless exactly these messages are free. It takes them and gives them back.
+// wantMessages fails unless exactly these messages are free. It consumes them and rolls back.
 func wantMessages(t *testing.T, c *pgconn.PgConn, queue, want string) {
 	t.Helper()
 	within(t, soon, func() string {
@@ -99,8 +99,8 @@ func wantMessages(t *testing.T, c *pgconn.PgConn, queue, want string) {
 	})
 }
 
-// TestResetGivesBack: what a session held is back at its place at once when its connection is cut,
-// whatever it was doing.
+// TestResetGivesBack checks that when a session's connection is cut, whatever it was doing, the
+// messages that it held are back in their places at once.
 func TestResetGivesBack(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0")
 	other := dial(t, b)
@@ -112,7 +112,7 @@ func TestResetGivesBack(t *testing.T) {
 		free string
 	}{
 		"idle":          {"", true, "3"},
-		"failed":        {"select 1/0", true, "2 3"}, // its transaction is over, though not ended
+		"failed":        {"select 1/0", true, "2 3"}, // its transaction has failed but has not ended
 		"in savepoint":  {"savepoint s; select * from mbus4.consume('q')", true, ""},
 		"running":       {"select pg_sleep(60)", false, "3"},
 		"waits to take": {"select (mbus4.take('q.x1')).iid", false, "3"},
@@ -123,9 +123,10 @@ func TestResetGivesBack(t *testing.T) {
 			ask(t, holder, "begin; select * from mbus4.consume('q')") // q.x1
 			c := dial(t, b)
 			ask(t, c, "begin; select * from mbus4.consume('q'); select mbus4.post('p', 'n=>1')")
-			// wantMessages takes what is free for a moment, when a consume would find nothing.
+			// wantMessages holds the free messages for a moment, in which a consume would find
+			// nothing.
 			if state.ends {
-				try(t, c, state.last) //nolint:errcheck // one is to fail
+				try(t, c, state.last) //nolint:errcheck // one of them must fail
 			} else {
 				c.Conn().Write(query(state.last))
 			}
@@ -139,14 +140,14 @@ func TestResetGivesBack(t *testing.T) {
 	}
 }
 
-// query is a simple query as bytes.
+// query returns the bytes of a simple query.
 func query(text string) []byte {
 	n := len(text) + 5
 	return append(append([]byte{'Q', byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, text...), 0)
 }
 
-// TestDeafSessions: sessions that ask for more than fits into memory and do not read it cost little
-// and block no other.
+// TestDeafSessions checks that sessions that request more than fits into memory and do not read it
+// use little memory and block no other session.
 func TestDeafSessions(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip(err)
@@ -184,7 +185,7 @@ func TestDeafSessions(t *testing.T) {
 			t.Fatalf("others wait %s", took)
 		}
 	}
-	ask(t, other, "select count(*) from mbus4.consumen_big_by_default(1000)") // what they look at
+	ask(t, other, "select count(*) from mbus4.consumen_big_by_default(1000)") // the results for the deaf sessions
 	peak, err := b.PeakRSS()
 	if err != nil {
 		t.Fatal(err)
@@ -195,8 +196,8 @@ func TestDeafSessions(t *testing.T) {
 	}
 }
 
-// TestIdleTransactionEnds: a session that is idle in a transaction for too long is told so, and its
-// transaction is rolled back; others are left alone.
+// TestIdleTransactionEnds checks that a session that is idle in a transaction for too long gets an
+// error and is rolled back, and that others are not affected.
 func TestIdleTransactionEnds(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--sql-idle-transaction-timeout", "300ms")
 	other := dial(t, b)
@@ -214,8 +215,8 @@ func TestIdleTransactionEnds(t *testing.T) {
 	wantMessages(t, other, "q", "2")
 }
 
-// TestStopWithOpenTransactions: a stop waits for running transactions, rolls back those that do not
-// end, and is no crash.
+// TestStopWithOpenTransactions checks that a stop waits for running transactions, rolls back those
+// that do not end, and counts as a clean stop.
 func TestStopWithOpenTransactions(t *testing.T) {
 	dir := t.TempDir()
 	run := func() *brokertest.Broker {
@@ -242,7 +243,7 @@ func TestStopWithOpenTransactions(t *testing.T) {
 	stopped := make(chan error, 1)
 	start := time.Now()
 	go func() { stopped <- b.Stop() }()
-	if _, err := setup.Conn().Read(make([]byte, 1)); err != nil { // idle: it is told at once
+	if _, err := setup.Conn().Read(make([]byte, 1)); err != nil { // an idle session gets the error at once
 		t.Errorf("an idle session is told nothing: %v", err)
 	}
 	if _, err := try(t, commits, "select 1; commit"); err != nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// tables are what the statements read.
+// tables are the tables that the statements read.
 const tables = `with people(id, name, age) as (values (1, 'ann', 30), (2, 'bob', 25), (3, 'cid', null), (4, 'dan', 25), (5, null, 41)), ` +
 	`pets(owner, name) as (values (1, 'rex'), (1, 'tom'), (4, 'kit'), (9, 'bob'), (null, 'ann')) `
 
-// generator makes SELECTs. ints and texts are the columns in sight.
+// generator generates SELECTs. ints and texts are the columns in scope.
 type generator struct {
 	rng   *rand.Rand
 	alias int
@@ -27,7 +27,7 @@ func (g *generator) name() string {
 	return fmt.Sprintf("x%d", g.alias)
 }
 
-// item is one item of FROM, and brings its columns into sight.
+// item returns an item of FROM, and adds its columns to the scope.
 func (g *generator) item(depth int) string {
 	n := g.name()
 	if g.chance(50) {
@@ -61,7 +61,7 @@ func (g *generator) from(depth int) string {
 			text += " left join " + g.item(depth) + " on " + g.cond(0)
 		case 3:
 			text = fmt.Sprintf("%s join %s on %s", text, g.item(depth), g.cond(0))
-		default: // a full join is only supported with equalities
+		default: // full joins support only equalities
 			left := len(g.ints)
 			kind := g.one("right", "full", "left", "inner")
 			item := g.item(depth)
@@ -100,7 +100,7 @@ func (g *generator) word() string {
 	return g.one(g.texts...)
 }
 
-// scalar is a sub-select of one value, which may look at the columns around it.
+// scalar returns a scalar sub-select, which may use the columns in scope.
 func (g *generator) scalar(depth int) string {
 	inner := &generator{rng: g.rng, alias: g.alias}
 	from := inner.from(depth)
@@ -139,7 +139,7 @@ func (g *generator) cond(depth int) string {
 	return fmt.Sprintf("%s %s %s", g.integer(depth), g.one("=", "<", "<=", "<>"), g.integer(0))
 }
 
-// plain is a SELECT of an integer, and of a text unless alone.
+// plain returns a SELECT of an integer, and also of a text unless alone.
 func (g *generator) plain(depth int, alone bool) string {
 	from := g.from(depth)
 	text := fmt.Sprintf("select %s", g.integer(depth))
@@ -179,7 +179,7 @@ func (g *generator) windowed(depth int) string {
 		"count(*) over (partition by %s) from %s", n, n, g.one(g.ints...), n, g.one(g.ints...), n, n, from)
 }
 
-// statement is a whole one.
+// statement returns a complete statement.
 func (g *generator) statement() string {
 	switch g.rng.IntN(7) {
 	case 0, 1:

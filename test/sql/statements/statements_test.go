@@ -20,7 +20,7 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// nothing is a Work with nothing to do.
+// nothing is a Work without effects.
 type nothing struct{}
 
 func (nothing) Begin(bool)     {}
@@ -89,8 +89,8 @@ func theirs(t *testing.T, c *pgconn.PgConn, text string) ([]string, string) {
 	return rows, ""
 }
 
-// TestSelects sends the same statements to both. STATEMENTS says how many, STATEMENTS_SEED which
-// ones. Rows are compared in their order where the statement orders them wholly.
+// TestSelects sends the same statements to both servers. STATEMENTS is their number, and
+// STATEMENTS_SEED selects them. Rows are compared in order if the statement defines a total order.
 func TestSelects(t *testing.T) {
 	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/test/postgres"
 )
 
-// statements are what sequences are made of, the usual ones more often.
+// statements are the statements of sequences. Common statements occur more often.
 var statements = strings.Split(strings.TrimSpace(`
 begin
 begin
@@ -107,8 +107,8 @@ discard all
 discard plans
 `), "\n")
 
-// message is one simple query of several statements, or several statements of the extended protocol
-// up to a Sync.
+// message is one simple query of several statements, or several extended-protocol statements up to
+// a Sync.
 type message struct {
 	extended   bool
 	statements []string
@@ -133,8 +133,8 @@ func randomMessage(rng *rand.Rand) message {
 	return m
 }
 
-// TestSequences sends the same messages to both. TRANSACTIONS says how many sequences,
-// TRANSACTIONS_SEED which ones.
+// TestSequences sends the same messages to both servers. TRANSACTIONS is the number of sequences,
+// and TRANSACTIONS_SEED selects them.
 func TestSequences(t *testing.T) {
 	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
 	sequences, seed := number("TRANSACTIONS", 150), uint64(number("TRANSACTIONS_SEED", 1))

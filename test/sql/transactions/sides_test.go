@@ -36,7 +36,7 @@ func dial(t *testing.T, dsn string) *real {
 
 func (r *real) close() { _ = r.conn.Conn.Close() }
 
-// send sends a message and writes the answers down, one a line.
+// send sends a message and returns the answers, one per line.
 func (r *real) send(m message) string {
 	f := r.conn.Frontend
 	if m.extended {
@@ -77,7 +77,7 @@ func (r *real) send(m message) string {
 	}
 }
 
-// nothing is a Work with nothing to do.
+// nothing is a Work without effects.
 type nothing struct{ marks int }
 
 func (*nothing) Begin(bool)       {}
@@ -87,7 +87,7 @@ func (n *nothing) Savepoint() int { n.marks++; return n.marks }
 func (*nothing) RollbackTo(int)   {}
 func (*nothing) Close()           {}
 
-// ours is a session of our own.
+// ours is a session of Fiveways.
 type ours struct {
 	s   *sql.Session
 	out []string
