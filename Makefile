@@ -21,13 +21,14 @@ GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 15m
-SLOW          = ./test/soak ./test/suites ./test/web ./internal/broker ./test/clients ./test/crash ./test/etcd ./test/sql/...
-PACKAGES     ?= $(SLOW) ./...
+ENGINE        = ./internal/broker/... ./internal/core/...
+SLOW          = ./test/soak ./test/suites ./test/web ./test/clients ./test/crash ./test/etcd ./test/sql/...
+PACKAGES     ?= $(SLOW) $$($(GO) list ./... | grep -v -e /internal/broker -e /internal/core/)
 
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test packages invariants suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
+.PHONY: help build run cluster demo setup check test tested packages engine suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,23 +58,27 @@ setup: ## install what the tests with real clients use (pika, amqplib, amqp-clie
 check: lint ## the quick checks, to run while working: vet, lint, and the unit tests without their long rounds
 	$(GO) test -short -vet=off -timeout $(TESTTIMEOUT) ./cmd/... ./internal/... ./semaphore/... ./worker/... ./web/...
 
-# The tag invariants is in no files but those of internal/core/invariants, nextlevel in those of internal/replica.
-test: setup ## vet and all tests, and the engine once more with its invariants checked
-	$(GO) vet -tags invariants ./internal/core/invariants
+# Setting up waits for downloads most of the time, compiling does not.
+test: ## vet and all tests, those of the engine with its invariants checked
+	@$(MAKE) --no-print-directory -j 2 setup tested
+	@$(MAKE) --no-print-directory -j 2 packages engine
+
+# The broker is built once for all tests that run it. The tag nextlevel is in no other files than those of internal/replica.
+tested:
 	$(GO) vet -tags nextlevel ./internal/replica/...
 	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
-	@$(MAKE) --no-print-directory -j 2 packages invariants
 
 # TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test with clients or servers of others
-# would be taken from the cache although these have changed. The broker is built once for all of them. The slow packages
-# begin: the last would run alone. One more runs at a time than there are processors, since the slow ones mostly wait;
-# with more, some tests and clients would give up. All of go vet is done on the way.
+# would be taken from the cache although these have changed. The slow packages begin: the last would run alone. One more
+# runs at a time than there are processors, since the slow ones mostly wait; with more, some tests and clients would give
+# up. All of go vet is done on the way.
 packages:
 	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
 	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
-invariants:
-	@$(GO) test -tags invariants -vet=off -timeout $(TESTTIMEOUT) -p 1 ./internal/core/... ./internal/broker/...
+# All other tests run the engine as it is released, without these checks.
+engine:
+	@$(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) -p 1 $(ENGINE)
 
 # The quick ones are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against RabbitMQ, to compare.
 suites: ## run all test suites of clients against the broker
