@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// notPlayed are the examples that this test cannot play, by how they begin, with why.
+// notPlayed are the examples that this test cannot run, by their beginnings, with the reasons.
 var notPlayed = []struct{ begin, why string }{
 	{"fiveways serve", "does not end"},
 	{"FIVEWAYS_SYNC=os fiveways serve", "does not end"},
@@ -45,8 +45,8 @@ var notPlayed = []struct{ begin, why string }{
 	{"cp -a", "a folder at rest"},
 }
 
-// refused are the examples that are refused here, by how they begin, with what is said: a token is
-// of one job only, and there is no terminal.
+// refused are the examples that are refused here, by their beginnings, with the error: a token
+// belongs to one job only, and there is no terminal.
 var refused = []struct{ begin, says string }{
 	{"fiveways job done mail welcome-1", "`fiveways job status"},
 	{"fiveways job extend", "`fiveways job status"},
@@ -59,7 +59,7 @@ var refused = []struct{ begin, says string }{
 	{"fiveways message reschedule --id 1-1", "no message with that id"},
 }
 
-// before makes what the examples speak of.
+// before creates the objects of the examples.
 const before = `
 fiveways exchange add dlx fanout
 fiveways exchange add orders fanout
@@ -75,8 +75,8 @@ fiveways user add alice --password-stdin < secret
 fiveways permission set alice '.*' '.*' '.*'
 `
 
-// beforeOne is what an example needs beside that, by how it begins: other examples may have removed
-// it, or have made what it makes.
+// beforeOne creates what an example needs in addition, by its beginning: other examples may have
+// removed it, or created what it creates.
 var beforeOne = []struct{ begin, lines string }{
 	{"fiveways message cancel", delayed("invoice-42")},
 	{"fiveways message reschedule", delayed("invoice-43")},
@@ -112,12 +112,12 @@ var beforeOne = []struct{ begin, lines string }{
 	{"fiveways restore five", `rm -rf restored; test -f fiveways-2030-01-31.tar || fiveways backup fiveways-2030-01-31.tar`},
 }
 
-// delayed publishes a message that waits for a day.
+// delayed publishes a message with a delay of a day.
 func delayed(id string) string {
 	return `fiveways message publish --exchange reminders --header x-delay=86400000 later --properties '{"message_id": "` + id + `"}'`
 }
 
-// TestExamples plays the examples of --help as a reader would type them.
+// TestExamples runs the examples of --help as a reader would type them.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred processes")
@@ -150,7 +150,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// examples are all lines that the commands give as examples, without the explanations behind some.
+// examples returns all lines of the commands' examples, without explanations.
 func examples(t *testing.T) (lines []string) {
 	t.Helper()
 	var walk func(cmd *cobra.Command)
@@ -170,7 +170,7 @@ func examples(t *testing.T) (lines []string) {
 	return slices.Compact(lines)
 }
 
-// shell runs lines beside a broker.
+// shell runs lines with a broker.
 type shell struct {
 	t   *testing.T
 	dir string
@@ -215,12 +215,12 @@ func (s *shell) run(script string) (output string, err error) {
 	return string(out), err
 }
 
-// prepare makes what a line needs.
+// prepare creates what a line needs.
 func (s *shell) prepare(line string) {
 	s.t.Helper()
 	for _, b := range beforeOne {
 		if strings.HasPrefix(line, b.begin) {
-			s.run(b.lines) //nolint:errcheck // what is missing shows
+			s.run(b.lines) //nolint:errcheck // the line itself fails if something is missing
 		}
 	}
 }

@@ -32,7 +32,7 @@ const exitHelp = `Exit codes:
   3  a listen address or the data folder is in use
   4  the data folder is damaged`
 
-// generalVerdicts are about errors that any command may meet.
+// generalVerdicts are for errors of any command.
 var generalVerdicts = []exitcode.Verdict{
 	{Err: syscall.ECONNREFUSED, Code: exitcode.Failure, Hint: "Is the server running there? A broker is started with `fiveways serve`."},
 	{Err: fs.ErrExist, Code: exitcode.Failure, Hint: "Choose another name, or move that file away first."},
@@ -40,12 +40,12 @@ var generalVerdicts = []exitcode.Verdict{
 	{Err: syscall.EADDRNOTAVAIL, Code: exitcode.Failure, Hint: "The address must be one of this machine: 127.0.0.1 for local programs, 0.0.0.0 for the whole network."},
 }
 
-// verdicts are those of all commands; the first that matches an error counts.
+// verdicts are those of all commands. The first that matches an error counts.
 var verdicts = slices.Concat(benches.Verdicts, clusters.Verdicts, serving.Verdicts, sqlinstall.Verdicts, jobs.Verdicts, brokeraddr.Verdicts, brokerapi.Verdicts, semaphores.Verdicts, migration.Verdicts,
 	generalVerdicts, datafolder.Verdicts)
 
-// errorText is an error as a line that no name in it can make speak to the terminal. Only a
-// configuration has a line for each of its mistakes.
+// errorText returns an error as one line without control characters, so that names in it cannot
+// control the terminal. Only configuration errors have several lines, one for each mistake.
 func errorText(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if !errors.Is(err, config.ErrInvalid) {
@@ -59,7 +59,7 @@ func errorText(err error) string {
 	}, text)
 }
 
-// report prints err with its way out and returns the exit code. A nil err is success.
+// report prints err with its hint and returns the exit code. A nil err is success.
 func report(stderr io.Writer, command string, err error) int {
 	if err == nil {
 		return exitcode.OK

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/test/redisd"
 )
 
-// jobServers are those that the job commands work with.
+// jobServers returns the servers that the job commands work with.
 func jobServers(t *testing.T) map[string]string {
 	return map[string]string{"broker": jobBroker(t), "carmine": "carmine://" + redisd.Start(t, redisd.Options{})}
 }
@@ -23,11 +23,11 @@ func jobBroker(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
 	return b.RedisURL()
 }
 
-// job runs a job command and returns what it printed; want is the exit code.
+// job runs a job command, checks the exit code, and returns its output.
 func job(t *testing.T, server string, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	stdout, stderr, code := command(t, append(append([]string{"job"}, args...), "--url", server)...)
@@ -37,7 +37,7 @@ func job(t *testing.T, server string, want int, args ...string) (stdout, stderr 
 	return stdout, stderr
 }
 
-// wordsOf are the words of the line that begins with a word.
+// wordsOf returns the words of the line that begins with a word.
 func wordsOf(t *testing.T, text, first string) []string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -114,7 +114,7 @@ func TestJobListStopsAtItsLimit(t *testing.T) {
 			for _, id := range []string{"a", "b", "c"} {
 				job(t, server, exitcode.OK, "enqueue", "q", id, "--id", id)
 			}
-			for limit, want := range map[string]int{"2": 4, "3": 4, "4": 4} { // a heading, the jobs, that there are more
+			for limit, want := range map[string]int{"2": 4, "3": 4, "4": 4} { // a heading, the jobs, and a note that there are more
 				out, _ := job(t, server, exitcode.OK, "list", "q", "--limit", limit)
 				if n := strings.Count(out, "\n"); n != want || strings.Contains(out, "more") != (limit == "2") {
 					t.Errorf("limit %s: %s", limit, out)
@@ -124,7 +124,7 @@ func TestJobListStopsAtItsLimit(t *testing.T) {
 	}
 }
 
-// jobAnswer is what -o json shows of a job.
+// jobAnswer is the output of -o json for a job.
 type jobAnswer struct {
 	MID      string            `json:"mid"`
 	State    string            `json:"state"`

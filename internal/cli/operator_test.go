@@ -14,7 +14,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// program is a command as a process, to be started.
+// program returns a command as a process to be started.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -22,7 +22,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// operateOn runs a command as a process and returns its exit code and all it printed.
+// operateOn runs a command as a process and returns its exit code and output.
 func operateOn(t *testing.T, dir, stdin string, args ...string) (code int, output string) {
 	t.Helper()
 	cmd := program(t, append(args, "--data", dir)...)
@@ -35,8 +35,8 @@ func operateOn(t *testing.T, dir, stdin string, args ...string) (code int, outpu
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// The same commands work on a broker that runs and on the folder of one that does not, and each
-// sees what the other did.
+// TestUsersOfARunningAndAStoppedBroker checks that the same commands work on a running broker and
+// on the folder of a stopped one, and that each sees the other's changes.
 func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	dir := t.TempDir()
 	do := func(stdin, want string, args ...string) {
@@ -104,8 +104,8 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 	p.stop()
 }
 
-// What waits in a delayed exchange can be listed, cancelled and rescheduled by message id, and a
-// queue can be looked at.
+// TestMessagesOfABroker checks that messages in a delayed exchange can be listed, cancelled and
+// rescheduled by message id, and that a queue can be browsed.
 func TestMessagesOfABroker(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -212,8 +212,8 @@ func TestOperatorRefusals(t *testing.T) {
 	}
 }
 
-// A broker that was killed leaves its admin socket behind: commands then work on the folder, and
-// the next broker serves its own socket.
+// TestAdminSocketLeftBehind checks that a killed broker leaves its admin socket behind, that
+// commands then work on the folder, and that the next broker serves its own socket.
 func TestAdminSocketLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
@@ -226,7 +226,7 @@ func TestAdminSocketLeftBehind(t *testing.T) {
 	if code, out := operateOn(t, dir, "", "vhost", "add", "at rest"); code != exitcode.OK {
 		t.Fatalf("with nobody at the socket: exit code %d, %s", code, out)
 	}
-	for range 2 { // the second time a socket that was served is left behind
+	for range 2 { // the second time, the socket left behind is one that was served
 		p = startProcess(t, dir)
 		if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitcode.OK || !strings.Contains(out, "at rest") {
 			t.Errorf("after the start: exit code %d, %s", code, out)

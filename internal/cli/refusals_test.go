@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 )
 
-// TestRefusals: what a broker does not do is told with a way out, and by the exit code.
+// TestRefusals checks that refusals of a broker are reported with a hint and the right exit code.
 func TestRefusals(t *testing.T) {
 	sh := newShell(t)
 	if out, err := sh.run(`set -e
@@ -93,8 +93,8 @@ fiveways backup there.tar`); err != nil {
 	}
 }
 
-// TestListsInJSON: with -o json each list is an array, also an empty one, and what is more than a
-// list is an object.
+// TestListsInJSON checks that with -o json each list is an array, even if it is empty, and that a
+// result that is more than a list is an object.
 func TestListsInJSON(t *testing.T) {
 	sh := newShell(t)
 	for _, line := range []string{

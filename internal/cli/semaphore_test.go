@@ -25,11 +25,12 @@ func semaphoreBroker(t *testing.T) (dir, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
 	return dir, b.HTTPURL()
 }
 
-// The same commands work over the admin socket and over the network.
+// TestSemaphoreCommands checks that the same commands work over the admin socket and over the
+// network.
 func TestSemaphoreCommands(t *testing.T) {
 	dir, url := semaphoreBroker(t)
 	for name, at := range map[string][]string{"socket": {"--data", dir}, "network": {"--url", url}} {
@@ -102,7 +103,8 @@ func TestSemaphoreCommands(t *testing.T) {
 	}
 }
 
-// Without a broker that runs there are no semaphores, and the user is told what to do.
+// TestSemaphoreOfAStoppedBroker checks that without a running broker there are no semaphores, and
+// that the error has a hint.
 func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, _, code := command(t, "user", "list", "--data", dir); code != exitcode.Failure {
@@ -120,7 +122,7 @@ func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 	}
 }
 
-// Over the network one logs in; the password never stands on the command line.
+// TestURL checks the login over the network. The password is never on the command line.
 func TestURL(t *testing.T) {
 	dir, url := semaphoreBroker(t)
 	host := strings.TrimPrefix(url, "http://")
@@ -154,14 +156,14 @@ func TestURL(t *testing.T) {
 	do("guest", exitcode.Failure, "Is the server running", "semaphore", "list", "--url", "http://127.0.0.1:1")
 }
 
-// noHTTP is the address of a server that answers as one of AMQP does.
+// noHTTP returns the address of a server that answers as an AMQP server does.
 func noHTTP(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() }) //nolint:errcheck // nothing is lost
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // errors do not matter here
 	go func() {
 		if c, err := l.Accept(); err == nil {
 			c.Read(make([]byte, 4<<10))             //nolint:errcheck // the client sees it
@@ -172,8 +174,8 @@ func noHTTP(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Tasks come from standard input by the thousand; a line that is wrong is named, and what was
-// enqueued before it is known.
+// TestEnqueueLines checks that thousands of tasks are read from standard input. The error names an
+// invalid line, and says what was enqueued before it.
 func TestEnqueueLines(t *testing.T) {
 	dir, _ := semaphoreBroker(t)
 	run := func(stdin string, want int, text string, args ...string) {
@@ -183,7 +185,7 @@ func TestEnqueueLines(t *testing.T) {
 		}
 	}
 	run("", exitcode.OK, "", "set", "k", "--active", "3")
-	const tasks = 5010 // more than go in one request
+	const tasks = 5010 // more than fit into one request
 	var many strings.Builder
 	for i := range tasks {
 		fmt.Fprintf(&many, "task %d %d.5\n\n", i, i)
@@ -200,7 +202,8 @@ func TestEnqueueLines(t *testing.T) {
 	run("", exitcode.OK, "0 enqueued", "enqueue", "k")
 }
 
-// watch prints what happens until it is told to stop, and that is no failure.
+// TestSemaphoreWatch checks that watch prints events until it is interrupted, which is not a
+// failure.
 func TestSemaphoreWatch(t *testing.T) {
 	dir, url := semaphoreBroker(t)
 	do := func(args ...string) {
@@ -222,13 +225,13 @@ func TestSemaphoreWatch(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it may be gone
+		t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it may have exited
 		lines = bufio.NewScanner(out)
 		return cmd, lines, errs
 	}
 	for _, args := range [][]string{{"k"}, nil, {"--prefix", "k"}} {
 		cmd, lines, errs := watch(args...)
-		lines.Scan() // the heading: it watches
+		lines.Scan() // the heading: the watch has begun
 		do("enqueue", "k", "a", "1")
 		lines.Scan()
 		if at, got, _ := strings.Cut(strings.Join(strings.Fields(lines.Text()), " "), " "); !strings.HasPrefix(at, "20") || !strings.HasPrefix(got, "Acquired k a ACQUIRED 1 ") {

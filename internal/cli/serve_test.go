@@ -20,7 +20,7 @@ func startServe(t *testing.T, dir string) (addr string, stop func() (string, int
 	t.Cleanup(cancel)
 	out, in := io.Pipe()
 	code := make(chan int, 1)
-	var errs bytes.Buffer // read once serve has returned
+	var errs bytes.Buffer // to be read once serve has returned
 	go func() {
 		code <- Main(ctx, []string{"serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"}, in, &errs)
 		in.Close()

@@ -20,15 +20,15 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// brokers are stand-ins for brokers, which note that they were called and do nothing else.
+// brokers are stand-ins for brokers, which only record that they were called.
 type brokers struct {
 	t       *testing.T
 	all     map[string]*standIn
-	hangups []string // addresses of listeners that hang up
+	hangups []string // addresses of listeners that close every connection
 	mu      sync.Mutex
 	called  map[string]bool
-	last    map[string]chan struct{} // by the address of its client: a connection of settle
-	stopped context.CancelFunc       // ends the command once it has found its way; nil: it ends itself
+	last    map[string]chan struct{} // by client address: the connections of settle
+	stopped context.CancelFunc       // ends the command once it has found its server; nil if it ends by itself
 }
 
 // standIn is a broker's data folder with its admin socket, and the addresses of its protocols.
@@ -88,12 +88,12 @@ func (b *brokers) hangUp(l net.Listener, name string) {
 		if !b.settles(c) {
 			b.note(name, name != "source")
 		}
-		c.Close() //nolint:errcheck // nothing was said
+		c.Close() //nolint:errcheck // nothing was sent
 	}
 }
 
-// settle waits until every connection is noted that was made by now: connections are accepted in
-// the order in which they were made.
+// settle waits until every connection made so far is recorded: connections are accepted in the
+// order in which they were made.
 func (b *brokers) settle() {
 	b.t.Helper()
 	for _, address := range b.hangups {
@@ -108,7 +108,7 @@ func (b *brokers) settle() {
 			b.t.Fatal(err)
 		}
 		<-accepted
-		c.Close() //nolint:errcheck // nothing was said
+		c.Close() //nolint:errcheck // nothing was sent
 	}
 }
 
@@ -125,7 +125,7 @@ func (b *brokers) settles(c net.Conn) bool {
 	return ok
 }
 
-// api lists the addresses, has no objects and accepts every change.
+// api lists the addresses, has no objects, and accepts every change.
 func (b *brokers) api(s *standIn) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.note(s.name, false)
@@ -146,7 +146,7 @@ func (b *brokers) api(s *standIn) http.Handler {
 	})
 }
 
-// run executes a command and returns its exit code, the stand-ins that it called, and what it said.
+// run executes a command and returns its exit code, the stand-ins that it called, and its output.
 func (b *brokers) run(args []string) (code int, called []string, said string) {
 	ctx, stop := context.WithCancel(b.t.Context())
 	defer stop()
@@ -163,7 +163,7 @@ func (b *brokers) run(args []string) (code int, called []string, said string) {
 	return code, slices.Sorted(maps.Keys(b.called)), out.String()
 }
 
-// fill puts addresses of a stand-in into arguments.
+// fill inserts addresses of a stand-in into arguments.
 func (b *brokers) fill(text, name string) []string {
 	for key, address := range b.all[name].addresses {
 		text = strings.ReplaceAll(text, "{"+key+"}", address)
@@ -171,7 +171,7 @@ func (b *brokers) fill(text, name string) []string {
 	return wordsIn(strings.ReplaceAll(text, "{source}", b.all["source"].addresses["amqp"]))
 }
 
-// TestWhichBrokerOfEachCommand: a command speaks to the broker that is meant, and to no other one.
+// TestWhichBrokerOfEachCommand checks that each command contacts the intended broker and no other.
 func TestWhichBrokerOfEachCommand(t *testing.T) {
 	b := newBrokers(t, "one", "two", "three", "source")
 	t.Chdir(t.TempDir())
@@ -188,12 +188,12 @@ func TestWhichBrokerOfEachCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	given := map[string]func(name string) []string{ // how a broker is named on the command line
+	given := map[string]func(name string) []string{ // the ways to name a broker on the command line
 		"--data":   func(name string) []string { return []string{"--data", b.all[name].dir} },
 		"--config": func(name string) []string { return []string{"--config", name + ".toml"} },
 	}
 	for name, tc := range map[string]struct {
-		line      string // how one is named on the command line; "" is not at all
+		line      string // how a broker is named on the command line; "" if it is not
 		variables map[string]string
 		addresses string // the broker whose addresses are in the environment
 		want      string
@@ -222,7 +222,7 @@ func TestWhichBrokerOfEachCommand(t *testing.T) {
 					continue
 				}
 				if r.command == "migrate carmine" && tc.line == "url" {
-					continue // it calls its target only once its source has answered
+					continue // it calls its target only after its source has answered
 				}
 				args := append(strings.Fields(r.command), b.fill(r.args, "one")...)
 				url := r.url

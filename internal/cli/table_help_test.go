@@ -16,8 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelp: every command, and every group of commands, explains itself in one line and teaches by
-// example.
+// TestHelp checks that every command and group has a description in one line and examples.
 func TestHelp(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -44,7 +43,7 @@ func TestHelp(t *testing.T) {
 	walk(commands(io.Discard, io.Discard))
 }
 
-// TestUnknownIsRefused: every command refuses flags and words that it does not know.
+// TestUnknownIsRefused checks that every command rejects unknown flags and words.
 func TestUnknownIsRefused(t *testing.T) {
 	for name, cmd := range everyCommand() {
 		lines := map[string]string{"--none": "unknown flag: --none", "-%": "unknown shorthand flag"}
@@ -72,24 +71,25 @@ func TestUnknownIsRefused(t *testing.T) {
 	groups(commands(io.Discard, io.Discard))
 }
 
-// filtering matches how the help of a flag begins that filters, orders or cuts what is shown or
-// done.
+// filtering matches the beginning of the help of a flag that filters, orders or limits what is
+// shown or done.
 var filtering = regexp.MustCompile(`^(only|maximum( number| messages per second)?|sort by|members to show|reverse the order|position of the first|messages scheduled in|all semaphores whose|all connections of)\b`)
 
-// conditional matches how the help of a flag begins that filters nothing, though it says "only".
+// conditional matches the beginning of the help of a flag that filters nothing, although it says
+// "only".
 var conditional = regexp.MustCompile(`^(only (when|if|bindings|tell)|maximum (size|length|age))\b`)
 
-// listFlags are the flags of every list of the API, which TestLists of the table plays.
+// listFlags are the flags of every list of the API, which TestFlagsOfLists tests.
 var listFlags = []string{"match", "sort", "reverse", "columns", "vhost"}
 
-// TestFiltersAreProved: each flag that filters is played by the row of its command, or by a test
-// that the row names.
+// TestFiltersAreProved checks that each flag that filters is tested by the row of its command, or
+// by a test that the row names.
 func TestFiltersAreProved(t *testing.T) {
 	all, played := everyCommand(), 0
 	for _, r := range rows {
 		cmd := all[r.command]
 		if cmd == nil {
-			continue // another test says so
+			continue // another test checks this
 		}
 		proofs := map[string]string{}
 		for _, p := range strings.Fields(r.proved) {

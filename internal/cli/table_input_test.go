@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// notForPeople matches what no error shows to a user: terms of Erlang, values of Go, names of Go's
+// notForPeople matches what no error may show to a user: Erlang terms, Go values, names of Go's
 // parsers and types, stacks, and JSON.
 var notForPeople = regexp.MustCompile(`<<"|#\{|&\{|\{[A-Z][A-Za-z]*:|map\[|<nil>|%!|0xc0|goroutine |panic|runtime error|strconv\.|(?:^|[^.\w])json:|Go value|Go struct|interface \{\}|time: |\{"[a-z]|\(\*[a-z]+|SQLSTATE`)
 
-// complaint is what is wrong with how a command failed, "" for nothing.
+// complaint returns what is wrong with how a command failed, or "" if nothing is.
 func complaint(errs string, code int) string {
 	lines := strings.Split(strings.TrimSuffix(errs, "\n"), "\n")
 	switch {
@@ -35,8 +35,8 @@ func complaint(errs string, code int) string {
 	return ""
 }
 
-// TestBadInputs: what cannot be is refused in one line of English with the exit code that the
-// documentation gives it.
+// TestBadInputs checks that invalid input is rejected in one line of English, with the documented
+// exit code.
 func TestBadInputs(t *testing.T) {
 	x := newTable(t)
 	for _, r := range rows {
@@ -52,20 +52,20 @@ func TestBadInputs(t *testing.T) {
 	}
 }
 
-// odd are arguments that are seldom meant.
+// odd are unusual arguments.
 var odd = []string{"", "(", "{", "[1]", `{"a":[1]}`, "5", "no such", "-", "a/b", "..", strings.Repeat("x", 300), "\x1b[31m", "a\nb", "\xff", `<<"a">>`}
 
-// oddValues are values of flags, by type.
+// oddValues are unusual values of flags, by type.
 var oddValues = map[string][]string{
 	"int": {"-1", "x", "99999999999999999999", ""}, "uint64": {"-1", "x"}, "float64": {"-1", "x", "NaN"}, "duration": {"-1s", "soon", ""},
 	"intSlice": {"x", "-1"}, "form": {"xml"}, "bool": {"x"}, "string": odd, "stringArray": odd, "stringSlice": odd,
 }
 
-// keptFlags are not varied: they have a test of their own, or make a command last.
+// keptFlags are not varied: they have their own tests, or make a command run for long.
 var keptFlags = []string{"data", "config", "url", "ca", "cert", "key-file", "help", "wait", "duration"}
 
-// plainInput is an odd argument that an error may quote; "" for one that it must not, or that is
-// in any text.
+// plainInput returns an odd argument that an error may quote, or "" for one that it must not quote,
+// or that occurs in any text.
 func plainInput(text string) string {
 	if len(text) < 2 || strings.ContainsAny(text, "\n\x1b") {
 		return ""
@@ -73,7 +73,7 @@ func plainInput(text string) string {
 	return text
 }
 
-// TestOddInputs: whatever is given to a command, it succeeds or says what is wrong in English.
+// TestOddInputs checks that a command with unusual input succeeds or says in English what is wrong.
 func TestOddInputs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs some thousand commands")
@@ -87,7 +87,7 @@ func TestOddInputs(t *testing.T) {
 		if code == exitcode.OK {
 			return
 		}
-		if given != "" { // what a user has said may be said back
+		if given != "" { // the user's own input may be quoted
 			errs = strings.ReplaceAll(errs, given, "IT")
 		}
 		if c := complaint(errs, code); c != "" {
@@ -101,7 +101,7 @@ func TestOddInputs(t *testing.T) {
 		}
 		x.prepare(r)
 		args := x.words(r.args)
-		if !strings.HasPrefix(r.command, "bench") { // the servers of others
+		if !strings.HasPrefix(r.command, "bench") { // these use other servers
 			for i, arg := range args {
 				if strings.HasPrefix(arg, "--") || i > 0 && strings.HasPrefix(args[i-1], "--") {
 					continue

@@ -17,11 +17,11 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// fixture is a broker with what the seeds make, for the rows of the table.
+// fixture is a broker with the objects of the seeds, for the rows of the table.
 type fixture struct {
 	t    *testing.T
-	vars map[string]string // what stands for {name} in arguments
-	tmp  string            // folder of the files that are standard input
+	vars map[string]string // values of {name} in arguments
+	tmp  string            // folder for the files used as standard input
 }
 
 func newTable(t *testing.T) *fixture {
@@ -33,7 +33,7 @@ func newTable(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
 	t.Chdir(t.TempDir())
 	t.Setenv("FIVEWAYS_DATA", dir)
 	x := &fixture{t, map[string]string{}, t.TempDir()}
@@ -61,7 +61,8 @@ func newTable(t *testing.T) *fixture {
 	return x
 }
 
-// consumer opens a connection, with a consumer in one of the virtual hosts, and keeps its name.
+// consumer opens a connection with a consumer in one of the virtual hosts, and stores the
+// connection's name.
 func (x *fixture) consumer(url, name string) {
 	x.t.Helper()
 	vhost, queue := "/", map[string]string{"one": "alpha", "two": "beta", "staging": "gamma"}[name]
@@ -83,7 +84,7 @@ func (x *fixture) consumer(url, name string) {
 	x.vars[name] = c.LocalAddr().String() + " -> " + c.RemoteAddr().String()
 }
 
-// firstID is the id of the first message of a queue.
+// firstID returns the id of the first message of a queue.
 func (x *fixture) firstID(queue string) string {
 	x.t.Helper()
 	out, errs, _ := x.run("message list "+queue+" -o json", "")
@@ -98,7 +99,7 @@ func (x *fixture) firstID(queue string) string {
 	return page.Messages[0].ID
 }
 
-// words are those of a line, with its variables filled in.
+// words returns the words of a line, with its variables replaced.
 func (x *fixture) words(line string) []string {
 	words := wordsIn(line)
 	for i, w := range words {
@@ -110,7 +111,7 @@ func (x *fixture) words(line string) []string {
 	return words
 }
 
-// run plays a line, with text as its standard input.
+// run runs a line with stdin as its standard input.
 func (x *fixture) run(line, stdin string) (stdout, stderr string, code int) {
 	return x.play(x.words(line), stdin)
 }
@@ -136,12 +137,12 @@ func (x *fixture) play(args []string, stdin string) (stdout, stderr string, code
 	return command(x.t, args...)
 }
 
-// prepare makes what a row needs.
+// prepare creates what a row needs.
 func (x *fixture) prepare(r row) {
 	x.t.Helper()
 	for line := range strings.SplitSeq(r.before, ";") {
 		if line = strings.TrimSpace(line); line != "" {
-			x.run(line, "secret\n") // what it makes may be there
+			x.run(line, "secret\n") // what it creates may exist already
 		}
 	}
 	if strings.Contains(r.args, "{task}") {
@@ -161,11 +162,11 @@ func (x *fixture) prepare(r row) {
 
 var heading = regexp.MustCompile(`^[A-Z][A-Z. ]*[A-Z]( {2,}|\n)|^MID `)
 
-// reports are the commands that print tables beside sentences, for people alone.
+// reports are the commands that print tables mixed with sentences, only for people.
 var reports = []string{"doctor", "demo"}
 
-// TestEveryCommandSucceeds: each command does what its row says; where it prints a table, it
-// prints JSON as well.
+// TestEveryCommandSucceeds checks that each command does what its row says, and that each command
+// that prints a table can print JSON too.
 func TestEveryCommandSucceeds(t *testing.T) {
 	x := newTable(t)
 	all := everyCommand()
@@ -197,18 +198,18 @@ func TestEveryCommandSucceeds(t *testing.T) {
 	}
 }
 
-// isJSON reports whether text is JSON values, and nothing else.
+// isJSON reports whether text consists of JSON values only.
 func isJSON(text string) bool {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {
 		var v any
 		if err := d.Decode(&v); err != nil {
-			return err == io.EOF //nolint:errorlint // Decode returns it bare
+			return err == io.EOF //nolint:errorlint // Decode returns it unwrapped
 		}
 	}
 }
 
-// TestFlagsOfLists: each flag of each list leaves what its help says.
+// TestFlagsOfLists checks that each flag of each list has the effect that its help describes.
 func TestFlagsOfLists(t *testing.T) {
 	x := newTable(t)
 	for _, r := range rows {
@@ -256,7 +257,7 @@ func TestFlagsOfLists(t *testing.T) {
 	}
 }
 
-// TestFilters: what the other flags that filter leave.
+// TestFilters checks the other flags that filter.
 func TestFilters(t *testing.T) {
 	x := newTable(t)
 	for _, line := range []string{"job enqueue ten a --id one", "job enqueue ten b --id two"} {
@@ -289,8 +290,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestMoveFilters: a task moves only the messages that its filter is true for, and no more than its
-// limit.
+// TestMoveFilters checks that a task moves only the messages that match its filter, and no more
+// than its limit.
 func TestMoveFilters(t *testing.T) {
 	x := newTable(t)
 	for _, line := range []string{"queue add from", "queue add to", "message publish from a --header n=1", "message publish from b --header n=2", "message publish from c --header n=2"} {

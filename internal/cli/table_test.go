@@ -11,52 +11,53 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// way is how a command finds the server it speaks to.
+// way is how a command reaches its server.
 type way string
 
 const (
-	nobody    way = ""       // it speaks to no server
+	nobody    way = ""       // it uses no server
 	byHTTP    way = "http"   // a broker's HTTP API: over the admin socket of a folder, or at --url
-	byRedis   way = "redis"  // a broker, by the protocol of that name
+	byRedis   way = "redis"  // a broker, over the protocol of that name
 	byAMQP    way = "amqp"   //
 	bySQL     way = "sql"    //
 	byEtcd    way = "etcd"   //
-	elsewhere way = "others" // a server that is no broker, named by an argument
+	elsewhere way = "others" // a server that is not a broker, named by an argument
 )
 
-// row is what the tests of the table know of a command.
+// row describes a command for the tests of the table.
 type row struct {
 	command string
 	way     way
-	url     string // arguments that name a broker by its addresses, such as {redis}; "" is --url http://{http}
+	url     string // arguments that name a broker by its addresses, such as {redis}; "" means --url http://{http}
 	args    string // with which it succeeds on the broker of the table
-	before  string // command lines that make what args need, with semicolons
+	before  string // command lines that create what args need, separated by semicolons
 	stdin   string
-	alone   string   // why it is not run by the tests of the table
+	alone   string   // why the tests of the table do not run it
 	list    *listed  // what the flags of a list leave
-	filters []filter // what other flags that filter leave
-	proved  string   // flags that filter, each with the test that shows it: "flag:Test flag:Test"
+	filters []filter // what other filter flags leave
+	proved  string   // flags that filter, each with the test that covers it: "flag:Test flag:Test"
 	bad     []bad
 }
 
-// listed is what the flags of a list leave of two objects in / and one in another virtual host.
+// listed describes what the flags of a list leave of two objects in / and one in another virtual
+// host.
 type listed struct {
 	match, keep, drop string // --match; words of the lines that stay and go
-	sort              string // a member by which no two objects are equal
-	inStaging         string // a word of a line that --vhost staging leaves; "" where there is no --vhost
+	sort              string // a member that differs between any two objects
+	inStaging         string // a word of a line that --vhost staging leaves; "" if there is no --vhost
 }
 
-// filter is a command's arguments, and words that its output has and has not.
+// filter has a command's arguments, and words that its output must and must not contain.
 type filter struct{ args, has, lacks string }
 
-// bad is an input that is refused: the exit code, and what is said.
+// bad is an input that is refused: the exit code and the error.
 type bad struct {
 	args string
 	code int
 	says string
 }
 
-// seeds make what the rows look at.
+// seeds create the objects for the rows.
 var seeds = []string{
 	"vhost add staging", "user add alice --password-stdin", "permission set alice .* .* .*", "permission set alice .* .* .* --vhost staging", "permission set guest .* .* .* --vhost staging",
 	"permission topic alice amq.topic a b", "permission topic alice amq.topic a b --vhost staging",
@@ -179,7 +180,7 @@ var accessRows = []row{
 	{command: "permission clear-topic", way: byHTTP, args: "alice amq.direct", before: "permission topic alice amq.direct a b", bad: []bad{{"none", exitcode.Failure, "no topic permission of 'none'"}}},
 }
 
-// jobURL names a broker for the commands of jobs.
+// jobURL names a broker for the commands about jobs.
 const jobURL = "--url redis://{redis}"
 
 var jobRows = []row{
@@ -243,7 +244,7 @@ var serverRows = []row{
 	{command: "bench semaphore", way: byRedis, url: "redis://{redis}", args: "--load changes --active 2 --waiting 10 --clients 1 --duration 20ms", bad: []bad{{"--load drink", exitcode.WrongUsage, "drink"}, {"ftp://x", exitcode.WrongUsage, "redis://"}}},
 }
 
-// everyCommand returns all commands that do something, by their words.
+// everyCommand returns all commands that have an action, by their words.
 func everyCommand() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	var walk func(cmd *cobra.Command)
@@ -260,7 +261,8 @@ func everyCommand() map[string]*cobra.Command {
 	return all
 }
 
-// TestEveryCommandHasARow: a new command has to say what the other tests of the table need.
+// TestEveryCommandHasARow checks that each command, also a new one, has a row, which the other
+// tests of the table need.
 func TestEveryCommandHasARow(t *testing.T) {
 	all := everyCommand()
 	seen := map[string]bool{}
@@ -277,7 +279,7 @@ func TestEveryCommandHasARow(t *testing.T) {
 	}
 }
 
-// wordsIn cuts a line at its blanks; what is between single quotes is one word.
+// wordsIn splits a line at blanks. Text in single quotes is one word.
 func wordsIn(line string) (words []string) {
 	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
 		var word string

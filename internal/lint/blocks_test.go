@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// played are the pages whose sessions (blocks ```console) and named programs a test plays, with
-// that test.
+// played are the pages whose sessions (```console blocks) and named programs are run by a test,
+// with that test.
 var played = map[string]string{
 	"README.md":                         "test/tutorials/tutorials_test.go",
 	"docs/tutorials/from-rabbitmq.md":   "test/tutorials/tutorials_test.go",
@@ -44,8 +44,8 @@ const (
 	programs  = "runs the programs of the folder, as test/clients and test/sql/drivers do"
 )
 
-// besides are the pages with other blocks of commands and programs, and why no test plays these as
-// they are.
+// besides are the pages with other blocks of commands and programs, with the reason why no test
+// runs these as they are.
 var besides = map[string]string{
 	"README.md":                                 "an archive of a release; " + aStart,
 	"docs/access.md":                            ofHelp,
@@ -95,10 +95,11 @@ var fencedBlock = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 // notTyped are the kinds of blocks that are output, data or drawings.
 var notTyped = []string{"", "text", "json", "mermaid"}
 
-// namedFile is the first line of a program that is played.
+// namedFile matches the first line of a program that is run.
 var namedFile = regexp.MustCompile(`^(#|//|--) [\w.-]+\.\w+\n`)
 
-// TestBlocksArePlayed: what a page has a reader type is tried by a test, or is listed above.
+// TestBlocksArePlayed checks that everything that a page asks a reader to type is run by a test, or
+// is listed above.
 func TestBlocksArePlayed(t *testing.T) {
 	for _, path := range pages(t) {
 		text, err := os.ReadFile(path)
@@ -128,7 +129,7 @@ func TestBlocksArePlayed(t *testing.T) {
 	}
 }
 
-// mentions reports whether a file of Go has the name of a page.
+// mentions reports whether a Go file contains the name of a page.
 func mentions(t *testing.T, file, page string) bool {
 	t.Helper()
 	code, err := os.ReadFile(filepath.Join("../..", file))

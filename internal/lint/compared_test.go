@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// opensUncompared finds tests that open a broker past package enginetest, which compares the state
-// of each broker with a replay of its log. The packages that have a comparison of their own and
-// benchmarks are left out.
+// opensUncompared finds tests that open a broker without package enginetest, which compares the
+// state of each broker with a replay of its log. Packages with their own comparison, and
+// benchmarks, are exempt.
 func opensUncompared(s source) (complaints []string) {
 	forTests := s.isTest() || strings.HasSuffix(s.pkg(), "test") || strings.HasPrefix(s.pkg(), "test/")
 	switch s.pkg() {

@@ -17,14 +17,14 @@ import (
 	"testing"
 )
 
-// engine is the package that decides, with those on top of it below its folder.
+// engine is the package that makes decisions. The packages below its folder build on it.
 const engine = "internal/broker"
 
-// machine is the only package that changes what is durable.
+// machine is the only package that changes durable state.
 const machine = "internal/core/shardstate"
 
-// durable says of each exported method of the types that hold durable state whether it changes
-// that. A method without a row fails the test, so that the decision is not forgotten.
+// durable lists the exported methods of the types that hold durable state, by whether they change
+// it. A method that is not listed fails the test, so that the decision is not forgotten.
 var durable = map[string]struct{ changes, others string }{
 	"internal/core/queue.State": {
 		changes: "Publish Purge Recount Replace Requeue Reschedule Restore Return Settle SettleRange",
@@ -32,7 +32,7 @@ var durable = map[string]struct{ changes, others string }{
 	"internal/core/job.Ledger": {
 		changes: "Clear End Forget ForgetPassed Lease Remember Restore",
 		others: "AppendTo DoneFrom EachLease Hash InBackoff Leased Leases LoggedLeases Next NextEnd Over Remembered RememberedIDs " +
-			"Finish Mention Skip", // these are of the process
+			"Finish Mention Skip", // these concern the process only
 	},
 	"internal/core/stream.Stream": {
 		changes: "Add Delete DropGroup Restore Set SetGroup Trim",
@@ -46,13 +46,13 @@ var durable = map[string]struct{ changes, others string }{
 }
 
 // durableFields are the types with durable state whose fields only the machine may assign, with the
-// fields that are of the process.
+// fields that belong to the process.
 var durableFields = map[string]string{
 	"internal/core/shardstate.Queue": "", "internal/core/job.Ledger": "", "internal/core/stream.Stream": "", "internal/core/stream.Group": "",
 	"internal/core/job.Lease": "Key First Ended",
 }
 
-// changesDurable returns the calls and assignments in typed files that change what is durable.
+// changesDurable returns the calls and assignments in typed files that change durable state.
 func changesDurable(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {
 		fn, ok := s.Obj().(*types.Func)
@@ -73,7 +73,7 @@ func changesDurable(fset *token.FileSet, info typed) (complaints []string) {
 	return complaints
 }
 
-// receiver names the type that a method belongs to, from the module's root.
+// receiver returns the type of a method's receiver, relative to the module's root.
 func receiver(fn *types.Func) string {
 	recv := fn.Type().(*types.Signature).Recv()
 	if recv == nil {
@@ -82,7 +82,8 @@ func receiver(fn *types.Func) string {
 	return typeName(recv.Type())
 }
 
-// typeName names a type, or what a pointer points to, from the module's root.
+// typeName returns the name of a type, or of the type that a pointer points to, relative to the
+// module's root.
 func typeName(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
@@ -94,7 +95,7 @@ func typeName(t types.Type) string {
 	return strings.TrimPrefix(named.Obj().Pkg().Path(), self+"/") + "." + named.Obj().Name()
 }
 
-// engineImporter reads the export data of the engine and of all that it imports.
+// engineImporter reads the export data of the engine and of everything that it imports.
 var engineImporter = sync.OnceValues(func() (types.Importer, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+engine+"/...")
 	cmd.Dir, cmd.Stderr = "../..", os.Stderr
@@ -115,13 +116,13 @@ var engineImporter = sync.OnceValues(func() (types.Importer, error) {
 	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }), nil
 })
 
-// typed is what the files of a package select, and which of that they assign.
+// typed has what the files of a package select, and which selections they assign to.
 type typed struct {
 	*types.Info
 	assigned map[*ast.SelectorExpr]bool
 }
 
-// find notes what a file assigns or increments.
+// find records what a file assigns or increments.
 func (t typed) find(file *ast.File) {
 	note := func(of ...ast.Expr) {
 		for _, x := range of {
@@ -141,10 +142,10 @@ func (t typed) find(file *ast.File) {
 	})
 }
 
-// ofEngine reports whether a package is the engine's.
+// ofEngine reports whether a package belongs to the engine.
 func ofEngine(pkg string) bool { return pkg == engine || strings.HasPrefix(pkg, engine+"/") }
 
-// typeEngine types the code of the engine, and gives for each package what it selects.
+// typeEngine type-checks the engine, and returns what each package selects.
 var typeEngine = sync.OnceValues(func() (infos []typed, err error) {
 	all, err := readModule()
 	if err != nil {
@@ -166,8 +167,8 @@ var typeEngine = sync.OnceValues(func() (infos []typed, err error) {
 	return infos, nil
 })
 
-// engineTyped calls look with what each package of the engine selects, and shows that look finds
-// what is planted in one more file: one complaint, which contains want.
+// engineTyped calls look with what each package of the engine selects. It also checks that look
+// finds what is planted in an additional file: one complaint, which contains want.
 func engineTyped(t *testing.T, look func(*token.FileSet, typed) []string, text, want string) {
 	t.Helper()
 	infos, err := typeEngine()
@@ -190,7 +191,7 @@ func engineTyped(t *testing.T, look func(*token.FileSet, typed) []string, text, 
 	}
 }
 
-// check types the files of a package, which share one set of files.
+// check type-checks the files of a package, which share one token.FileSet.
 func check(pkg string, files []source) (typed, error) {
 	imp, err := engineImporter()
 	if err != nil {
@@ -208,8 +209,8 @@ func check(pkg string, files []source) (typed, error) {
 	return info, err
 }
 
-// TestOneApply finds code that changes what is durable past the machine: recovery would not do the
-// same.
+// TestOneApply finds code outside the machine that changes durable state: recovery would not repeat
+// the change.
 func TestOneApply(t *testing.T) {
 	imp, err := engineImporter()
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// ofShards are the names of package shard that packages outside the engine may use: what sessions
-// take and give.
+// ofShards are the names of package shard that packages outside the engine may use: the arguments
+// and results of sessions.
 var ofShards = map[string]bool{
 	"Consumer": true, "ConsumerSpec": true, "Delivery": true, "Limit": true, "Loan": true, "NewLimit": true,
 	"Publish": true, "Queue": true, "QueueVersion": true, "Tapped": true, "Targets": true, "Window": true,
 }
 
-// commandsAreClosed lets only the packages of the engine name the contract of commands, use shards,
-// and get a Finder of a session: others have the engine do commands, and do not see what these may
-// do.
+// commandsAreClosed permits only the packages of the engine to name the contract of commands, use
+// shards, and get the Finder of a session. Other packages let the engine execute commands, and do
+// not see the state that commands may access.
 func commandsAreClosed(s source) (complaints []string) {
 	if ofEngine(s.pkg()) {
 		return nil

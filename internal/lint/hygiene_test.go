@@ -47,13 +47,13 @@ func noAssertions(s source) (complaints []string) {
 	return complaints
 }
 
-// commentWidth is how many columns a line of a comment may take, with tabs of four.
+// commentWidth is the maximum width of a comment line in columns, where a tab counts four.
 const commentWidth = 100
 
-// commentsFit refuses comments beside no code that are too wide. What is indented in a comment,
-// such as a table, and addresses stay as they are.
+// commentsFit rejects comments that are too wide and not beside code. Indented text in a comment,
+// such as a table, and URLs are exempt.
 func commentsFit(s source) (complaints []string) {
-	code := map[int]bool{} // lines that code begins on
+	code := map[int]bool{} // lines on which code begins
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n.(type) {
 		case nil, *ast.Comment, *ast.CommentGroup:
@@ -65,7 +65,7 @@ func commentsFit(s source) (complaints []string) {
 	for _, group := range s.file.Comments {
 		for _, c := range group.List {
 			at := s.fset.Position(c.Pos())
-			width := 4*(at.Column-1) + utf8.RuneCountInString(c.Text) // tabs stand before it
+			width := 4*(at.Column-1) + utf8.RuneCountInString(c.Text) // the columns before it are tabs
 			if !code[at.Line] && strings.HasPrefix(c.Text, "// ") && width > commentWidth && !strings.Contains(c.Text, "://") {
 				complaints = append(complaints, s.at(c)+": a comment is at most 100 columns wide")
 			}
@@ -104,7 +104,7 @@ func TestNoAssertionLibrary(t *testing.T) {
 	})
 }
 
-// undocumented returns the packages of which no file has a comment attached to its package clause.
+// undocumented returns the packages that have no file with a package comment.
 func undocumented(all []source) (missing []string) {
 	documented := map[string]bool{}
 	for _, s := range all {

@@ -11,7 +11,7 @@ import (
 
 var markdownLink = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
 
-// pages returns the pages of Markdown that are written here, by their paths from the module's root.
+// pages returns the Markdown pages of this repository, by their paths from the module's root.
 func pages(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/*.md", "web/vendor/*.md"} {
@@ -63,8 +63,8 @@ var (
 	notInSlug  = regexp.MustCompile(`[^\pL\pN _-]`)
 )
 
-// anchors returns what a link may name behind # in a Markdown text: its headings, as GitHub spells
-// them.
+// anchors returns the anchors that a link to a Markdown text may have after #: its headings, as
+// GitHub spells them.
 func anchors(text string) map[string]bool {
 	known := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
@@ -100,13 +100,13 @@ func TestDocumentAnchors(t *testing.T) {
 var (
 	codeBlock  = regexp.MustCompile("(?s)```.*?```")
 	quotedName = regexp.MustCompile("`([^`\\s]+)`")
-	// fileName is the name of a file of the module, with any part of its path before it.
+	// fileName matches the name of a file of the module, with any part of its path before it.
 	fileName = regexp.MustCompile(`^\w[\w./-]*\.(go|md|sh|js|py|toml|txt)$`)
-	// folderName is the path of a folder from the module's root.
+	// folderName matches the path of a folder from the module's root.
 	folderName = regexp.MustCompile(`^(internal|test|docs|cmd|web|deploy|examples)/[\w/-]+$`)
 )
 
-// goneNames returns the names of files and folders in a Markdown text that exist nowhere.
+// goneNames returns the names of files and folders in a Markdown text that do not exist.
 func goneNames(text string, exists func(name string) bool) (gone []string) {
 	for _, m := range quotedName.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
 		name := strings.TrimSuffix(m[1], "/")
@@ -117,8 +117,8 @@ func goneNames(text string, exists func(name string) bool) (gone []string) {
 	return gone
 }
 
-// TestDocumentedNames: a file that a page names exists under that name, somewhere. CHANGELOG.md
-// tells of the past.
+// TestDocumentedNames checks that each file that a page names exists somewhere under that name.
+// CHANGELOG.md may name old files.
 func TestDocumentedNames(t *testing.T) {
 	names := map[string]bool{"twisted_adapter_tests.py": true} // of another project
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// appends are the methods of a store that shardlog.Log has, too.
+// appends are the methods of a store that shardlog.Log has too.
 var appends = []string{"Append", "AppendInline", "Barrier", "Commit"}
 
-// pastTheLog returns the calls in typed files that append to a store past shardlog.Log. The scratch
-// store is no log.
+// pastTheLog returns the calls in typed files that append to a store directly, not through
+// shardlog.Log. The scratch store is not a log.
 func pastTheLog(fset *token.FileSet, info typed) (complaints []string) {
 	for sel, s := range info.Selections {
 		fn, ok := s.Obj().(*types.Func)
@@ -27,7 +27,8 @@ func pastTheLog(fset *token.FileSet, info typed) (complaints []string) {
 	return complaints
 }
 
-// TestOneLog finds entries that come to the log past the interface behind which a cluster stands.
+// TestOneLog finds entries that are appended to the log without the interface that a cluster
+// implements.
 func TestOneLog(t *testing.T) {
 	engineTyped(t, pastTheLog, `package broker
 		import "fiveways.dev/fiveways/internal/storage/store"

@@ -9,14 +9,14 @@ import (
 var (
 	// personal are pronouns for people.
 	personal = regexp.MustCompile(`(?i)\b(who|whom|whoever|he|him|his)\b`)
-	// people are the nouns that "who" may follow, at most four words behind them: "the user of the
-	// session who", "operators, who".
+	// people are the nouns that may precede "who", at a distance of at most four words: "the user
+	// of the session who", "operators, who".
 	people = regexp.MustCompile(`(?i)\b(users?|operators?|administrators?|people|person)\b(\W+\w+){0,4}?,? (who|whom)\b`)
-	// quoted is text of others: of protocols, programs and error messages.
+	// quoted matches quoted text, such as names of protocols, programs and error messages.
 	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
 )
 
-// pronouns rejects comments that speak of goroutines, messages, queues and clients as persons.
+// pronouns rejects comments that refer to goroutines, messages, queues and clients as persons.
 func pronouns(s source) (complaints []string) {
 	for _, group := range s.file.Comments {
 		text := strings.ReplaceAll(group.Text(), "\n", " ")

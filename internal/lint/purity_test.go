@@ -14,9 +14,9 @@ var (
 	clockCalls    = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 )
 
-// pureCore keeps I/O, clock, chance and goroutines out of internal/core: replaying the log must
-// give the same state. Routing may throw dice, since it decides and the log records what it
-// decided.
+// pureCore keeps I/O, clocks, randomness and goroutines out of internal/core: replaying the log
+// must give the same state. Routing may use randomness, since it decides and the log records its
+// decisions.
 func pureCore(s source) (complaints []string) {
 	if s.isTest() || !strings.HasPrefix(s.name, "internal/core/") {
 		return nil

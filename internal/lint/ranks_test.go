@@ -8,7 +8,7 @@ import (
 
 const self = "fiveways.dev/fiveways"
 
-// ranks orders the layers of docs/architecture.md: a package imports only lower ranks, and its own
+// ranks orders the layers of docs/architecture.md: a package imports only lower ranks and its own
 // layer. The longest prefix counts.
 var ranks = []struct {
 	prefix string
@@ -109,8 +109,8 @@ func layer(pkg string) (prefix string, rank int) {
 	return prefix, rank
 }
 
-// inModule turns an import path into the package's folder from the module's root; ok is false for
-// others' packages.
+// inModule converts an import path to the package's folder, relative to the module's root. ok is
+// false for packages of other modules.
 func inModule(imported string) (pkg string, ok bool) {
 	if imported == self {
 		return ".", true
@@ -118,7 +118,7 @@ func inModule(imported string) (pkg string, ok bool) {
 	return strings.CutPrefix(imported, self+"/")
 }
 
-// importRank checks what code imports. Tests may look wherever they need to.
+// importRank checks the imports of code. Tests may import whatever they need.
 func importRank(s source) (complaints []string) {
 	if s.isTest() {
 		return nil
@@ -139,9 +139,10 @@ func importRank(s source) (complaints []string) {
 	return complaints
 }
 
-// ownProtocol keeps the protocols apart: each imports what all share (internal/protocol itself,
-// grpcwire, a transport that knows no service, and in tests protocoltest) and its own folder. The
-// types of the AMQP wire stay inside internal/protocol/amqp, the benchmark client and the tests.
+// ownProtocol keeps the protocols apart: each imports only what all share (internal/protocol
+// itself, grpcwire, a transport that knows no service, and in tests protocoltest) and its own
+// folder. The types of the AMQP wire format stay inside internal/protocol/amqp, the benchmark
+// client and the tests.
 func ownProtocol(s source) (complaints []string) {
 	const protocols, transport, tests = "internal/protocol/", "grpcwire", "protocoltest"
 	for imported, spec := range s.imports() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// stopsReading matches a pipe into a command that may end before it has read all. The command
-// before it can then fail by SIGPIPE, which under pipefail ends the script, by chance.
+// stopsReading matches a pipe into a command that may exit before it has read everything. The
+// command before it can then fail with SIGPIPE, which with pipefail randomly ends the script.
 var stopsReading = regexp.MustCompile(`\| *(head\b|grep -\w*[qm]|sed -n '\d*q)`)
 
 func TestScriptsReadPipesToTheEnd(t *testing.T) {
@@ -22,7 +22,7 @@ func TestScriptsReadPipesToTheEnd(t *testing.T) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil || !strings.Contains(string(text), "pipefail") {
-				continue // a folder, or a script whose pipes fail by their last command alone
+				continue // a folder, or a script in which only the last command of a pipe counts
 			}
 			checked++
 			if found := stopsReading.FindString(string(text)); found != "" {

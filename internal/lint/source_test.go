@@ -29,7 +29,7 @@ func (s source) at(n ast.Node) string {
 	return s.name + ":" + strconv.Itoa(s.fset.Position(n.Pos()).Line)
 }
 
-// imports gives the path of each import; the module's own start with self.
+// imports returns the path of each import. The module's own paths begin with self.
 func (s source) imports() map[string]*ast.ImportSpec {
 	all := map[string]*ast.ImportSpec{}
 	for _, spec := range s.file.Imports {
@@ -51,7 +51,7 @@ func parse(t *testing.T, name, text string) source {
 	return source{name, fset, file}
 }
 
-// module is every Go file of the module.
+// module returns every Go file of the module.
 func module(t *testing.T) []source {
 	t.Helper()
 	all, err := readModule()
@@ -64,7 +64,7 @@ func module(t *testing.T) []source {
 	return all
 }
 
-// readModule reads the files once for all tests. They share one set of files.
+// readModule reads the files once for all tests. They share one token.FileSet.
 var readModule = sync.OnceValues(func() (all []source, err error) {
 	const root = "../.."
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
@@ -107,13 +107,13 @@ func everywhere(t *testing.T, r rule) {
 	}
 }
 
-// planted is a file that a rule must accept or refuse.
+// planted is a file that a rule must accept or reject.
 type planted struct {
 	why, name, text string
 	bad             bool
 }
 
-// catches shows that r can fail: each planted file gives the verdict that it should.
+// catches checks that r can fail: each planted file must have the expected verdict.
 func catches(t *testing.T, r rule, files []planted) {
 	t.Helper()
 	for _, f := range files {

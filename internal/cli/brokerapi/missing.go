@@ -12,13 +12,14 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// What the API says of what is not there, and of a virtual host that is not.
+// The API's texts for a missing object, and for a missing virtual host.
 const (
 	notThere = "Not Found"
 	noVHost  = "vhost_not_found"
 )
 
-// absences say which list shows what there is, for refusals that name it otherwise.
+// absences map refusals that name missing objects in other words to the command that lists the
+// objects.
 var absences = []struct {
 	says    *regexp.Regexp
 	command string
@@ -29,7 +30,7 @@ var absences = []struct {
 	{regexp.MustCompile(`no such exchange$|^no exchange '`), "exchange"},
 }
 
-// withList adds to a refusal the command that lists what there is, where there is one.
+// withList adds to a refusal the command that lists the existing objects, if there is one.
 func withList(text string) string {
 	for _, a := range absences {
 		if a.says.MatchString(text) {
@@ -39,8 +40,8 @@ func withList(text string) string {
 	return text
 }
 
-// kinds describe the paths of the API by their first word. Between that word and the name of the
-// object stand skipped words; the last of them is the virtual host where inVHost says so.
+// kinds describe the paths of the API by their first word. skipped is the number of words between
+// it and the name of the object. If inVHost is set, the last of them is the virtual host.
 var kinds = map[string]struct {
 	command string
 	what    string // what is missing; "" is the command
@@ -62,8 +63,7 @@ var kinds = map[string]struct {
 	"vhosts":            {command: "vhost"},
 }
 
-// missing is the error that what a path names is not there. It suggests a name that is nearly the
-// same.
+// missing returns the error for a path whose object does not exist. It suggests a similar name.
 func (op *Client) missing(ctx context.Context, path string) error {
 	steps := strings.Split(path, "/")
 	parts := strings.Split(strings.TrimPrefix(path, "/api/"), "/")
@@ -87,7 +87,7 @@ func (op *Client) missing(ctx context.Context, path string) error {
 	return fmt.Errorf("no %s '%s'%s; %s`fiveways %s list` shows what there is", cmp.Or(k.what, k.command), name, where, hint, k.command)
 }
 
-// names are those in a list of the API, none if the user may not see it.
+// names returns the names in a list of the API, or none if the user may not see it.
 func (op *Client) names(ctx context.Context, path string) (names []string) {
 	var all []struct {
 		Name string `json:"name"`

@@ -21,7 +21,7 @@ func Command() *cobra.Command {
   fiveways key delete /config/colour --yes`, keyList(), keyGet(), keySet(), keyDelete())
 }
 
-// keyPage is how many keys are asked for at once.
+// keyPage is the number of keys per request.
 const keyPage = "500"
 
 func keyList() *cobra.Command {

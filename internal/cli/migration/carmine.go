@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verdicts are the exit codes of errors about migrations, and the way out of each.
+// Verdicts are the exit codes of errors about migrations, each with a hint.
 var Verdicts = []exitcode.Verdict{
 	{Err: errNotMoved, Code: exitcode.Failure, Hint: "Messages that were not moved are still at the source."},
 }
@@ -134,7 +134,7 @@ recognised by their ids. With --keep the Redis keeps everything, and with --dry-
 
 func jobsUnit(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " jobs" }
 
-// progress shows how many of so many jobs are moved: on a meter, or as a line each second.
+// progress shows how many of whole jobs have been moved, on a meter or in a line every second.
 func progress(w io.Writer, meter *display.Meter, whole int) func(migrate.Report) {
 	last := time.Now()
 	return func(r migrate.Report) {

@@ -81,7 +81,7 @@ broker, a user fiveways-migrate publishes; it is made for the run and deleted af
 	return cmd
 }
 
-// migrationSource fills in where a migration comes from.
+// migrationSource sets the source of a migration in o.
 func migrationSource(cmd *cobra.Command, o *migrate.Options, from, management, file string) (err error) {
 	if file == "" && management == "" {
 		return exitcode.Usage("name the RabbitMQ with --management, or a file with --definitions")
@@ -107,7 +107,7 @@ func migrationSource(cmd *cobra.Command, o *migrate.Options, from, management, f
 	return err
 }
 
-// migrationTarget is where the messages go over AMQP: to, or the broker whose API op speaks.
+// migrationTarget returns the AMQP URI of the target: to, or the broker of op.
 func migrationTarget(cmd *cobra.Command, op *brokerapi.Client, to string) (string, error) {
 	if to != "" {
 		return to, brokeraddr.CheckAMQP("to", to)
@@ -119,7 +119,7 @@ func migrationTarget(cmd *cobra.Command, op *brokerapi.Client, to string) (strin
 	return "amqp://" + address, err
 }
 
-// migrationProgress shows how much of a queue is moved: on a meter, or as a line now and then.
+// migrationProgress shows how much of a queue has been moved, on a meter or in a line at intervals.
 func migrationProgress(w io.Writer, meter *display.Meter, now func() time.Time) func(migrate.Queue) {
 	last := now()
 	return func(q migrate.Queue) {

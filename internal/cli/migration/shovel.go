@@ -105,14 +105,14 @@ func shovelRestart() *cobra.Command {
 	}), &vhost)
 }
 
-// progressRound is how often progress is told of at most.
+// progressRound is the minimum interval between progress lines.
 const progressRound = 5 * time.Second
 
-// messagesUnit words a number of messages.
+// messagesUnit formats a number of messages.
 func messagesUnit(n int64) string { return display.Count(strconv.FormatInt(n, 10)) + " messages" }
 
-// shovelProgress prints breaks at once, and shows the number of messages: on a meter, or as a line
-// now and then. limit is where it ends, 0 if that is unknown.
+// shovelProgress prints interruptions at once, and shows the number of messages on a meter or in a
+// line at intervals. limit is the total, or 0 if it is unknown.
 func shovelProgress(w io.Writer, meter *display.Meter, limit uint64, now func() time.Time) func(shovel.Progress) {
 	last, moved, breaks := now(), uint64(0), 0
 	return func(p shovel.Progress) {
