@@ -95,7 +95,10 @@ func TestTroubleOnANarrowWindow(t *testing.T) {
 	p.showView("queues")
 	p.sees(`[...document.querySelectorAll("tbody tr")].some((r) => r.innerText.startsWith("orders\t") && r.innerText.endsWith("none"))`)
 	p.showView("jobs/%2F/mails?tab=retry")
-	p.sees(`[...document.querySelectorAll("tbody tr")].some((r) => r.innerText.includes("welcome-ann\t1\tmailbox full"))`)
+	p.sees(`[...document.querySelectorAll("tbody tr")].some((r) => r.innerText.includes("welcome-ann\tmailbox full"))`)
+	if over := ask[[]string](p, scrolled); len(over) > 0 {
+		t.Errorf("a part of the jobs is seen only when scrolled to: %q", over)
+	}
 	p.shot("narrow-jobs")
 	p.showView("audit")
 	p.sees(`/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(document.querySelector("tbody td").innerText)`)
