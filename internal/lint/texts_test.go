@@ -22,7 +22,7 @@ func farTexts(s source) (complaints []string) {
 	return complaints
 }
 
-// TestTextsNameNoFileOfTheRepository: what the programs print helps those who have only the binary.
+// TestTextsNameNoFileOfTheRepository: what the programs print helps users without the repository.
 func TestTextsNameNoFileOfTheRepository(t *testing.T) {
 	if len(farTexts(parse(t, "a.go", "package a; const hint = `see docs/cluster.md`"))) != 1 {
 		t.Error("a text that names such a file is not found")

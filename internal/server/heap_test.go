@@ -39,7 +39,7 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 		t.Errorf("%d keys raise the limit by %d bytes", keys, more)
 	}
 
-	// An operator who limits the heap is told that limit, and not what the broker would have chosen.
+	// An operator who limits the heap is told that limit, not what the broker would have chosen.
 	if a := s.about(); a.MemoryLimit != HeapLimit(cfg, s.Kept()) {
 		t.Errorf("the limit told is %d", a.MemoryLimit)
 	}

@@ -84,8 +84,8 @@ func TestButtonsOnANarrowWindow(t *testing.T) {
 	p.shot("narrow-connections")
 }
 
-// What an operator looks for at night is there on a phone, too: which queue has no consumer, and why
-// a job is tried again.
+// What an operator looks for at night is there on a phone, too: which queue has no consumer, and
+// why a job is tried again.
 func TestTroubleOnANarrowWindow(t *testing.T) {
 	s := openShop(t)
 	s.report("mails", `"delay": "1h", "error": "mailbox full"`)

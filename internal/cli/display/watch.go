@@ -71,8 +71,8 @@ func redraw(out io.Writer, text []byte) error {
 	return err
 }
 
-// fit cuts lines to a width, and leaves out those that a screen of this height has no room for: they
-// would scroll the first ones away. The last row is the cursor's.
+// fit cuts lines to a width, and leaves out those that a screen of this height has no room for:
+// they would scroll the first ones away. The last row is the cursor's.
 func fit(text []byte, width, height int) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	if rest := len(lines) - height; rest > 0 && height > 2 {
