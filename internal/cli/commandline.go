@@ -50,7 +50,7 @@ func wordBefore(root *cobra.Command, args []string, err error) error {
 	if takesWords := strings.Contains(group.Use, " "); takesWords || !group.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return err
 	}
-	return cmp.Or(knownBelow(group, rest), err)
+	return cmp.Or(group.ValidateArgs(rest[:1]), err)
 }
 
 // wordsError says what a command takes, for words of another number.
