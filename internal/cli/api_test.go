@@ -107,9 +107,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-const someQueues = `[{"vhost":"/","name":"b","messages_ready":9,"messages_unacknowledged":0,"consumers":1,"state":"running","x":{"y":true},
+const someQueues = `[{"vhost":"/","name":"b","messages_ready":9,"messages_unacknowledged":0,"consumers":1,"activity":"running","x":{"y":true},
 		"message_stats":{"publish_details":{"rate":1234.5},"deliver_get_details":{"rate":0.25}}},
-	{"vhost":"/","name":"a\u001b[31m","messages_ready":10,"messages_unacknowledged":12345678901234567890,"consumers":0,"state":"running"}]`
+	{"vhost":"/","name":"a\u001b[31m","messages_ready":10,"messages_unacknowledged":12345678901234567890,"consumers":0,"activity":"running"}]`
 
 func TestLists(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{"queues": someQueues, "queues/v": "[]"})
@@ -117,12 +117,12 @@ func TestLists(t *testing.T) {
 		args []string
 		want string
 	}{
-		"table":          {nil, "VHOST  NAME    READY                     UNACKED       IN    OUT  CONSUMERS  STATE    POLICY\n/      b           9                           0  1,234/s  0.2/s          1  running\n/      a\ufffd[31m     10  12,345,678,901,234,567,890                          0  running\n"},
+		"table":          {nil, "VHOST  NAME    READY                     UNACKED       IN    OUT  CONSUMERS  ACTIVITY  POLICY\n/      b           9                           0  1,234/s  0.2/s          1  running\n/      a\ufffd[31m     10  12,345,678,901,234,567,890                          0  running\n"},
 		"by number":      {[]string{"--sort", "messages_ready", "--reverse", "--columns", "name,messages_ready"}, "NAME    MESSAGES READY\na\ufffd[31m              10\nb                    9\n"},
-		"sorted by more": {[]string{"--sort", "x.y", "--match", "^b"}, "VHOST  NAME  READY  UNACKED       IN    OUT  CONSUMERS  STATE    POLICY  X.Y\n/      b         9        0  1,234/s  0.2/s          1  running          yes\n"},
+		"sorted by more": {[]string{"--sort", "x.y", "--match", "^b"}, "VHOST  NAME  READY  UNACKED       IN    OUT  CONSUMERS  ACTIVITY  POLICY  X.Y\n/      b         9        0  1,234/s  0.2/s          1  running           yes\n"},
 		"short names":    {[]string{"--sort", "ready", "--columns", "name,out"}, "NAME      OUT\nb       0.2/s\na\ufffd[31m\n"},
 		"match":          {[]string{"--match", "^b", "--columns", "name,x.y"}, "NAME  X.Y\nb     yes\n"},
-		"match a name":   {[]string{"--match", "^b"}, "VHOST  NAME  READY  UNACKED       IN    OUT  CONSUMERS  STATE    POLICY\n/      b         9        0  1,234/s  0.2/s          1  running\n"},
+		"match a name":   {[]string{"--match", "^b"}, "VHOST  NAME  READY  UNACKED       IN    OUT  CONSUMERS  ACTIVITY  POLICY\n/      b         9        0  1,234/s  0.2/s          1  running\n"},
 		"hidden name":    {[]string{"--match", "^b", "--columns", "consumers"}, "CONSUMERS\n        1\n"},
 		"one vhost":      {[]string{"--vhost", "v", "--columns", "name"}, "NAME\n"},
 		"empty JSON":     {[]string{"--vhost", "v", "-o", "json"}, "[]\n"},

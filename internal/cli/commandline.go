@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,14 +35,22 @@ func knownBelow(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
+	cmd.SuggestionsMinimumDistance = min(2, max(1, len(args[0])/2)) // two letters of three are another word
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
+}
+
+// wordBefore returns err, unless a word of the command line is not a command: then it returns the
+// error about that word, since the flags after it may belong to the command that was meant.
+func wordBefore(root *cobra.Command, args []string, err error) error {
+	group, rest, _ := root.Find(args) //nolint:errcheck // err is what goes wrong with args
+	if takesWords := strings.Contains(group.Use, " "); takesWords || !group.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return err
+	}
+	return cmp.Or(group.ValidateArgs(rest[:1]), err)
 }
 
 // wordsError returns the usage error for a wrong number of arguments.

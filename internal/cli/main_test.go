@@ -36,6 +36,8 @@ func TestExitCodes(t *testing.T) {
 	}{
 		"help":               {[]string{"--help"}, exitcode.OK, ""},
 		"unknown command":    {[]string{"srve"}, exitcode.WrongUsage, "fiveways --help"},
+		"command, then flag": {[]string{"queue", "lsit", "--data", "x"}, exitcode.WrongUsage, `unknown command "lsit" for "fiveways queue"; did you mean list?`},
+		"far from any word":  {[]string{"foo"}, exitcode.WrongUsage, "unknown command \"foo\" for \"fiveways\"\n"},
 		"unknown flag":       {[]string{"serve", "--amq", "x"}, exitcode.WrongUsage, "fiveways serve --help"},
 		"argument too many":  {[]string{"version", "now"}, exitcode.WrongUsage, "fiveways version --help"},
 		"argument missing":   {[]string{"doctor"}, exitcode.WrongUsage, "fiveways doctor --help"},

@@ -13,8 +13,8 @@ func TestOverview(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{
 		"overview": `{"product_name":"Fiveways","product_version":"1.2.3","rabbitmq_version":"3.10.8","object_totals":{"queues":1234,"exchanges":8,"connections":3,"channels":3,"consumers":1},
 			"queue_totals":{"messages_ready":1234567,"messages_unacknowledged":12},"message_stats":{"publish_details":{"rate":300.4}}}`,
-		"queues": `[{"vhost":"/","name":"busy","messages_ready":5,"consumers":1},{"vhost":"/","name":"empty","messages_ready":0,"consumers":0},{"vhost":"/","name":"left","messages_ready":2,"consumers":0},
-			{"vhost":"shop","name":"dead","messages_ready":1000,"consumers":0},{"vhost":"/","name":"x","messages_ready":1,"consumers":0},{"vhost":"/","name":"y","messages_ready":1,"consumers":0}]`,
+		"attention": `{"matters":[{"kind":"alarm","severity":"critical","text":"Publishers are blocked."},{"kind":"growing","severity":"warning","vhost":"shop","name":"dead","text":"It grows."},
+			{"kind":"login","severity":"warning","name":"ann","text":"5 logins failed."},{"kind":"failing","severity":"warning","vhost":"/","name":"x","text":"It fails."}]}`,
 		"nodes": `[{"name":"n1","running":true,"uptime":3600000,"mem_used":1048576,"mem_limit":2097152,"mem_alarm":false,"disk_free":1024,"disk_free_limit":2048,"disk_free_alarm":true},
 			{"name":"n2","running":false}]`,
 		"health/checks/local-alarms": "{}", "health/checks/virtual-hosts": "{}",
@@ -24,7 +24,10 @@ func TestOverview(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	want := `State      well: no alarms, all virtual hosts run
-Attention  messages but no consumer: dead in shop (1,000), left (2), x (1), and 1 more
+Attention  CRITICAL: Publishers are blocked.
+Attention  dead in shop: It grows.
+Attention  ann: 5 logins failed.
+Attention  and 1 more; -o json has all
 Messages   1,234,567 ready, 12 unacked
 Rates      300/s in, 0/s out, 0/s acknowledged
 Objects    1,234 queues, 8 exchanges, 3 connections, 3 channels, 1 consumer
@@ -34,6 +37,13 @@ Version    Fiveways 1.2.3, for clients RabbitMQ 3.10.8
 `
 	if out != want {
 		t.Errorf("%s\nwant\n%s", out, want)
+	}
+	if out, _, _ := command(t, "overview", "--url", api.URL, "-o", "json"); !strings.Contains(out, "It fails.") || !strings.Contains(out, `"queue_totals"`) {
+		t.Errorf("in JSON something is missing:\n%s", out)
+	}
+	api.answer["attention"] = `{"matters":[]}`
+	if out, _, _ := command(t, "overview", "--url", api.URL); !strings.Contains(out, "Attention  nothing needs any\n") {
+		t.Errorf("nothing needs attention:\n%s", out)
 	}
 	delete(api.answer, "health/checks/local-alarms")
 	delete(api.answer, "nodes")

@@ -40,7 +40,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err != nil && !started {
-		err = fmt.Errorf("%w: %w", exitcode.ErrUsage, err)
+		err = fmt.Errorf("%w: %w", exitcode.ErrUsage, wordBefore(root, args, err))
 	}
 	return report(stderr, command.CommandPath(), err)
 }

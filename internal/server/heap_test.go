@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Drain(t.Context()) //nolint:errcheck // the test is over
+	t.Setenv("GOMEMLIMIT", "")
 	none := HeapLimit(cfg, s.Kept())
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Addrs()["etcd"]}, DialTimeout: 10 * time.Second})
 	if err != nil {
@@ -35,5 +37,16 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 	}
 	if more := HeapLimit(cfg, s.Kept()) - none; more < keys*200 || more > keys*1000 {
 		t.Errorf("%d keys raise the limit by %d bytes", keys, more)
+	}
+
+	// An operator who limits the heap is told that limit, not what the broker would have chosen.
+	if a := s.about(); a.MemoryLimit != HeapLimit(cfg, s.Kept()) {
+		t.Errorf("the limit told is %d", a.MemoryLimit)
+	}
+	const operators = 3 << 30
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(operators))
+	t.Setenv("GOMEMLIMIT", "3GiB")
+	if a := s.about(); a.MemoryLimit != operators {
+		t.Errorf("with GOMEMLIMIT the limit told is %d", a.MemoryLimit)
 	}
 }

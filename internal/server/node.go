@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/config"
@@ -20,12 +21,21 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 		Name: s.name, Membership: l.shared.Cluster, ClusterName: func() string { return clusterName(l.broker, s.cfg) }, Product: s.cfg.AMQPProduct, Version: s.version, RabbitMQ: s.cfg.RabbitMQVersion,
 		Monitor: l.monitor, Clients: l.shared.Clients, Connections: l.shared.Connections,
 		Endpoints: func() []protocol.Endpoint { return s.ends }, Certificate: s.tls.Certificate,
-		MemoryLimit: func() int64 { return HeapLimit(s.cfg, s.Kept()) },
+		MemoryLimit: s.memoryLimit,
 	}
 	if l.keys != nil {
 		n.KeyBytes = l.keys.keys.IndexBytes
 	}
 	return n
+}
+
+// memoryLimit returns the bytes that the process should stay below: what the operator has told Go's
+// collector by GOMEMLIMIT, else what the broker tells it.
+func (s *Server) memoryLimit() int64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return debug.SetMemoryLimit(-1)
+	}
+	return HeapLimit(s.cfg, s.Kept())
 }
 
 // clusterName returns the name that operators have given to the broker.
@@ -46,7 +56,7 @@ func unnamed(cfg config.Config) string {
 func (s *Server) about() protocol.About {
 	a := protocol.About{
 		Name: s.name, Version: s.version, Levels: level.Supported, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
-		MemoryLimit: HeapLimit(s.cfg, s.Kept()), DiskFree: -1, DiskFreeLimit: s.cfg.DiskFreeLimit,
+		MemoryLimit: s.memoryLimit(), DiskFree: -1, DiskFreeLimit: s.cfg.DiskFreeLimit,
 	}
 	if free, err := (vfs.OS{}).Free(s.cfg.Data); err == nil {
 		a.DiskFree = int64(free)

@@ -82,7 +82,7 @@ func TestJobsThatFailed(t *testing.T) {
 	p.reads("2 jobs deleted.")
 
 	p.show("#/jobs")
-	p.reads("Given up, 24 h")
+	p.reads("Given up, 24\u00a0h")
 	p.sees(`document.querySelector("tbody tr td:last-child").textContent === "2"`)
 }
 

@@ -47,6 +47,9 @@ func (p *page) showView(view string) {
 	p.sees(`document.querySelector("main h1") !== null && !document.querySelector("main").innerText.includes("Loading")`)
 }
 
+// scrolled are the tables that are wider than their place.
+const scrolled = `[...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.ariaLabel)`
+
 func TestViewsInDarkAndLightAndOnAPhone(t *testing.T) {
 	s := openShop(t)
 	s.trade()
@@ -54,6 +57,9 @@ func TestViewsInDarkAndLightAndOnAPhone(t *testing.T) {
 	p.login()
 	for _, view := range views {
 		p.showView(view)
+		if over := ask[[]string](p, scrolled); len(over) > 0 {
+			t.Errorf("%s: a part is seen only when scrolled to: %q", view, over)
+		}
 		p.shot(name(view))
 	}
 	before := ask[string](p, `getComputedStyle(document.body.parentElement).backgroundColor`)

@@ -84,3 +84,23 @@ func TestButtonsOnANarrowWindow(t *testing.T) {
 	p.showView("connections")
 	p.shot("narrow-connections")
 }
+
+// What an operator looks for at night is there on a phone, too: which queue has no consumer, and
+// why a job is tried again.
+func TestTroubleOnANarrowWindow(t *testing.T) {
+	s := openShop(t)
+	s.report("mails", `"delay": "1h", "error": "mailbox full"`)
+	p := openAt(t, s.at)
+	p.login()
+	p.sized(390, 844)
+	p.showView("queues")
+	p.sees(`[...document.querySelectorAll("tbody tr")].some((r) => r.innerText.startsWith("orders\t") && r.innerText.endsWith("none"))`)
+	p.showView("jobs/%2F/mails?tab=retry")
+	p.sees(`[...document.querySelectorAll("tbody tr")].some((r) => r.innerText.includes("welcome-ann\tmailbox full"))`)
+	if over := ask[[]string](p, scrolled); len(over) > 0 {
+		t.Errorf("a part of the jobs is seen only when scrolled to: %q", over)
+	}
+	p.shot("narrow-jobs")
+	p.showView("audit")
+	p.sees(`/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(document.querySelector("tbody td").innerText)`)
+}

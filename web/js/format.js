@@ -46,11 +46,13 @@ export function duration(ms) {
   return parts.slice(0, 2).map(([n, unit]) => `${n} ${unit}`).join(" ") || "0 s";
 }
 
-/** A moment, given as RFC 3339, as milliseconds or as seconds since 1970. */
+/** A moment as 2026-11-29 01:32:52, in the time of the browser, given as RFC 3339, as milliseconds or as seconds since 1970. */
 export function time(value) {
   if (value === undefined || value === null || value === "") return "–";
   const at = new Date(typeof value === "number" && value < 1e11 ? value * 1000 : value);
-  return Number.isNaN(at.getTime()) ? String(value) : at.toLocaleString();
+  if (Number.isNaN(at.getTime())) return String(value);
+  const two = (n) => String(n).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":")}`;
 }
 
 /** A value of any kind in one line. */

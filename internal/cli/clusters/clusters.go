@@ -44,7 +44,7 @@ var Verdicts = []exitcode.Verdict{
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A standalone broker becomes the first node of a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
-	{Err: level.ErrUnsupported, Code: exitcode.Failure, Hint: "Nothing was changed in the folder. `fiveways cluster status` on another node shows its version; docs/cluster.md has a section about upgrades."},
+	{Err: level.ErrUnsupported, Code: exitcode.Failure, Hint: "Nothing was changed in the folder. `fiveways cluster status` on another node shows the version to start here."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
 }
 

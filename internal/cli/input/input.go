@@ -2,11 +2,13 @@ package input
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/cli/exitcode"
@@ -98,10 +100,32 @@ func PasswordOf(cmd *cobra.Command, user *string, variable string) (string, erro
 	return askPassword(cmd.ErrOrStderr(), fd, "Password of "+*user+": ")
 }
 
-// askPassword asks for a password on a terminal.
+// errInterrupted means that the user pressed Ctrl-C in place of an answer.
+var errInterrupted = errors.New("interrupted")
+
+// askPassword asks for a password on a terminal. Ctrl-C turns the terminal's echo on again, without
+// which the shell would not show what is typed next.
 func askPassword(out io.Writer, fd int, prompt string) (string, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	defer signal.Stop(interrupted)
 	fmt.Fprint(out, prompt)
-	b, err := term.ReadPassword(fd)
-	fmt.Fprintln(out)
-	return string(b), err
+	defer fmt.Fprintln(out)
+	var typed []byte
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		typed, err = term.ReadPassword(fd)
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		return string(typed), err
+	case <-interrupted:
+		return "", cmp.Or(term.Restore(fd, before), errInterrupted)
+	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,8 +20,8 @@ func OverviewCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "overview", Short: "show whether the broker is well, and its messages, rates, memory and disk", Args: cobra.NoArgs,
-		Long: `Shows in about ten lines whether the broker is well. "Attention" names queues that nobody consumes from although they have messages. With -o json it
-prints all figures of the API.`,
+		Long: `Shows in about ten lines whether the broker is well. "Attention" is what an operator should look at, the most urgent first: alarms, queues that grow,
+that have messages and no consumer, dead letters, blocked connections, failed logins. With -o json it prints all figures and all matters of the API.`,
 		Example: "  fiveways overview\n  fiveways overview --watch\n  fiveways overview -o json",
 	}
 	watch := display.WatchFlag(cmd)
@@ -35,6 +33,11 @@ prints all figures of the API.`,
 				return err
 			}
 			if output == display.FormJSON {
+				found, err := matters(cmd, op)
+				if err != nil {
+					return err
+				}
+				o["attention"] = found
 				return display.PrintJSON(cmd.OutOrStdout(), o)
 			}
 			return summary{cmd, op, o}.print(cmd.OutOrStdout())
@@ -55,7 +58,7 @@ func (s summary) print(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\n", name, strings.Map(display.Shown, fmt.Sprintf(format, args...)))
 	}
 	line("State", "%s", s.state())
-	line("Attention", "%s", s.attention())
+	s.attention(line)
 	line("Messages", "%s ready, %s unacked", s.amount("queue_totals.messages_ready"), s.amount("queue_totals.messages_unacknowledged"))
 	line("Rates", "%s in, %s out, %s acknowledged", s.amount("message_stats.publish_details.rate"), s.amount("message_stats.deliver_get_details.rate"), s.amount("message_stats.ack_details.rate"))
 	line("Objects", "%s, %s, %s, %s, %s", s.objects("queues"), s.objects("exchanges"), s.objects("connections"), s.objects("channels"), s.objects("consumers"))
@@ -93,39 +96,50 @@ func (s summary) state() string {
 	return "well: no alarms, all virtual hosts run"
 }
 
-// mostNamed is the maximum number of queues that the overview names.
-const mostNamed = 3
+// mostMatters limits the matters that the overview shows, so that it stays at about ten lines.
+const mostMatters = 3
 
-// attention names the queues that have messages but no consumer, the longest first.
-func (s summary) attention() string {
-	var queues []display.Object
-	columns := url.Values{"columns": {"vhost,name,messages_ready,consumers"}}
-	if err := s.op.Read(s.cmd.Context(), brokerapi.Path("queues")+"?"+columns.Encode(), &queues); err != nil {
-		return "unknown: " + display.OneLine(err.Error())
+// attention prints a line for each of the most urgent matters that the broker has found.
+func (s summary) attention(line func(name, format string, args ...any)) {
+	matters, err := matters(s.cmd, s.op)
+	switch {
+	case err != nil:
+		line("Attention", "unknown: %s", display.OneLine(err.Error()))
+	case len(matters) == 0:
+		line("Attention", "nothing needs any")
 	}
-	queues = slices.DeleteFunc(queues, func(q display.Object) bool { return !isZero(q["consumers"]) || isZero(q["messages_ready"]) })
-	if len(queues) == 0 {
-		return "none: every queue with messages has a consumer"
-	}
-	slices.SortStableFunc(queues, func(a, b display.Object) int {
-		return display.CompareCells(b["messages_ready"], a["messages_ready"])
-	})
-	var names []string
-	for _, q := range queues[:min(len(queues), mostNamed)] {
-		name := display.Cell(q["name"])
-		if vhost := display.Cell(q["vhost"]); vhost != "/" {
-			name += " in " + vhost
+	for _, m := range matters[:min(len(matters), mostMatters)] {
+		text := display.Cell(m["text"])
+		if m["name"] != nil {
+			text = named(m) + ": " + text
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", name, display.Amount("messages_ready", q["messages_ready"])))
+		if m["severity"] == "critical" {
+			text = "CRITICAL: " + text
+		}
+		line("Attention", "%s", text)
 	}
-	if rest := len(queues) - mostNamed; rest > 0 {
-		names = append(names, fmt.Sprintf("and %d more", rest))
+	if rest := len(matters) - mostMatters; rest > 0 {
+		line("Attention", "and %d more; -o json has all", rest)
 	}
-	return "messages but no consumer: " + strings.Join(names, ", ")
 }
 
-// isZero reports whether a number is 0 or missing.
-func isZero(v any) bool { return v == nil || v == json.Number("0") }
+// named returns the name of what a matter is about, with its virtual host unless that is "/".
+func named(m display.Object) string {
+	name := display.Cell(m["name"])
+	if vhost := display.Cell(m["vhost"]); vhost != "" && vhost != "/" {
+		name += " in " + vhost
+	}
+	return name
+}
+
+// matters returns what needs an operator's attention, the most urgent first.
+func matters(cmd *cobra.Command, op *brokerapi.Client) ([]display.Object, error) {
+	var found struct {
+		Matters []display.Object `json:"matters"`
+	}
+	err := op.Read(cmd.Context(), brokerapi.Path("attention"), &found)
+	return found.Matters, err
+}
 
 // nodes prints a line for each node, if the user may see them.
 func (s summary) nodes(line func(name, format string, args ...any)) {

@@ -26,11 +26,11 @@ func QueueCommand() *cobra.Command {
 		listing.List(listing.Spec{
 			Command: cobra.Command{
 				Use: "list", Short: "list the queues with their messages, rates and consumers", Args: cobra.NoArgs,
-				Long: "READY messages wait for a consumer, UNACKED ones are with a consumer. IN is published, OUT delivered in a second.",
+				Long: "READY messages wait for a consumer, UNACKED ones are with a consumer. IN is published, OUT delivered in a second. ACTIVITY is idle, running or growing.",
 				Example: `  fiveways queue list --sort ready --reverse
   fiveways queue list --match '^orders' --columns name,ready,memory,message_bytes`,
 			},
-			Columns: "vhost,name,ready,unacked,in,out,consumers,state,policy", Names: queueColumns, InVHost: true, Path: listing.InVHost("queues"),
+			Columns: "vhost,name,ready,unacked,in,out,consumers,activity,policy", Names: queueColumns, InVHost: true, Path: listing.InVHost("queues"),
 		}), queueShow(), queueAdd(), queueDelete(), queuePurge(), queueRedrive())
 }
 

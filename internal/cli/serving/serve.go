@@ -25,9 +25,9 @@ import (
 
 // Verdicts are the exit codes of errors about settings and addresses, each with a hint.
 var Verdicts = []exitcode.Verdict{
-	{Err: config.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways config` shows each setting and where it came from; docs/fiveways.toml explains them."},
+	{Err: config.ErrInvalid, Code: exitcode.WrongUsage, Hint: "`fiveways config` shows each setting and where it came from; `fiveways serve --help` explains them."},
 	{Err: server.ErrAddrInUse, Code: exitcode.InUse, Hint: "Stop the program that uses the address (another broker, perhaps), or choose another address for the protocol: --amqp HOST:PORT, --sql HOST:PORT, --redis HOST:PORT, --etcd HOST:PORT, --http HOST:PORT, --metrics HOST:PORT (port 0 takes a free one), or off."},
-	{Err: server.ErrCluster, Code: exitcode.WrongUsage, Hint: "docs/cluster.md explains how to create a cluster, and how nodes join."},
+	{Err: server.ErrCluster, Code: exitcode.WrongUsage, Hint: "`fiveways cluster --help` tells how to create a cluster, and how nodes join."},
 	{Err: server.ErrLocked, Code: exitcode.InUse, Hint: "Stop the broker that uses the folder, or choose another one with --data DIR."},
 }
 

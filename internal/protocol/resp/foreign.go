@@ -36,5 +36,5 @@ func elsewhere(name []byte) string {
 	if !ok {
 		return ""
 	}
-	return "(this broker has no " + about + "; it has jobs, lists, channels and streams: docs/protocols/redis-job-libraries.md)"
+	return "(this broker has no " + about + "; it has jobs, lists, channels and streams, and COMMAND lists what they take)"
 }

@@ -10,9 +10,9 @@ import (
 func TestForeignCommands(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	c.Wants("SADD rq:queues q", "-ERR unknown command 'SADD', with args beginning with: 'rq:queues' 'q' (this broker has no sets; it has jobs, lists, channels and "+
-		"streams: docs/protocols/redis-job-libraries.md)")
+		"streams, and COMMAND lists what they take)")
 	c.Wants("evalsha abc 0", "-ERR unknown command 'evalsha', with args beginning with: 'abc' '0' (this broker has no scripts; it has jobs, lists, channels and "+
-		"streams: docs/protocols/redis-job-libraries.md)")
+		"streams, and COMMAND lists what they take)")
 	c.Wants("nonsense a", "-ERR unknown command 'nonsense', with args beginning with: 'a' ")
 	for name := range foreign {
 		if d, ok := lookUp([][]byte{[]byte(name)}); ok {

@@ -31,7 +31,11 @@ const State = ({ of: c }) => html`<span title=${states[c.state]?.[1]}><${Chip} k
 
 const tls = (c) => [c.ssl_protocol?.replace(/^tlsv/, "TLS "), c.ssl_cipher?.replaceAll("_", "-")].filter(Boolean).join(", ");
 
-const client = (c) => [c.client_properties?.connection_name ?? c.client_properties?.product, c.client_properties?.version].filter(Boolean).join(" ");
+// What the program calls itself, and the library that it uses.
+function client({ client_properties: of = {} }) {
+  const library = [of.product, of.version].filter(Boolean).join(" ");
+  return [of.connection_name, library].filter(Boolean).join(", ");
+}
 
 const columns = [
   { key: "name", title: "Name", class: "name", show: (c) => html`<${Go} to=${["connections", c.name]}>${c.name}<//><div class="soft small">${client(c)}</div>` },

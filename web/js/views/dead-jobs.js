@@ -19,7 +19,7 @@ export function Dead({ vhost, queue }) {
     <div class="stack">
       ${loading && html`<p class="soft">Loading …</p>`}<${Trouble} error=${error} what="These jobs" />
       ${data && places.length === 0 && html`<div class="card"><${Empty} title="Failed jobs are not kept.">
-        <span>Give the queue a dead-letter exchange with a policy, and failed jobs are found here.</span><${Go} to=${["policies"]}>Policies<//><//></div>`}
+        <span>They are found here once the queue has a dead-letter exchange, by a policy for instance, and a queue is bound to it.</span><${Go} to=${["policies"]}>Policies<//><//></div>`}
       ${places.map((name) => html`<${DeadIn} key=${name} vhost=${vhost} queue=${queue} name=${name} />`)}
     </div>`;
 }

@@ -95,11 +95,11 @@ function List({ q, vhost, queue, state, tools }) {
   };
   const columns = [
     { title: "Id", class: "name", show: (j) => html`<button class="link" onClick=${() => setOpen(j.id)}>${j.id}</button>` },
-    { title: "State", show: (j) => html`<${Chip} kind=${stateOf(j)[2]}>${stateOf(j)[1]}<//>` },
+    { title: "State", wide: true, show: (j) => html`<${Chip} kind=${stateOf(j)[2]}>${stateOf(j)[1]}<//>` },
     { title: "Attempts", number: true, wide: true, show: (j) => count(j.attempts) },
     { title: "Waits for", wide: true, show: until }, { title: "Priority", number: true, wide: true, show: (j) => count(j.priority) },
     { title: "Enqueued", wide: true, show: (j) => time(j.first_enqueued) },
-    { title: "Last error", class: "name", wide: true, show: (j) => j.error?.split("\n")[0] ?? "" },
+    { title: "Last error", class: "name", show: (j) => j.error?.split("\n")[0] ?? "" },
     { title: "", show: (j) => html`<span class="row">
       ${j.state === "queued-with-backoff" && html`<button onClick=${() => act("It is due now.", () => post(`${one(j)}/retry`))}>Now</button>`}
       ${!j.state.startsWith("done") && html`<button class="danger" onClick=${() => cancel(j)}>Cancel …</button>`}</span>` },

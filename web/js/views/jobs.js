@@ -12,14 +12,14 @@ import { enqueue, jobFields } from "./job-queue.js";
 const number = (key, title, rest) => ({ key, title, number: true, show: (q) => count(q[key]), ...rest });
 
 // What became of jobs in the last 24 hours.
-const day = (key, title) => ({ key: `day.${key}`, title: `${title}, 24 h`, number: true, wide: true, show: (q) => count(q.day[key]) });
+const day = (key, title, rest) => ({ key: `day.${key}`, title: `${title}, 24\u00a0h`, number: true, show: (q) => count(q.day[key]), ...rest });
 
 const columns = [
   { key: "queue", title: "Queue", class: "name", show: (q) => html`<${Go} to=${["jobs", q.vhost, q.queue]}>${q.queue}<//>` },
   { key: "vhost", title: "Virtual host", wide: true },
-  number("queued", "Queued"), number("backoff", "Backing off"), number("locked", "Locked"), number("behind", "Queue behind a locked one", { wide: true }),
-  number("done", "Done", { wide: true }), number("done_backoff", "Done, in backoff", { wide: true }),
-  day("enqueued", "Enqueued"), day("done", "Done"), day("failed", "Failed tries"), day("dead", "Given up"),
+  number("queued", "Queued"), number("backoff", "Backing off"), number("locked", "Locked"), number("behind", "Locked, another behind", { wide: true }),
+  number("done", "Done", { wide: true }), number("done_backoff", "Done, backing off", { wide: true }),
+  day("enqueued", "Enqueued", { wide: true }), day("done", "Done", { wide: true }), day("failed", "Failed tries", { wide: true }), day("dead", "Given up"),
 ];
 
 /** The queues that are used for jobs. */

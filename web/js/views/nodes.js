@@ -69,7 +69,7 @@ const Totals = ({ of: n }) => html`
 const Charts = ({ of: n, since }) => html`
   <div class="columns two">
     <${Chart} title="Network" format=${bytesRate} binary series=${rateSeries([["received", "recv_oct"], ["sent", "send_oct"]], n, since)} />
-    <${Chart} title="Writes of the log" format=${rate} series=${rateSeries([["groups", "io_write_count"], ["fsyncs", "io_sync_count"]], n, since)} />
+    <${Chart} title="Writes of the log" format=${rate} series=${rateSeries([["writes", "io_write_count"], ["fsyncs", "io_sync_count"]], n, since)} />
     <${Chart} title="Messages in memory" format=${bytes} binary series=${levelSeries([["used", "message_memory"]], n, since)} />
     <${Chart} title="Open files and connections" format=${count} series=${levelSeries([["files", "fd_used"], ["connections", "sockets_used"]], n, since)} />
     <${Chart} title="Size of the log" format=${bytes} binary series=${levelSeries([["log", "log_bytes"]], n, since)} />

@@ -18,12 +18,12 @@ const columns = [
   { title: "Features", wide: true, show: (q) => html`<${Features} of=${q} />` },
   { key: "activity", title: "State", show: (q) => html`<${Activity} of=${q} />` },
   { key: "messages_ready", title: "Ready", number: true, show: (q) => count(q.messages_ready ?? 0) },
-  { key: "messages_unacknowledged", title: "Unacked", number: true, show: (q) => count(q.messages_unacknowledged ?? 0) },
+  { key: "messages_unacknowledged", title: "Unacked", number: true, wide: true, show: (q) => count(q.messages_unacknowledged ?? 0) },
   { key: "messages", title: "Total", number: true, wide: true, show: (q) => count(total(q)) },
   { key: "message_bytes", title: "Size", number: true, wide: true, show: (q) => bytes(q.message_bytes) },
   { key: "message_stats.publish_details.rate", title: "In", number: true, wide: true, show: (q) => rate(q.message_stats?.publish_details?.rate ?? 0) },
   { key: "message_stats.deliver_get_details.rate", title: "Out", number: true, wide: true, show: (q) => rate(q.message_stats?.deliver_get_details?.rate ?? 0) },
-  { key: "consumers", title: "Consumers", number: true, wide: true, show: (q) => html`<${ConsumerCount} of=${q} />` },
+  { key: "consumers", title: "Consumers", number: true, show: (q) => html`<${ConsumerCount} of=${q} />` },
 ];
 
 const activities = { running: "good", growing: "warn", blocked: "bad", idle: "" };
@@ -74,7 +74,7 @@ function NewQueue({ name }) {
     { name: "durable", label: "Durable", kind: "check", value: true, hint: "survives a restart" },
     { name: "auto_delete", label: "Delete with its last consumer", kind: "check" },
     ...argumentFields.map((f) => ({ ...f, more: true })),
-    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON; see docs/features" },
+    { name: "more", label: "More arguments", kind: "json", rows: 2, more: true, placeholder: '{"x-single-active-consumer": true}', hint: "JSON, named as in RabbitMQ" },
   ];
   const create = async ({ name: queue, vhost, durable, auto_delete, more = {}, ...rest }) => {
     await put(path`queues/${vhost}/${queue}`, { durable, auto_delete, arguments: { ...rest, ...more } });

@@ -49,7 +49,7 @@ function NewShovel() {
     { name: "src-queue", label: "From queue", required: true },
     { name: "dest-uri", label: "To broker", placeholder: "amqp://user:password@host/vhost", required: true },
     { name: "dest-queue", label: "To queue", required: true, hint: "created if missing" },
-    { name: "more", label: "More settings", kind: "json", rows: 2, more: true, placeholder: '{"src-prefetch-count": 100}', hint: "JSON; see docs/management/shovels.md" },
+    { name: "more", label: "More settings", kind: "json", rows: 2, more: true, placeholder: '{"src-prefetch-count": 100}', hint: "JSON, as in RabbitMQ's parameter of a shovel" },
   ];
   const create = async ({ name, vhost, more = {}, ...value }) => {
     await put(path`parameters/shovel/${vhost}/${name}`, { value: { ...value, ...more } });
