@@ -150,7 +150,7 @@ func (r *Range) Finish(*broker.Session) {
 type Read struct {
 	OnStream
 	After  stream.ID
-	Latest bool // set After to the last id at the command's first run
+	Latest bool // set After to the last id that the command finds first
 	Create bool // declare a missing queue, so that Await can wait at it
 	Max    int  // at most this many; 0: all
 
@@ -159,13 +159,18 @@ type Read struct {
 	page page
 }
 
+// Find takes the last id of a missing stream before it declares its queue: by then others may have
+// added entries, which came after the command.
 func (r *Read) Find(f broker.Finder) (*shard.Queue, error) {
+	q, err := r.findStream(f, broker.Reading)
+	if !r.Missing {
+		return q, err
+	}
+	if r.Latest {
+		r.After, r.Latest = stream.ID{}, false
+	}
 	if r.Create {
 		return r.findOrMakeQueue(f, broker.Reading)
-	}
-	q, err := r.findStream(f, broker.Reading)
-	if r.Missing && r.Latest {
-		r.After, r.Latest = stream.ID{}, false
 	}
 	return q, err
 }

@@ -139,6 +139,23 @@ func TestStreamOrList(t *testing.T) {
 	sameStrings(t, entries(c, "k"), "1-0 c")
 }
 
+// A read of what is new, of a stream that is missing, gets what another client adds while the read
+// declares its queue.
+func TestReadLatestOfMissingStream(t *testing.T) {
+	b := enginetest.Open(t, vfs.NewMem(), nil)
+	defer enginetest.Close(t, b)
+	c := enginetest.NewClient(t, b)
+	defer c.Close()
+	r := &Read{OnStream: onStream("s"), Latest: true, Create: true}
+	if _, err := r.Find(c.Finder()); err != nil {
+		t.Fatal(err)
+	}
+	c.MustDo(newAdd("s", 1, "a"), r)
+	if len(r.Entries) != 1 {
+		t.Fatalf("it got %d entries, want the one that was added after it had come", len(r.Entries))
+	}
+}
+
 // Random lives of streams: replaying the log, from the beginning or a checkpoint, gives the state
 // that was there, whatever the order of facts.
 func TestStreamsReplay(t *testing.T) {

@@ -14,9 +14,10 @@ const idleTick = 30 * time.Second
 // it is considered dead.
 const stuckWrite = 30 * time.Second
 
-// heartbeat checks a connection twice per interval: it sends a heartbeat if nothing else was
-// written since the last check, as RabbitMQ does, and ends the connection if the client was silent
-// for two intervals.
+// heartbeat checks a connection twice per interval: it sends a heartbeat unless something is about
+// to be written, and ends the connection if the client was silent for two intervals. If it left out
+// those that follow another write, the client would hear nothing for nearly an interval, and some
+// (amqp-client.js) wait no longer.
 type heartbeat struct {
 	interval time.Duration // as negotiated, 0 = no heartbeats; set before start
 
@@ -26,8 +27,7 @@ type heartbeat struct {
 
 	// of the timer's goroutine
 	reads  uint64
-	writes uint64 // up to the last check, including its heartbeat
-	silent int    // checks since something was read
+	silent int // checks since something was read
 }
 
 // start begins when the connection is open.
@@ -64,7 +64,7 @@ func (h *heartbeat) stop() {
 const silentLooks = 4
 
 func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
-	if h.due(c.out.writes.Load(), c.out.size.Load() > 0) && beats {
+	if beats && c.out.size.Load() == 0 {
 		c.out.add(amqpwire.AppendHeartbeat)
 		c.out.signal()
 	}
@@ -89,15 +89,4 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	if !h.stopped {
 		h.timer.Reset(every)
 	}
-}
-
-// due reports whether to send a heartbeat: nothing but the last heartbeat was written since the
-// last check, and nothing is about to be.
-func (h *heartbeat) due(writes uint64, pending bool) bool {
-	if writes > h.writes || pending {
-		h.writes = writes
-		return false
-	}
-	h.writes = writes + 1 // the heartbeat is a write of its own
-	return true
 }

@@ -1,27 +1,33 @@
 package amqp
 
-import "testing"
+import (
+	"bytes"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
 
-// A connection on which nothing else is written gets a heartbeat at each look, that is, two in an
-// interval, so that a client which waits two intervals may miss three of them.
+	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
+)
+
+// A client hears something in each half of an interval, also after another frame: some clients wait
+// no longer than an interval.
 func TestHeartbeatsTwiceAnInterval(t *testing.T) {
-	var h heartbeat
-	writes := uint64(0)
-	for i, look := range []struct {
-		written uint64 // by others since the last look
-		pending bool
-		due     bool
-	}{
-		{0, false, true}, {0, false, true}, {0, false, true}, // quiet: at each look
-		{1, false, false}, {0, false, true}, // a delivery says as much as a heartbeat
-		{0, true, false}, {1, false, false}, {0, false, true}, // and so does one that is being written
-	} {
-		writes += look.written
-		if got := h.due(writes, look.pending); got != look.due {
-			t.Errorf("look %d: due %v, want %v", i, got, look.due)
+	synctest.Test(t, func(t *testing.T) {
+		c := bubbleUp(t, Options{})()
+		c.heartbeat = uint16(beat / time.Second)
+		c.login()
+		want := amqpwire.AppendHeartbeat(nil)
+		for channel := range uint16(4) {
+			heard := time.Now()
+			got := make([]byte, len(want))
+			if _, err := io.ReadFull(c.nc, got); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("got %x %v, want a heartbeat", got, err)
+			}
+			if silent := time.Since(heard); silent > beat/2 {
+				t.Fatalf("it heard nothing for %v", silent)
+			}
+			c.open(channel + 1)
 		}
-		if look.due {
-			writes++ // the heartbeat is written
-		}
-	}
+	})
 }

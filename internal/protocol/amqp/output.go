@@ -45,10 +45,9 @@ type output struct {
 	room  chan struct{}  // 1 slot: something was written
 	done  chan struct{}  // closed when the writer has ended
 
-	writes  atomic.Uint64 // chunks written
-	size    atomic.Int64  // bytes that wait or are being written
-	timeout atomic.Int64  // nanoseconds that a write may take without progress, 0 = any
-	telling atomic.Bool   // the reader will send confirms soon: they need not wake the writer
+	size    atomic.Int64 // bytes that wait or are being written
+	timeout atomic.Int64 // nanoseconds that a write may take without progress, 0 = any
+	telling atomic.Bool  // the reader will send confirms soon: they need not wake the writer
 
 	writing sync.Mutex      // held by the goroutine that writes; taken before mu
 	sender  protocol.Sender // guarded by writing
@@ -211,9 +210,8 @@ func (o *output) trySend(t *taken) {
 	o.sent.Add(uint64(n))
 	o.size.Add(-int64(n))
 	if err != nil || t.from < len(t.buf.b) {
-		return // the writer continues with it, and counts it
+		return // the writer continues with it
 	}
-	o.writes.Add(1)
 	if t.windowed > 0 {
 		t.window.Done(t.windowed)
 	}
@@ -262,7 +260,6 @@ func (o *output) writeChunk(b []byte) bool {
 			return false
 		}
 	}
-	o.writes.Add(1)
 	return true
 }
 

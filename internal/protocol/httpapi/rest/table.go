@@ -30,10 +30,12 @@ func ShowTable(t message.Table) map[string]any {
 	return out
 }
 
-// showValue is a value of a table. Bytes that are no text are base64, and numbers that JSON does
-// not have their names.
+// showValue is a value of a table. Bytes that are no text are base64, numbers that JSON does not
+// have their names, and a void is "undefined", as in RabbitMQ.
 func showValue(v any) any {
 	switch v := v.(type) {
+	case nil:
+		return "undefined"
 	case message.Table:
 		return ShowTable(v)
 	case message.Array:

@@ -67,7 +67,7 @@ func Declare(t testing.TB, s *broker.Session, name string, more ...func(*catalog
 }
 
 // Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON
-// and, when h is an API itself, what its document promises. The line's end after it is left out.
+// and, when h is an API itself, what its document promises.
 func Request(t testing.TB, h http.Handler, line string) (status int, body string) {
 	t.Helper()
 	method, rest, _ := strings.Cut(line, " ")
@@ -75,7 +75,7 @@ func Request(t testing.TB, h http.Handler, line string) (status int, body string
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, target, strings.NewReader(in))
 	h.ServeHTTP(w, r)
-	body = strings.TrimSpace(w.Body.String())
+	body = w.Body.String()
 	if body != "" && !json.Valid([]byte(body)) {
 		t.Errorf("%s: the answer is no JSON: %s", line, body)
 	}

@@ -12,6 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/lists"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/monitor"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
@@ -189,6 +190,23 @@ func TestParametersAndNode(t *testing.T) {
 		{"PUT /api/feature-flags/none/enable", 400, "unsupported"},
 		{"GET /api/deprecated-features", 200, "[]"},
 		{"GET /api/extensions", 200, "[]"},
+	})
+}
+
+// An argument without a value is shown as RabbitMQ shows it.
+func TestArgumentsWithoutValue(t *testing.T) {
+	b, a := openAPI(t)
+	s, err := b.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	args := message.Table{{Name: "n"}, {Name: "l", Value: message.Array{nil, true}}}
+	if _, err := s.DeclareQueue(catalog.QueueSpec{Name: "q", Policy: catalog.DefaultQueuePolicy(), Args: args}); err != nil {
+		t.Fatal(err)
+	}
+	resttest.Play(t, a, []resttest.Step{
+		{"GET /api/queues/%2F/q?columns=arguments", 200, `{"arguments":{"l":["undefined",true],"n":"undefined"}}`},
 	})
 }
 
