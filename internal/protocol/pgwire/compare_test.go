@@ -75,6 +75,18 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
 		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
 	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"activity": {query("select query, state, query_start = statement_timestamp() from pg_stat_activity where pid = pg_backend_pid()"),
+		query("select length(query), octet_length(query) from pg_stat_activity where pid = pg_backend_pid() -- " + strings.Repeat("ü", 600)),
+		parse("", "select query from pg_stat_activity where pid = pg_backend_pid() and state = $1"), bind("", "", "active"), execute("", 0), sync_,
+		query("begin; declare c cursor for select query from pg_stat_activity where pid = pg_backend_pid()"), query("fetch c; rollback")},
+	"drop what is not": {query("drop table if exists a, b cascade"), query("drop view a"), query("drop table if exists none.a"), query("drop table none.a"), query("drop index a"),
+		query("drop sequence if exists a"), query("drop materialized view a"), query("drop foreign table if exists a"), query("drop schema if exists none cascade"),
+		query("drop schema none"), parse("", "drop table if exists a"), bind("", ""), describe('P', ""), execute("", 0), sync_},
+	"read-only commands": {query("begin read only"), query("savepoint s; drop table if exists a"), query("rollback to s; create table a ()"),
+		query("rollback to s; create role a"), query("rollback to s; create temp table a as select 1"), query("rollback to s; select 1 as x into a"),
+		query("rollback to s; alter table a add column b int"), query("rollback to s; truncate a"), query("rollback to s; create view a as select 1"),
+		query("rollback to s; create extension if not exists hstore"), query("rollback to s; comment on table a is 'x'"), query("rollback to s; drop schema a"),
+		query("rollback to s; refresh materialized view a"), query("rollback")},
 	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
 		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},
 	"type modifiers": {query("select 3.14::numeric(10,2) as pi, null::varchar(42), 'x'::char(3), null::numeric(10,3)[], '{x}'::varchar(1)[], interval '1' day, " +

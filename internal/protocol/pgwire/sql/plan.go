@@ -111,7 +111,7 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 
 func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if n.IntoClause != nil {
-		return nil, unsupported("SELECT INTO").WithHint("%s", hintQueues)
+		return nil, p.s.refuse("SELECT INTO")
 	}
 	if err := p.refuseSampling(n); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 // Portal is a statement with its parameters, being run.
 type Portal struct {
+	Text    string // of the message that the statement came with
 	Columns []value.Field
 	Formats []int16 // of the results: none, one for all, or one each; the protocol keeps them here
 	Last    bool    // the protocol has seen that a Sync is next: what the portal shows may be what is known after the commit
@@ -74,7 +75,7 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	}
 	env := s.env(context.Background())
 	env.Params = args
-	o := &Portal{prepared: p, plan: p.plan, sub: s.subtransaction()}
+	o := &Portal{Text: p.Text, prepared: p, plan: p.plan, sub: s.subtransaction()}
 	if p.plan != nil {
 		o.Columns = p.plan.columns
 	}
@@ -183,7 +184,7 @@ func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) err
 // beginQuery is what the transaction must know of a statement before it runs.
 func (s *Session) beginQuery(p *plan) error {
 	if p.writes != "" && s.tx.readOnly {
-		return pgerror.New("25006", "cannot execute %s in a read-only transaction", p.writes)
+		return inReadOnly(p.writes)
 	}
 	s.tx.queried = s.tx.queried || !p.quiet
 	if !p.utility {
