@@ -41,7 +41,7 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		return nil, err
 	}
 	s := p.s
-	return &plan{command: func(env *expr.Env) (result, error) {
+	return &plan{doomed: made.doomed, command: func(env *expr.Env) (result, error) {
 		c := &cursor{
 			scroll: n.Options&cursorScroll != 0, hold: n.Options&cursorHold != 0, binary: n.Options&cursorBinary != 0, made: env.Stmt, query: of.source,
 		}

@@ -20,6 +20,7 @@ type plan struct {
 	command     func(*expr.Env) (result, error) // runs to its end at once
 	transaction *pg.TransactionStmt
 
+	doomed  error  // fails each run before its rows are described: PostgreSQL evaluates constants first
 	writes  string // the command's name, when a read-only transaction refuses it
 	utility bool   // it neither reads nor changes what Work guards
 	quiet   bool   // it may come before SET TRANSACTION ISOLATION LEVEL
@@ -124,7 +125,11 @@ func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if columns == nil {
 		columns = []value.Field{} // SELECT without columns still returns rows
 	}
-	return &plan{columns: columns, query: q, late: late(q)}, nil
+	made := &plan{columns: columns, query: q, late: late(q)}
+	if s, ok := q.(*selectQuery); ok {
+		made.doomed = s.doomed()
+	}
+	return made, nil
 }
 
 func unsupported(what string) *pgerror.Error {

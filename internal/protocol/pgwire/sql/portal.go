@@ -73,6 +73,9 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	if err := s.replan(p); err != nil {
 		return nil, err
 	}
+	if p.plan != nil && p.plan.doomed != nil {
+		return nil, p.plan.doomed
+	}
 	env := s.env(context.Background())
 	env.Params = args
 	o := &Portal{Text: p.Text, prepared: p, plan: p.plan, sub: s.subtransaction()}
