@@ -163,6 +163,16 @@ func (l *level) expandStar(n *pg.Node) (all []target, starred bool, err error) {
 	return all, true, nil
 }
 
+// star is the columns of * or t.* in an expression.
+func (l *level) star(ref *pg.ColumnRef) ([]expr.Expr, error) {
+	all, err := l.columnsOf(ref)
+	columns := make([]expr.Expr, len(all))
+	for i, t := range all {
+		columns[i] = t.e
+	}
+	return columns, err
+}
+
 // columnsOf are those of * or t.*.
 func (l *level) columnsOf(ref *pg.ColumnRef) ([]target, error) {
 	var all []target
