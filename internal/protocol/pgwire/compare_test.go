@@ -80,6 +80,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		query("select g / 0 from generate_series(1, 1) g"), query("select 'x'::text::int"), query("prepare s as select 1/0"), query("execute s"),
 		query("begin; declare c cursor for select 1/0"), query("rollback"),
 		parse("s", "select 1/0"), describe('S', "s"), sync_, bind("", "s"), execute("", 0), sync_},
+	"65,536 parameters": {parse("", "values ($1::int)"+placeholders(2, 65536)), describe('S', ""), bind("", ""), sync_, parse("", "select $65536::int"), sync_},
 	"stars in rows": {query("select row(t.*), row(t.*, 3), row(0, t.a), row(*) from (values (1, 2)) t(a, b)"), query("select row(nope.*)"), query("select row(*)"),
 		query("select row(t.*), count(*) from (values (1, 2), (1, 2)) t(a, b) group by a, b"), query("select row(t.*) from (values (1, 2)) t(a, b) group by a"),
 		query("select a from (values (1, 2)) t(a, b) where row(t.*) = row(1, 2)"), query("select (select row(t.*)) from (values (1, 2)) t(a, b)"),
@@ -173,6 +174,15 @@ func zones(names ...string) (all []pgproto3.FrontendMessage) {
 		all = append(all, query("set timezone = '"+name+"'"), query("show timezone; select timestamptz '2001-07-03 00:00+00', timestamptz '2031-01-03 00:00+00'; reset timezone"))
 	}
 	return all
+}
+
+// placeholders are parameters, each a row of VALUES behind a comma.
+func placeholders(first, last int) string {
+	var b strings.Builder
+	for i := first; i <= last; i++ {
+		fmt.Fprintf(&b, ", ($%d)", i)
+	}
+	return b.String()
 }
 
 // TestAsPostgres has each conversation with PostgreSQL and with this server: the same messages come

@@ -48,7 +48,8 @@ func formatsOf(codes []int16, columns int) ([]int16, error) {
 	return slices.Clone(codes), nil
 }
 
-// parameterDescription tells the types of parameters.
+// parameterDescription tells the types of parameters. Of more than 65,535 the count is cut, as
+// PostgreSQL's is: no Bind can carry them.
 func (c *conn) parameterDescription(types []*value.Type) {
 	at := c.out.begin('t')
 	c.out.buf = binary.BigEndian.AppendUint16(c.out.buf, uint16(len(types)))

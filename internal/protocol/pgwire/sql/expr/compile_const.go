@@ -40,8 +40,9 @@ func (c *Compiler) constant(n *pg.A_Const) (Expr, error) {
 	return nil, c.refuse("bit strings are not supported", n.Location)
 }
 
-// maxParams is the most parameters that the protocol can carry.
-const maxParams = math.MaxUint16
+// maxParams is the most parameters of a statement: more than a Bind can carry, as in PostgreSQL, and
+// few enough for one with a high number to cost little.
+const maxParams = 1 << 17
 
 func (c *Compiler) param(n *pg.ParamRef) (Expr, error) {
 	i := int(n.Number) - 1
