@@ -40,8 +40,8 @@ func (c *Compiler) constant(n *pg.A_Const) (Expr, error) {
 	return nil, c.refuse("bit strings are not supported", n.Location)
 }
 
-// maxParams is the most parameters of a statement: more than a Bind can carry, as in PostgreSQL, and
-// few enough for one with a high number to cost little.
+// maxParams is the most parameters of a statement: more than a Bind can carry, as in PostgreSQL,
+// but one with a high number costs little.
 const maxParams = 1 << 17
 
 func (c *Compiler) param(n *pg.ParamRef) (Expr, error) {

@@ -68,8 +68,8 @@ func scanFields(s string) (fields []field, ok bool) {
 	return fields, true
 }
 
-// isoUnits stand before numbers in PostgreSQL's ISO input (y2001m02d04), which is not supported: with
-// them no name of a zone begins.
+// isoUnits stand before numbers in PostgreSQL's ISO input (y2001m02d04), which is not supported: no
+// name of a zone begins with them.
 var isoUnits = []string{"d", "h", "m", "mm", "s", "y"}
 
 type fieldScanner struct {
