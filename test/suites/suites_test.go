@@ -62,6 +62,7 @@ var suites = []suite{
 	{name: "amqprs", version: "2.1.5", ownPort: true, tools: []string{"cargo"}, users: amqprsAccounts, least: 49},
 	{name: "amqp-client", version: "5.0.0", ctl: true, tools: []string{"java", "mvn", "apt-get", "make"}, least: 350},
 	{name: "pgconn", version: "5.13.0", speaks: failsOnPostgres, tools: []string{"go"}, least: 180},
+	{name: "pgjdbc", version: "42.7.8", speaks: failsOnPostgres, tools: []string{"java", "mvn"}, least: 160},
 	{name: "php-amqplib", version: "3.7.3", ownPort: true, tools: []string{"apt-get"}, least: 800},
 }
 

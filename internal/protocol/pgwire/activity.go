@@ -37,8 +37,12 @@ func (c *conn) activity() catalog.Activity {
 	if tcp, ok := c.nc.RemoteAddr().(*net.TCPAddr); ok {
 		a.Address, a.Port = tcp.IP.String(), tcp.Port
 	}
+	text, since, busy := c.running.statement()
+	if a.Query = text; !since.IsZero() {
+		a.QueryStarted = value.FromTime(since)
+	}
 	switch {
-	case c.running.busy():
+	case busy:
 		a.State = "active"
 	case c.status.Load() == 'T':
 		a.State = "idle in transaction"

@@ -73,7 +73,8 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		"etc/utc", "ETC/GMT+3", "us/pacific", "gb-eire", "australia/nsw", "america/port_of_spain", "zulu", "z", "gmt", "utc", "+3", "-3.5"),
 	"time zones in texts": {query("select '2001-07-03 00:00:00 Etc/UTC'::timestamptz, '2001-07-03 00:00:00 us/pacific'::timestamptz, '2001-07-03 00:00:00 GB-Eire'::timestamptz, " +
 		"'2001-07-03 00:00:00 est5foo'::timestamptz, '2001-07-03'::timestamp at time zone 'CET-1CEST,M3.5.0,M10.5.0/3', '2001-01-03'::timestamp at time zone 'EST5EDT5'"),
-		query("select '2001-07-03 00:00:00 XXX168'::timestamptz")},
+		query("select '2001-07-03 00:00:00 XXX168'::timestamptz"), query("select '2001-07-03 00:00 CET-1CEST,M3.5.0,M10.5.0/3'::timestamptz"),
+		query("select '2001-07-03 00:00 X3.5.0'::timestamptz")},
 	// A column that is a sub-select fails for some rows. It is computed only for those left over.
 	"deferred columns": {
 		query("select y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t where n = 3"),
@@ -85,7 +86,36 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		query("select m, y from (select n, (select 1 / (n - 1)) as y from generate_series(1, 3) n) t left join (values (2)) v (m) on n = m"),
 		query("select n, y from (select n, count(*), (select 1 / (n - 1)) as y from generate_series(1, 3) n group by n) t where n = 2"),
 	},
+	"constants that fail": {query("select 1; select 1/0; select 2"), query("select 1/0 from generate_series(1, 2) where false"), query("select 1 where 1/0 = 1 and false"),
+		query("select case when true then 1 else 1/0 end"), query("select g from generate_series(1, 2) g where g > 1/0"), query("select 1 order by 1/0"), query("select 1 limit 1/0"),
+		query("select g / 0 from generate_series(1, 1) g"), query("select 'x'::text::int"), query("prepare s as select 1/0"), query("execute s"),
+		query("begin; declare c cursor for select 1/0"), query("rollback"),
+		parse("s", "select 1/0"), describe('S', "s"), sync_, bind("", "s"), execute("", 0), sync_},
+	"65,536 parameters": {parse("", "values ($1::int)"+placeholders(2, 65536)), describe('S', ""), bind("", ""), sync_, parse("", "select $65536::int"), sync_},
+	"stars in rows": {query("select row(t.*), row(t.*, 3), row(0, t.a), row(*) from (values (1, 2)) t(a, b)"), query("select row(nope.*)"), query("select row(*)"),
+		query("select row(t.*), count(*) from (values (1, 2), (1, 2)) t(a, b) group by a, b"), query("select row(t.*) from (values (1, 2)) t(a, b) group by a"),
+		query("select a from (values (1, 2)) t(a, b) where row(t.*) = row(1, 2)"), query("select (select row(t.*)) from (values (1, 2)) t(a, b)"),
+		query("select row_to_json(row(t.*)) from (values (1, 2)) t(a, b)")},
+	"ambiguous": {query("select 1 as a, 2 as a order by a"), query("select 1 as a, 1 as a order by a"), query("select a, t.a from (values (1, 2)) t(a, b) order by a"),
+		query("select a, b as a from (values (1, 2)) t(a, b) order by a"), query("select a as x, b as x from (values (1, 2)) t(a, b) group by x"),
+		query("select a as x, t.a as x from (values (1, 2)) t(a, b) group by x order by x"), query("select a, b as a from (values (1, 2)) t(a, b) group by a, b"),
+		query("select distinct on (a) 1 as a, 2 as a"), query("(select 1 as a, 2 as a) union select 1, 2 order by a"), query("select * from (values (1)) a(x), (values (2)) b(x) order by x"),
+		query("select now() as a, now() as a limit 0"), query("select *, * from (values (1)) t(a) order by a"), query("select distinct a, a from (values (1), (1)) t(a) order by a")},
+	"bits of bytes": {query(`select set_byte('\xaabb'::bytea, 0, 300), set_byte('\xaabb'::bytea, 1, -1), set_bit('\xaabb'::bytea, 0, 1), set_bit('\xaabb'::bytea, 9, 0), set_bit('\xaabb'::bytea, 8, 1)`),
+		query(`select set_byte('\xaabb'::bytea, 2, 1)`), query(`select set_byte('\xaabb'::bytea, -1, 1)`), query(`select set_bit('\xaabb'::bytea, 16, 1)`), query(`select set_bit('\xaabb'::bytea, 1, 2)`)},
 	"prepare in SQL": {query("prepare s (int) as select $1 + 1"), bind("", "s", "2"), execute("", 0), sync_, query("deallocate s"), bind("", "s", "2"), sync_},
+	"activity": {query("select query, state, query_start = statement_timestamp() from pg_stat_activity where pid = pg_backend_pid()"),
+		query("select length(query), octet_length(query) from pg_stat_activity where pid = pg_backend_pid() -- " + strings.Repeat("ü", 600)),
+		parse("", "select query from pg_stat_activity where pid = pg_backend_pid() and state = $1"), bind("", "", "active"), execute("", 0), sync_,
+		query("begin; declare c cursor for select query from pg_stat_activity where pid = pg_backend_pid()"), query("fetch c; rollback")},
+	"drop what is not": {query("drop table if exists a, b cascade"), query("drop view a"), query("drop table if exists none.a"), query("drop table none.a"), query("drop index a"),
+		query("drop sequence if exists a"), query("drop materialized view a"), query("drop foreign table if exists a"), query("drop schema if exists none cascade"),
+		query("drop schema none"), parse("", "drop table if exists a"), bind("", ""), describe('P', ""), execute("", 0), sync_},
+	"read-only commands": {query("begin read only"), query("savepoint s; drop table if exists a"), query("rollback to s; create table a ()"),
+		query("rollback to s; create role a"), query("rollback to s; create temp table a as select 1"), query("rollback to s; select 1 as x into a"),
+		query("rollback to s; alter table a add column b int"), query("rollback to s; truncate a"), query("rollback to s; create view a as select 1"),
+		query("rollback to s; create extension if not exists hstore"), query("rollback to s; comment on table a is 'x'"), query("rollback to s; drop schema a"),
+		query("rollback to s; refresh materialized view a"), query("rollback")},
 	"prepared when": {query("begin"), parse("a", "select 1"), parse("b", "select 2"), sync_, query("select name from pg_prepared_statements order by prepare_time; " +
 		"select count(distinct prepare_time) from pg_prepared_statements"), query("rollback")},
 	"type modifiers": {query("select 3.14::numeric(10,2) as pi, null::varchar(42), 'x'::char(3), null::numeric(10,3)[], '{x}'::varchar(1)[], interval '1' day, " +
@@ -155,6 +185,15 @@ func zones(names ...string) (all []pgproto3.FrontendMessage) {
 		all = append(all, query("set timezone = '"+name+"'"), query("show timezone; select timestamptz '2001-07-03 00:00+00', timestamptz '2031-01-03 00:00+00'; reset timezone"))
 	}
 	return all
+}
+
+// placeholders returns parameters, each as a row of VALUES after a comma.
+func placeholders(first, last int) string {
+	var b strings.Builder
+	for i := first; i <= last; i++ {
+		fmt.Fprintf(&b, ", ($%d)", i)
+	}
+	return b.String()
 }
 
 // TestAsPostgres runs each conversation against PostgreSQL and this server. The answers must be the

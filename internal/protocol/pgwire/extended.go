@@ -182,7 +182,7 @@ func (c *conn) execute(r *body) error {
 			return nil
 		}
 	}
-	ctx := c.running.begin()
+	ctx := c.running.begin(p.Text)
 	done, tag, err := c.session.Fetch(ctx, p, limit, c.rows(p))
 	c.running.done()
 	switch {

@@ -31,8 +31,8 @@ func TestHostileMessages(t *testing.T) {
 			`1 / E ERROR 08P01 bind message has 65535 parameter formats but 1 parameters / Z I`},
 		"65535 result formats": {ms{one, &pgproto3.Bind{Parameters: echo, ResultFormatCodes: many(65535, int16(1))}, sync_},
 			`1 / E ERROR 08P01 bind message has 65535 result formats but query has 1 columns / Z I`},
-		"parameter 65536": {ms{&pgproto3.Parse{Query: "select $65536::int"}, sync_}, "E ERROR 42P02 there is no parameter $65536 @8 / Z I"},
-		"parameter 0":     {ms{&pgproto3.Parse{Query: "select $0"}, sync_}, "E ERROR 42P02 there is no parameter $0 @8 / Z I"},
+		"parameter 131073": {ms{&pgproto3.Parse{Query: "select $131073::int"}, sync_}, "E ERROR 42P02 there is no parameter $131073 @8 / Z I"},
+		"parameter 0":      {ms{&pgproto3.Parse{Query: "select $0"}, sync_}, "E ERROR 42P02 there is no parameter $0 @8 / Z I"},
 		"binary of a wrong length": {ms{one, &pgproto3.Bind{Parameters: [][]byte{{1, 2, 3}}, ParameterFormatCodes: []int16{1}}, sync_},
 			"1 / E ERROR 08P01 insufficient data left in message / Z I"},
 		"type that there is not": {ms{&pgproto3.Parse{Query: "select $1", ParameterOIDs: []uint32{4_000_000_000}}, sync_}, "E ERROR "},
@@ -42,11 +42,11 @@ func TestHostileMessages(t *testing.T) {
 		"bound to nothing": {ms{&pgproto3.Bind{PreparedStatement: strings.Repeat("n", 100_000)}, sync_}, "E ERROR 26000 prepared statement "},
 		"parse in a failed transaction": {ms{&pgproto3.Query{String: "begin"}, &pgproto3.Query{String: "select 1/0"}, none, sync_, &pgproto3.Parse{Query: "rollback"},
 			&pgproto3.Bind{}, &pgproto3.Execute{}, sync_},
-			"C BEGIN / Z T / T ?column?:23:0 / E ERROR 22012 division by zero / Z E / " +
+			"C BEGIN / Z T / E ERROR 22012 division by zero / Z E / " +
 				"E ERROR 25P02 current transaction is aborted, commands ignored until end of transaction block / Z E / 1 / 2 / C ROLLBACK / Z I"},
 		"describe in a failed transaction": {ms{&pgproto3.Parse{Name: "a", Query: "select 1"}, sync_, &pgproto3.Query{String: "begin"},
 			&pgproto3.Query{String: "select 1/0"}, &pgproto3.Describe{ObjectType: 'S', Name: "a"}, sync_, &pgproto3.Query{String: "rollback"}},
-			"1 / Z I / C BEGIN / Z T / T ?column?:23:0 / E ERROR 22012 division by zero / Z E / " +
+			"1 / Z I / C BEGIN / Z T / E ERROR 22012 division by zero / Z E / " +
 				"E ERROR 25P02 current transaction is aborted, commands ignored until end of transaction block / Z E / C ROLLBACK / Z I"},
 		"many in one Parse": {ms{&pgproto3.Parse{Query: "select 1; drop table x"}, sync_}, "E ERROR 42601 cannot insert multiple commands into a prepared statement / Z I"},
 	} {

@@ -49,7 +49,8 @@ func formatsOf(codes []int16, columns int) ([]int16, error) {
 	return slices.Clone(codes), nil
 }
 
-// parameterDescription sends the types of parameters.
+// parameterDescription sends the types of parameters. As in PostgreSQL, a count above 65,535 is
+// truncated: no Bind can carry that many.
 func (c *conn) parameterDescription(types []*value.Type) {
 	at := c.out.begin('t')
 	c.out.buf = binary.BigEndian.AppendUint16(c.out.buf, uint16(len(types)))

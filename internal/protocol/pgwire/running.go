@@ -2,8 +2,10 @@ package pgwire
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // lookEvery is the interval at which the server checks that the client of a long statement is still
@@ -17,17 +19,20 @@ type running struct {
 	mu      sync.Mutex
 	ctx     context.Context // guarded by mu; nil: none yet
 	cancel  context.CancelFunc
-	now     bool // guarded by mu: a statement is running
-	stopped bool // guarded by mu: none may run any more
+	now     bool      // guarded by mu: a statement is running
+	text    string    // guarded by mu: of the statement that runs, or ran last
+	since   time.Time // guarded by mu: when that began
+	stopped bool      // guarded by mu: none may run any more
 
 	gone func() bool // reports whether the client has left
 	look *time.Timer // guarded by mu
 }
 
-// begin returns the context of the statement that begins.
-func (r *running) begin() context.Context {
+// begin returns the context of the statement that begins, with a text that others may see.
+func (r *running) begin(text string) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.text, r.since = shown(text), time.Now()
 	if r.ctx == nil || r.ctx.Err() != nil {
 		r.ctx, r.cancel = context.WithCancel(context.Background())
 	}
@@ -65,11 +70,26 @@ func (r *running) done() {
 	r.mu.Unlock()
 }
 
-// busy reports whether a statement is running.
-func (r *running) busy() bool {
+// statement returns the text of the statement that runs, or ran last, when it began, and whether it
+// runs.
+func (r *running) statement() (text string, since time.Time, now bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.now
+	return r.text, r.since, r.now
+}
+
+// shown is what others see of a text: PostgreSQL's track_activity_query_size allows as many bytes.
+// What is cut is copied, so that a long text is not kept.
+func shown(text string) string {
+	const most = 1023
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.Clone(text[:end])
 }
 
 // interrupt cancels the running statement, if there is one. Any goroutine may call it.

@@ -14,7 +14,7 @@ func (c *conn) query(r *body) {
 		c.sync()
 		return
 	}
-	ctx := c.running.begin()
+	ctx := c.running.begin(text)
 	err := c.runAll(ctx, text)
 	if err == nil {
 		c.running.done()

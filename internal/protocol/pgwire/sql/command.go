@@ -14,9 +14,9 @@ import (
 )
 
 // utility plans the commands that return no rows.
-func (p *planner) utility(n *pg.Node) (*plan, error) {
+func (p *planner) utility(node *pg.Node) (*plan, error) {
 	s := p.s
-	switch n := n.GetNode().(type) {
+	switch n := node.GetNode().(type) {
 	case *pg.Node_VariableSetStmt:
 		return s.quietly(func() (string, error) { return s.setCommand(n.VariableSetStmt) }), nil
 	case *pg.Node_DeallocateStmt:
@@ -37,8 +37,10 @@ func (p *planner) utility(n *pg.Node) (*plan, error) {
 		return s.quietly(func() (string, error) { return "CHECKPOINT", nil }), nil
 	case *pg.Node_CreateExtensionStmt:
 		return p.createExtension(n.CreateExtensionStmt)
+	case *pg.Node_DropStmt:
+		return p.drop(n.DropStmt)
 	}
-	return nil, refusal(n)
+	return nil, s.refuse(commandName(node))
 }
 
 // simply returns the plan of a command that is executed in one step.
@@ -114,7 +116,7 @@ func commandName(n *pg.Node) string {
 var commandNames = map[string]string{
 	"CreateStmt": "CREATE TABLE", "IndexStmt": "CREATE INDEX", "ViewStmt": "CREATE VIEW", "DefineStmt": "CREATE", "CompositeTypeStmt": "CREATE TYPE",
 	"CreateSeqStmt": "CREATE SEQUENCE", "CreateTrigStmt": "CREATE TRIGGER", "RuleStmt": "CREATE RULE", "CreatedbStmt": "CREATE DATABASE",
-	"DropdbStmt": "DROP DATABASE", "AlterObjectSchemaStmt": "ALTER", "RenameStmt": "ALTER", "CreateEnumStmt": "CREATE TYPE", "DropStmt": "DROP",
+	"DropdbStmt": "DROP DATABASE", "AlterObjectSchemaStmt": "ALTER", "RenameStmt": "ALTER", "CreateEnumStmt": "CREATE TYPE", "TruncateStmt": "TRUNCATE TABLE",
 	"AlterRoleSetStmt": "ALTER ROLE", "AlterSystemStmt": "ALTER SYSTEM", "RefreshMatViewStmt": "REFRESH MATERIALIZED VIEW", "DeleteStmt": "DELETE",
 	"CreateForeignServerStmt": "CREATE SERVER", "CreateFdwStmt": "CREATE FOREIGN DATA WRAPPER", "SecLabelStmt": "SECURITY LABEL",
 	"CreatePlangStmt": "CREATE LANGUAGE", "MergeStmt": "MERGE", "ReassignOwnedStmt": "REASSIGN OWNED", "LoadStmt": "LOAD",

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -27,9 +28,24 @@ const (
 	hintWait      = "Post to a queue, and ask for messages with mbus4.consume."
 )
 
+// anytime are commands without support that a read-only transaction would not refuse.
+var anytime = []string{"ALTER", "ALTER SYSTEM", "CALL", "CLUSTER", "DO", "LISTEN", "LOAD", "NOTIFY", "REINDEX"}
+
+// refuse is the error for a command that is not there. It is the one for writing where PostgreSQL
+// would not come any further, either.
+func (s *Session) refuse(name string) *pgerror.Error {
+	if s.tx.readOnly && !slices.Contains(anytime, name) {
+		return inReadOnly(name)
+	}
+	return refusal(name)
+}
+
+func inReadOnly(command string) *pgerror.Error {
+	return pgerror.New("25006", "cannot execute %s in a read-only transaction", command)
+}
+
 // refusal is the error for a command that is not there.
-func refusal(n *pg.Node) *pgerror.Error {
-	name := commandName(n)
+func refusal(name string) *pgerror.Error {
 	e := unsupported(name)
 	for _, h := range hints {
 		if strings.HasPrefix(name, h.command) {
@@ -46,7 +62,7 @@ func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
 		return nil, unsupported("CREATE EXTENSION \"" + n.Extname + "\"")
 	}
 	s := p.s
-	return s.simply(func() (string, error) {
+	made := s.simply(func() (string, error) {
 		if !n.IfNotExists {
 			return "", pgerror.New(pgerror.DuplicateObject, `extension "hstore" already exists`)
 		}
@@ -54,5 +70,7 @@ func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
 		e.Code = pgerror.DuplicateObject
 		s.notice(e)
 		return "CREATE EXTENSION", nil
-	}), nil
+	})
+	made.writes = "CREATE EXTENSION"
+	return made, nil
 }

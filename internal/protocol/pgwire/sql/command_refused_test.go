@@ -16,14 +16,14 @@ func TestRefusals(t *testing.T) {
 		"drop database shop":          hintDatabases,
 		"listen c":                    hintWait,
 		"create table t (a int)":      hintQueues,
-		"drop view v":                 "Queues, consumers and triggers are dropped with mbus4.drop_queue, drop_consumer and drop_trigger.",
+		"drop function f()":           "Queues, consumers and triggers are dropped with mbus4.drop_queue, drop_consumer and drop_trigger.",
 		"create view v as select 1":   "Views of queues are made with mbus4.create_view(queue).",
 	} {
 		r, err := parse.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := refusal(r.Stmts[0].Stmt); e.Code != "0A000" || e.Hint != hint {
+		if e := refusal(commandName(r.Stmts[0].Stmt)); e.Code != "0A000" || e.Hint != hint {
 			t.Errorf("%s: %s, hint %q; want %q", text, e.Message, e.Hint, hint)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func (l *level) compiler() *expr.Compiler {
 	return &expr.Compiler{
 		Text: l.p.text, Params: l.p.params, Settings: l.p.env.Settings, Library: builtin.Library,
-		Known: l.isKnown, Column: l.column, Functions: l.p.functions, Schema: l.p.s.hasSchema, Type: l.p.typ,
+		Known: l.isKnown, Column: l.column, Star: l.star, Functions: l.p.functions, Schema: l.p.s.hasSchema, Type: l.p.typ,
 		Sublink: l.sublink, Aggregate: l.aggregate, RowSet: l.rowSet,
 	}
 }

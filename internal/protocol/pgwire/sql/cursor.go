@@ -41,7 +41,7 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		return nil, err
 	}
 	s := p.s
-	return &plan{command: func(env *expr.Env) (result, error) {
+	return &plan{doomed: made.doomed, command: func(env *expr.Env) (result, error) {
 		c := &cursor{
 			scroll: n.Options&cursorScroll != 0, hold: n.Options&cursorHold != 0, binary: n.Options&cursorBinary != 0, made: env.Stmt, query: of.source,
 		}
@@ -56,7 +56,7 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		inner := s.env(env.Ctx)
 		inner.Params = slices.Clone(env.Params)
 		o := (&Portal{
-			Columns: made.columns, prepared: &Prepared{Text: of.Text, stmt: of.stmt}, plan: made, sub: s.subtransaction(), cursor: c,
+			Text: of.Text, Columns: made.columns, prepared: &Prepared{Text: of.Text, stmt: of.stmt}, plan: made, sub: s.subtransaction(), cursor: c,
 		}).in(inner)
 		o.buffer = c.scroll
 		s.portals[n.Portalname] = o

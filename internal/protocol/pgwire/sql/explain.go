@@ -31,7 +31,7 @@ func (p *planner) explain(n *pg.ExplainStmt) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &plan{columns: []value.Field{{Name: "QUERY PLAN", Type: value.Text}}, utility: true}
+	made := &plan{columns: []value.Field{{Name: "QUERY PLAN", Type: value.Text}}, utility: true, doomed: inner.doomed}
 	if opts.json {
 		made.columns[0].Type = value.JSON
 	}

@@ -302,6 +302,9 @@ func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr,
 		if err != nil {
 			return nil, nil, nil, err
 		}
+		if l.doomed == nil {
+			l.doomed = expr.Doomed(cond)
+		}
 		if l.isGate(cond) {
 			gates = append(gates, cond)
 			continue

@@ -33,6 +33,7 @@ type level struct {
 	sets    []*rowSet
 	windows []*window
 	failed  error // of a window function: the hook that finds them returns none
+	doomed  error // of constants in WHERE
 	// refs are the slots of FROM that the expression at hand mentions outside of aggregates.
 	refs     []*slotRef
 	lateral  []int // slots of FROM that items of FROM reference

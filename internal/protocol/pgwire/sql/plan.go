@@ -20,6 +20,7 @@ type plan struct {
 	command     func(*expr.Env) (result, error) // runs to completion at once
 	transaction *pg.TransactionStmt
 
+	doomed  error  // fails each run before its rows are described: PostgreSQL evaluates constants first
 	writes  string // the command's name, when a read-only transaction refuses it
 	utility bool   // it neither reads nor changes what Work guards
 	quiet   bool   // it may come before SET TRANSACTION ISOLATION LEVEL
@@ -110,7 +111,7 @@ func (p *planner) statement(n *pg.Node, of *Prepared) (*plan, error) {
 
 func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if n.IntoClause != nil {
-		return nil, unsupported("SELECT INTO").WithHint("%s", hintQueues)
+		return nil, p.s.refuse("SELECT INTO")
 	}
 	if err := p.refuseSampling(n); err != nil {
 		return nil, err
@@ -123,7 +124,11 @@ func (p *planner) queryPlan(n *pg.SelectStmt) (*plan, error) {
 	if columns == nil {
 		columns = []value.Field{} // a SELECT without columns still returns rows
 	}
-	return &plan{columns: columns, query: q, late: late(q)}, nil
+	made := &plan{columns: columns, query: q, late: late(q)}
+	if s, ok := q.(*selectQuery); ok {
+		made.doomed = s.doomed()
+	}
+	return made, nil
 }
 
 func unsupported(what string) *pgerror.Error {

@@ -13,6 +13,7 @@ import (
 
 // Portal is a statement with bound parameters and the state of its execution.
 type Portal struct {
+	Text    string // of the message that the statement came with
 	Columns []value.Field
 	Formats []int16 // of the results: none, one for all, or one each; used by the protocol
 	Last    bool    // set by the protocol if a Sync is next: results of the commit may then be shown
@@ -72,9 +73,12 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	if err := s.replan(p); err != nil {
 		return nil, err
 	}
+	if p.plan != nil && p.plan.doomed != nil {
+		return nil, p.plan.doomed
+	}
 	env := s.env(context.Background())
 	env.Params = args
-	o := &Portal{prepared: p, plan: p.plan, sub: s.subtransaction()}
+	o := &Portal{Text: p.Text, prepared: p, plan: p.plan, sub: s.subtransaction()}
 	if p.plan != nil {
 		o.Columns = p.plan.columns
 	}
@@ -183,7 +187,7 @@ func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) err
 // beginQuery prepares the transaction for a statement, or returns an error if it may not run.
 func (s *Session) beginQuery(p *plan) error {
 	if p.writes != "" && s.tx.readOnly {
-		return pgerror.New("25006", "cannot execute %s in a read-only transaction", p.writes)
+		return inReadOnly(p.writes)
 	}
 	s.tx.queried = s.tx.queried || !p.quiet
 	if !p.utility {

@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -117,6 +118,9 @@ func (s *Session) paramType(oid uint32) (*value.Type, error) {
 	}
 	if t := value.ByOID(oid); t != nil {
 		return t, nil
+	}
+	if name := expr.TypeName(oid); name != "" {
+		return nil, unsupported("type " + name)
 	}
 	return nil, pgerror.New(pgerror.UndefinedObject, "type with OID %d does not exist", oid)
 }

@@ -159,7 +159,7 @@ func (l *level) orderKeys(list []*pg.Node, cols []value.Field) ([]sortKey, error
 	var keys []sortKey
 	for _, n := range list {
 		sort := n.GetSortBy()
-		i, err := l.resultColumn(sort.Node, cols, "ORDER BY")
+		i, err := l.resultColumn(sort.Node, cols, "ORDER BY", func(int, int) bool { return false })
 		if err != nil {
 			return nil, err
 		}
@@ -174,8 +174,8 @@ func (l *level) orderKeys(list []*pg.Node, cols []value.Field) ([]sortKey, error
 }
 
 // resultColumn finds the column of the result that an item of ORDER BY or GROUP BY means by its
-// place or its name; -1: none.
-func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string) (int, error) {
+// place or its name; -1: none. A name may stand for several columns that are the same.
+func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string, same func(i, j int) bool) (int, error) {
 	if c := n.GetAConst(); c != nil && !c.Isnull {
 		if c.GetIval() == nil {
 			return -1, l.error(pgerror.SyntaxError, expr.Location(n), "non-integer constant in %s", clause)
@@ -190,13 +190,17 @@ func (l *level) resultColumn(n *pg.Node, cols []value.Field, clause string) (int
 	if ref == nil || len(ref.Fields) != 1 {
 		return -1, nil
 	}
-	name := ref.Fields[0].GetString_().GetSval()
+	name, found := ref.Fields[0].GetString_().GetSval(), -1
 	for i, c := range cols {
-		if c.Name == name {
-			return i, nil
+		switch {
+		case c.Name != name:
+		case found < 0:
+			found = i
+		case !same(found, i):
+			return -1, l.error(pgerror.AmbiguousColumn, expr.Location(n), `%s "%s" is ambiguous`, clause, name)
 		}
 	}
-	return -1, nil
+	return found, nil
 }
 
 // sorted is a query with ORDER BY and LIMIT.

@@ -30,6 +30,24 @@ type selectQuery struct {
 	limits   limits
 }
 
+// doomed is the error of constants in the query, whether or not there are rows; nil: they are good.
+// What stands in FROM, in sub-selects or in aggregates fails when it is evaluated.
+func (q *selectQuery) doomed() error {
+	all := slices.Clone(q.out)
+	for _, c := range q.before {
+		all = append(all, c.e)
+	}
+	for _, k := range q.order {
+		all = append(all, k.e)
+	}
+	for _, e := range append(all, q.limits.offset, q.limits.limit) {
+		if err := expr.Doomed(e); err != nil {
+			return err
+		}
+	}
+	return q.l.doomed
+}
+
 // computed is an expression whose value is kept in a slot.
 type computed struct {
 	e    expr.Expr
@@ -145,6 +163,16 @@ func (l *level) expandStar(n *pg.Node) (all []target, starred bool, err error) {
 	return all, true, nil
 }
 
+// star is the columns of * or t.* in an expression.
+func (l *level) star(ref *pg.ColumnRef) ([]expr.Expr, error) {
+	all, err := l.columnsOf(ref)
+	columns := make([]expr.Expr, len(all))
+	for i, t := range all {
+		columns[i] = t.e
+	}
+	return columns, err
+}
+
 // columnsOf are those of * or t.*.
 func (l *level) columnsOf(ref *pg.ColumnRef) ([]target, error) {
 	var all []target
@@ -236,7 +264,8 @@ func (l *level) groupKey(item *pg.Node, cols []value.Field, targets []target) (e
 	i := -1
 	if ref := item.GetColumnRef(); ref == nil || len(ref.Fields) != 1 || !l.hasColumn(ref.Fields[0].GetString_().GetSval()) {
 		var err error
-		if i, err = l.resultColumn(item, cols, "GROUP BY"); err != nil {
+		same := func(i, j int) bool { return l.sameTarget(targets[i], targets[j]) }
+		if i, err = l.resultColumn(item, cols, "GROUP BY", same); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -248,6 +277,25 @@ func (l *level) groupKey(item *pg.Node, cols []value.Field, targets []target) (e
 	}
 	e, err := l.compileText(item, clause{name: "GROUP BY"})
 	return e, item, err
+}
+
+// sameTarget reports whether two targets are the same expression, or name the same column.
+func (l *level) sameTarget(a, b target) bool {
+	if a.n != nil && b.n != nil && treeText(a.n) == treeText(b.n) {
+		return true
+	}
+	x, y := l.columnOf(a), l.columnOf(b)
+	return x != nil && y != nil && x.up == y.up && x.slot == y.slot
+}
+
+// columnOf is the column that a target is; nil: it is another expression.
+func (l *level) columnOf(t target) *slotRef {
+	e := t.e
+	if e == nil && t.n.GetColumnRef() != nil {
+		e, _ = l.compileText(t.n, clause{name: "GROUP BY"})
+	}
+	ref, _ := e.(*slotRef)
+	return ref
 }
 
 func (l *level) hasColumn(name string) bool {
@@ -266,14 +314,14 @@ func (q *selectQuery) orderBy(n *pg.SelectStmt, targets []target) error {
 	}
 	for _, item := range n.SortClause {
 		sort := item.GetSortBy()
-		e, err := q.orderKey(sort.Node, targets)
+		e, err := q.orderKey(sort.Node, "ORDER BY", targets)
 		if err != nil {
 			return err
 		}
 		q.order = append(q.order, newSortKey(e, sort))
 	}
 	for _, item := range on {
-		e, err := q.orderKey(item, targets)
+		e, err := q.orderKey(item, "DISTINCT ON", targets)
 		if err != nil {
 			return err
 		}
@@ -292,8 +340,10 @@ func distinctOf(n *pg.SelectStmt) (on []*pg.Node, distinct bool) {
 }
 
 // orderKey compiles one item of ORDER BY or DISTINCT ON.
-func (q *selectQuery) orderKey(n *pg.Node, targets []target) (expr.Expr, error) {
-	i, err := q.l.resultColumn(n, q.cols, "ORDER BY")
+func (q *selectQuery) orderKey(n *pg.Node, clause string, targets []target) (expr.Expr, error) {
+	i, err := q.l.resultColumn(n, q.cols, clause, func(i, j int) bool {
+		return q.l.sameTarget(targets[i], targets[j]) || q.sourceSlot(i) >= 0 && q.sourceSlot(i) == q.sourceSlot(j)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ type Activity struct {
 	Port                            int
 	Started                         value.TimestampTZ
 	State                           string // as pg_stat_activity has it
+	Query                           string // that runs, or ran last
+	QueryStarted                    value.TimestampTZ
 }
 
 // Catalog is the system catalogs of one session.

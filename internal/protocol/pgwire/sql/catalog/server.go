@@ -57,7 +57,7 @@ func fillAccessMethods(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-// fillActivity shows the sessions that the user may see. What they say is not kept.
+// fillActivity shows the sessions that the user may see.
 func fillActivity(c *Catalog, env *expr.Env, emit func(cells)) {
 	all := []Activity{{PID: c.opts.BackendPID, User: c.opts.User, Database: c.opts.Database, ApplicationName: c.opts.ApplicationName}}
 	if c.opts.Sessions != nil {
@@ -66,7 +66,10 @@ func fillActivity(c *Catalog, env *expr.Env, emit func(cells)) {
 	for _, a := range all {
 		row := cells{
 			"datid": oid(c.databaseOID(a.Database)), "datname": a.Database, "pid": int64(a.PID), "usename": a.User, "usesysid": oid(Role{Name: a.User}.oid()),
-			"application_name": a.ApplicationName, "state": a.State, "backend_type": "client backend", "query": "",
+			"application_name": a.ApplicationName, "state": a.State, "backend_type": "client backend", "query": a.Query,
+		}
+		if a.QueryStarted != 0 {
+			row["query_start"] = a.QueryStarted
 		}
 		if a.Started != 0 {
 			row["backend_start"] = a.Started

@@ -228,6 +228,17 @@ func readOID(s string) uint32 {
 	return uint32(n)
 }
 
+// TypeName returns the name in pg_type of the type with an OID, which may be one that has no values
+// here; "" when PostgreSQL has none, or it is one of arrays.
+func TypeName(oid uint32) string {
+	for line := range strings.Lines(typeLines) {
+		if f := strings.Split(line, "\t"); readOID(strings.TrimSpace(f[3])) == oid {
+			return f[0]
+		}
+	}
+	return ""
+}
+
 // typeNamed returns a type by its name in pg_type; for one that has no values here, something that
 // can be told from others.
 func typeNamed(name string) *value.Type {

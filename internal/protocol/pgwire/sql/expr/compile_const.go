@@ -40,8 +40,9 @@ func (c *Compiler) constant(n *pg.A_Const) (Expr, error) {
 	return nil, c.refuse("bit strings are not supported", n.Location)
 }
 
-// maxParams is the maximum number of parameters in the protocol.
-const maxParams = math.MaxUint16
+// maxParams is the highest number of a parameter. PostgreSQL, too, accepts more than a Bind can
+// carry; the limit keeps a high number from taking much memory.
+const maxParams = 1 << 17
 
 func (c *Compiler) param(n *pg.ParamRef) (Expr, error) {
 	i := int(n.Number) - 1

@@ -21,6 +21,8 @@ type Compiler struct {
 	// Column resolves a column from its parts (table, column; or column; or schema, table, column).
 	// It is not called for "*".
 	Column func(parts []string, location int32) (Expr, error)
+	// Star finds the columns of * or t.*, which may stand in ROW.
+	Star func(ref *pg.ColumnRef) ([]Expr, error)
 	// Functions are those of the schemas beside pg_catalog, by name; schema is "" when the
 	// statement names none.
 	Functions func(schema, name string) []*Function

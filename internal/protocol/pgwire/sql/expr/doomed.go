@@ -16,6 +16,17 @@ func (d *doomed) Type() *value.Type { return d.t }
 // Eval implements Expr.
 func (d *doomed) Eval(*Env) (value.Datum, error) { return nil, d.err }
 
+// Doomed returns the error of an expression in which constants fail; nil: there are none.
+func Doomed(e Expr) (err error) {
+	Walk(e, func(e Expr) bool {
+		if d, ok := e.(*doomed); ok {
+			err = d.err
+		}
+		return err == nil
+	})
+	return err
+}
+
 // fold evaluates what depends on nothing.
 func (c *Compiler) fold(e Expr) Expr {
 	known := true

@@ -44,13 +44,24 @@ func (r *row) Eval(env *Env) (value.Datum, error) {
 
 func (c *Compiler) row(n *pg.RowExpr) (Expr, error) {
 	var fields []Expr
-	var names []string
-	for i, a := range n.Args {
+	for _, a := range n.Args {
+		if ref := a.GetColumnRef(); ref != nil && c.Star != nil && ref.Fields[len(ref.Fields)-1].GetAStar() != nil {
+			columns, err := c.Star(ref)
+			if err != nil {
+				return nil, err
+			}
+			fields = append(fields, columns...)
+			continue
+		}
 		e, err := c.Compile(a)
 		if err != nil {
 			return nil, err
 		}
-		fields, names = append(fields, e), append(names, fmt.Sprintf("f%d", i+1))
+		fields = append(fields, e)
+	}
+	names := make([]string, len(fields))
+	for i := range names {
+		names[i] = fmt.Sprintf("f%d", i+1)
 	}
 	return NewRow(fields, names), nil
 }

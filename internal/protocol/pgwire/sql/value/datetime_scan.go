@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,10 @@ func scanFields(s string) (fields []field, ok bool) {
 	return fields, true
 }
 
+// isoUnits stand before numbers in PostgreSQL's ISO input (y2001m02d04), which is not supported: no
+// name of a zone begins with them.
+var isoUnits = []string{"d", "h", "m", "mm", "s", "y"}
+
 type fieldScanner struct {
 	s         string
 	start, at int
@@ -124,8 +129,9 @@ func (sc *fieldScanner) word() field {
 	case c == '-' || c == '/' || c == '.':
 		isDate = true
 	case c == '+' || isDigit(c):
-		_, known := dateWords[cutWord(sc.s[sc.start:sc.at])]
-		isDate = !known
+		word := sc.s[sc.start:sc.at]
+		_, known := dateWords[cutWord(word)]
+		isDate = !known && !slices.Contains(isoUnits, word)
 	}
 	if !isDate {
 		return sc.field(fieldWord)

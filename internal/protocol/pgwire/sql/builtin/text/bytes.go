@@ -183,6 +183,27 @@ func getBit(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return int64(b[i/8] >> (i % 8) & 1), nil
 }
 
+func setByte(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	b, i := bytes.Clone(a[0].([]byte)), a[1].(int64)
+	if i < 0 || i >= int64(len(b)) {
+		return nil, errByteIndex(i, int64(len(b))-1)
+	}
+	b[i] = byte(a[2].(int64))
+	return b, nil
+}
+
+func setBit(_ *expr.Env, a []value.Datum) (value.Datum, error) {
+	b, i, bit := bytes.Clone(a[0].([]byte)), a[1].(int64), a[2].(int64)
+	switch {
+	case i < 0 || i >= 8*int64(len(b)):
+		return nil, errByteIndex(i, 8*int64(len(b))-1)
+	case bit != 0 && bit != 1:
+		return nil, pgerror.New(pgerror.InvalidParameterValue, "new bit must be 0 or 1")
+	}
+	b[i/8] = b[i/8]&^(1<<(i%8)) | byte(bit<<(i%8))
+	return b, nil
+}
+
 func addBytesFunctions(to expr.Table) {
 	to.Calls(map[string]expr.CallFunc{
 		"byteacat": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -200,6 +221,6 @@ func addBytesFunctions(to expr.Table) {
 		"sha384_bytea":  bytes1(func(b []byte) value.Datum { s := sha512.Sum384(b); return s[:] }),
 		"sha512_bytea":  bytes1(func(b []byte) value.Datum { s := sha512.Sum512(b); return s[:] }),
 		"binary_encode": encode, "binary_decode": decode,
-		"byteaGetByte": getByte, "byteaGetBit": getBit,
+		"byteaGetByte": getByte, "byteaGetBit": getBit, "byteaSetByte": setByte, "byteaSetBit": setBit,
 	})
 }

@@ -1,0 +1,74 @@
+package sql
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+)
+
+// dropCodes are the SQLSTATEs for what is not there, by the kind that DROP names.
+var dropCodes = map[pg.ObjectType]string{
+	pg.ObjectType_OBJECT_TABLE: pgerror.UndefinedTable, pg.ObjectType_OBJECT_VIEW: pgerror.UndefinedTable,
+	pg.ObjectType_OBJECT_MATVIEW: pgerror.UndefinedTable, pg.ObjectType_OBJECT_SEQUENCE: pgerror.UndefinedTable,
+	pg.ObjectType_OBJECT_INDEX: pgerror.UndefinedObject, pg.ObjectType_OBJECT_FOREIGN_TABLE: pgerror.UndefinedObject,
+	pg.ObjectType_OBJECT_SCHEMA: pgerror.InvalidSchema,
+}
+
+// drop is DROP of relations and schemas. What exists cannot be dropped; of what does not exist
+// scripts that make it say DROP IF EXISTS first.
+func (p *planner) drop(n *pg.DropStmt) (*plan, error) {
+	s, kind := p.s, objectKind(n.RemoveType)
+	name := "DROP " + strings.ToUpper(kind)
+	code, ok := dropCodes[n.RemoveType]
+	if !ok {
+		return nil, s.refuse(name)
+	}
+	missing := make([]*pgerror.Error, len(n.Objects))
+	for i, o := range n.Objects {
+		if missing[i] = p.missing(o, kind, code); missing[i] == nil {
+			return nil, s.refuse(name)
+		}
+	}
+	made := s.simply(func() (string, error) {
+		for _, e := range missing {
+			if !n.MissingOk {
+				return "", e
+			}
+			s.notice(pgerror.Notice("%s, skipping", e.Message))
+		}
+		return name, nil
+	})
+	made.writes = name
+	return made, nil
+}
+
+// missing is the error for an object that does not exist; nil: it does.
+func (p *planner) missing(o *pg.Node, kind, code string) *pgerror.Error {
+	parts := names(o.GetList().GetItems())
+	if kind == "schema" {
+		parts = []string{o.GetString_().GetSval(), ""}
+	}
+	name, in := parts[len(parts)-1], p.path
+	if len(parts) > 1 {
+		schema := parts[len(parts)-2]
+		if in = []string{schema}; !p.s.hasSchema(schema) {
+			return pgerror.New(pgerror.InvalidSchema, `schema "%s" does not exist`, schema)
+		}
+	}
+	for _, schema := range p.s.schemas(in) {
+		if kind == "schema" || schema.Relation(p.env, name) != nil {
+			return nil
+		}
+	}
+	return pgerror.New(code, `%s "%s" does not exist`, kind, name)
+}
+
+// objectKind is what errors call a kind of object: OBJECT_FOREIGN_TABLE is a foreign table.
+func objectKind(t pg.ObjectType) string {
+	if t == pg.ObjectType_OBJECT_MATVIEW {
+		return "materialized view"
+	}
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(t.String(), "OBJECT_"), "_", " "))
+}
