@@ -36,7 +36,8 @@ export function query(values) {
   return text ? `?${text}` : "";
 }
 
-// The login goes with each request by hand, and never by the browser: it would ask with a window of its own after a 401.
+// The login is added to each request here, not by the browser, which would open its own login
+// window after a 401.
 async function send(method, where, { body, signal, login = sessionStorage.getItem(key), headers = {} } = {}) {
   const options = { method, signal, credentials: "omit", cache: "no-store", headers: { ...headers, Authorization: `Basic ${login}` } };
   if (body !== undefined) {

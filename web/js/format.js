@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them.
+// Numbers, sizes and times in a form for people.
 const groups = new Intl.NumberFormat("en");
 
 /** 12,345; what is not a number is a dash. */

@@ -72,6 +72,6 @@ export function useLive(where, { once = false } = {}) {
   }, [where, every, wanted, once]);
 
   const fresh = state.where === where;
-  // While the next page comes, the one before stays on the screen.
+  // While the next page is loading, the previous one stays on the screen.
   return { data: state.data, error: fresh ? state.error : null, loading: state.data === undefined && !state.error };
 }

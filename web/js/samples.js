@@ -1,9 +1,10 @@
-// What RabbitMQ's management API tells of the past: {rate, samples: [{sample, timestamp}, …]}, the newest first.
+// The history in RabbitMQ's management API: {rate, samples: [{sample, timestamp}, …]}, the newest
+// first.
 
 /** How much of the past is asked for, of queues and exchanges: seconds. */
 export const past = { lengths_age: 600, lengths_incr: 5, msg_rates_age: 600, msg_rates_incr: 5 };
 
-// [seconds, what they are called], of what the broker remembers of itself.
+// [seconds, title] of the ranges for which the broker keeps its own history.
 const spans = [[60, "last minute"], [600, "last 10 minutes"], [3600, "last hour"], [86400, "last 24 hours"]];
 
 /** The ranges that show more than the one before, for a history of so many ms. */
@@ -23,7 +24,7 @@ export function levels(of, name, since = 0) {
   return points.length > 0 ? points : undefined;
 }
 
-// Before history begins samples are 0.
+// Samples before the beginning of the history are 0.
 const from = (samples, since) => samples.filter((s) => s.timestamp >= since);
 
 /** The points of one quantile of latencies, [{timestamp, fsync: {p50, p99}, …}, …], the newest first; a gap where nothing was measured. */

@@ -1,4 +1,4 @@
-// Files that the page gives to the browser to keep.
+// Files that the page gives to the browser to save.
 
 /** Has the browser save parts, as of Blob, under a name. */
 export function save(name, parts, type = "application/octet-stream") {

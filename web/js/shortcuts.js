@@ -1,4 +1,4 @@
-// Keys that lead somewhere: g and a letter; / for the search, ? for the list of them.
+// Keyboard shortcuts: g and a letter for a view, / for the search, ? for the list of shortcuts.
 import { refreshAll } from "./live.js";
 import { go } from "./router.js";
 import { store } from "./store.js";

@@ -1,9 +1,9 @@
-// What an operator should look at now, as the broker has found it.
+// What an operator should look at now, as found by the broker.
 import { html } from "../html.js";
 import { Card, Chip, Go } from "./basics.js";
 import { Rows } from "./table.js";
 
-// What a kind of matter is called, and where the one with no name leads.
+// The title of each kind of problem, and the view for a problem without a name.
 const kinds = {
   alarm: ["Alarm", ["nodes"]], log: ["Log", ["nodes"]], disk: ["Disk", ["nodes"]], memory: ["Memory", ["nodes"]], node: ["Cluster", ["nodes"]],
   certificate: ["TLS certificate", ["nodes"]], shovel: ["Shovel", ["shovels"]], login: ["Failed logins", ["users"]],

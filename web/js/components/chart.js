@@ -74,7 +74,7 @@ function options(box, series, format, binary, onPoint) {
   };
 }
 
-// The indices of points without a neighbour: no line shows them.
+// The indices of points without a neighbour, which no line shows.
 const alone = (u, series) => u.data[series].flatMap((v, i, all) => (v !== null && (all[i - 1] ?? null) === null && (all[i + 1] ?? null) === null ? [i] : []));
 
 function span(u) {

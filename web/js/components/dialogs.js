@@ -25,12 +25,13 @@ function Dialog({ title, text, button, fields, onSubmit, resolve }) {
   useEffect(() => {
     box.current.showModal(); // takes the focus, and gives it back
   }, []);
-  // Escape closes the box by itself; the caller is told then. A second answer changes nothing.
+  // Escape closes the box by itself, and then the caller is told. A second answer has no effect.
   const close = (value) => {
     open.set(null);
     resolve(value);
   };
-  // A form starts at its first field, a question at Cancel: pressing Enter too often destroys nothing.
+  // A form starts at its first field, a question at Cancel, so that pressing Enter too often
+  // destroys nothing.
   const cancel = html`<button type="button" autofocus=${!fields} onClick=${() => close(false)}>Cancel</button>`;
   return html`
     <dialog ref=${box} aria-labelledby="dialog-title" onClose=${() => close(false)}>

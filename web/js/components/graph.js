@@ -1,4 +1,5 @@
-// Drawings of exchanges and queues: columns from left to right, bindings as curves; dragged, and zoomed with the wheel or the buttons.
+// Drawings of exchanges and queues in columns from left to right, with bindings as curves. They can
+// be dragged, and zoomed with the wheel or the buttons.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { href } from "../router.js";
 

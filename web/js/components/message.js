@@ -1,4 +1,4 @@
-// A message as people read it.
+// A message in a form for people.
 import { get } from "../api.js";
 import { bytes, bytesOfBase64, inline, prettyJSON, time } from "../format.js";
 import { html, useState } from "../html.js";

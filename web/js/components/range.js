@@ -1,4 +1,4 @@
-// The time range of charts, which stands in the address.
+// The time range of charts, which is part of the address.
 import { html } from "../html.js";
 import { place, setQuery } from "../router.js";
 import { spansOf } from "../samples.js";

@@ -1,4 +1,4 @@
-// Tables: of a listing that the broker pages and sorts, or of rows that are all here.
+// Tables: of a listing that the broker pages and sorts, or of rows that are all in the browser.
 import { query as toQuery } from "../api.js";
 import { html, useEffect, useState } from "../html.js";
 import { count } from "../format.js";
@@ -23,7 +23,7 @@ export function Listing({ path, columns, extra = {}, empty, label, rowKey, searc
   const { data, error, loading } = useLive(path + toQuery(asked));
   const list = Array.isArray(data) ? pageHere(data, asked) : data;
 
-  // A page that is gone, for there are fewer pages now, leads to the first one.
+  // If the page no longer exists, because there are fewer pages now, the first one is shown.
   useEffect(() => {
     if (error?.status === 400 && page > 1) setQuery({ page: undefined });
   }, [error]);
@@ -86,7 +86,7 @@ const classes = (c) => [c.number && "number", c.wide && "wide-only", c.title ===
 
 const field = (row, key) => key.split(".").reduce((v, k) => v?.[k], row);
 
-// pageHere does what the broker does for listings that it pages.
+// pageHere pages, filters and sorts rows as the broker does for its listings.
 function pageHere(all, { page, page_size, name = "", use_regex, sort, sort_reverse }) {
   const matches = use_regex === "true" ? regexOf(name) : (text) => text.toLowerCase().includes(name.toLowerCase());
   const found = all.filter((r) => matches(String(r.name ?? r.user ?? r.key ?? r.queue?.name ?? "")));

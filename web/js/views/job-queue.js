@@ -12,7 +12,7 @@ import { place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
 import { Dead } from "./dead-jobs.js";
 
-// The states of a job in the order of its life: [as the API has it, as people read it, the chip's kind].
+// The states of a job in the order of its life: [in the API, for people, the chip's kind].
 const states = [
   ["queued", "queued", ""], ["queued-with-backoff", "backing off", "warn"], ["locked", "locked", "warn"], ["locked-with-requeue", "locked, another behind", "warn"],
   ["done-awaiting-gc", "done", "good"], ["done-with-backoff", "done, backing off", "good"], ["done-with-requeue", "done, another behind", "good"],
@@ -114,7 +114,7 @@ function List({ q, vhost, queue, state, tools }) {
     </div>`;
 }
 
-// A job that is not done has a message in its queue, with the body.
+// A job that is not finished has a message in its queue, with the body.
 function Job({ vhost, queue, id, onClose }) {
   const { data: j, error } = useLive(path`jobs/${vhost}/${queue}/${id}`);
   const found = useLive(path`queues/${vhost}/${queue}/messages` + toQuery({ contains: id, limit: 100 }));

@@ -1,4 +1,4 @@
-// The settings of policies that have a field of their own; all others are written as JSON.
+// The settings of policies that have their own field. All others are written as JSON.
 const number = (name, label, hint, rest) => ({ name, label, kind: "number", min: 0, step: 1, hint, ...rest });
 const word = (name, label, words, rest) => ({ name, label, kind: "select", options: [["", "as declared"], ...words], ...rest });
 
