@@ -30,6 +30,6 @@ const columns = [
   { title: "Why", show: (m) => m.text },
 ];
 
-/** The matters of GET attention; nothing when all is well. */
+/** The problems in GET attention, or nothing if all is well. */
 export const Attention = ({ matters = [] }) => matters.length > 0 && html`
   <${Card} title="Needs attention" flush><${Rows} columns=${columns} rows=${matters} label="Needs attention" rowKey=${(m) => `${m.kind} ${m.vhost} ${m.name} ${m.name ? "" : m.text}`} /><//>`;

@@ -9,10 +9,13 @@ function show(dialog) {
   return new Promise((resolve) => open.set({ ...dialog, resolve }));
 }
 
-/** Asks whether to go on; resolves to true or false. button says what will be done. */
+/** Asks for a confirmation; resolves to true or false. button is the label of the action. */
 export const confirm = (title, text, button = "Delete") => show({ title, text, button });
 
-/** Asks for values (fields as of Form) and does something with them; resolves to true when that went well, false when it was cancelled. */
+/**
+ * Asks for values (fields as in Form) and passes them to onSubmit. Resolves to true if that
+ * succeeds, or false if it was cancelled.
+ */
 export const ask = (title, fields, button, onSubmit, text) => show({ title, fields, button, onSubmit, text });
 
 export const Dialogs = () => {

@@ -55,7 +55,7 @@ const shortages = {
   disk: html`The disk is nearly full: publishers are blocked until there is room. The bound is the setting <code>disk_free_limit</code>.`,
 };
 
-/** What is wrong with the broker, whatever view is looked at. */
+/** The problems of the broker, shown above every view. */
 function Notices() {
   const { data } = useLive("overview?columns=alarms");
   const here = useStore(reached);

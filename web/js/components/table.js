@@ -11,8 +11,9 @@ const pageSizes = [50, 100, 250, 500];
 const typing = 250; // ms that a search waits for the next letter
 
 /**
- * The table of one listing: path below /api/. Each column is {key, title, show(row), number, wide}; key is what it is sorted by, a path of fields.
- * Page, order and search stand in the address. Lists that the broker does not page are paged here. empty is shown when there is nothing at all.
+ * The table of one listing; path is below /api/. Each column is {key, title, show(row), number,
+ * wide}; key is the path of the field by which it is sorted. Page, order and search are part of the
+ * address. Lists that the broker does not page are paged here. empty is shown if the list is empty.
  */
 export function Listing({ path, columns, extra = {}, empty, label, rowKey, searchable = true }) {
   const { query } = useStore(place);
@@ -69,7 +70,7 @@ const Pager = ({ page, pages, size }) => html`
     </select>
   </span>`;
 
-/** Plain rows with columns as of Listing. */
+/** Plain rows, with columns as in Listing. */
 export const Rows = ({ columns, rows, label, rowKey = (r) => r.name, sort, down, onSort }) => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>

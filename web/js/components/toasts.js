@@ -19,8 +19,8 @@ export function toast(text, kind = "good") {
 }
 
 /**
- * Does something that changes the broker, tells how it went, and has what is shown looked at anew; in the place away, when what was shown is gone.
- * Resolves to whether it went well.
+ * Does something that changes the broker, reports the result, and refreshes what is shown, or goes
+ * to the view away if the object is gone. Resolves to whether it succeeded.
  */
 export async function act(done, fn, away) {
   try {

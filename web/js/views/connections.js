@@ -13,7 +13,7 @@ import { channelColumns } from "./channels.js";
 // Headers are bytes: characters outside Latin-1 are sent as UTF-8.
 const headerText = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
-/** Asks why, and closes a connection; away is where to go then. */
+/** Asks for a reason and closes a connection; away is the view to show then. */
 async function close(name, away) {
   let reason = "";
   const fields = [{ name: "reason", label: "Reason", placeholder: "sent to the client", wide: true }];

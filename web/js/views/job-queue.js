@@ -22,7 +22,7 @@ const isQueued = (j) => j.state.startsWith("queued");
 
 const span = "such as 30s or 1h";
 
-/** The fields of a job that is enqueued. */
+/** The fields of the form that enqueues a job. */
 export const jobFields = [
   { name: "id", label: "Id", hint: "a job is queued once under its id; empty: a new one" },
   { name: "payload", label: "Payload", kind: "area", rows: 3 },
@@ -45,7 +45,10 @@ function until(j) {
 
 const tabs = [["", "All"], ["retry", "Retry"], ["dead", "Dead"]];
 
-/** The jobs of one queue: all, in a state or in any; those that are to be tried again; or those that have failed for good. */
+/**
+ * The jobs of one queue: all jobs in one state or in any, those to be retried, or those that have
+ * failed for good.
+ */
 export function JobQueue({ names: [vhost, queue] }) {
   const { query: q } = useStore(place);
   const View = { retry: Retry, dead: Dead }[q.tab] ?? All;
@@ -65,7 +68,7 @@ const All = ({ q, ...of }) => html`
     <${List} ...${of} q=${q} state=${q.state} />
   </div>`;
 
-/** The jobs that have failed, or were given a time, and wait for it. */
+/** The jobs that wait for their time, after a failure or with a delay. */
 function Retry({ q, vhost, queue }) {
   const base = path`jobs/${vhost}/${queue}`;
   const retry = async () => {
