@@ -49,7 +49,7 @@ type run struct {
 var (
 	linePrefix  = regexp.MustCompile(`^([A-Z]?)(\d*)(!?): *`)
 	scriptNames = regexp.MustCompile(`([=\[,])([qx]\d?)\b`)
-	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // routing keys of the firehose
+	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // keys of the firehose
 	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.|\bnode="|\bconnection=")[^"' ]+( -> [^"]+)?`)
 )
 
