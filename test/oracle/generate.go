@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// generator generates a script line by line while RabbitMQ plays it. It uses the answers so far only
-// to make meaningful lines, such as one with an outstanding delivery tag. Every line is complete and
-// can be played again without the generator.
+// generator generates a script line by line while RabbitMQ plays it. It uses the answers so far
+// only to make meaningful lines, such as one with an outstanding delivery tag. Every line is
+// complete and can be played again without the generator.
 //
-// RabbitMQ leaves some orders open, and then the results may differ without a meaning. The generator
-// avoids these cases:
+// RabbitMQ leaves some orders open, and then the results may differ without a meaning. The
+// generator avoids these cases:
 //
 //   - A channel consumes from one queue only, its home: deliveries from two queues to one channel,
 //     and so the delivery tags, come in any order.
 //   - At most one consumer of a queue, or basic.get, has unsettled messages on a channel: RabbitMQ
 //     requeues and rejects the messages of one consumer after those of the other.
-//   - Dead letters stay in their chain, such as q1 to q4 to q7: if a message went to two queues, one
-//     of which dead-letters it to the other, its two copies would come to the latter in any order.
+//   - Dead letters stay in their chain, such as q1 to q4 to q7: if a message went to two queues,
+//     one of which dead-letters it to the other, the latter would get the copies in any order.
 //   - Direct replies have their own channels: RabbitMQ reuses their delivery tag for the next
 //     delivery.
 //   - Transactions have their own channel, without a prefetch limit for the whole channel: in

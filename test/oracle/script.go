@@ -22,8 +22,8 @@ import (
 // in, and a channel is opened, when a line first uses it. With ! the channel is used as it is. A
 // verb is an AMQP method with its fields, whose answer is awaited if it has one, or one of these:
 //
-//	publish     a complete message: exchange, key, mandatory, properties by name, and body or size;
-//	            key=@reply answers the last reply-to seen
+//	publish     a complete message: exchange, key, mandatory, properties by name, and body or
+//	            size; key=@reply answers the last reply-to seen
 //	expect=N    N deliveries, returns or cancels, in the order of arrival
 //	confirms=N  the answers to N publishes
 //	read        the next answer to a verb that has an answer only if it fails
@@ -36,9 +36,9 @@ import (
 //	bytes=…     arbitrary bytes
 //	frame       type and payload
 //	answer      eight bytes that are not a frame
-//	settle      from here on, after each line that does not send a part: wait for all its effects and
-//	            show them, with the counts of queues that have changed; a connection that is closed
-//	            is opened again for the next line that uses it
+//	settle      from here on, after each line that does not send a part: wait for all its effects
+//	            and show them, with the counts of queues that have changed; a closed connection is
+//	            opened again for the next line that uses it
 type run struct {
 	addr     string
 	suffix   string // of the names of this run
