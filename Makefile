@@ -1,4 +1,4 @@
-# Fiveways. `make` alone lists what there is.
+# Fiveways. `make` alone lists the targets.
 
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 GO        ?= go
@@ -33,21 +33,23 @@ export CGO_ENABLED ?= 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Without grpcnotrace gRPC links html/template, whose use of reflection keeps every exported method: 12 MB.
+# Without grpcnotrace gRPC links html/template, whose use of reflection keeps every exported method:
+# 12 MB.
 build: ## build bin/fiveways, one static file
 	$(GO) build -trimpath -buildvcs=auto -tags grpcnotrace -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o $(BINARY) ./cmd/fiveways
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
 
-# OFFSET is added to all ports: for a broker beside it.
+# OFFSET is added to all ports, so that the cluster can run beside a broker.
 cluster: build ## build and serve three nodes that are a cluster, data in ./fiveways-cluster
 	@exec deploy/local/cluster bin/fiveways ./fiveways-cluster $(OFFSET)
 
 demo: build ## start a broker, send messages, show what went where
 	@bin/fiveways demo
 
-# A client that cannot be set up fails nothing here: its tests say so and skip (with CI=true they fail).
+# A client that cannot be set up is no failure here: its tests say so and skip (with CI=true they
+# fail).
 setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, python-etcd3, jetcd, SQL drivers)
 	@.ci/install
 	@for client in python node java celery etcd_python; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
@@ -63,15 +65,17 @@ test: ## vet and all tests, those of the engine with its invariants checked
 	@$(MAKE) --no-print-directory -j 2 setup tested
 	@$(MAKE) --no-print-directory -j 2 packages engine
 
-# The broker is built once for all tests that run it. The tag nextlevel is in no other files than those of internal/replica.
+# The broker is built once for all tests that run it. The tag nextlevel is used only in
+# internal/replica.
 tested:
 	$(GO) vet -tags nextlevel ./internal/replica/...
 	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
 
-# TESTTIMEOUT is for one package: what hangs fails instead. Without -count=1 a test with clients or servers of others
-# would be taken from the cache although these have changed. The slow packages begin: the last would run alone. One more
-# runs at a time than there are processors, since the slow ones mostly wait; with more, some tests and clients would give
-# up. All of go vet is done on the way.
+# TESTTIMEOUT is per package: a package that hangs fails instead. Without -count=1 a test that uses
+# other clients or servers would be taken from the cache although these have changed. The slow
+# packages come first, since the last would run alone. One more package runs at a time than there
+# are processors, since the slow ones mostly wait; with more, some tests and clients would time out.
+# All of go vet is included.
 packages:
 	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
 	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
@@ -80,7 +84,8 @@ packages:
 engine:
 	@$(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) -p 1 $(ENGINE)
 
-# The quick ones are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against RabbitMQ, to compare.
+# The quick suites are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against
+# RabbitMQ, for comparison.
 suites: ## run all test suites of clients against the broker
 	$(GO) test -count=1 -timeout 60m -v ./test/suites -suites all $(SUITESFLAGS)
 
@@ -93,8 +98,10 @@ lint: ## vet, staticcheck and the rules of internal/lint
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -timeout $(TESTTIMEOUT) ./internal/lint
 
-# G115 is about conversions between sizes of numbers, which codecs are made of; G104 about errors that are not looked at, which staticcheck and comments
-# cover; G103 about package unsafe; G304 about names of files that the one who runs the program has given. govulncheck asks a database over the network, and says so where there is none.
+# G115 reports conversions between integer sizes, which codecs consist of; G104 reports ignored
+# errors, which staticcheck and comments cover; G103 reports package unsafe; G304 reports file names
+# that the user of the program has given. govulncheck queries a database over the network, and says
+# so if there is none.
 security: ## gosec, and govulncheck where its database can be reached
 	$(GO) run $(GOSEC) -quiet -severity medium -confidence medium -exclude G103,G104,G115,G304 -exclude-dir test -exclude-dir examples ./...
 	@$(GO) run $(GOVULNCHECK) ./... || { [ $$? -eq 3 ] && exit 3; echo "security: govulncheck could not ask its database"; }
@@ -107,41 +114,42 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	  done; \
 	done
 
-# SIM_FROM=n begins with another seed: a failure names the one to begin with.
+# SIM_FROM=n begins with another seed. A failure names the seed to begin with.
 sim: ## simulate clusters with faults, one for each of SEEDS (20000) seeds
 	SIM_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run TestSimulation ./internal/replica
 
 crash: ## kill -9 the broker under load CRASH_ROUNDS (60) times and check the history
 	CRASH_ROUNDS=$(CRASH_ROUNDS) $(GO) test -count=1 -timeout 60m -v ./test/crash
 
-# CRASH_FROM=n begins with another seed: a failure names the one to begin with.
+# CRASH_FROM=n begins with another seed. A failure names the seed to begin with.
 crash-points: ## crash a simulated disk at every operation that changes it, for CRASH_SEEDS (30) seeds
 	CRASH_SEEDS=$(CRASH_SEEDS) $(GO) test -count=1 -timeout 0 -v -run 'CrashAtEveryOperation' ./internal/storage/store
 
-# A short form is part of `make test`. SOAK_CSV=file has all figures, SOAK_SEED=n draws the same again. Histories that
-# break a promise are in bin/_artifacts.
+# A short form is part of `make test`. SOAK_CSV=file gets all figures, and SOAK_SEED=n repeats the
+# random choices. Histories that break a promise are in bin/_artifacts.
 soak: ## have the broker work for HOURS (6) as in a company, check every promise, and see whether anything grows
 	@mkdir -p bin
 	SOAK_HOURS=$(HOURS) $(GO) test -count=1 -timeout 0 -v -artifacts -outputdir bin -run TestSoak ./test/soak
 
-# FAILOVER_LOAD=messages,sql,jobs,tasks has a million of each of these in the cluster meanwhile.
+# FAILOVER_LOAD=messages,sql,jobs,tasks fills the cluster with a million of each of these.
 failovers: ## kill the leader of a cluster FAILOVERS (100) times and tell how long a client waits
 	FAILOVERS=$(FAILOVERS) FAILOVER_LOAD=$(FAILOVER_LOAD) $(GO) test -count=1 -timeout 0 -v -run TestFailoverTimes ./test/cluster
 
-# A short form is part of `make test`. FAULT_SEED=n begins with another seed: a failure names the one to begin with. The faults of disks need root.
-# FAULT_KINDS='is killed' has only faults with such names happen, FAULT_LOADS=plain,keys only these clients work.
+# A short form is part of `make test`. FAULT_SEED=n begins with another seed. A failure names the
+# seed to begin with. The disk faults need root. FAULT_KINDS='is killed' limits the faults by name,
+# and FAULT_LOADS=plain,keys limits the clients.
 cluster-faults: ## 5 x FAULT_ROUNDS (7) faults for each of FAULT_SEEDS (20) clusters of three nodes under load: kill, hang, cut off, slow, full disks
 	FAULT_SEEDS=$(FAULT_SEEDS) FAULT_ROUNDS=$(FAULT_ROUNDS) $(GO) test -count=1 -timeout 0 -v -run TestClusterFaults ./test/crash
 
-# That the bugs still fit the sources is checked by `make test`. PLANTED='a put' takes those with such names.
+# `make test` checks that the bugs still fit the sources. PLANTED='a put' selects bugs by name.
 planted: ## build brokers with a bug each (test/planted), and see that tests of kills and of clusters find it
 	PLANTED='$(PLANTED)' $(GO) test -count=1 -timeout 0 -v -run TestPlanted ./test/planted
 
-# A seed of 0 takes one by the clock and tells which. With another one the same scripts come again.
+# A seed of 0 takes one from the clock and prints it. Any other seed repeats its scripts.
 oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways and compare every reply
 	$(GO) test -count=1 -timeout 60m -v -run TestRandom ./test/oracle -ops $(ORACLE_OPS) -seed $(ORACLE_SEED)
 
-# In the tests the seeds are fixed. Here SEED is the second by the clock unless it is given.
+# In the tests the seeds are fixed. Here SEED is the current second unless it is given.
 compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs with the reference and the etcd API with etcd, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
 	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed COPIES=20000 COPIES_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
@@ -152,7 +160,7 @@ compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs wit
 bench: build ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)
 
-# Needs Chromium. It takes two minutes: charts need something to show.
+# Needs Chromium. It takes two minutes, since charts need data to show.
 pictures: ## make the pictures of the page in docs/images
 	@mkdir -p docs/images
 	$(GO) test -count=1 -vet=off -timeout 15m -run TestPictures ./test/web -pictures $(CURDIR)/docs/images
@@ -160,7 +168,7 @@ pictures: ## make the pictures of the page in docs/images
 deb: build ## build the Debian package bin/fiveways_VERSION_ARCH.deb
 	@deploy/deb/build bin/fiveways $(VERSION) bin
 
-# docs/releasing.md tells what it needs. PLATFORMS=linux/amd64 builds for that alone.
+# docs/releasing.md lists the requirements. PLATFORMS=linux/amd64 builds only that platform.
 release: ## build what is published for VERSION=v0.1.0 of the commit that is checked out, in bin/release
 	@CYCLONEDX=$(CYCLONEDX) deploy/release/build $(VERSION) bin/release
 

@@ -20,7 +20,7 @@ func TestWhichBroker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
+		t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 		u, err := url.Parse(b.RedisURL())
 		if err != nil {
 			t.Fatal(err)

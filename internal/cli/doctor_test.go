@@ -30,7 +30,7 @@ func writeLog(t *testing.T, dir string, entries uint64) string {
 	}
 	done := make(chan error)
 	for index := uint64(1); index <= entries; index++ {
-		const length, start = 1000, 4 // a fact that does not concern queues, see docs/format/facts.md
+		const length, start = 1000, 4 // a fact that concerns no queue, see docs/format/facts.md
 		fact := append([]byte{length&0x7f | 0x80, length >> 7, start}, make([]byte, length-1)...)
 		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: store.WaitSync}}, func(err error) { done <- err })
 		if err := <-done; err != nil {

@@ -23,7 +23,7 @@ func jobBroker(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	return b.RedisURL()
 }
 

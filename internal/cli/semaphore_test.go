@@ -25,7 +25,7 @@ func semaphoreBroker(t *testing.T) (dir, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	return dir, b.HTTPURL()
 }
 
@@ -163,7 +163,7 @@ func noHTTP(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() }) //nolint:errcheck // errors do not matter here
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // no data to keep
 	go func() {
 		if c, err := l.Accept(); err == nil {
 			c.Read(make([]byte, 4<<10))             //nolint:errcheck // the client sees it

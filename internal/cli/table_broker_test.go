@@ -28,7 +28,7 @@ type brokers struct {
 	mu      sync.Mutex
 	called  map[string]bool
 	last    map[string]chan struct{} // by client address: the connections of settle
-	stopped context.CancelFunc       // ends the command once it has found its server; nil if it ends by itself
+	stopped context.CancelFunc       // ends the command once it has called; nil: it ends by itself
 }
 
 // standIn is a broker's data folder with its admin socket, and the addresses of its protocols.

@@ -33,7 +33,7 @@ func newTable(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // errors do not matter here
+	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	t.Chdir(t.TempDir())
 	t.Setenv("FIVEWAYS_DATA", dir)
 	x := &fixture{t, map[string]string{}, t.TempDir()}

@@ -65,7 +65,7 @@ func commentsFit(s source) (complaints []string) {
 	for _, group := range s.file.Comments {
 		for _, c := range group.List {
 			at := s.fset.Position(c.Pos())
-			width := 4*(at.Column-1) + utf8.RuneCountInString(c.Text) // the columns before it are tabs
+			width := 4*(at.Column-1) + utf8.RuneCountInString(c.Text) // tabs stand before it
 			if !code[at.Line] && strings.HasPrefix(c.Text, "// ") && width > commentWidth && !strings.Contains(c.Text, "://") {
 				complaints = append(complaints, s.at(c)+": a comment is at most 100 columns wide")
 			}

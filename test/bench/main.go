@@ -129,7 +129,7 @@ func raiseFileLimit() error {
 		return err
 	}
 	l.Cur = l.Max
-	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set explicitly, so that children inherit it
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) // set explicitly, children inherit it
 }
 
 // gather finds the servers that the cases need, rivals first, in the order of the table. The result

@@ -45,7 +45,7 @@ func TestCeleryLeavesNothingBehind(t *testing.T) {
 func marked(mark string) (cmdlines [][]byte) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range processes {
-		environ, _ := os.ReadFile(dir + "/environ") // other users' and exited processes cannot be read
+		environ, _ := os.ReadFile(dir + "/environ") // some processes cannot be read
 		if slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(v []byte) bool { return string(v) == mark }) {
 			cmdline, _ := os.ReadFile(dir + "/cmdline")
 			cmdlines = append(cmdlines, cmdline)

@@ -164,7 +164,7 @@ func interrupted(t *testing.T, c *clustertest.Cluster, follower, next int) {
 	archive, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	_, err = io.ReadFull(archive, make([]byte, 1<<20)) // it has begun, and blocks for lack of a reader
+	_, err = io.ReadFull(archive, make([]byte, 1<<20)) // it has begun, and waits for its reader
 	must(t, err)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Nodes[follower].HTTPAddr()+"/api/backup", nil)
 	must(t, err)

@@ -42,7 +42,7 @@ type side interface {
 	take(now int64, s step) []taken
 	report(now int64, s step, token string) bool // done, retry, fail, extend: false if the token is stale
 	cancel(now int64, s step) bool
-	status(now int64, s step) string // status, attempts, age, remaining ms of backoff and lock; "none"
+	status(now int64, s step) string // status, attempts, age, ms of backoff and of lock left; "none"
 }
 
 const start = 1_800_000_000_000 // the clock of a script starts here, in Unix milliseconds

@@ -130,7 +130,7 @@ func TestExpiryAndDelay(t *testing.T) {
 		}
 		p.none()
 		const delay = 100 * time.Millisecond
-		due := time.Now().Add(delay).Truncate(time.Millisecond) // jobs have times in whole milliseconds
+		due := time.Now().Add(delay).Truncate(time.Millisecond) // jobs have whole milliseconds
 		switch err := p.n.ends[p.in.name].send(t.Context(), p.queue, message{body: []byte("late"), properties: textType, delayed: delay}); {
 		case errors.Is(err, errors.ErrUnsupported):
 			return

@@ -54,7 +54,7 @@ func saidInJSON(v any) (any, bool) {
 		}
 		return out, true
 	}
-	return nil, false // void, bytes, timestamps and decimals, and the list in the cases, which has a null
+	return nil, false // void, bytes, timestamps, decimals, and lists with a null
 }
 
 // valueInJSON converts a header to the form in JSON.

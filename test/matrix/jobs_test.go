@@ -102,7 +102,7 @@ func jobsAreMessages(t *testing.T, n *quartet) {
 // attempts checks that returns by any protocol and expired locks count as attempts, and that AMQP
 // sees the job as redelivered.
 func attempts(t *testing.T, n *quartet) {
-	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // consumers of a quorum queue see the count
+	n.declare("q", amqp.Table{"x-queue-type": "quorum"}) // its consumers see the count
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "b", "ID", "j")
 	d := n.get("q")
 	if d.Redelivered || d.Headers["x-delivery-count"] != nil {

@@ -7,32 +7,31 @@ import (
 	"strings"
 )
 
-// generator makes up a script line by line while RabbitMQ plays it. It looks at what has come so
-// far only to make lines that mean something, a delivery tag that is out, say; every line stands
-// for itself and can be played again without it.
+// generator generates a script line by line while RabbitMQ plays it. It uses the answers so far
+// only to make meaningful lines, such as one with an outstanding delivery tag. Every line is
+// complete and can be played again without the generator.
 //
-// Some things come in an order that RabbitMQ leaves open, and then what follows from them differs
-// without a meaning. The generator keeps away from them:
+// RabbitMQ leaves some orders open, and then the results may differ without a meaning. The
+// generator avoids these cases:
 //
-//   - A channel consumes from one queue only, its home: what two queues send to one channel comes
-//     in any order, and so do the delivery tags.
-//   - Of a queue, one consumer at most has unsettled messages on a channel, or basic.get has:
-//     RabbitMQ requeues and rejects what each had after the other.
-//   - Dead letters stay in their chain, q1 to q4 to q7, and so on: a message that goes to two
-//     queues, one of which dead-letters it into the other, would come to that in any order.
-//   - Direct replies come to channels of their own: RabbitMQ gives them a delivery tag that it uses
-//     again for the next delivery.
-//   - Transactions have a channel of their own, without a limit for the whole channel: an ack that
-//     is not committed counts in RabbitMQ for a limit that was there before, and not for one that
-//     comes later.
-//   - So have limits for a whole channel, without consumers that need no acks: RabbitMQ gives such
-//     a one nothing when it comes while the limit is used up.
-//   - A transaction publishes to the default exchange only where the queues are there: RabbitMQ
-//     looks for those of CC at the commit, Fiveways at once.
-//   - A message that expires at once does so everywhere in its script: RabbitMQ looks only at the
-//     head of a queue. There a queue has one consumer (whether an expired message that is requeued
-//     counts as the turn of one is open), and no client publishes to queues for dead letters, which
-//     live on.
+//   - A channel consumes from one queue only, its home: deliveries from two queues to one channel,
+//     and so the delivery tags, come in any order.
+//   - At most one consumer of a queue, or basic.get, has unsettled messages on a channel: RabbitMQ
+//     requeues and rejects the messages of one consumer after those of the other.
+//   - Dead letters stay in their chain, such as q1 to q4 to q7: if a message went to two queues,
+//     one of which dead-letters it to the other, the latter would get the copies in any order.
+//   - Direct replies have their own channels: RabbitMQ reuses their delivery tag for the next
+//     delivery.
+//   - Transactions have their own channel, without a prefetch limit for the whole channel: in
+//     RabbitMQ an uncommitted ack counts for a limit set before it, and not for one set later.
+//   - Limits for a whole channel have their own channel too, without consumers that need no acks:
+//     RabbitMQ delivers nothing to such a consumer if it is added while the limit is used up.
+//   - A transaction publishes to the default exchange only if the queues exist: RabbitMQ looks up
+//     the queues in CC at the commit, Fiveways at once.
+//   - If messages of a script expire at once, all do, since RabbitMQ looks only at the head of a
+//     queue. In such a script each queue has one consumer, because it is open whether an expired
+//     message that is requeued counts as a consumer's turn. And clients do not publish to the
+//     dead-letter queues, whose messages live on.
 type generator struct {
 	*rand.Rand
 	r       *run

@@ -14,28 +14,31 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// A line of a script is
+// run is a run of a script on a broker. A line of a script is
 //
 //	[connection][channel][!]: verb name=value …
 //
-// Connections are letters, A unless said; a connection that a line uses for the first time logs in,
-// and a channel opens, channel 1 unless said. With ! the channel is used as it is. A verb is a
-// method of AMQP with its fields, and its answer is awaited where it has one, or one of these:
+// Connections are letters, by default A, and channels are numbers, by default 1. A connection logs
+// in, and a channel is opened, when a line first uses it. With ! the channel is used as it is. A
+// verb is an AMQP method with its fields, whose answer is awaited if it has one, or one of these:
 //
-//	publish     a whole message: exchange, key, mandatory, properties by name, and body or size; key=@reply answers the last reply-to seen
-//	expect=N    N deliveries, returns or cancels, as they come
+//	publish     a complete message: exchange, key, mandatory, properties by name, and body or
+//	            size; key=@reply answers the last reply-to seen
+//	expect=N    N deliveries, returns or cancels, in the order of arrival
 //	confirms=N  the answers to N publishes
-//	read        the next answer to something that has none when all is well
+//	read        the next answer to a verb that has an answer only if it fails
 //	eof         the end of the connection
 //	heartbeat   the next heartbeat
-//	dial        a connection without anything on it
+//	dial        a connection on which nothing is sent
 //	start       the protocol header and connection.start
-//	login       the whole handshake: user, password, mechanism, vhost, frame-max, channel-max, heartbeat, no-capabilities
-//	bytes=…     anything
+//	login       the complete handshake: user, password, mechanism, vhost, frame-max, channel-max,
+//	            heartbeat, no-capabilities
+//	bytes=…     arbitrary bytes
 //	frame       type and payload
-//	answer      eight bytes that are no frame
-//	settle      from here on, behind each line but those that send parts: wait for all that it caused and show it, with the counts of queues that
-//	            have changed; and a connection that is over is made anew for the next line that uses it
+//	answer      eight bytes that are not a frame
+//	settle      from here on, after each line that does not send a part: wait for all its effects
+//	            and show them, with the counts of queues that have changed; a closed connection is
+//	            opened again for the next line that uses it
 type run struct {
 	addr     string
 	suffix   string // of the names of this run
@@ -49,7 +52,7 @@ type run struct {
 var (
 	linePrefix  = regexp.MustCompile(`^([A-Z]?)(\d*)(!?): *`)
 	scriptNames = regexp.MustCompile(`([=\[,])([qx]\d?)\b`)
-	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // routing keys of the firehose
+	tracedNames = regexp.MustCompile(`\b(publish|deliver)\.([qx]\d?)\b`) // keys of the firehose
 	randomNames = regexp.MustCompile(`(amq\.gen-|amq\.ctag-|amq\.rabbitmq\.reply-to\.|\bnode="|\bconnection=")[^"' ]+( -> [^"]+)?`)
 )
 

@@ -66,7 +66,7 @@ func (r *run) settle() {
 			ch := p.channels[id]
 			for _, text := range ch.async {
 				if p.over && strings.HasPrefix(text, "basic.deliver ") {
-					continue // its channels were closed one after another, and clients cannot rely on counts meanwhile
+					continue // it came while the channels closed one after another: unreliable
 				}
 				r.note(p, event{channel: id, text: text})
 			}

@@ -82,7 +82,7 @@ func (k *Kit) Command(dir string, port int, plugins ...string) (*exec.Cmd, error
 		"HOME="+dir, // the Erlang cookie
 		"ERL_CRASH_DUMP="+filepath.Join(dir, "erl_crash.dump"),
 		fmt.Sprintf("ERL_EPMD_PORT=%d", k.epmdPort),
-		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution), // the default may be taken by another node
+		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", distribution), // another node may use the default
 		"RABBITMQ_NODENAME="+nodeName(port),
 		"RABBITMQ_CONF_ENV_FILE="+filepath.Join(dir, "env.conf"),
 		"RABBITMQ_CONFIG_FILE="+filepath.Join(dir, "rabbitmq.conf"),

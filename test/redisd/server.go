@@ -72,7 +72,7 @@ func (s *Server) ping() error {
 		return err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // without it, the read waits for the answer
+	conn.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // without it, reads wait
 	reply := make([]byte, len("+PONG"))
 	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
 		return err

@@ -88,7 +88,7 @@ func TestMain(m *testing.M) {
 
 func TestSuites(t *testing.T) {
 	chosen := strings.Split(*suitesFlag, ",")
-	var queued []suite // suites that need a port or a command exclusively; they run one at a time beside the others
+	var queued []suite // they need a port or a command for themselves, and run one at a time
 	for _, s := range suites {
 		if *brokerFlag != failsOnFiveways && *brokerFlag != cmp.Or(s.speaks, failsOnRabbitMQ) {
 			continue

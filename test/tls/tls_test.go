@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// node is a broker with a certificate, with the users alice, who has a certificate, and bob, who
-// has a password.
+// node is a broker with a certificate, and the users alice (with a certificate) and bob (with a
+// password).
 type node struct {
 	*brokertest.Broker
 	certs string // folder for certificates
@@ -156,7 +156,7 @@ func testAMQP(t *testing.T, n *node) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := strings.Repeat("a long message ", 100_000) // many TLS records in both directions
+			body := strings.Repeat("a long message ", 100_000) // many TLS records, both ways
 			if err := ch.PublishWithContext(t.Context(), "", q.Name, false, false, amqp.Publishing{Body: []byte(body)}); err != nil {
 				t.Fatal(err)
 			}

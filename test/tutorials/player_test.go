@@ -75,7 +75,7 @@ func (p *player) run(t *testing.T, s *step) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", p.toReal.Replace(s.command))
 	cmd.Dir, cmd.Env = p.folder, p.env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C goes to everything that the command has started
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is for all its processes
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = endPatience
 	var out output

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { brokertest.Main(m) }
 // page is a page, with what its programs need and the server that its reader comes from.
 type page struct {
 	name   string    // path from the module's root
-	setUp  [2]string // a folder with a setup.sh, and what to install with it; empty if the tools are enough
+	setUp  [2]string // a folder with a setup.sh, and what it is to install; may be empty
 	python string    // the folder below it with the programs of the virtual environment, if any
 	tools  []string
 	// old starts the other server, and returns its addresses on the page, each followed by the real

@@ -38,7 +38,7 @@ func TestChartsDraw(t *testing.T) {
 				p.sees(coloured(title, i+1) + ` > 20`)
 			}
 		}
-		p.sees(coloured("Message rates", 4) + ` > 20`) // where lines overlap, the last one is visible
+		p.sees(coloured("Message rates", 4) + ` > 20`) // where lines overlap, the last shows
 		p.shot("charts-before-" + theme)
 		p.press(theme)
 	}

@@ -3,7 +3,7 @@ import { store } from "./store.js";
 
 const key = "fiveways.login";
 
-/** Who is logged in: what /api/whoami says, or null. */
+/** The user who is logged in, as /api/whoami returns it, or null. */
 export const session = store(null);
 
 /** Why the last session ended, for the login form. */
@@ -12,7 +12,10 @@ export const farewell = store("");
 /** Whether the broker answered when it was last asked. */
 export const reached = store(true);
 
-/** An answer that is an error: the status (0: none came), a word for programs and a sentence for people. */
+/**
+ * An error answer: the status (0: there was no answer), a code for programs and a sentence for
+ * people.
+ */
 class Refused extends Error {
   constructor(status, error, reason) {
     super(reason || error || `the broker answered with status ${status}`);
@@ -21,12 +24,12 @@ class Refused extends Error {
   }
 }
 
-/** path`queues/${vhost}/${name}` escapes what is put in. */
+/** path`queues/${vhost}/${name}` escapes the inserted values. */
 export function path(strings, ...values) {
   return strings.reduce((text, s, i) => text + encodeURIComponent(values[i - 1]) + s);
 }
 
-/** A query for request: what is undefined, null or "" is left out. */
+/** A query for request. Values that are undefined, null or "" are omitted. */
 export function query(values) {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(values)) {
@@ -36,7 +39,8 @@ export function query(values) {
   return text ? `?${text}` : "";
 }
 
-// The login goes with each request by hand, and never by the browser: it would ask with a window of its own after a 401.
+// The login is added to each request here, not by the browser, which would open its own login
+// window after a 401.
 async function send(method, where, { body, signal, login = sessionStorage.getItem(key), headers = {} } = {}) {
   const options = { method, signal, credentials: "omit", cache: "no-store", headers: { ...headers, Authorization: `Basic ${login}` } };
   if (body !== undefined) {
@@ -63,7 +67,10 @@ async function send(method, where, { body, signal, login = sessionStorage.getIte
   return value;
 }
 
-/** One request; the path stands below /api/. Resolves to the answer's value, null when it has none. */
+/**
+ * Sends one request; the path is below /api/. Resolves to the answer's value, or null if it has
+ * none.
+ */
 async function request(method, where, options) {
   try {
     return await send(method, where, options);
@@ -94,7 +101,7 @@ export function logout(why = "") {
   session.set(null);
 }
 
-/** Goes on with the login of this tab, when there is one. */
+/** Resumes the login of this tab, if there is one. */
 export async function resume() {
   if (!sessionStorage.getItem(key)) return;
   try {
@@ -104,7 +111,7 @@ export async function resume() {
   }
 }
 
-/** Whether the user has a tag, or administrator, which has all. */
+/** Whether the user has one of the tags, or administrator, which includes all tags. */
 export function hasTag(who, ...tags) {
   const own = Array.isArray(who?.tags) ? who.tags : String(who?.tags ?? "").split(",");
   return own.some((t) => t === "administrator" || tags.includes(t));

@@ -1,13 +1,13 @@
-// Numbers, sizes and times as people read them.
+// Numbers, sizes and times in a form for people.
 const groups = new Intl.NumberFormat("en");
 
-/** 12,345; what is not a number is a dash. */
+/** 12,345; a dash if it is not a number. */
 export const count = (n) => (Number.isFinite(n) ? groups.format(Math.round(n)) : "–");
 
 /** 1 message, 2 messages. */
 export const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** 1.2k for axes and narrow places. */
+/** 1.2k, for axes and narrow columns. */
 export function short(n) {
   if (!Number.isFinite(n)) return "–";
   for (const [size, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
@@ -39,14 +39,14 @@ export function millis(n) {
   return n < 1000 ? `${trim(n)} ms` : duration(n);
 }
 
-/** A span of milliseconds: 3 d 4 h. */
+/** A duration in milliseconds: 3 d 4 h. */
 export function duration(ms) {
   const s = Math.floor(ms / 1000);
   const parts = [[Math.floor(s / 86400), "d"], [Math.floor(s / 3600) % 24, "h"], [Math.floor(s / 60) % 60, "min"], [s % 60, "s"]].filter(([n]) => n > 0);
   return parts.slice(0, 2).map(([n, unit]) => `${n} ${unit}`).join(" ") || "0 s";
 }
 
-/** A moment as 2026-11-29 01:32:52, in the time of the browser, given as RFC 3339, as milliseconds or as seconds since 1970. */
+/** A time as 2026-11-29 01:32:52, in the time zone of the browser, given as RFC 3339, or as milliseconds or seconds since 1970. */
 export function time(value) {
   if (value === undefined || value === null || value === "") return "–";
   const at = new Date(typeof value === "number" && value < 1e11 ? value * 1000 : value);
@@ -59,7 +59,8 @@ export function time(value) {
 export const inline = (v) => (typeof v === "string" ? v : JSON.stringify(v));
 
 /**
- * JSON text with a line for each value, or null when it is not JSON. It is the text that is indented, not its value: numbers keep all their digits.
+ * JSON text with one line per value, or null if it is not JSON. It indents the text without parsing
+ * numbers, which keep all their digits.
  */
 export function prettyJSON(text) {
   if (!/^\s*[[{]/.test(text)) return null;
@@ -84,8 +85,8 @@ export function prettyJSON(text) {
   return out;
 }
 
-/** What base64 stands for. */
+/** The bytes that base64 encodes. */
 export const bytesOfBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
-/** Bytes, given as base64, as a part of a path. */
+/** Bytes, given as base64, escaped for a path. */
 export const escapeBase64 = (text) => Array.from(bytesOfBase64(text), (b) => `%${b.toString(16).padStart(2, "0")}`).join("");

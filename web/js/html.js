@@ -1,4 +1,4 @@
-// The libraries in one place. Whatever stands in a template is text or an element, never markup.
+// The libraries in one place. All content of a template is text or an element, never markup.
 import { h, render } from "../vendor/preact/preact.js";
 import htm from "../vendor/htm/htm.js";
 

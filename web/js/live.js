@@ -5,7 +5,7 @@ import { store, useStore } from "./store.js";
 
 const key = "fiveways.interval";
 
-/** Milliseconds between two looks; 0: only when asked. */
+/** The polling interval in milliseconds; 0 polls only on request. */
 export const interval = store(Number(localStorage.getItem(key) ?? 5000));
 
 export function chooseInterval(ms) {
@@ -13,14 +13,17 @@ export function chooseInterval(ms) {
   interval.set(ms);
 }
 
-/** Has everything that is shown asked for again, at once. */
+/** A change refreshes everything that is shown, at once. */
 const refresh = store(0);
 export const refreshAll = () => refresh.set(refresh.get() + 1);
 
-/** How many parts of the page have no first answer yet: a view is shown when it has all, so that nothing jumps. */
+/**
+ * The number of parts of the page without a first answer. A view is shown when it is 0, so that
+ * nothing jumps.
+ */
 export const waiting = store(0);
 
-/** Counts a part among those that wait; the result is called when it has its answer. */
+/** Counts a part as waiting; the caller calls the result when the part has its answer. */
 function useWaiting(waits) {
   const settle = useRef(() => {});
   useLayoutEffect(() => {
@@ -36,8 +39,8 @@ function useWaiting(waits) {
 }
 
 /**
- * What GET where says, asked for again while the page is seen. With an error the value before stays. A null path asks for nothing.
- * once: asked for once, and with refreshAll.
+ * The result of GET where, polled while the page is visible. After an error the previous value
+ * stays. A null path requests nothing. once: requested once, and by refreshAll.
  */
 export function useLive(where, { once = false } = {}) {
   const every = useStore(interval);
@@ -72,6 +75,6 @@ export function useLive(where, { once = false } = {}) {
   }, [where, every, wanted, once]);
 
   const fresh = state.where === where;
-  // While the next page comes, the one before stays on the screen.
+  // While the next page is loading, the previous one stays on the screen.
   return { data: state.data, error: fresh ? state.error : null, loading: state.data === undefined && !state.error };
 }

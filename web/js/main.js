@@ -1,4 +1,4 @@
-// Starts the page: logs in if this tab has a login, and shows the view of the address.
+// Starts the page: logs in if this tab has a login, and shows the view that the address names.
 import { resume, session } from "./api.js";
 import { Head } from "./components/basics.js";
 import { Shell } from "./components/shell.js";
@@ -27,7 +27,8 @@ import { Shovels } from "./views/shovels.js";
 import { Topology } from "./views/topology.js";
 import { VHost, VHosts } from "./views/vhosts.js";
 
-// Views by the first part of the place: [of the list, of one thing, how many further parts name it].
+// Views by the first part of the place: [of the list, of one object, how many further parts name
+// the object].
 const views = {
   overview: [Overview], queues: [Queues, Queue, 2], exchanges: [Exchanges, Exchange, 2], topology: [Topology],
   connections: [Connections, Connection, 1], channels: [Channels], jobs: [Jobs, JobQueue, 2], semaphores: [Semaphores, Semaphore, 2],
@@ -52,7 +53,7 @@ function App() {
   }, [title]);
   if (!who) return html`<${Login} />`;
   const View = viewOf(parts);
-  // Another thing is another view: nothing of the one before stays in its forms.
+  // Each object has its own view, so that nothing of the previous one stays in the forms.
   return html`<${Shell}><${View} key=${parts.join("/")} names=${parts.slice(1)} /><//>`;
 }
 

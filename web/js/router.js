@@ -14,7 +14,7 @@ function decode(part) {
   }
 }
 
-/** The place as {parts, query}. */
+/** The current view as {parts, query}. */
 export const place = store(parse(location.hash));
 
 addEventListener("hashchange", () => place.set(parse(location.hash)));
@@ -30,7 +30,7 @@ export function go(parts, query) {
   location.hash = href(parts, query);
 }
 
-/** Changes the query of the place without a step in the history. */
+/** Changes the query of the address without a history entry. */
 export function setQuery(change) {
   const { parts, query } = place.get();
   history.replaceState(null, "", href(parts, { ...query, ...change }));

@@ -1,6 +1,6 @@
-// Files that the page gives to the browser to keep.
+// Files that the page gives to the browser to save.
 
-/** Has the browser save parts, as of Blob, under a name. */
+/** Makes the browser save parts, as of Blob, under a name. */
 export function save(name, parts, type = "application/octet-stream") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(parts, { type }));

@@ -1,10 +1,10 @@
-// Keys that lead somewhere: g and a letter; / for the search, ? for the list of them.
+// Keyboard shortcuts: g and a letter for a view, / for the search, ? for the list of shortcuts.
 import { refreshAll } from "./live.js";
 import { go } from "./router.js";
 import { store } from "./store.js";
 import { toggleTheme } from "./theme.js";
 
-/** [letter behind g, where it leads, what that is] */
+/** [letter after g, target, title] */
 export const leaps = [
   ["o", ["overview"], "overview"], ["q", ["queues"], "queues"], ["e", ["exchanges"], "exchanges"], ["t", ["topology"], "topology"],
   ["c", ["connections"], "connections"], ["h", ["channels"], "channels"], ["j", ["jobs"], "jobs"], ["s", ["semaphores"], "semaphores"],
@@ -12,7 +12,7 @@ export const leaps = [
   ["n", ["nodes"], "nodes"], ["x", ["shovels"], "shovels"], ["a", ["audit"], "audit log"],
 ];
 
-/** [keys, what they do], of the others. */
+/** [keys, action] of the other shortcuts. */
 export const others = [["/", "search"], ["r", "look again now"], ["l", "light or dark"], ["?", "this list"], ["Esc", "close"]];
 
 export const helpShown = store(false);

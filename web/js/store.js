@@ -17,7 +17,7 @@ export function store(value) {
   };
 }
 
-/** The value of a store; the component is drawn again when it changes. */
+/** The value of a store; a change renders the component again. */
 export function useStore(s) {
   const [value, set] = useState(s.get());
   useEffect(() => {

@@ -4,7 +4,7 @@ import { store } from "./store.js";
 const key = "fiveways.theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** The theme in force, "light" or "dark". */
+/** The current theme, "light" or "dark". */
 export const theme = store(document.documentElement.dataset.theme);
 
 function apply(name) {
@@ -12,7 +12,7 @@ function apply(name) {
   theme.set(name);
 }
 
-/** Changes to the other theme and remembers that. */
+/** Changes to the other theme and stores the choice. */
 export function toggleTheme() {
   const next = theme.get() === "dark" ? "light" : "dark";
   localStorage.setItem(key, next);

@@ -17,7 +17,7 @@ export function useVHosts() {
   return (data ?? []).map((v) => v.name);
 }
 
-/** The field of forms in which a virtual host is chosen. */
+/** The form field for choosing a virtual host. */
 export function useVHostField() {
   const chosen = useStore(vhost);
   const names = useVHosts();
@@ -25,7 +25,7 @@ export function useVHostField() {
   return { name: "vhost", label: "Virtual host", kind: "select", options: names.length > 0 ? names : [value], value };
 }
 
-/** The path of a listing: of all virtual hosts, or of the chosen one. */
+/** The path of a listing of all virtual hosts, or of the selected one. */
 export function useVHostPath(base) {
   const chosen = useStore(vhost);
   return chosen ? base + path`/${chosen}` : base;

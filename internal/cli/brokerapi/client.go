@@ -318,7 +318,7 @@ func (op *Client) refusal(ctx context.Context, w *http.Response, path string) er
 		httpapi.Refusal
 		Alarms []struct{ Node, Resource string } // of a failed health check
 	}
-	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a truncated body is not JSON
+	body, _ := io.ReadAll(io.LimitReader(w.Body, 1<<20)) //nolint:errcheck // a part is not JSON
 	if json.Unmarshal(body, &e) != nil || e.Reason == "" {
 		if bytes.Contains(body, []byte("HTTP request to an HTTPS server")) { // net/http's answer
 			return fmt.Errorf("%w: %s", errWantsTLS, op.base)

@@ -77,7 +77,7 @@ func checkCounts(r *run) (breaches []string) {
 				breaches = append(breaches, fmt.Sprintf("count %d after %d returns: %s", e.Count, returned[p], p))
 			}
 			if !again {
-				promised[p] = e.Count // it was read from disk, or nothing has happened to the message yet
+				promised[p] = e.Count // it was read from disk, or nothing has happened yet
 			}
 			inRound[p], returned[p] = e.Count, e.Count // returns that a crash undid no longer count
 		}

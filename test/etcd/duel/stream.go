@@ -52,7 +52,7 @@ func (p *Peer) onStream(c *client, s Step) string {
 }
 
 func (c *client) open(base int64) (*stream, error) {
-	ctx, stop := c.context() // only for the token: a stream lives longer than the timeout of an answer
+	ctx, stop := c.context() // only for the token: a stream lives longer than its timeout
 	stop()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &stream{cancel: cancel, base: base, gone: make(chan struct{}), told: map[int64][]string{}, live: map[int64]bool{}, changed: make(chan struct{})}

@@ -17,13 +17,13 @@ type Options struct {
 	RESP3    bool            // each connection begins with HELLO 3
 	Redis    []string        // settings of Redis
 	Marked   bool            // a PING after each step ends its replies: there may be any number of them, and none while it blocks
-	Language func() Language // returns a server's Language for a sequence; nil compares everything as it is
+	Language func() Language // returns a server's Language for a sequence; nil: none
 }
 
 // Language translates commands for a server and its replies, where both servers are right but
 // differ.
 type Language interface {
-	Word(written string) string                // returns what the server is sent for a word of a step
+	Word(written string) string                // returns what to send for a word of a step
 	Replies(s Step, replies []string) []string // returns what to compare of the replies to a step on one connection
 }
 

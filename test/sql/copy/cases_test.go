@@ -117,7 +117,7 @@ func all() (list []trial) {
 			list = append(list, trial{text: text, in: []string{data}})
 		}
 		list = append(list, trial{text: text, in: split(in[text][0])})
-		if !strings.Contains(text, "win1252") { // there the end of data is recognized before the conversion
+		if !strings.Contains(text, "win1252") { // there the end is read before the conversion
 			list = append(list, trial{text: text, in: in[text][:1], fails: true})
 		}
 	}

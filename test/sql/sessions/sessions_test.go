@@ -112,7 +112,7 @@ func TestResetGivesBack(t *testing.T) {
 		free string
 	}{
 		"idle":          {"", true, "3"},
-		"failed":        {"select 1/0", true, "2 3"}, // its transaction has failed but has not ended
+		"failed":        {"select 1/0", true, "2 3"}, // its transaction has failed, not ended
 		"in savepoint":  {"savepoint s; select * from mbus4.consume('q')", true, ""},
 		"running":       {"select pg_sleep(60)", false, "3"},
 		"waits to take": {"select (mbus4.take('q.x1')).iid", false, "3"},
@@ -185,7 +185,7 @@ func TestDeafSessions(t *testing.T) {
 			t.Fatalf("others wait %s", took)
 		}
 	}
-	ask(t, other, "select count(*) from mbus4.consumen_big_by_default(1000)") // the results for the deaf sessions
+	ask(t, other, "select count(*) from mbus4.consumen_big_by_default(1000)") // what they request
 	peak, err := b.PeakRSS()
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestStopWithOpenTransactions(t *testing.T) {
 	stopped := make(chan error, 1)
 	start := time.Now()
 	go func() { stopped <- b.Stop() }()
-	if _, err := setup.Conn().Read(make([]byte, 1)); err != nil { // an idle session gets the error at once
+	if _, err := setup.Conn().Read(make([]byte, 1)); err != nil { // idle: it is told at once
 		t.Errorf("an idle session is told nothing: %v", err)
 	}
 	if _, err := try(t, commits, "select 1; commit"); err != nil {

@@ -1,9 +1,9 @@
-// What an operator should look at now, as the broker has found it.
+// What an operator should look at now, as found by the broker.
 import { html } from "../html.js";
 import { Card, Chip, Go } from "./basics.js";
 import { Rows } from "./table.js";
 
-// What a kind of matter is called, and where the one with no name leads.
+// The title of each kind of problem, and the view for a problem without a name.
 const kinds = {
   alarm: ["Alarm", ["nodes"]], log: ["Log", ["nodes"]], disk: ["Disk", ["nodes"]], memory: ["Memory", ["nodes"]], node: ["Cluster", ["nodes"]],
   certificate: ["TLS certificate", ["nodes"]], shovel: ["Shovel", ["shovels"]], login: ["Failed logins", ["users"]],
@@ -30,6 +30,6 @@ const columns = [
   { title: "Why", show: (m) => m.text },
 ];
 
-/** The matters of GET attention; nothing when all is well. */
+/** The problems in GET attention, or nothing if all is well. */
 export const Attention = ({ matters = [] }) => matters.length > 0 && html`
   <${Card} title="Needs attention" flush><${Rows} columns=${columns} rows=${matters} label="Needs attention" rowKey=${(m) => `${m.kind} ${m.vhost} ${m.name} ${m.name ? "" : m.text}`} /><//>`;

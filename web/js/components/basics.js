@@ -5,21 +5,21 @@ import { href } from "../router.js";
 import { useStore } from "../store.js";
 import { toast } from "./toasts.js";
 
-/** A link to a place of this page. */
+/** A link to a view of this page. */
 export const Go = ({ to, query, children, ...rest }) => html`<a href=${href(to, query)} ...${rest}>${children}</a>`;
 
-/** A box with a title; what stands beside the title is tools. */
+/** A box with a title; tools are shown beside the title. */
 export const Card = ({ title, tools, flush, children, ...rest }) => html`
   <section class="card" ...${rest}>
     ${title && html`<header><h2>${title}</h2><span class="room"></span>${tools}</header>`}
     <div class=${flush ? "body flush" : "body"}>${children}</div>
   </section>`;
 
-/** A box that opens when it is wanted. */
+/** A box that opens on demand. */
 export const Fold = ({ title, open, children }) => html`
   <details class="card" open=${open}><summary>${title}</summary><div class="body">${children}</div></details>`;
 
-/** The title of a view; crumbs are places above it: [[label, parts], …]. */
+/** The title of a view; crumbs are the views above it: [[label, parts], …]. */
 export const Head = ({ title, crumbs = [], children }) => html`
   <div class="head">
     <div>
@@ -34,7 +34,7 @@ export const Head = ({ title, crumbs = [], children }) => html`
 
 export const Chip = ({ kind = "", children }) => html`<span class="chip ${kind}">${children}</span>`;
 
-/** Names and values; pairs with undefined values are left out. */
+/** Names and values; pairs with undefined values are omitted. */
 export const Facts = ({ of }) => html`
   <dl class="facts">
     ${of.filter(([, v]) => v !== undefined && v !== null && v !== "").map(([k, v]) => html`<dt>${k}</dt><dd>${v === true ? "yes" : v === false ? "no" : v}</dd>`)}
@@ -50,7 +50,10 @@ export const Tile = ({ name, value, note, to, query }) => {
 export const Empty = ({ title, children }) => html`
   <div class="empty">${useStore(reached) ? html`<strong>${title}</strong>${children}` : "Unknown while the broker cannot be reached."}</div>`;
 
-/** Why something could not be shown. A part that this broker has not is no error; that it cannot be reached is told above every view. */
+/**
+ * Why something could not be shown. A feature that this broker does not have is not an error. That
+ * the broker cannot be reached is said above every view.
+ */
 export function Trouble({ error, what = "This" }) {
   if (!error || error.status === 0) return null;
   if (error.status === 404 || error.status === 405) {
@@ -62,7 +65,7 @@ export function Trouble({ error, what = "This" }) {
   return html`<div class="note bad" role="alert">${error.message}</div>`;
 }
 
-/** Tabs that are kept in the address; of is [[id, label], …]. */
+/** Tabs that are part of the address; of is [[id, label], …]. */
 export const Tabs = ({ of, current, to, label }) => html`
   <nav class="tabs" aria-label=${label}>
     ${of.map(([id, name]) => html`<${Go} to=${to} query=${{ tab: id }} aria-current=${id === current ? "page" : null}>${name}<//>`)}

@@ -9,9 +9,11 @@ const height = 150;
 const shortest = 60_000; // ms: what is known for less is drawn at the right of a minute
 
 /**
- * A chart. Each of series is {label, points}, points is [[ms, value], …] in order, or undefined when there is none; format writes a value, binary says
- * that values are bytes. The last values stand in the legend, or those under the pointer; the last ones are what a screen reader is told. A series may have
- * now, the value of this moment: it is told instead of the last point, which stands for all of its step.
+ * A chart. Each of series is {label, points}; points is [[ms, value], …] in order, or undefined if
+ * there is no data. format formats a value, and binary says that values are bytes. The legend shows
+ * the last values, or those under the pointer. A screen reader gets the last values. A series may
+ * have now, the current value, which is shown instead of the last point, since that stands for its
+ * whole step.
  */
 export function Chart({ title, series, format, binary = false }) {
   const [under, setUnder] = useState(null); // ms that the pointer is at
@@ -74,7 +76,7 @@ function options(box, series, format, binary, onPoint) {
   };
 }
 
-// The indices of points without a neighbour: no line shows them.
+// The indices of points without a neighbour, which no line shows.
 const alone = (u, series) => u.data[series].flatMap((v, i, all) => (v !== null && (all[i - 1] ?? null) === null && (all[i + 1] ?? null) === null ? [i] : []));
 
 function span(u) {
@@ -86,7 +88,7 @@ const powersOf2 = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 const clock = (ms, seconds) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: seconds ? "2-digit" : undefined, hourCycle: "h23" });
 
-/** The series as uPlot wants them: one row of times, and a row of values for each. */
+/** The series in uPlot's form: one row of times, and a row of values for each series. */
 function table(series) {
   const times = [...new Set(series.flatMap((s) => s.points.map(([t]) => t)))].sort((a, b) => a - b);
   const rows = series.map((s) => {

@@ -15,7 +15,7 @@ const nodeColumns = [
   { title: "Address", wide: true, show: (n) => n.cluster_member.address },
 ];
 
-/** The nodes of a cluster; nothing when there is none. */
+/** The nodes of a cluster, or nothing if there is no cluster. */
 export function Cluster({ nodes }) {
   if (nodes.length === 0) return null;
   const voters = nodes.filter((n) => n.cluster_member.role !== "learner");

@@ -9,10 +9,13 @@ function show(dialog) {
   return new Promise((resolve) => open.set({ ...dialog, resolve }));
 }
 
-/** Asks whether to go on; resolves to true or false. button says what will be done. */
+/** Asks for a confirmation; resolves to true or false. button is the label of the action. */
 export const confirm = (title, text, button = "Delete") => show({ title, text, button });
 
-/** Asks for values (fields as of Form) and does something with them; resolves to true when that went well, false when it was cancelled. */
+/**
+ * Asks for values (fields as in Form) and passes them to onSubmit. Resolves to true if that
+ * succeeds, or false if it was cancelled.
+ */
 export const ask = (title, fields, button, onSubmit, text) => show({ title, fields, button, onSubmit, text });
 
 export const Dialogs = () => {
@@ -25,12 +28,13 @@ function Dialog({ title, text, button, fields, onSubmit, resolve }) {
   useEffect(() => {
     box.current.showModal(); // takes the focus, and gives it back
   }, []);
-  // Escape closes the box by itself; the caller is told then. A second answer changes nothing.
+  // Escape closes the box by itself, and then the caller is told. A second answer has no effect.
   const close = (value) => {
     open.set(null);
     resolve(value);
   };
-  // A form starts at its first field, a question at Cancel: pressing Enter too often destroys nothing.
+  // A form starts at its first field, a question at Cancel, so that pressing Enter too often
+  // destroys nothing.
   const cancel = html`<button type="button" autofocus=${!fields} onClick=${() => close(false)}>Cancel</button>`;
   return html`
     <dialog ref=${box} aria-labelledby="dialog-title" onClose=${() => close(false)}>

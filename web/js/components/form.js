@@ -4,8 +4,11 @@ import { html, useState } from "../html.js";
 let made = 0;
 
 /**
- * A form. Each field is {name, label, kind, hint, value, options, required, wide, placeholder, pattern}; kind is text (default), number, check, select, area,
- * json or password; those with more are hidden until they are wanted, below what the prop more says. onSubmit gets the values by name: numbers as numbers, json as values, empty ones as undefined. What it throws is shown above the button.
+ * A form. Each field is {name, label, kind, hint, value, options, required, wide, placeholder,
+ * pattern}; kind is text (default), number, check, select, area, json or password. Fields with more
+ * are hidden below the label given by the prop more until the user opens them. onSubmit gets the
+ * values by name: numbers as numbers, json as values, empty ones as undefined. An error that it
+ * throws is shown above the button.
  */
 export function Form({ fields, button = "Save", onSubmit, extra, reset = false, label, more }) {
   const [id] = useState(() => `form${++made}`);

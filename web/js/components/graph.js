@@ -1,11 +1,15 @@
-// Drawings of exchanges and queues: columns from left to right, bindings as curves; dragged, and zoomed with the wheel or the buttons.
+// Drawings of exchanges and queues in columns from left to right, with bindings as curves. They can
+// be dragged, and zoomed with the wheel or the buttons.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { href } from "../router.js";
 
 const smallest = 0.7; // of its size to which a drawing shrinks to fit; a larger one is dragged
 const box = { width: 190, height: 40, across: 300, down: 54, margin: 24 };
 
-/** The column of each node: right of all that lead to it; in a circle, where the walk ends. Queues to which nothing leads stand with the other queues. */
+/**
+ * The column of each node, to the right of all nodes that lead to it; in a cycle it is where the
+ * walk ends. Queues without incoming edges are placed with the other queues.
+ */
 function columnsOf(nodes, edges) {
   const column = new Map(nodes.map((n) => [n.id, 0]));
   for (let round = 0, moved = true; moved && round < 6; round++) {
@@ -21,7 +25,10 @@ function columnsOf(nodes, edges) {
   return column;
 }
 
-/** Gives an edge over several columns a stop in each of them, so that it passes between nodes and not behind them. */
+/**
+ * Gives an edge over several columns a stop in each of them, so that it passes between nodes and
+ * not behind them.
+ */
 function stopsOf(edges, column) {
   const stops = [];
   for (const [i, e] of edges.entries()) {
@@ -37,8 +44,8 @@ function stopsOf(edges, column) {
 }
 
 /**
- * Gives each node a place. nodes: [{id, …}], edges: [{from, to, label}]. Within a column nodes stand near those that lead to them. Edges come back with
- * way: the ids of what they pass.
+ * Gives each node a position. nodes: [{id, …}], edges: [{from, to, label}]. Within a column nodes
+ * are near the nodes that lead to them. Edges are returned with way: the ids of what they pass.
  */
 function layOut(nodes, edges) {
   const ids = new Set(nodes.map((n) => n.id));
@@ -71,7 +78,10 @@ function layOut(nodes, edges) {
   return { placed, edges: known, width, height: box.margin + Math.max(box.margin + box.down, height) };
 }
 
-/** The drawing. Each node is {id, kind: "exchange" or "queue", label, sub, to}; to is where a click leads. */
+/**
+ * The drawing. Each node is {id, kind: "exchange" or "queue", label, sub, to}; to is the target of
+ * a click.
+ */
 export function Graph({ nodes, edges, label, tall = 520 }) {
   const g = useMemo(() => layOut(nodes, edges), [nodes, edges]);
   const [view, setView] = useState({ x: 0, y: 0, zoom: 1 });
@@ -142,7 +152,7 @@ function Edge({ way, label }) {
     </g>`;
 }
 
-/** Nodes and edges of bindings; degree is how many bindings a node has. */
+/** Nodes and edges of bindings; degree is the number of bindings of a node. */
 export function ofBindings(bindings) {
   const nodes = new Map();
   const add = (kind, vhost, name) => {
@@ -156,7 +166,7 @@ export function ofBindings(bindings) {
   return { nodes: [...nodes.values()], edges };
 }
 
-/** The part of a graph that is so many steps from some of its nodes. */
+/** The part of a graph within this number of steps from some of its nodes. */
 export function neighbours({ nodes, edges }, starts, steps) {
   const near = new Set(starts);
   for (let step = 0; step < steps; step++) {

@@ -7,7 +7,7 @@ import { Card } from "./basics.js";
 import { Form } from "./form.js";
 import { act, toast } from "./toasts.js";
 
-/** path is that of the API, below which each limit stands by its name. */
+/** path is the API's path below which each limit has its name. */
 export function Limits({ path, names }) {
   const { data } = useLive(path);
   const now = data?.[0]?.value ?? {};

@@ -1,4 +1,4 @@
-// A message as people read it.
+// A message in a form for people.
 import { get } from "../api.js";
 import { bytes, bytesOfBase64, inline, prettyJSON, time } from "../format.js";
 import { html, useState } from "../html.js";
@@ -9,8 +9,8 @@ import { toast } from "./toasts.js";
 const content = (of) => (of.payload_encoding === "base64" ? bytesOfBase64(of.payload) : new TextEncoder().encode(of.payload ?? ""));
 
 /**
- * The body: JSON with a line for each value, other text as it is, and what is not text as base64. Listings have the beginning of long ones; whole is the
- * API's path of the message with all of it.
+ * The body: JSON with one line per value, other text unchanged, and binary data as base64. Listings
+ * have only the beginning of a long body; whole is the API's path of the complete message.
  */
 export function Payload({ of, whole }) {
   const [raw, setRaw] = useState(false);
@@ -38,7 +38,7 @@ export function Payload({ of, whole }) {
     </div>`;
 }
 
-/** Everything of a message but its body. */
+/** Everything in a message except its body. */
 function Properties({ of }) {
   const { headers, ...properties } = of.properties ?? {};
   return html`
@@ -53,7 +53,7 @@ function Properties({ of }) {
       <${Facts} of=${Object.entries(headers).map(([k, v]) => [html`<span class="mono">${k}</span>`, typeof v === "object" ? html`<pre>${JSON.stringify(v, null, 2)}</pre>` : String(v)])} />`}`;
 }
 
-/** Who has a message that is unacknowledged. */
+/** The consumer that holds an unacknowledged message. */
 function Holder({ of }) {
   if (of.lease_until) return `a client with a lease until ${time(of.lease_until)}`;
   if (!of.connection) return "a consumer";
@@ -62,7 +62,7 @@ function Holder({ of }) {
 
 const kinds = { ready: "good", unacked: "warn", scheduled: "", blocked: "bad" };
 
-/** A message that opens when it is wanted; children are what can be done with it, whole is as of Payload. */
+/** A message that opens on demand; children are its actions, and whole is as in Payload. */
 export function Message({ of, open, whole, children }) {
   const [seen, setSeen] = useState(open);
   return html`

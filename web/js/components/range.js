@@ -1,4 +1,4 @@
-// The time range of charts, which stands in the address.
+// The time range of charts, which is part of the address.
 import { html } from "../html.js";
 import { place, setQuery } from "../router.js";
 import { spansOf } from "../samples.js";
@@ -7,7 +7,9 @@ import { useStore } from "../store.js";
 /** The chosen range in seconds. */
 export const useSpan = () => Number(useStore(place).query.span) || 600;
 
-/** The select of a range; of is what GET overview says, and the ranges are those that it has history for. */
+/**
+ * The select for a range. of is the result of GET overview; only ranges with history are offered.
+ */
 export function Range({ span, of }) {
   const newest = of.queue_totals?.messages_details?.samples?.[0]?.timestamp ?? of.history_since;
   const offered = spansOf(newest - of.history_since);

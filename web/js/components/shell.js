@@ -10,7 +10,7 @@ import { chooseVHost, useVHosts, vhost } from "../vhosts.js";
 import { Dialogs } from "./dialogs.js";
 import { Toasts } from "./toasts.js";
 
-// An entry without a place begins a section; the third is the tag that it needs.
+// An entry without a place begins a section. The third element is the tag that it requires.
 const entries = [
   ["Overview", "overview"], ["Nodes", "nodes", "monitoring"],
   ["Messages"], ["Queues", "queues"], ["Exchanges", "exchanges"], ["Topology", "topology"], ["Jobs", "jobs"], ["Shovels", "shovels", "monitoring"],
@@ -27,7 +27,7 @@ export function Shell({ children }) {
   const first = useRef(true);
   const waits = useStore(waiting) > 0;
   const where = parts.join("/");
-  // Only what has just been gone to is hidden: what opens later in a view must not take the focus from it.
+  // Only what was just navigated to is hidden: what opens later in a view must not lose the focus.
   const at = `${where}?${query.tab ?? ""}`;
   const [arrived, setArrived] = useState("");
   useEffect(() => {
@@ -35,7 +35,7 @@ export function Shell({ children }) {
   }, [at, waits]);
   useEffect(() => {
     setOpen(false);
-    // A screen reader announces the view; the first view leaves the focus where the browser has it.
+    // A screen reader announces the view. The first view leaves the focus where the browser has it.
     if (!first.current) main.current.focus({ preventScroll: true });
     first.current = false;
     scrollTo(0, 0);
@@ -55,7 +55,7 @@ const shortages = {
   disk: html`The disk is nearly full: publishers are blocked until there is room. The bound is the setting <code>disk_free_limit</code>.`,
 };
 
-/** What is wrong with the broker, whatever view is looked at. */
+/** The problems of the broker, shown above every view. */
 function Notices() {
   const { data } = useLive("overview?columns=alarms");
   const here = useStore(reached);

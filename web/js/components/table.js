@@ -1,4 +1,4 @@
-// Tables: of a listing that the broker pages and sorts, or of rows that are all here.
+// Tables: of a listing that the broker pages and sorts, or of rows that are all in the browser.
 import { query as toQuery } from "../api.js";
 import { html, useEffect, useState } from "../html.js";
 import { count } from "../format.js";
@@ -11,8 +11,9 @@ const pageSizes = [50, 100, 250, 500];
 const typing = 250; // ms that a search waits for the next letter
 
 /**
- * The table of one listing: path below /api/. Each column is {key, title, show(row), number, wide}; key is what it is sorted by, a path of fields.
- * Page, order and search stand in the address. Lists that the broker does not page are paged here. empty is shown when there is nothing at all.
+ * The table of one listing; path is below /api/. Each column is {key, title, show(row), number,
+ * wide}; key is the path of the field by which it is sorted. Page, order and search are part of the
+ * address. Lists that the broker does not page are paged here. empty is shown if the list is empty.
  */
 export function Listing({ path, columns, extra = {}, empty, label, rowKey, searchable = true }) {
   const { query } = useStore(place);
@@ -23,7 +24,7 @@ export function Listing({ path, columns, extra = {}, empty, label, rowKey, searc
   const { data, error, loading } = useLive(path + toQuery(asked));
   const list = Array.isArray(data) ? pageHere(data, asked) : data;
 
-  // A page that is gone, for there are fewer pages now, leads to the first one.
+  // If the page no longer exists, because there are fewer pages now, the first one is shown.
   useEffect(() => {
     if (error?.status === 400 && page > 1) setQuery({ page: undefined });
   }, [error]);
@@ -69,7 +70,7 @@ const Pager = ({ page, pages, size }) => html`
     </select>
   </span>`;
 
-/** Plain rows with columns as of Listing. */
+/** Plain rows, with columns as in Listing. */
 export const Rows = ({ columns, rows, label, rowKey = (r) => r.name, sort, down, onSort }) => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
@@ -86,7 +87,7 @@ const classes = (c) => [c.number && "number", c.wide && "wide-only", c.title ===
 
 const field = (row, key) => key.split(".").reduce((v, k) => v?.[k], row);
 
-// pageHere does what the broker does for listings that it pages.
+// pageHere pages, filters and sorts rows as the broker does for its listings.
 function pageHere(all, { page, page_size, name = "", use_regex, sort, sort_reverse }) {
   const matches = use_regex === "true" ? regexOf(name) : (text) => text.toLowerCase().includes(name.toLowerCase());
   const found = all.filter((r) => matches(String(r.name ?? r.user ?? r.key ?? r.queue?.name ?? "")));

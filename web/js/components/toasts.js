@@ -1,4 +1,4 @@
-// Short notices in the corner: what was done, or why not.
+// Short notices in the corner: what was done, or why it failed.
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { go } from "../router.js";
@@ -12,15 +12,15 @@ const drop = (id) => notices.set(notices.get().filter((n) => n.id !== id));
 
 export function toast(text, kind = "good") {
   const id = ++last;
-  // The last success is enough: a pile of them would hide the page.
+  // Only the last success is kept: a pile of them would hide the page.
   const before = notices.get().filter((n) => n.kind === "bad").slice(-3);
   notices.set([...before, { id, text, kind }]);
   if (kind !== "bad") setTimeout(() => drop(id), seen);
 }
 
 /**
- * Does something that changes the broker, tells how it went, and has what is shown looked at anew; in the place away, when what was shown is gone.
- * Resolves to whether it went well.
+ * Does something that changes the broker, reports the result, and refreshes what is shown, or goes
+ * to the view away if the object is gone. Resolves to whether it succeeded.
  */
 export async function act(done, fn, away) {
   try {

@@ -70,7 +70,7 @@ function Change({ u }) {
 
 const pattern = (name, label, hint) => ({ name, label, value: ".*", hint });
 
-/** Who may do what: of one user in all virtual hosts, or of all users in one. */
+/** The permissions of one user in all virtual hosts, or of all users in one. */
 export function Permissions({ of, user, vhost }) {
   const { data, error } = useLive(of);
   const here = useVHostField();

@@ -13,7 +13,7 @@ const columns = [
   { key: "protocol", title: "Protocol", wide: true },
 ];
 
-/** What administrators have done lately. */
+/** The latest actions of administrators. */
 export const Audit = () => html`
   <${Head} title="Audit log" />
   <div class="stack">

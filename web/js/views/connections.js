@@ -10,10 +10,10 @@ import { useLive } from "../live.js";
 import { pastOf, rateSeries } from "../samples.js";
 import { channelColumns } from "./channels.js";
 
-// Headers are bytes: what is not Latin goes as UTF-8.
+// Headers are bytes: characters outside Latin-1 are sent as UTF-8.
 const headerText = (text) => String.fromCharCode(...new TextEncoder().encode(text));
 
-/** Asks why, and closes a connection; away is where to go then. */
+/** Asks for a reason and closes a connection; away is the view to show then. */
 async function close(name, away) {
   let reason = "";
   const fields = [{ name: "reason", label: "Reason", placeholder: "sent to the client", wide: true }];
@@ -21,7 +21,7 @@ async function close(name, away) {
   if (sure) await act("Closed.", () => del(path`connections/${name}`, { headers: { "X-Reason": headerText(reason) } }), away);
 }
 
-// What a connection does beside running: [the chip's kind, what that means].
+// The states of a connection other than running: [the chip's kind, its meaning].
 const states = {
   running: ["good", "works"], blocked: ["bad", "its publishes wait for the end of an alarm"], flow: ["warn", "its publishes wait for a rate limit"],
   starting: ["warn", "has not logged in yet"], closing: ["warn", "is being closed"],

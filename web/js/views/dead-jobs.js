@@ -11,7 +11,7 @@ import { Tasks } from "./tasks.js";
 const ofJobs = (queue) => `"x-first-death-queue" = '${queue.replaceAll("'", "''")}'`;
 const death = (m) => m.properties.headers?.["x-death"]?.[0];
 
-/** The jobs of a queue that have failed for good: they are in its dead-letter queues. */
+/** The jobs of a queue that have failed for good, which are in its dead-letter queues. */
 export function Dead({ vhost, queue }) {
   const { data, error, loading } = useLive(path`jobs/${vhost}/${queue}` + query({ limit: 1 }));
   const places = data?.dead_letter_queues ?? [];

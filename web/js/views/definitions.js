@@ -6,7 +6,7 @@ import { save } from "../save.js";
 import { useStore } from "../store.js";
 import { vhost } from "../vhosts.js";
 
-/** What is defined, without messages, into a file and out of one. */
+/** Exports the definitions, without messages, to a file, and imports them from one. */
 export function Definitions() {
   const chosen = useStore(vhost);
   const [file, setFile] = useState(null);

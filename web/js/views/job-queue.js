@@ -12,7 +12,7 @@ import { place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
 import { Dead } from "./dead-jobs.js";
 
-// The states of a job in the order of its life: [as the API has it, as people read it, the chip's kind].
+// The states of a job in the order of its life: [in the API, for people, the chip's kind].
 const states = [
   ["queued", "queued", ""], ["queued-with-backoff", "backing off", "warn"], ["locked", "locked", "warn"], ["locked-with-requeue", "locked, another behind", "warn"],
   ["done-awaiting-gc", "done", "good"], ["done-with-backoff", "done, backing off", "good"], ["done-with-requeue", "done, another behind", "good"],
@@ -22,7 +22,7 @@ const isQueued = (j) => j.state.startsWith("queued");
 
 const span = "such as 30s or 1h";
 
-/** The fields of a job that is enqueued. */
+/** The fields of the form that enqueues a job. */
 export const jobFields = [
   { name: "id", label: "Id", hint: "a job is queued once under its id; empty: a new one" },
   { name: "payload", label: "Payload", kind: "area", rows: 3 },
@@ -45,7 +45,10 @@ function until(j) {
 
 const tabs = [["", "All"], ["retry", "Retry"], ["dead", "Dead"]];
 
-/** The jobs of one queue: all, in a state or in any; those that are to be tried again; or those that have failed for good. */
+/**
+ * The jobs of one queue: all jobs in one state or in any, those to be retried, or those that have
+ * failed for good.
+ */
 export function JobQueue({ names: [vhost, queue] }) {
   const { query: q } = useStore(place);
   const View = { retry: Retry, dead: Dead }[q.tab] ?? All;
@@ -65,7 +68,7 @@ const All = ({ q, ...of }) => html`
     <${List} ...${of} q=${q} state=${q.state} />
   </div>`;
 
-/** The jobs that have failed, or were given a time, and wait for it. */
+/** The jobs that wait for their time, after a failure or with a delay. */
 function Retry({ q, vhost, queue }) {
   const base = path`jobs/${vhost}/${queue}`;
   const retry = async () => {
@@ -114,7 +117,7 @@ function List({ q, vhost, queue, state, tools }) {
     </div>`;
 }
 
-// A job that is not done has a message in its queue, with the body.
+// A job that is not finished has a message in its queue, with the body.
 function Job({ vhost, queue, id, onClose }) {
   const { data: j, error } = useLive(path`jobs/${vhost}/${queue}/${id}`);
   const found = useLive(path`queues/${vhost}/${queue}/messages` + toQuery({ contains: id, limit: 100 }));

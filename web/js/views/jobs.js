@@ -11,7 +11,7 @@ import { enqueue, jobFields } from "./job-queue.js";
 
 const number = (key, title, rest) => ({ key, title, number: true, show: (q) => count(q[key]), ...rest });
 
-// What became of jobs in the last 24 hours.
+// The outcomes of jobs in the last 24 hours.
 const day = (key, title, rest) => ({ key: `day.${key}`, title: `${title}, 24\u00a0h`, number: true, show: (q) => count(q.day[key]), ...rest });
 
 const columns = [

@@ -10,10 +10,10 @@ import { refreshAll, useLive } from "../live.js";
 import { place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
 
-/** The API's path of a key, which may be bytes that are no text. */
+/** The API's path of a key, which may be binary. */
 const keyPath = (k) => `keys/${k.key_encoding === "base64" ? escapeBase64(k.key) : encodeURIComponent(k.key)}`;
 
-/** The ordinary keys of etcd's API. */
+/** The ordinary keys of the etcd API. */
 export function Keys() {
   const { query: q } = useStore(place);
   const { data, error, loading } = useLive(`keys${toQuery({ prefix: q.prefix, after: q.after, limit: 100, values: true })}`);
@@ -51,7 +51,7 @@ async function set(k, v) {
   refreshAll();
 }
 
-/** One key with its whole value, of which the list has the beginning. */
+/** One key with its whole value; the list has only the beginning. */
 function OneKey({ at, onClose }) {
   const { data: k, error } = useLive(at, { once: true });
   const pretty = k && prettyJSON(k.value);

@@ -28,7 +28,7 @@ const columns = [
   { title: "Version", wide: true, show: versionOf },
 ];
 
-/** The nodes of the cluster, or the one that there is. */
+/** The nodes of the cluster, or the single node. */
 export function Nodes() {
   const { data, error, loading } = useLive("nodes");
   return html`

@@ -1,4 +1,4 @@
-// The settings of policies that have a field of their own; all others are written as JSON.
+// The settings of policies that have their own field. All others are written as JSON.
 const number = (name, label, hint, rest) => ({ name, label, kind: "number", min: 0, step: 1, hint, ...rest });
 const word = (name, label, words, rest) => ({ name, label, kind: "select", options: [["", "as declared"], ...words], ...rest });
 
@@ -20,7 +20,7 @@ const all = [
   { name: "alternate-exchange", label: "Alternate exchange", more: true, hint: "of exchanges: gets what no binding matches" },
 ];
 
-/** The fields for a definition, which may be that of an operator. */
+/** The fields for a definition, which may be that of an operator policy. */
 export function fieldsOf(definition, operator) {
   const own = all.filter((f) => f.operator || !operator);
   const rest = Object.fromEntries(Object.entries(definition).filter(([k]) => !own.some((f) => f.name === k)));
@@ -30,7 +30,7 @@ export function fieldsOf(definition, operator) {
   ];
 }
 
-/** The definition that such fields say; takes them out of the values. */
+/** The definition from the values of such fields, which are removed from the values. */
 export function definitionOf(values) {
   const definition = { ...values.others };
   delete values.others;

@@ -28,7 +28,7 @@ const columns = [
 
 /** A drawing of bindings, and the list of them. */
 export function Bindings({ bindings, label }) {
-  // Every queue is bound to the default exchange; that is drawn only when it is all there is.
+  // Every queue is bound to the default exchange, which is drawn only if there is no other binding.
   const drawn = useMemo(() => {
     const own = bindings.filter((b) => b.source !== "");
     return ofBindings(own.length > 0 ? own : bindings);

@@ -12,7 +12,7 @@ const selector = { name: "filter", label: "Filter", placeholder: "customer = 7",
 const limit = { name: "limit", label: "At most", kind: "number", min: 1, hint: "empty: all" };
 const pace = { name: "rate", label: "Messages per second", kind: "number", min: 1, value: 100 };
 
-/** What changes many messages, or the queue itself. */
+/** Actions that change many messages, or the queue itself. */
 export function QueueManage({ vhost, name, q }) {
   const base = path`queues/${vhost}/${name}`;
   const start = (what, where) => async (body) => {

@@ -12,7 +12,7 @@ import { useStore } from "../store.js";
 
 const states = [["", "in any state"], ["ready", "ready"], ["unacked", "unacknowledged"], ["scheduled", "scheduled"], ["blocked", "waiting for others"]];
 
-/** Looks at the messages of a queue, a page at a time, and takes none. */
+/** Browses the messages of a queue, a page at a time, without consuming any. */
 export function Browse({ vhost, name }) {
   const { query: q } = useStore(place);
   const [before, setBefore] = useState([]); // the tokens of the pages that were left

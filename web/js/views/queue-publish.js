@@ -13,7 +13,7 @@ const fields = [
   { name: "properties", label: "More properties", kind: "json", rows: 1, more: true, placeholder: '{"priority": 3, "expiration": "60000"}', hint: "JSON, with RabbitMQ's names" },
 ];
 
-/** A form that publishes: to one queue when it is given, else to the exchange. */
+/** A form that publishes to one queue if it is given, otherwise to the exchange. */
 export function Publish({ vhost, exchange, queue }) {
   const key = { name: "routing_key", label: "Routing key" };
   const send = async ({ payload = "", persistent, content_type, headers, properties, routing_key = queue ?? "" }) => {

@@ -7,7 +7,10 @@ import { html, useState } from "../html.js";
 
 const lease = "60s";
 
-/** Takes one message as a consumer does: it is this page's until it is acknowledged, given back, or a minute is over. */
+/**
+ * Takes one message as a consumer does: the page holds it until it is acknowledged or returned, or
+ * a minute has passed.
+ */
 export function Take({ vhost, name, ready }) {
   const [taken, setTaken] = useState(null);
   const base = path`queues/${vhost}/${name}/messages`;

@@ -28,13 +28,16 @@ const columns = [
 
 const activities = { running: "good", growing: "warn", blocked: "bad", idle: "" };
 
-/** What a queue does. Publishers of all queues are blocked by an alarm, which stands above every view. */
+/**
+ * The activity of a queue. An alarm blocks the publishers of all queues; it is shown above every
+ * view.
+ */
 export function Activity({ of: q }) {
   const activity = q.messages_blocked > 0 && !q.messages_ready ? "blocked" : q.activity ?? q.state;
   return html`<${Chip} kind=${activities[activity]}>${activity}<//>`;
 }
 
-/** How many consumers a queue has; none is marked when messages wait for one. */
+/** The number of consumers of a queue; zero is marked if messages wait for a consumer. */
 export const ConsumerCount = ({ of: q }) => (q.consumers > 0 || !q.messages_ready ? count(q.consumers ?? 0) : html`<${Chip} kind="warn">none<//>`);
 
 export function Features({ of }) {

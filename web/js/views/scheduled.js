@@ -7,7 +7,7 @@ import { bytes, count, time } from "../format.js";
 import { html, useState } from "../html.js";
 import { useLive } from "../live.js";
 
-/** Messages that wait for their time, in a queue or in an exchange (kind: "queues" or "exchanges"). */
+/** Scheduled messages of a queue or of an exchange (kind: "queues" or "exchanges"). */
 export function Scheduled({ vhost, name, kind }) {
   const [from, setFrom] = useState("");
   const base = path`${kind}/${vhost}/${name}/scheduled`;

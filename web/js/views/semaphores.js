@@ -11,7 +11,7 @@ import { go, place, setQuery } from "../router.js";
 import { useStore } from "../store.js";
 import { useVHostField, useVHostPath } from "../vhosts.js";
 
-/** A task that is asked to give way runs until it does. */
+/** The number of running tasks: a task that was asked to release runs until it does. */
 const running = (s) => s.acquired + s.try_release_asked;
 
 const columns = [

@@ -7,7 +7,7 @@ import { useLive } from "../live.js";
 
 const kinds = { running: "warn", done: "good", failed: "bad" };
 
-/** The moves and redrives of a queue, with how far they are. */
+/** The moves and redrives of a queue, with their progress. */
 export function Tasks({ path }) {
   const { data } = useLive(path);
   const tasks = Array.isArray(data) ? data : data?.tasks ?? [];

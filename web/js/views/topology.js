@@ -9,7 +9,10 @@ import { useVHostPath } from "../vhosts.js";
 
 const readable = 40; // nodes; of more a start is chosen first
 
-/** Exchanges and queues and what is bound to what, without the default exchange, to which every queue is bound: all, or what is near a start. */
+/**
+ * Exchanges, queues and their bindings, without the default exchange, to which every queue is
+ * bound: all of them, or those near a start.
+ */
 export function Topology() {
   const { query: q } = useStore(place);
   const { data, error, loading } = useLive(useVHostPath("bindings"));
@@ -46,7 +49,10 @@ export function Topology() {
 
 const most = 100; // starts that are listed
 
-/** What a drawing of a large topology may begin with: exchanges first, those with the most bindings before others. */
+/**
+ * The possible starts of a drawing of a large topology: exchanges first, those with the most
+ * bindings before others.
+ */
 function Starts({ nodes, all }) {
   const order = [...nodes].sort((a, b) => (a.kind === b.kind ? b.degree - a.degree || (a.label < b.label ? -1 : 1) : a.kind === "exchange" ? -1 : 1));
   return html`
