@@ -33,7 +33,7 @@ func (b *Broker) checkpoints() {
 			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
 		case store.NoSpace: // deleting dead segments needs no write
 			if err := b.set.Store.Forget(); err != nil {
-				b.log.Warn("segments could not be deleted", "err", err)
+				b.log.Warn("log files could not be deleted: they take disk space that no queue needs", "err", err)
 			}
 			b.set.Log.Retry()
 		}
@@ -147,7 +147,7 @@ func (b *Broker) checkpointAll(clean bool) error {
 // small ones.
 func (b *Broker) clean() {
 	if err := b.set.Store.Forget(); err != nil {
-		b.log.Warn("segments could not be deleted", "err", err)
+		b.log.Warn("log files could not be deleted: they take disk space that no queue needs", "err", err)
 		return
 	}
 	b.rewrite(b.set.Store.Sparse(maxLive))
@@ -162,7 +162,7 @@ func (b *Broker) rewrite(runs []store.SegmentRun) {
 		default:
 		}
 		if err := b.set.Store.Rewrite(run, b.live); err != nil {
-			b.log.Warn("segments could not be rewritten", "first", run.First, "last", run.Last, "err", err)
+			b.log.Warn("log files could not be rewritten: they take disk space that no queue needs", "first", run.First, "last", run.Last, "err", err)
 			return
 		}
 		b.log.Debug("segments rewritten", "first", run.First, "last", run.Last, "bytes", run.Bytes, "refs", run.Refs, "live", run.Live)
@@ -183,6 +183,6 @@ func (b *Broker) forgetScratch() {
 		return
 	}
 	if err := b.set.Scratch.Forget(); err != nil {
-		b.log.Warn("scratch segments could not be deleted", "err", err)
+		b.log.Warn("files of transient messages could not be deleted", "err", err)
 	}
 }

@@ -17,7 +17,7 @@ func (b *Broker) SetTapped(vhost string, on bool) error {
 		return catalog.VHostNotFound(vhost)
 	}
 	if v.Tap(on) {
-		b.log.Info("tracing of a virtual host is switched", "vhost", vhost, "on", on)
+		b.log.Info("tracing of a virtual host was switched on or off", "vhost", vhost, "on", on)
 	}
 	return nil
 }

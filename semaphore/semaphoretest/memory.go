@@ -190,7 +190,7 @@ func (m *Memory) List(ctx context.Context, pattern, after string) (infos []semap
 func (m *Memory) Enqueue(ctx context.Context, key string, entries []semaphore.Entry) ([]semaphore.Status, error) {
 	for _, e := range entries {
 		if e.Task == "" || math.IsNaN(e.Priority) || math.IsInf(e.Priority, 0) {
-			return nil, fmt.Errorf("%w: %+v", semaphore.ErrInvalid, e)
+			return nil, fmt.Errorf("%w: task %q with priority %v", semaphore.ErrInvalid, e.Task, e.Priority)
 		}
 	}
 	l, end, err := m.find(ctx, key)

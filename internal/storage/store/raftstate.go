@@ -127,7 +127,7 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 		return fmt.Errorf("%w: node %x of cluster %x", ErrReplica, old.Node, old.Cluster)
 	}
 	if st.Node == 0 || st.Commit < st.First.Index || st.Term < st.First.Term || len(st.Members) > math.MaxUint16 {
-		return fmt.Errorf("store: found a replica: the state %+v cannot be", st)
+		return fmt.Errorf("store: found a replica: node %x with entries committed to %d of term %d: not a valid state", st.Node, st.Commit, st.Term)
 	}
 	return writeRaftState(fsys, live, &st)
 }

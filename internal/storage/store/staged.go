@@ -123,7 +123,7 @@ func (st *Staged) Verify() error {
 		return fmt.Errorf("%w: snapshot: %s", ErrCorrupt, in.report.Damage[0])
 	}
 	if len(in.report.Missing) > 0 {
-		return fmt.Errorf("%w: snapshot: entries are missing: %+v", ErrCorrupt, in.report.Missing[0])
+		return fmt.Errorf("%w: snapshot: entry %d of shard %d is missing", ErrCorrupt, in.report.Missing[0].First, in.report.Missing[0].Shard)
 	}
 	opened := &Store{fs: s.fs, root: st.dir, dir: st.dir, opts: s.opts, files: files{fs: s.fs}, readOnly: true, closed: true, shards: map[uint32]*shardLog{}}
 	l, err := readLayout(s.fs, st.dir)
