@@ -16,7 +16,7 @@ const (
 	mostAhead  = 64 << 10         // bytes read while a request waits
 )
 
-// await does a request that may wait. Everything before it has been answered.
+// await runs a request that may block. All earlier requests have been answered.
 func (c *conn) await(b command.Blocker, cmds []broker.Command, timeout time.Duration) {
 	if c.flush(); c.over {
 		return
@@ -36,7 +36,7 @@ func (c *conn) await(b command.Blocker, cmds []broker.Command, timeout time.Dura
 	c.tellOf(b, err)
 }
 
-// awaitTask waits for a task. Everything before it has been answered.
+// awaitTask runs a semaphore request that may block. All earlier requests have been answered.
 func (c *conn) awaitTask(r command.SemaphoreBlocker) {
 	if c.flush(); c.over {
 		return
@@ -49,8 +49,9 @@ func (c *conn) awaitTask(r command.SemaphoreBlocker) {
 	c.tellOf(r, err)
 }
 
-// block has fn wait until it has what it wants, its time is over, or something ends the wait: that
-// is why. waits tells meanwhile that nothing has come yet.
+// block calls fn, which waits until it has its result or its context ends: on a timeout or when
+// something ends the wait. It returns the cause of the context's end, or nil. waits reports whether
+// fn still has no result.
 func (c *conn) block(waits func() bool, timeout time.Duration, fn func(ctx context.Context)) (why error) {
 	c.giveBack()
 	ctx, release := c.waits.begin(waits, timeout)
@@ -64,8 +65,8 @@ func (c *conn) block(waits func() bool, timeout time.Duration, fn func(ctx conte
 	return why
 }
 
-// wasStopped tells that a request that got nothing is not answered as usual, because of why its
-// wait ended.
+// wasStopped reports whether a request without a result must not get its usual reply because of
+// why, the cause that ended its wait. It then closes the connection or sends the error instead.
 func (c *conn) wasStopped(why error) bool {
 	switch {
 	case errors.Is(why, errLeft):
@@ -78,7 +79,7 @@ func (c *conn) wasStopped(why error) bool {
 	return true
 }
 
-// tellOf answers a request, or tells that all failed.
+// tellOf writes the reply of a request, or the error failed if it is not nil.
 func (c *conn) tellOf(r command.Request, failed error) {
 	c.answer(func() {
 		if failed != nil {
@@ -89,8 +90,8 @@ func (c *conn) tellOf(r command.Request, failed error) {
 	})
 }
 
-// watch reads on while a request waits, so that the end of the connection ends the wait. stop gives
-// the reading back.
+// watch keeps reading while a request waits, so that the end of the connection ends the wait. After
+// stop returns, nothing else reads from the connection.
 func (c *conn) watch() (stop func()) {
 	var over atomic.Bool
 	done := make(chan struct{})
@@ -111,7 +112,7 @@ func (c *conn) watch() (stop func()) {
 	return func() {
 		if !late.Stop() {
 			over.Store(true)
-			c.in.Kick() // when it does not read any more, the next read is woken for nothing
+			c.in.Kick() // if the goroutine has stopped reading, this wakes the next read needlessly
 			<-done
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// bridges forward messages that other protocols publish to exchanges to the subscribers of the
+// bridges forwards messages that other protocols publish to exchanges to the subscribers of the
 // channels of the same names. Each channel with subscribers has one queue of its own, bound to the
 // exchange; if there is no exchange, one is created that is deleted with the last subscriber.
 type bridges struct {
@@ -20,7 +20,7 @@ type bridges struct {
 	sessions map[string]*bridgeSession
 	open     map[topic]*bridge
 
-	queues sync.Map // topic -> name of the queue of its bridge; it stands here from before its binding until after its end
+	queues sync.Map // topic -> name of its bridge's queue, stored before the binding and removed after the queue
 }
 
 // bridgeSession is the server's own session on a virtual host. It lasts as long as there are
@@ -30,22 +30,22 @@ type bridgeSession struct {
 	used int
 }
 
-// bridge is that of one channel.
+// bridge is the bridge of one channel.
 type bridge struct {
 	subscribers int
-	queue       string // "": there is no exchange
+	queue       string // "" if no queue has been built
 	consumer    *shard.Consumer
 }
 
-// mostName is how long the name of an exchange can be.
+// mostName is the maximum length of the name of an exchange, in bytes.
 const mostName = 255
 
 func (b *bridges) init(s *Server) {
 	b.srv, b.sessions, b.open = s, map[string]*bridgeSession{}, map[topic]*bridge{}
 }
 
-// join counts a subscriber. When the channel cannot have an exchange, what others publish does not
-// come.
+// join adds a subscriber. If the channel cannot have an exchange, the subscriber does not get the
+// messages of other protocols.
 func (b *bridges) join(by *broker.Session, channel string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,8 @@ func (b *bridges) join(by *broker.Session, channel string) {
 	}
 }
 
-// build makes the queue and its binding. there tells that the exchange is there.
+// build creates the queue of br, its bindings and its consumer. there says whether the exchange
+// exists; if it does not, build creates it. The caller holds b.mu and calls demolish on an error.
 func (b *bridges) build(t topic, br *bridge, there bool) error {
 	b.demolish(t, br)
 	s, err := b.session(t.vhost)
@@ -84,7 +85,7 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 		return err
 	}
 	b.queues.Store(t, br.queue)
-	for _, key := range []string{"#", t.name} { // all of a topic exchange, and of a direct one what has the name as its key
+	for _, key := range []string{"#", t.name} { // everything from a topic exchange; from a direct one, messages with the name as key
 		if err := s.Bind(catalog.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 	return err
 }
 
-// demolish takes away what build made.
+// demolish undoes build. The caller holds b.mu.
 func (b *bridges) demolish(t topic, br *bridge) {
 	if br.queue == "" {
 		return
@@ -111,7 +112,8 @@ func (b *bridges) demolish(t topic, br *bridge) {
 	}
 }
 
-// session is the server's session on a virtual host.
+// session returns the server's session on a virtual host and opens it if needed. The caller holds
+// b.mu.
 func (b *bridges) session(vhost string) (*bridgeSession, error) {
 	if s := b.sessions[vhost]; s != nil {
 		return s, nil
@@ -124,7 +126,7 @@ func (b *bridges) session(vhost string) (*bridgeSession, error) {
 	return b.sessions[vhost], nil
 }
 
-// leave counts a subscriber off.
+// leave removes a subscriber.
 func (b *bridges) leave(t topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,18 +148,18 @@ func (b *bridges) Deliver(ds []shard.Delivery) {
 	}
 }
 
-// Cancelled implements catalog.Sink: the queue is gone, and with it its virtual host, or it was
-// deleted.
+// Cancelled implements catalog.Sink. It does nothing: the queue was deleted, alone or with its
+// virtual host.
 func (b *bridges) Cancelled(*shard.Consumer) {}
 
-// queue is the queue of a channel's bridge, "" when there is none.
+// queue returns the name of the queue of a channel's bridge, or "" if there is none.
 func (b *bridges) queue(t topic) string {
 	name, _ := b.queues.Load(t)
 	queue, _ := name.(string)
 	return queue
 }
 
-// transient is the delivery mode of what is published to a channel.
+// transient is the delivery mode of messages published to a channel.
 const transient = 1
 
 var (
@@ -165,9 +167,9 @@ var (
 	channelPeek  = message.Peek{List: channelProps, DeliveryMode: transient}
 )
 
-// publish posts a message to the exchange of the channel's name, if there is one, for all but the
-// bridge. n is how many queues got it. Errors: those of Session.Route, and a command.Error when
-// there is no room for what queues keep.
+// publish publishes a message to the exchange with the channel's name, if there is one, to all
+// queues except that of the bridge. It returns the number of those queues. It fails with the errors
+// of Session.Route, or with a command.Error while a resource alarm is active.
 func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err error) {
 	if len(channel) == 0 || len(channel) > mostName || !s.HasExchange(string(channel)) {
 		return 0, nil
@@ -175,7 +177,7 @@ func (b *bridges) publish(s *broker.Session, channel, body []byte) (n int, err e
 	peek := channelPeek
 	peek.Body = body
 	t := topic{s.VHost(), string(channel)}
-	before := b.queue(t) // and again afterwards: a bridge may come or go while this is routed
+	before := b.queue(t) // and again after Route: the bridge may be built or removed meanwhile
 	targets, err := s.Route(channel, channel, &peek, nil)
 	if err != nil {
 		return 0, err

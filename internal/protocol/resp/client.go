@@ -34,7 +34,7 @@ func clientCommands() []command.Command {
 		}})}
 }
 
-// face is what others see of a connection.
+// face is the part of a connection's state that other connections see.
 type face struct {
 	name        string
 	user, vhost string
@@ -56,7 +56,7 @@ func clientSetName(c *conn, args [][]byte) {
 	c.w.OK()
 }
 
-// setName names the connection, "" takes the name away.
+// setName sets the name of the connection; "" removes it.
 func (c *conn) setName(name string) command.Error {
 	if !isGraphic(name) {
 		return "ERR Client names cannot contain spaces, newlines or special characters."
@@ -74,7 +74,7 @@ func isGraphic(s string) bool {
 	return true
 }
 
-// change changes what others see.
+// change replaces the connection's face with a copy that fn has modified.
 func (c *conn) change(fn func(*face)) {
 	f := *c.face.Load()
 	fn(&f)
@@ -95,7 +95,7 @@ func clientSetInfo(c *conn, args [][]byte) {
 
 func clientInfo(c *conn, _ [][]byte) { c.w.Verbatim(c.describe()) }
 
-// describe is the connection as CLIENT LIST shows it. Any goroutine may call it.
+// describe returns the connection's line in CLIENT LIST. Any goroutine may call it.
 func (c *conn) describe() string {
 	f := c.face.Load()
 	now := time.Now()
@@ -113,7 +113,8 @@ func (c *conn) describe() string {
 		channels, patterns, shards, c.queued.Load(), last, f.user, version)
 }
 
-// flags is what kind of client it is: S subscribed, b waiting, x in a transaction, N none of these.
+// flags returns the client's flags as in CLIENT LIST: P subscribed, x in a transaction, b blocked,
+// N none of these.
 func (c *conn) flags(subscribed bool) string {
 	text := ""
 	if subscribed {
@@ -131,8 +132,8 @@ func (c *conn) flags(subscribed bool) string {
 	return text
 }
 
-// mayManage reports whether the client may see and end another: those of its own user, and an
-// administrator all.
+// mayManage reports whether the client may see and kill another client: one of the same user, or
+// any if its user is an administrator.
 func (c *conn) mayManage(other *conn) bool {
 	return other == c || other.face.Load().user == c.user || c.isAdministrator()
 }
@@ -145,7 +146,7 @@ func (c *conn) isAdministrator() bool {
 	return slices.Contains(u.Tags, catalog.TagAdministrator)
 }
 
-// selection says which clients are meant.
+// selection says which clients a command selects.
 type selection struct {
 	id          uint64
 	ids         []uint64

@@ -11,10 +11,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/streams"
 )
 
-// commands are all there are, by name.
+// commands holds all commands by name.
 var commands = map[string]*command.Command{}
 
-func init() { // not a variable's value: commands that tell of commands refer to it
+func init() { // not an initializer: commands that describe commands refer to it
 	for _, family := range [][]command.Command{
 		connectionCommands(),
 		clientCommands(),
@@ -34,18 +34,18 @@ func init() { // not a variable's value: commands that tell of commands refer to
 	}
 }
 
-// on makes the row's form of a command that needs the connection itself.
+// on adapts a command that needs the connection itself to the form of the command table.
 func on(now func(c *conn, args [][]byte)) func(command.Conn, [][]byte) {
 	return func(c command.Conn, args [][]byte) { now(c.(*conn), args) }
 }
 
-// anywhere is what Redis knows of commands that are about no data.
+// anywhere has the flags that Redis gives to commands that do not access data.
 const anywhere = command.Loading | command.Stale
 
 // longestName is at least as long as the longest name of a command.
 const longestName = 32
 
-// lookUp finds the command of a request, or of its subcommand.
+// lookUp returns the command of a request, or its subcommand if it names one.
 func lookUp(args [][]byte) (*command.Command, bool) {
 	d, ok := byName(args[0])
 	if !ok || len(d.Subs) == 0 || len(args) < 2 {
@@ -60,7 +60,7 @@ func lookUp(args [][]byte) (*command.Command, bool) {
 	return d, true
 }
 
-// byName finds a command by its name in any case.
+// byName returns the command of that name, ignoring case.
 func byName(name []byte) (*command.Command, bool) {
 	var lower [longestName]byte
 	if len(name) > len(lower) {

@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// connectionCommands are those about the connection itself.
+// connectionCommands returns the commands about the connection itself.
 func connectionCommands() []command.Command {
 	const login = command.NoScript | anywhere | command.Fast | command.NoAuth
 	row := func(name string, arity int, f command.Flags, since, summary string, now func(*conn, [][]byte)) command.Command {

@@ -17,7 +17,7 @@ type hub struct {
 	shards   map[topic]subscribers
 }
 
-// subscribers are connections, each with the session in which it subscribed.
+// subscribers maps each subscribed connection to the session in which it subscribed.
 type subscribers map[*conn]*broker.Session
 
 // topic is a channel or a pattern of a virtual host.
@@ -27,8 +27,8 @@ func (h *hub) init() {
 	h.channels, h.patterns, h.shards = map[topic]subscribers{}, map[topic]subscribers{}, map[topic]subscribers{}
 }
 
-// add makes c a subscriber in table, which is one of h's, and says so with text: the
-// client is told of it before it gets anything.
+// add makes c a subscriber in table, one of the tables of h, and sends text, the confirmation, to
+// the client before any message.
 func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,7 +48,7 @@ func (h *hub) remove(table map[topic]subscribers, t topic, c *conn) {
 	}
 }
 
-// form is a message as clients of one version get it, made when one needs it.
+// form is a message encoded for one protocol version, on first use.
 type form struct{ w respwire.Writer }
 
 func (f *form) text(parts ...string) []byte {
@@ -61,10 +61,10 @@ func (f *form) text(parts ...string) []byte {
 	return f.w.Buf
 }
 
-// forms are a message in both versions.
+// forms holds a message in both protocol versions.
 type forms [2]form
 
-// of is the form for c. The parts are the same at each call.
+// of returns the encoding for c. Every call must pass the same parts.
 func (f *forms) of(c *conn, parts ...string) []byte {
 	if c.resp3.Load() {
 		f[1].w.RESP3 = true
@@ -73,8 +73,8 @@ func (f *forms) of(c *conn, parts ...string) []byte {
 	return f[0].text(parts...)
 }
 
-// publish gives a message to the subscribers of a channel, and to those of patterns that match it;
-// n is how many there were.
+// publish sends a message to the subscribers of a channel and of the patterns that match it. It
+// returns the number of recipients.
 func (h *hub) publish(vhost, channel, body string) (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -85,7 +85,7 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 		}
 		var f forms
 		for c, session := range to {
-			if session.MayListen(channel) != nil { // the pattern says nothing of what it may hear
+			if session.MayListen(channel) != nil { // permissions depend on the channel, not on the pattern
 				continue
 			}
 			c.out.push(f.of(c, "pmessage", t.name, channel, body))
@@ -95,19 +95,20 @@ func (h *hub) publish(vhost, channel, body string) (n int) {
 	return n
 }
 
-// publishToShard gives a message to the subscribers of a shard channel; n is how many there were.
+// publishToShard sends a message to the subscribers of a shard channel and returns their number.
 func (h *hub) publishToShard(vhost, channel, body string) (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return tell(h.shards[topic{vhost, channel}], "smessage", channel, body)
 }
 
-// toChannel gives a message to the subscribers of the channel itself. mu is held.
+// toChannel sends a message to the subscribers of the channel itself. The caller holds mu.
 func (h *hub) toChannel(vhost, channel, body string) int {
 	return tell(h.channels[topic{vhost, channel}], "message", channel, body)
 }
 
-// tell gives a message to all of to, and returns how many they are. The hub's mu is held.
+// tell sends a message to all subscribers in to and returns their number. The caller holds the
+// hub's mu.
 func tell(to subscribers, what, channel, body string) int {
 	var f forms
 	for c := range to {
@@ -116,7 +117,7 @@ func tell(to subscribers, what, channel, body string) int {
 	return len(to)
 }
 
-// listed are the channels of a virtual host that have subscribers and match a pattern.
+// listed returns the channels of a virtual host that have subscribers and match a pattern.
 func (h *hub) listed(l *listening, vhost, pattern string) (names []string) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

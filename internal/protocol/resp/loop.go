@@ -255,7 +255,7 @@ func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	return d, ""
 }
 
-// alarm is why nothing can be added now, "" when it can.
+// alarm returns the error that rejects new data while a resource alarm is active, or "" if none is.
 func (s *Server) alarm() command.Error {
 	a := s.broker.Alarm()
 	switch {

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// multiCommands are those of transactions.
+// multiCommands returns the commands of transactions.
 func multiCommands() []command.Command {
 	const about = command.NoScript | anywhere | command.Fast
 	return []command.Command{
@@ -23,12 +23,12 @@ func multiCommands() []command.Command {
 	}
 }
 
-// transaction is what a client has said since MULTI.
+// transaction holds the commands that a client has sent since MULTI.
 type transaction struct {
 	kept   []kept
 	bytes  int
 	adds   bool // it has commands that need memory
-	broken bool // something was refused: EXEC will not do it
+	broken bool // a command was rejected: EXEC will fail
 }
 
 // kept is a command that waits for EXEC; its arguments are copies.
@@ -43,7 +43,7 @@ const (
 	keptArgBytes = 40
 )
 
-// keep adds a command; false tells that the transaction has too much.
+// keep adds a command. It returns false if the transaction would exceed most bytes.
 func (tx *transaction) keep(d *command.Command, args [][]byte, most int) bool {
 	tx.bytes += keptBytes
 	for _, a := range args {
@@ -105,7 +105,7 @@ type step struct {
 	engine bool  // it has commands of the engine
 }
 
-// exec is EXEC.
+// exec implements EXEC.
 func exec(c *conn, _ [][]byte) {
 	tx := c.tx
 	if tx == nil {

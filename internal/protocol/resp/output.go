@@ -11,8 +11,8 @@ const (
 	replyRoom  = 1 << 20  // bytes that wait for the client while its own replies may join them
 )
 
-// output writes to the client. At first the connection's goroutine writes by itself. When the
-// client subscribes, there is a writer: others publish to it then, and must not wait.
+// output writes to the client. At first the connection's goroutine writes directly. Once the client
+// subscribes, a writer goroutine does, because publishers must not wait for the client.
 type output struct {
 	nc      net.Conn
 	sent    *atomic.Uint64 // bytes written
@@ -23,7 +23,7 @@ type output struct {
 	shared bool      // set by the connection's goroutine, with mu held: there is a writer
 	buf    []byte    // guarded by mu: waits for the writer
 	taken  int       // guarded by mu: bytes that the writer is writing
-	closed bool      // guarded by mu: nothing is added any more
+	closed bool      // guarded by mu: nothing more may be added
 	failed bool      // guarded by mu: nothing can be written any more
 	ended  chan struct{}
 }
@@ -45,7 +45,7 @@ func (o *output) share() {
 	go o.run()
 }
 
-// run is the writer.
+// run is the writer goroutine.
 func (o *output) run() {
 	defer close(o.ended)
 	var spare []byte
@@ -73,8 +73,8 @@ func (o *output) run() {
 	}
 }
 
-// write writes replies of the connection's goroutine, which waits here while the client does not
-// read. b stays the caller's.
+// write writes replies of the connection's goroutine, and blocks while the client does not read. It
+// does not retain b.
 func (o *output) write(b []byte) (ok bool) {
 	if !o.shared {
 		n, err := o.nc.Write(b)
@@ -93,8 +93,8 @@ func (o *output) write(b []byte) (ok bool) {
 	return true
 }
 
-// push adds something that others published, without waiting. Any goroutine may call it, once there
-// is a writer. When too much waits, the client is cut off.
+// push adds a published message without waiting. Any goroutine may call it once share has been
+// called. If more than mostUnread bytes would be pending, it disconnects the client.
 func (o *output) push(b []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -121,7 +121,8 @@ func (o *output) fail() {
 	o.wake.Broadcast()
 }
 
-// drain returns when all is written, or cannot be. Nothing is added afterwards.
+// drain returns when everything has been written or writing has failed. Nothing may be added
+// afterwards.
 func (o *output) drain() {
 	if !o.shared {
 		return

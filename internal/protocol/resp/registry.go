@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// registry is the connections there are.
+// registry holds the open connections.
 type registry struct {
 	mu   sync.Mutex
 	byID map[uint64]*conn
@@ -24,14 +24,14 @@ func (r *registry) leave(c *conn) {
 	delete(r.byID, c.id)
 }
 
-// find is the connection of that number, nil when there is none.
+// find returns the connection with that ID, or nil if there is none.
 func (r *registry) find(id uint64) *conn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
 }
 
-// all are the connections in the order in which they came.
+// all returns the connections, ordered by ID.
 func (r *registry) all() []*conn {
 	r.mu.Lock()
 	list := make([]*conn, 0, len(r.byID))

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// errNoLeader is Redis' answer of a server that cannot serve anybody yet. Redis Cluster says
-// CLUSTERDOWN without a majority, but clients that are not made for that take it for the end of a
-// command, as redis-py does; for LOADING they connect and try again.
+// errNoLeader is the error of a Redis server that is not ready yet. Redis Cluster replies
+// CLUSTERDOWN without a majority, but clients that do not support it, such as redis-py, treat that
+// as a failed command. On LOADING they reconnect and try again.
 const errNoLeader command.Error = "LOADING " + protocol.NoLeader
 
-// turnedAwayLimits bound what is read of a request. One that is longer ends the connection.
+// turnedAwayLimits bounds the size of a request. A longer request ends the connection.
 var turnedAwayLimits = respwire.Limits{Bulk: 16 << 10, Request: 64 << 10}
 
-// TurnAway tells a client, in answer to each command until the deadline of nc, that no node of the
-// cluster leads: some begin with commands whose errors they pass over. nc stays open.
+// TurnAway answers each command with the error that the cluster has no leader, until the deadline
+// of nc: some clients ignore the errors of their first commands. It does not close nc.
 func TurnAway(nc net.Conn) {
 	var in protocol.Input
 	in.Init(nc)

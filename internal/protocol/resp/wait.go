@@ -10,12 +10,12 @@ import (
 // waiting is the wait of a connection for a message or a semaphore, for code that ends the wait.
 type waiting struct {
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // guarded by mu; nil: it does not wait
-	waits  func() bool             // guarded by mu; nothing has come yet
-	left   bool                    // guarded by mu; the connection ends: a wait that begins ends at once
+	cancel context.CancelCauseFunc // guarded by mu; nil if it does not wait
+	waits  func() bool             // guarded by mu; reports whether there is still no result
+	left   bool                    // guarded by mu; the connection ends, so a new wait ends at once
 }
 
-// The causes of the end of a wait, beside its time.
+// The causes that end a wait, apart from its timeout.
 var (
 	errUnblocked   = errors.New("unblocked")
 	errUnblockedBy = errors.New("unblocked with an error")
@@ -43,7 +43,7 @@ func (w *waiting) end() {
 	w.cancel, w.waits = nil, nil
 }
 
-// active reports whether it waits and nothing has come yet. Any goroutine may call it.
+// active reports whether the connection waits and has no result yet. Any goroutine may call it.
 func (w *waiting) active() bool {
 	w.mu.Lock()
 	waits := w.waits
@@ -51,7 +51,7 @@ func (w *waiting) active() bool {
 	return waits != nil && waits() // not under mu: it may wait for a shard, and a shard for leave
 }
 
-// leave ends the wait and all that would begin. Any goroutine may call it.
+// leave ends the wait, and makes later waits end at once. Any goroutine may call it.
 func (w *waiting) leave() {
 	w.mu.Lock()
 	w.left = true
@@ -59,7 +59,8 @@ func (w *waiting) leave() {
 	w.stop(errLeft)
 }
 
-// stop ends the wait, if there is one. Any goroutine may call it.
+// stop ends the wait with the cause why, and reports whether there was one. Any goroutine may call
+// it.
 func (w *waiting) stop(why error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +71,7 @@ func (w *waiting) stop(why error) bool {
 	return true
 }
 
-// unblock is what CLIENT UNBLOCK asks for.
+// unblock ends the wait for CLIENT UNBLOCK, and reports whether there was one.
 func (w *waiting) unblock(withError bool) bool {
 	if withError {
 		return w.stop(errUnblockedBy)

@@ -6,7 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// watchQueues is WATCH queue...: EXEC does nothing when one of them changes until then.
+// watchQueues implements WATCH queue...: EXEC does nothing if one of the queues has changed by
+// then.
 func watchQueues(c *conn, args [][]byte) {
 	if c.tx != nil {
 		c.w.Error("ERR WATCH inside MULTI is not allowed")
@@ -44,7 +45,7 @@ func unwatch(c *conn, _ [][]byte) {
 	c.w.OK()
 }
 
-// conditions are what must hold for EXEC.
+// conditions returns the conditions of EXEC: that no watched queue has changed.
 func (c *conn) conditions() (all []*broker.Unchanged) {
 	for name, version := range c.watched {
 		all = append(all, &broker.Unchanged{OnQueue: broker.OnQueue{Queue: name}, Since: version})
