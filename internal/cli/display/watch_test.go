@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWatch checks that with --watch a state is shown every second until the command is interrupted.
-// An error at first ends it; a later one is shown, and the next call follows.
+// TestWatch checks that with --watch a state is shown every second until the command is
+// interrupted. An error at first ends it; a later one is shown, and the next call follows.
 func TestWatch(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
