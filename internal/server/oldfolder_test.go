@@ -342,7 +342,7 @@ func (n oldNode) dump() string {
 	} {
 		said, err := n.post(ctx, "GET", "/api/"+path, "")
 		n.check(err)
-		say(path, strings.ReplaceAll(versionsJSON.ReplaceAllString(said, ""), "},{", "},\n{"))
+		say(path, strings.ReplaceAll(versionsJSON.ReplaceAllString(said, ""), "},{", "},\n{")+"\n")
 	}
 	for _, request := range []string{
 		"LRANGE list 0 -1", "XRANGE stream - +", "XPENDING stream g", "XINFO STREAM stream", "XINFO GROUPS stream",

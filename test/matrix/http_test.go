@@ -60,6 +60,8 @@ func saidInJSON(v any) (any, bool) {
 // valueInJSON converts a header to the form in JSON.
 func valueInJSON(v any) (any, bool) {
 	switch v := v.(type) {
+	case nil:
+		return "undefined", true
 	case int32:
 		return float64(v), true
 	case int64:

@@ -65,6 +65,9 @@ func (p *player) play(t *testing.T, s *step) string {
 	for over := time.Now().Add(endPatience); strings.HasPrefix(s.command, "etcdctl get ") && !matches(s.output, printed) && time.Now().Before(over); {
 		printed = p.run(t, s)
 	}
+	if printed != "" && !strings.HasSuffix(printed, "\n") {
+		printed += "\n" // bodies of the HTTP API end without one, a block of a page ends with one
+	}
 	return printed
 }
 
