@@ -23,7 +23,7 @@ const (
 	maxAnswer     = 4 << 10
 )
 
-// prepare opens a snapshot. It may wait for cleaning in the store.
+// prepare opens a snapshot. It may wait for the store's cleaning.
 func (r *Replica) prepare(log *store.RaftLog) {
 	sn, err := log.Snapshot(func() (index uint64, err error) {
 		asked := make(chan struct{})
@@ -45,7 +45,7 @@ func (r *Replica) prepare(log *store.RaftLog) {
 	}
 }
 
-// stream sends a snapshot over a connection of its own.
+// stream sends a snapshot over a separate connection.
 func (r *Replica) stream(m *pb.Message, sn *store.RaftSnapshot) {
 	defer sn.Close()
 	err := r.sendSnapshot(m, sn)
@@ -87,12 +87,12 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 // reception is a snapshot that is being received.
 type reception struct {
 	nc   net.Conn
-	done chan struct{} // closed when nothing of it is left
+	done chan struct{} // closed when the reception has ended completely
 }
 
 // Receive receives a snapshot that another node sends over a connection (its Options.Dial), and
-// closes the connection. After the installation Err is ErrInstalled. A reception in progress is
-// given up: its sender hangs or is cut off, and no longer leads.
+// closes the connection. After the installation, Err returns ErrInstalled. A reception in progress
+// is aborted: its sender hangs or is cut off, and no longer leads.
 func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	defer nc.Close()
 	r.mu.Lock()
@@ -122,7 +122,7 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	if !r.later(func(c *core) {
 		err := c.received(in.m, in.staged)
 		if errors.Is(err, ErrInstalled) {
-			answer(nc, nil) // now: the replica stops, and closes its connections
+			answer(nc, nil) // answer now: the replica will stop and close its connections
 		}
 		result <- err
 	}) {
@@ -150,7 +150,7 @@ func (r *Replica) receive(in *incoming, nc net.Conn) error {
 	return in.verify()
 }
 
-// answer reports the outcome of a snapshot: nothing if it was installed.
+// answer sends the outcome of a snapshot, which is empty after an installation.
 func answer(nc net.Conn, err error) {
 	text := ""
 	if err != nil {
@@ -166,7 +166,7 @@ func writeChunk(nc net.Conn, chunk []byte) error {
 	return err
 }
 
-// readChunk reads a chunk of at most most bytes.
+// readChunk reads a chunk, and rejects one of more than most bytes.
 func readChunk(r io.Reader, most uint32) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
