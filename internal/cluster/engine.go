@@ -3,9 +3,10 @@
 //
 // # Changes of leadership
 //
-// The replica reports them on its own goroutine, which must not block. Slow work (preparing the
-// queues, ending the broker, restoring the committed state) runs on other goroutines, one change at
-// a time. Nothing is applied between the end of a leadership and the end of the restoring.
+// The replica reports changes of leadership on its own goroutine, which must not block. Slow work
+// (preparing the queues, ending the broker, restoring the committed state) runs on other
+// goroutines, one change at a time. Nothing is applied between the end of a leadership and the end
+// of the restoring.
 package cluster
 
 import (

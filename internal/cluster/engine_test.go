@@ -312,7 +312,7 @@ func TestIsolatedLeader(t *testing.T) {
 		}
 		tr.isolate(first, true)
 		confirmed := make(chan bool, 1)
-		go func() { confirmed <- put(c, "q", "lost"+strings.Repeat(" ", 4<<10)) }() // enough for a checkpoint
+		go func() { confirmed <- put(c, "q", "lost"+strings.Repeat(" ", 4<<10)) }() // a checkpoint is due
 		second, c2 := tr.leader(first)
 		if !put(c2, "q", "next") {
 			t.Fatal("not confirmed by the new leader")

@@ -19,7 +19,7 @@ import (
 const (
 	// TickInterval is how often Raft's clock ticks; a heartbeat leaves with each tick.
 	TickInterval   = 100 * time.Millisecond
-	electionTicks  = 10 // how long a follower waits without contact to the leader before it campaigns
+	electionTicks  = 10 // how long a follower hears nothing from the leader before it campaigns
 	heartbeatTicks = 1
 	// leaseFor is how long a leader may act alone after a quorum has confirmed it. It is shorter
 	// than the time after which any follower campaigns, by more than the clocks can drift apart

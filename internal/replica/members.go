@@ -49,7 +49,7 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 		done(fmt.Errorf("%w: %q", ErrAddress, address))
 	case !member && node <= m.highest:
 		done(ErrUsed)
-	case member && address == old && c.leading != nil && c.applied >= c.commit: // no pending change is missing from m
+	case member && address == old && c.leading != nil && c.applied >= c.commit: // m has all changes
 		done(nil)
 	default:
 		c.change(done, &pb.ConfChangeV2{

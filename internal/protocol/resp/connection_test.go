@@ -67,7 +67,7 @@ func TestFailedLogin(t *testing.T) {
 		"AUTH me wrong": wrong, "AUTH wrong": wrong, "HELLO 3 AUTH me wrong": wrong,
 		"AUTH nobody secret": "-NOPERM this user has no permissions in the virtual host '/'",
 	} {
-		for _, before := range []string{"", "LLEN q", "SUBSCRIBE a"} { // "" or a command that makes it guest
+		for _, before := range []string{"", "LLEN q", "SUBSCRIBE a"} { // or what makes it guest
 			c := n.Dial()
 			if before != "" {
 				c.Do(strings.Fields(before)...)
