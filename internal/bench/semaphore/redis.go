@@ -61,7 +61,7 @@ func (s *redisServer) connect(ctx context.Context) (client, error) {
 	return c, c.Ping(ctx).Err()
 }
 
-// redisClient uses one connection, since it asks one thing at a time.
+// redisClient uses one connection, since it sends one command at a time.
 type redisClient struct {
 	*redis.Client
 	key string
@@ -77,7 +77,7 @@ func (c *redisClient) enqueue(task int) error {
 
 func (c *redisClient) interrupt() { c.Close() } //nolint:errcheck // it is of no use any more
 
-// watch hears the events as every client of Redis can.
+// watch subscribes to the events, as any Redis client can.
 func (s *redisServer) watch(ctx context.Context, acquired func(), failed func(error)) error {
 	heard := s.admin.Subscribe(ctx, "semaphore.events")
 	if _, err := heard.Receive(ctx); err != nil {
