@@ -9,7 +9,7 @@ import (
 // Exp bounds an exponential backoff. The zero value means no bounds and a factor of one second.
 type Exp struct {
 	Min, Max time.Duration // 0: no bound
-	Factor   time.Duration // the first backoff is between half of it and all of it; 0 means a second
+	Factor   time.Duration // the first backoff is from half of it to all of it; 0 means a second
 }
 
 // maxExponent is the n after which the backoff does not grow.

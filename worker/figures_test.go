@@ -24,7 +24,7 @@ func TestExpBackoff(t *testing.T) {
 				t.Fatalf("ExpBackoff(%d) = %v, want %v to %v", n, d, time.Duration(most/2), time.Duration(most))
 			}
 		}
-		if len(seen) < 2 && most < math.MaxInt64 { // beyond that, most results are the maximum duration
+		if len(seen) < 2 && most < math.MaxInt64 { // else most are the maximum
 			t.Errorf("ExpBackoff(%d) has no jitter", n)
 		}
 	}

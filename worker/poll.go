@@ -76,7 +76,7 @@ func (r *run) release(n int) {
 
 const (
 	maxDryRuns = 5                // maximum argument of Options.Backoff
-	minWait    = time.Millisecond // minimum wait of a poll, so that a backoff of 0 causes no busy loop
+	minWait    = time.Millisecond // minimum wait of a poll: no busy loop for a backoff of 0
 )
 
 // unreachable is the backoff of polls while the broker cannot be reached.

@@ -14,7 +14,7 @@ type Status struct {
 	Counts      Counts
 
 	QueueSize    Summary[int]           // jobs in the queue, sampled about once a second
-	QueueingTime Summary[time.Duration] // first attempts: enqueue to handler, by synchronized clocks
+	QueueingTime Summary[time.Duration] // first attempts: enqueue to handler (clock skew counts)
 	HandlingTime Summary[time.Duration] // of the handler alone
 }
 

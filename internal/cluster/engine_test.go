@@ -355,7 +355,7 @@ func TestLease(t *testing.T) {
 		if tr.nodes[first].client(t) == nil {
 			t.Fatal("it has lost the lead already: the test shows nothing")
 		}
-		var lost atomic.Bool // set when the leader has called Lose
+		var lost atomic.Bool // the servers of clients know
 		c.B.WhenLost(func() { lost.Store(true) })
 		gave := make(chan bool, 1)
 		go func(lease protocol.Lease) {

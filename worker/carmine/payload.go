@@ -13,7 +13,7 @@ const (
 	ContentTypeHeader = "content-type"
 	Text              = ""                         // a string; the header is absent
 	Bytes             = "application/octet-stream" // a byte array
-	JSON              = "application/json"         // any other Clojure value, as JSON of package nippy
+	JSON              = "application/json"         // any other value, as JSON of package nippy
 	Nippy             = "application/x-nippy"      // the output of Nippy, with its header
 )
 

@@ -14,7 +14,7 @@ type Options struct {
 
 	Publishers int    `json:"publishers"` // connections that publish; 0 = only consume
 	Consumers  int    `json:"consumers"`  // connections that consume; 0 = only publish
-	Queue      string `json:"queue"`      // queue, or prefix of the queues' names; empty = queues of this run, deleted at its end
+	Queue      string `json:"queue"`      // name, or prefix of names; empty = temporary queues
 	Queues     int    `json:"queues"`     // publisher and consumer i use queue i modulo Queues
 
 	Size    int  `json:"size"`    // bytes of a body; end-to-end latency needs 16
@@ -25,9 +25,9 @@ type Options struct {
 	AckEvery int  `json:"ack_every"` // deliveries acknowledged by one multiple ack
 	Prefetch int  `json:"prefetch"`  // deliveries in flight per consumer; 0 = no limit
 
-	Rate  float64 `json:"rate"`  // messages per second of all publishers together, an open loop; 0 = as fast as possible
+	Rate  float64 `json:"rate"`  // messages per second in total, open loop; 0 = no limit
 	Batch int     `json:"batch"` // maximum number of messages per write()
-	Count uint64  `json:"count"` // end after this many were published, confirmed and received; 0 = no limit
+	Count uint64  `json:"count"` // messages after which the run ends; 0 = no limit
 	PID   int     `json:"pid"`   // process whose CPU and memory are measured; 0 = none
 }
 

@@ -18,5 +18,5 @@ func preciseThread() {
 
 func preciseSleep(d time.Duration) {
 	ts := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&ts, nil) // an interrupted sleep is short; the caller checks the clock again
+	_ = syscall.Nanosleep(&ts, nil) // if interrupted, the caller checks the clock again
 }

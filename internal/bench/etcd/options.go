@@ -20,8 +20,8 @@ type Options struct {
 	Size        int    `json:"size"`        // bytes of a value
 	Keys        int    `json:"keys"`        // keys for the range loads
 	Clients     int    `json:"clients"`     // goroutines that read ranges
-	Plain       bool   `json:"plain"`       // use plain keys as the queue, even if the server has queues
-	PID         int    `json:"pid"`         // the server process, for its CPU and memory; 0: unknown
+	Plain       bool   `json:"plain"`       // plain keys as the queue, even if the server has queues
+	PID         int    `json:"pid"`         // server process, for its CPU and memory; 0: unknown
 }
 
 // DefaultOptions returns options for the local broker. With this many deletes in flight a consumer

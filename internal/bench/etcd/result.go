@@ -19,7 +19,7 @@ type Load struct {
 	Name      string  `json:"load"`
 	Count     int64   `json:"count"` // messages put, received and deleted; requests; or events
 	PerSecond float64 `json:"per_second"`
-	P50       float64 `json:"p50_ms"` // queue: from the put to the answer to the delete; watch: from the put to the event; else of a request
+	P50       float64 `json:"p50_ms"` // put to deleted (queue), put to event (watch), or a request
 	P99       float64 `json:"p99_ms"`
 	PutP50    float64 `json:"put_p50_ms,omitempty"` // queue: of the put alone
 	PutP99    float64 `json:"put_p99_ms,omitempty"`

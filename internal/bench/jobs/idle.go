@@ -20,7 +20,7 @@ import (
 type IdleOptions struct {
 	URL    string        `json:"url"`
 	Queues int           `json:"queues"` // empty queues that have had jobs
-	Takers int           `json:"takers"` // waiting connections, each on an equal share of the queues
+	Takers int           `json:"takers"` // waiting connections, which share the queues equally
 	Quiet  time.Duration `json:"quiet_ns"`
 	Wakes  int           `json:"wakes"` // jobs enqueued afterwards, one by one
 	Pause  time.Duration `json:"pause_ns"`
@@ -38,8 +38,8 @@ func DefaultIdleOptions() IdleOptions {
 type IdleResult struct {
 	Options IdleOptions `json:"options"`
 	Server  string      `json:"server"`
-	CPU     float64     `json:"cpu_percent"` // of one core while idle; -1 if the server is not on this machine
-	RSS     int64       `json:"rss_bytes"`   // 0 if the server is not on this machine
+	CPU     float64     `json:"cpu_percent"` // of a core while idle; -1: server not local
+	RSS     int64       `json:"rss_bytes"`   // 0: server not local
 	P50     float64     `json:"p50_us"`      // from sending an enqueue to the arrival at the taker
 	P99     float64     `json:"p99_us"`
 	Max     float64     `json:"max_us"`
@@ -215,7 +215,7 @@ func (r *idleRun) rest(ctx context.Context) (cpu float64, rss int64, err error) 
 		return 0, 0, err
 	}
 	pid, _ := strconv.Atoi(field(info, "process_id"))
-	if err := pause(ctx, min(r.o.Quiet, time.Second)); err != nil { // exclude the cost of connecting
+	if err := pause(ctx, min(r.o.Quiet, time.Second)); err != nil { // skip the connecting
 		return 0, 0, err
 	}
 	before, known := process.Read(pid)

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	option.Common // URL is redis://user:password@host:port/database; Loads are of LoadNames
 
-	Against     string `json:"against"`     // another server, measured alternately with the first; "" means none
+	Against     string `json:"against"`     // another server, measured alternately; "" means none
 	Connections []int  `json:"connections"` // each load runs with each number of connections
 	Depths      []int  `json:"depths"`      // and with each number of jobs in flight per connection
 	Size        int    `json:"size"`        // bytes of a body

@@ -12,8 +12,8 @@ import (
 // Common holds the options of every benchmark.
 type Common struct {
 	URL      string        `json:"url"`             // of the server
-	Loads    []string      `json:"loads,omitempty"` // run in this order; each must be known to the benchmark
-	Duration time.Duration `json:"duration_ns"`     // of each load; a load that only takes ends early when the backlog is empty
+	Loads    []string      `json:"loads,omitempty"` // in order; known to the benchmark
+	Duration time.Duration `json:"duration_ns"`     // of a load, or until its backlog is empty
 }
 
 // Check collects errors about invalid options, each named as on the command line.

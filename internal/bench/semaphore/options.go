@@ -16,7 +16,7 @@ type Options struct {
 	Waiting int           `json:"waiting"`  // waiting tasks at the start of each load
 	Rate    float64       `json:"rate"`     // handover: releases per second
 	Clients int           `json:"clients"`  // changes: connections
-	Sweep   time.Duration `json:"sweep_ns"` // interval of sweeps in a PostgreSQL with tables; 0: use the functions semaphore.*
+	Sweep   time.Duration `json:"sweep_ns"` // interval of sweeps; 0: use semaphore.*
 }
 
 // DefaultOptions returns options for the local broker over the Redis protocol.

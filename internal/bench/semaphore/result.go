@@ -22,10 +22,10 @@ type Load struct {
 	Name      string  `json:"load"`
 	Count     int64   `json:"count"` // places handed over, or changes
 	PerSecond float64 `json:"per_second"`
-	P50       float64 `json:"p50_ms"` // handover: from the release to the event Acquired of the task that has the place; changes: of a change
+	P50       float64 `json:"p50_ms"` // handover: release to the next event Acquired; changes: a change
 	P99       float64 `json:"p99_ms"`
 	Max       float64 `json:"max_ms"`
-	Starved   float64 `json:"starved_percent"` // handover: share of the time without a running task to release
+	Starved   float64 `json:"starved_percent"` // time without a task to release
 }
 
 func newLoad(name string, h *latency.Histogram, took time.Duration) Load {

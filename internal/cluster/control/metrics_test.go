@@ -40,7 +40,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
-		if !strings.HasSuffix(p.Metric, "_index") { // it only grows, so promlint wants the suffix _total
+		if !strings.HasSuffix(p.Metric, "_index") { // promlint wants _total, as it only grows
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}

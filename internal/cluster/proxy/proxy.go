@@ -37,7 +37,7 @@ type Options struct {
 	// has a deadline.
 	TurnAway   func(key string, nc net.Conn)
 	Leaderless func() time.Duration // for how long no leader has been known; 0 if one is known
-	Patience   time.Duration        // how long without a leader until clients are turned away [10 s]
+	Patience   time.Duration        // time without a leader until clients are turned away [10 s]
 	Log        *slog.Logger         // [slog.Default()]
 }
 

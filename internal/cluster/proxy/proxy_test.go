@@ -281,8 +281,8 @@ func TestLeaderGoes(t *testing.T) {
 	})
 }
 
-// TestLeadsSoon checks that a client waits for a leader that does not serve yet, and that none of
-// its data is lost or sent twice.
+// TestLeadsSoon checks that a client waits for a leader that does not serve yet: the proxy tries
+// again until the leader takes the connection.
 func TestLeadsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var leader *Proxy

@@ -110,7 +110,7 @@ func (p pair) fill(t *testing.T) {
 	p.enqueue(t, "nippy", "NPY\x00j\x04name", worker.EnqueueOptions{Headers: map[string]string{carmine.ContentTypeHeader: carmine.Nippy}})
 	p.enqueue(t, "later", "later", worker.EnqueueOptions{Backoff: time.Hour, Lock: time.Minute})
 	ok(t, p.redis.HSet(ctx, "carmine:mq:mail:udts", "plain", 1700000000000).Err())
-	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // an id that was forgotten
+	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // forgotten
 }
 
 // near reports whether a remaining time is approximately as expected.

@@ -25,8 +25,8 @@ type Report struct {
 	Moved     int                  `json:"moved"`   // now on the broker
 	There     int                  `json:"there"`   // of those moved, already there
 	Forgotten int                  `json:"done"`    // ids of completed jobs: nothing to move
-	Changed   int                  `json:"changed"` // ids that changed meanwhile and were moved again
-	Failed    int                  `json:"failed"`  // refused or unreadable ids, which stay on Redis
+	Changed   int                  `json:"changed"` // ids that changed and were moved again
+	Failed    int                  `json:"failed"`  // ids refused or unreadable: left on Redis
 	States    map[worker.State]int `json:"states"`  // of the ids found
 }
 

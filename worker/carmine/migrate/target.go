@@ -62,7 +62,7 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 	for i := range records {
 		for _, cmd := range all[i] {
 			switch err := cmd.Err(); {
-			case err == nil && cmd.Val() == nil: // not sent, as after a refused login: only a reply is an outcome
+			case err == nil && cmd.Val() == nil: // not sent, as after a refused login
 				return nil, fmt.Errorf("migrate: the broker did not answer: %w", whole)
 			case err == nil:
 			case hopeless(err):
