@@ -71,7 +71,7 @@ type Jobs interface {
 type EnqueueOptions struct {
 	MID        string            // at most 255 bytes; "" means a random id
 	Backoff    time.Duration     // delay before it is ready
-	Lock       time.Duration     // maximum time with a worker; 0 means the worker's setting
+	Lock       time.Duration     // lock time while a worker has it; 0 means the worker's setting
 	Update     bool              // replace the body and the lock time of a queued job with the id
 	Requeue    bool              // wait behind a job with the id that is locked or remembered
 	ResetDelay bool              // restart the backoff of a queued job with the id
