@@ -47,7 +47,7 @@ func compare(b *broker.Broker, log *replica.Log, logger *slog.Logger, stop <-cha
 			if begun.Before(c.next) {
 				continue
 			}
-			//nolint:errcheck // a broker that is closed has no more sums
+			//nolint:errcheck // a closed broker has no sums
 			b.Sum(part, c.last, func(sum uint64, at broker.Place) {
 				c.last = at.Last
 				log.Check(part, [2]uint64{at.Last, at.Definitions}, sum)

@@ -597,8 +597,8 @@ func TestReceiveGarbage(t *testing.T) {
 			here, there := net.Pipe()
 			result := make(chan error, 1)
 			go func() { result <- tm.replicas[0].Receive(2, there) }()
-			go io.Copy(io.Discard, here) //nolint:errcheck // the answer
-			here.Write(sent)             //nolint:errcheck // it may be refused before all of it is read
+			go io.Copy(io.Discard, here) //nolint:errcheck // discards the answer
+			here.Write(sent)             //nolint:errcheck // it may be refused before it is read completely
 			here.Close()
 			if err := <-result; err == nil || errors.Is(err, ErrInstalled) {
 				t.Fatalf("%s: %v", name, err)

@@ -76,7 +76,7 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 			return err
 		}
 	}
-	nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the other end reads all of it again now, which takes its time
+	nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the peer verifies the snapshot now, which takes time
 	answer, err := readChunk(nc, maxAnswer)
 	if err == nil && len(answer) > 0 {
 		err = errors.New(string(answer))
@@ -138,7 +138,7 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 func (r *Replica) receive(in *incoming, nc net.Conn) error {
 	br := bufio.NewReaderSize(nc, 64<<10)
 	for !in.ended {
-		nc.SetReadDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // reading tells
+		nc.SetReadDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // a read reports the error
 		chunk, err := readChunk(br, chunkHeader+maxChunk)
 		if err != nil {
 			return err
@@ -156,11 +156,11 @@ func answer(nc net.Conn, err error) {
 	if err != nil {
 		text = err.Error()
 	}
-	writeChunk(nc, []byte(text[:min(len(text), maxAnswer)])) //nolint:errcheck // the other end gives up by itself
+	writeChunk(nc, []byte(text[:min(len(text), maxAnswer)])) //nolint:errcheck // the peer times out
 }
 
 func writeChunk(nc net.Conn, chunk []byte) error {
-	nc.SetWriteDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // writing tells
+	nc.SetWriteDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // a write reports the error
 	buffers := net.Buffers{binary.LittleEndian.AppendUint32(nil, uint32(len(chunk))), chunk}
 	_, err := buffers.WriteTo(nc)
 	return err

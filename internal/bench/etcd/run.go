@@ -112,7 +112,7 @@ func (b *bench) spread() (all []*clientv3.Client, err error) {
 
 func (b *bench) close() {
 	for _, c := range b.clients {
-		c.Close() //nolint:errcheck // it is over
+		c.Close() //nolint:errcheck // the run is over
 	}
 }
 

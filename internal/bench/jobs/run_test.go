@@ -108,7 +108,7 @@ func TestRepliesInPieces(t *testing.T) {
 			if len(rest) < len(stream)-100 && len(rest) > 100 {
 				size = min(5000, len(rest)-100)
 			}
-			there.Write(rest[:size]) //nolint:errcheck // what is missing shows in what is read
+			there.Write(rest[:size]) //nolint:errcheck // the reader notices missing data
 			rest = rest[size:]
 		}
 		there.Close()

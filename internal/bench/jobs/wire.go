@@ -56,7 +56,7 @@ func dial(u *url.URL) (*conn, error) {
 	return c, nil
 }
 
-func (c *conn) close() { c.net.Close() } //nolint:errcheck // nothing is open
+func (c *conn) close() { c.net.Close() } //nolint:errcheck // nothing is pending
 
 // begin begins a command of n arguments.
 func (c *conn) begin(n int) { c.head('*', int64(n)) }

@@ -75,7 +75,7 @@ func (c *redisClient) enqueue(task int) error {
 	return c.Do(context.Background(), "SEM.ENQUEUE", c.key, task, priorityOf(task)).Err()
 }
 
-func (c *redisClient) interrupt() { c.Close() } //nolint:errcheck // it is of no use any more
+func (c *redisClient) interrupt() { c.Close() } //nolint:errcheck // it is not used any more
 
 // watch subscribes to the events, as any Redis client can.
 func (s *redisServer) watch(ctx context.Context, acquired func(), failed func(error)) error {
@@ -110,4 +110,4 @@ func (s *redisServer) remove(ctx context.Context) error {
 	return s.admin.Do(ctx, "SEM.DEL", s.key).Err()
 }
 
-func (s *redisServer) close() { s.admin.Close() } //nolint:errcheck // all is done
+func (s *redisServer) close() { s.admin.Close() } //nolint:errcheck // the run is over

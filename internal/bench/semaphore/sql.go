@@ -43,7 +43,7 @@ func connectSQL(ctx context.Context, dsn string) (conn *pgx.Conn, version string
 	return conn, version, nil
 }
 
-func closeSQL(conn *pgx.Conn) { conn.Close(context.Background()) } //nolint:errcheck // nothing is open
+func closeSQL(conn *pgx.Conn) { conn.Close(context.Background()) } //nolint:errcheck // nothing is pending
 
 func (s *sqlServer) prepare(ctx context.Context, active, tryRelease int) error {
 	s.active, s.looking = active, nil

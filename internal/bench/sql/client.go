@@ -83,7 +83,7 @@ func (k *client) prepare(statement string) error {
 func (k *client) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
-	k.conn.Close(ctx) //nolint:errcheck // nothing is open
+	k.conn.Close(ctx) //nolint:errcheck // nothing is pending
 }
 
 // closePatience is how long closing a connection gracefully may take.

@@ -58,7 +58,7 @@ func Admit(nc *tls.Conn, id *Identity, h Host) error {
 		t, err = id.check(q.token, time.Now())
 	}
 	if err == nil {
-		nc.SetDeadline(time.Now().Add(askPatience)) //nolint:errcheck // reading tells
+		nc.SetDeadline(time.Now().Add(askPatience)) //nolint:errcheck // a read reports the error
 		a, err = id.serve(nc, &q, t, h)
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, 
 	ctx, cancel := context.WithTimeout(context.Background(), admitPatience)
 	defer cancel()
 	go func() {
-		nc.Read(make([]byte, 1)) //nolint:errcheck // a newcomer sends no more: it ends with the connection
+		nc.Read(make([]byte, 1)) //nolint:errcheck // returns when the newcomer closes the connection
 		cancel()
 	}()
 	a = answer{outcome: admitted, cluster: id.cluster, authority: id.authority.Pair()}

@@ -162,7 +162,7 @@ func (t *Token) ask(ctx context.Context, address string, q *request) (a answer, 
 		return a, err
 	}
 	defer nc.Close()
-	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Now()) })() //nolint:errcheck // reading tells
+	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Now()) })() //nolint:errcheck // a read reports the error
 	payload, err := exchange(nc, q.append(nil))
 	if cause := ctx.Err(); err != nil && cause != nil {
 		err = cause

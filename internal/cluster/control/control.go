@@ -342,13 +342,13 @@ func (c *Control) member(r *http.Request) (uint64, error) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has gone
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has disconnected
 }
 
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has gone
+	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has disconnected
 }
 
 // Serve serves requests on listeners until they are closed. Meanwhile it polls the state of the
@@ -364,5 +364,5 @@ func (c *Control) Serve(listeners ...net.Listener) {
 	served.Wait()
 	cancel()
 	watching.Wait()
-	s.Close() //nolint:errcheck // nothing listens any more
+	s.Close() //nolint:errcheck // the listeners are closed
 }

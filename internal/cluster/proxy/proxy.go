@@ -139,10 +139,10 @@ func (p *Proxy) turnAway(key string, nc net.Conn) {
 	defer nc.Close()
 	defer context.AfterFunc(p.ctx, func() { nc.Close() })()
 	p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
-	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // a socket that is closed is at its end
+	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // fails only if the socket is closed
 	p.o.TurnAway(key, nc)
 	if protocol.CloseWrite(nc) == nil {
-		io.Copy(io.Discard, nc) //nolint:errcheck // what is unread when a socket is closed takes back what was sent
+		io.Copy(io.Discard, nc) //nolint:errcheck // closing with unread data resets the connection
 	}
 }
 
@@ -188,13 +188,13 @@ func copyTo(dst, src net.Conn) {
 		src.Close()
 		return
 	}
-	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // reading tells
+	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // a read reports the error
 }
 
 // Receive serves a client connection that another node passes on, and returns when it is closed.
 func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // reading tells
+	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // a read reports the error
 	h, err := readHeader(nc)
 	if err == nil {
 		err = nc.SetDeadline(time.Time{})

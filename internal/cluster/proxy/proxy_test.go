@@ -129,7 +129,7 @@ func leaderless(since time.Time) func() time.Duration {
 }
 
 // sorry turns a client away.
-func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // what is read tells
+func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // the read checks it
 
 // pair is two nodes, either of which may lead.
 type pair [2]*Proxy
@@ -155,7 +155,7 @@ func newPair(t *testing.T) pair {
 func (p pair) connect(t *testing.T, node int) net.Conn {
 	t.Helper()
 	ln := protocol.NewInlet(here)
-	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet does not fail
+	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet never fails
 	t.Cleanup(func() { ln.Close() })
 	near, far := net.Pipe()
 	must(t, ln.Give(t.Context(), &client{Conn: far, local: here, remote: there}))
@@ -166,11 +166,11 @@ func (p pair) connect(t *testing.T, node int) net.Conn {
 // and the number of the node that the client connected to, if that is another one.
 func greeter(p *Proxy, name string) {
 	ln := p.Lead(map[string]net.Addr{"amqp": here})["amqp"]
-	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet does not fail
+	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet never fails
 		go func() {
 			by := (*protocol.Clients)(nil).Enter(nc, 1, "amqp", nil).Node
 			fmt.Fprintf(nc, "%s %s %d\n", name, nc.RemoteAddr(), by)
-			io.Copy(nc, nc) //nolint:errcheck // the client tells
+			io.Copy(nc, nc) //nolint:errcheck // the client checks it
 			nc.Close()
 		}()
 	})
@@ -196,7 +196,7 @@ func TestPass(t *testing.T) {
 			if got := said(t, nc, len(want)); got != want {
 				t.Errorf("by node %d: %q", node, got)
 			}
-			io.WriteString(nc, "echo") //nolint:errcheck // what is read tells
+			io.WriteString(nc, "echo") //nolint:errcheck // the read checks it
 			if got := said(t, nc, 4); got != "echo" {
 				t.Errorf("by node %d: %q", node, got)
 			}

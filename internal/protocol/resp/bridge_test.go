@@ -86,7 +86,7 @@ func TestBridgeComesAndGoes(t *testing.T) {
 		defer close(over)
 		for range 300 {
 			for _, command := range []string{"subscribe", "unsubscribe"} {
-				io.WriteString(listener.Conn, resptest.Encode(command, "news")) //nolint:errcheck // reading tells
+				io.WriteString(listener.Conn, resptest.Encode(command, "news")) //nolint:errcheck // a read reports the error
 				reply, err := listener.Read()
 				for ; err == nil && strings.HasPrefix(reply, `["message"`); reply, err = listener.Read() {
 					got.Add(1)

@@ -133,7 +133,7 @@ func (c *conn) finish() {
 	}
 	c.srv.conns.leave(c)
 	c.protect("the end of a connection failed", c.leave)
-	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // fails only if the socket is closed
 	c.flush()
 	c.out.drain()
 	if c.admitted {
@@ -168,7 +168,7 @@ func (c *conn) Drain() {
 func (c *conn) end(e command.Error) {
 	c.Leave()
 	c.fatal.CompareAndSwap(nil, &e)
-	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // fails only if the socket is closed
 	c.in.Kick()
 	c.waits.leave()
 }

@@ -39,7 +39,7 @@ func TestPipeline(t *testing.T) {
 			wants = append(wants, "nil")
 		}
 	}
-	go c.Conn.Write([]byte(sent.String())) //nolint:errcheck // the replies tell
+	go c.Conn.Write([]byte(sent.String())) //nolint:errcheck // the replies show a failure
 	for i, want := range wants {
 		if got := c.Reply(); got != want {
 			t.Fatalf("reply %d: %s, want %s", i, got, want)
@@ -191,7 +191,7 @@ func TestDeafClient(t *testing.T) {
 	c := n.Dial()
 	body := resptest.Encode("ECHO", strings.Repeat("x", 1<<20))
 	sent := 0
-	c.Conn.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // the loop ends by it
+	c.Conn.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // the deadline ends the loop
 	for ; sent < 1000; sent++ {
 		if _, err := c.Conn.Write([]byte(body)); err != nil {
 			break

@@ -124,7 +124,7 @@ func TestSemaphoreWatcherDoesNotRead(t *testing.T) {
 		}
 		c.Wants(strings.Join(names, " "), fmt.Sprint(tasks))
 	}
-	deaf.Conn.SetDeadline(time.Now().Add(resptest.Patience)) //nolint:errcheck // reading tells
+	deaf.Conn.SetDeadline(time.Now().Add(resptest.Patience)) //nolint:errcheck // a read reports the error
 	if _, err := io.Copy(io.Discard, deaf.R); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Error(err)
 	}

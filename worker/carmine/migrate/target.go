@@ -82,7 +82,7 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 }
 
 func isReply(err error) bool {
-	_, ok := err.(redis.Error) //nolint:errorlint // go-redis gives replies unwrapped
+	_, ok := err.(redis.Error) //nolint:errorlint // go-redis returns replies unwrapped
 	return ok
 }
 
