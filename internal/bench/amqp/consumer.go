@@ -14,7 +14,7 @@ type consumer struct {
 	run     *run
 	latency latency.Histogram
 
-	tag   uint64 // complete deliveries, and so the last tag: one consumer per channel
+	tag   uint64 // tag of the last complete delivery, and so their number
 	acked uint64 // the last acknowledged tag
 	left  uint64 // remaining bytes of the current body
 	first bool   // whether the next body frame is the first of a body

@@ -14,7 +14,7 @@ type Options struct {
 
 	Publishers int    `json:"publishers"` // connections that publish; 0 = only consume
 	Consumers  int    `json:"consumers"`  // connections that consume; 0 = only publish
-	Queue      string `json:"queue"`      // name, or prefix of names; empty = temporary queues
+	Queue      string `json:"queue"`      // name, or prefix of names; empty = queues deleted at the end
 	Queues     int    `json:"queues"`     // publisher and consumer i use queue i modulo Queues
 
 	Size    int  `json:"size"`    // bytes of a body; end-to-end latency needs 16

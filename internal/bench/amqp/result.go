@@ -19,8 +19,8 @@ type Result struct {
 	Nacked    uint64  `json:"nacked"` // refused by the broker
 	Received  Flow    `json:"received"`
 
-	ConfirmLatency  *Latency `json:"confirm_latency,omitempty"`    // due to confirmed, or nil
-	EndToEndLatency *Latency `json:"end_to_end_latency,omitempty"` // due to received, or nil
+	ConfirmLatency  *Latency `json:"confirm_latency,omitempty"`    // due until confirmed; nil without confirms
+	EndToEndLatency *Latency `json:"end_to_end_latency,omitempty"` // due until received; nil without stamped messages
 
 	Broker *Usage `json:"broker,omitempty"` // nil without Options.PID
 }
@@ -44,7 +44,7 @@ type Latency struct {
 // Usage is the resource usage of the measured process during the run.
 type Usage struct {
 	CPUSeconds       float64 `json:"cpu_seconds"`
-	CPUMicrosPerUnit float64 `json:"cpu_us_per_message"` // by max(published, received)
+	CPUMicrosPerUnit float64 `json:"cpu_us_per_message"` // per message published or received, whichever are more
 	RSSBytes         int64   `json:"rss_bytes"`          // at the end
 }
 

@@ -38,8 +38,8 @@ func DefaultIdleOptions() IdleOptions {
 type IdleResult struct {
 	Options IdleOptions `json:"options"`
 	Server  string      `json:"server"`
-	CPU     float64     `json:"cpu_percent"` // of a core while idle; -1: server not local
-	RSS     int64       `json:"rss_bytes"`   // 0: server not local
+	CPU     float64     `json:"cpu_percent"` // of a core while idle; -1 if the server is not local
+	RSS     int64       `json:"rss_bytes"`   // 0 if the server is not local
 	P50     float64     `json:"p50_us"`      // from sending an enqueue to the arrival at the taker
 	P99     float64     `json:"p99_us"`
 	Max     float64     `json:"max_us"`

@@ -25,7 +25,7 @@ type Load struct {
 	Connections int     `json:"connections"`
 	Depth       int     `json:"depth"`
 	Servers     []Rate  `json:"servers"` // in the order of Result.Servers
-	Ratio       float64 `json:"ratio"`   // rate of the first server / second server, or 0
+	Ratio       float64 `json:"ratio"`   // first rate divided by the second; 0 with one server
 }
 
 // Rate is the result of one server: the median rate of the repetitions, and the latencies in all of

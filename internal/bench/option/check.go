@@ -12,7 +12,7 @@ import (
 // Common holds the options of every benchmark.
 type Common struct {
 	URL      string        `json:"url"`             // of the server
-	Loads    []string      `json:"loads,omitempty"` // in order; known to the benchmark
+	Loads    []string      `json:"loads,omitempty"` // in this order; known to the benchmark
 	Duration time.Duration `json:"duration_ns"`     // of a load, or until its backlog is empty
 }
 

@@ -25,7 +25,7 @@ type Load struct {
 	P50       float64 `json:"p50_ms"` // handover: release to the next event Acquired; changes: a change
 	P99       float64 `json:"p99_ms"`
 	Max       float64 `json:"max_ms"`
-	Starved   float64 `json:"starved_percent"` // time without a task to release
+	Starved   float64 `json:"starved_percent"` // handover: share of time without a task to release
 }
 
 func newLoad(name string, h *latency.Histogram, took time.Duration) Load {
