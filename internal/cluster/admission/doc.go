@@ -4,9 +4,9 @@
 //
 // A cluster has its own certificate authority. Each node has a certificate of it that names the
 // cluster and the node (transport.NodeName). Every node also has the authority's key, so any node
-// can renew its own certificate while it runs, and any leader can admit others. An attacker who
-// takes over one node can therefore take over the cluster, but each node has all of its data
-// anyway.
+// can renew its own certificate while it runs, and any leader can admit others. Control of one
+// node therefore means control of the cluster, as it already means access to the data, which every
+// node has.
 //
 // # Joining
 //
