@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Exp bounds an exponential backoff. The zero value has no bounds and a factor of one second.
+// Exp bounds an exponential backoff. The zero value means no bounds and a factor of one second.
 type Exp struct {
 	Min, Max time.Duration // 0: no bound
-	Factor   time.Duration // what it starts with: the first is between half of it and all of it; 0 is a second
+	Factor   time.Duration // the first backoff is from half of it to all of it; 0 means a second
 }
 
-// maxExponent: for greater n the backoff does not grow.
+// maxExponent is the n after which the backoff does not grow.
 const maxExponent = 36
 
-// ExpBackoff is how long to wait after the n-th time, n counting from 1: between half of
-// factor·2^(n-1) and all of it, at random, so that jobs that failed together do not come back
+// ExpBackoff returns how long to wait after the n-th failure, where n counts from 1. It is random
+// between half of factor·2^(n-1) and all of it, so that jobs that failed together do not come back
 // together.
 func ExpBackoff(n int, e Exp) time.Duration {
 	factor := e.Factor
@@ -35,14 +35,14 @@ func ExpBackoff(n int, e Exp) time.Duration {
 	return d
 }
 
-// Always is a time that depends on nothing: for Options.Backoff and Options.Throttle.
+// Always returns a function that always returns d, for Options.Backoff and Options.Throttle.
 func Always(d time.Duration) func(int) time.Duration {
 	return func(int) time.Duration { return d }
 }
 
-// SlowPolls is a throttle for brokers that suffer from polls: 200 ms between two, 100 ms when more
-// than 128 jobs are in the queue, and 50 ms when more than 256 are. It is the default of Carmine's
-// workers.
+// SlowPolls is a throttle for brokers on which polls are expensive: 200 ms between polls, 100 ms
+// with more than 128 jobs in the queue, and 50 ms with more than 256. It is the default of
+// Carmine's workers.
 func SlowPolls(size int) time.Duration {
 	switch {
 	case size > 256:

@@ -2,8 +2,8 @@ package worker
 
 import "context"
 
-// Cancel removes a queued job, and reports whether there was one. A job that a worker has is
-// ErrLocked.
+// Cancel removes a queued job, and reports whether there was one. It returns ErrLocked if a worker
+// has the job.
 func (c *Client) Cancel(ctx context.Context, queue, mid string) (bool, error) {
 	cmd, err := c.do(ctx, "JOB.CANCEL", queue, mid)
 	if err != nil {

@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 )
 
-// Codec turns payloads into the bodies of jobs, and back.
+// Codec converts payloads to the bodies of jobs and back.
 type Codec interface {
 	Marshal(v any) ([]byte, error)
-	// Unmarshal decodes into what v points to.
+	// Unmarshal decodes body into the value that v points to.
 	Unmarshal(body []byte, v any) error
 }
 
-// JSON is the codec of payloads of which no other is said. Payloads of type []byte need none: they
-// are the body as it is.
+// JSON is the default codec. Payloads of type []byte need no codec: they are the body unchanged.
 var JSON Codec = jsonCodec{}
 
 type jsonCodec struct{}
@@ -43,14 +42,14 @@ func decode[T any](c Codec, body []byte) (payload T, err error) {
 	return payload, err
 }
 
-// Queue is a queue of jobs that all have a payload of type T.
+// Queue is a queue of jobs that all have payloads of type T.
 type Queue[T any] struct {
 	Jobs  Jobs
 	Name  string
-	Codec Codec // nil is JSON, or none for []byte
+	Codec Codec // nil means JSON, or none for []byte
 }
 
-// Enqueue is Jobs.Enqueue with a payload.
+// Enqueue is like Jobs.Enqueue, with a payload in place of the body.
 func (q Queue[T]) Enqueue(ctx context.Context, payload T, o EnqueueOptions) (Enqueued, error) {
 	body, err := encode(q.Codec, payload)
 	if err != nil {

@@ -11,29 +11,29 @@ import (
 	"fiveways.dev/fiveways/internal/respclient"
 )
 
-// Client is the jobs of a broker that is reached by the Redis protocol. Its methods may be called
-// at once from any number of goroutines: what they ask meanwhile leaves in pipelines, so that many
-// reports and enqueues cost the way to the broker, and its wait for the disk, once.
+// Client is the jobs of a broker, over the Redis protocol. Any number of goroutines may call its
+// methods concurrently. Their commands are combined in pipelines, so that many reports and enqueues
+// share a round trip and a disk sync of the broker.
 type Client struct {
 	calls   *redis.Client
-	takes   *redis.Client // for takes that wait: each has a connection
+	takes   *redis.Client // for blocking takes: each has a connection
 	pipe    respclient.Pipeline
 	waiters waiters
 
-	closed context.Context // ends when Close begins
+	closed context.Context // canceled when Close begins
 	close  context.CancelFunc
 	once   sync.Once
 }
 
 const (
-	callTimeout = 30 * time.Second // for an answer: it comes when what it tells is on disk, and a disk may be busy
+	callTimeout = 30 * time.Second // replies come when the data is on disk, and a disk may be busy
 	maxWaiters  = 1 << 16
 )
 
-// Dial makes a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. A path
-// is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster are hosts joined
-// by commas: redis://n1:6380,n2:6380,n3:6380. Connections are made when they are needed, and made
-// again: that the broker cannot be reached is an error of what is asked then.
+// Dial creates a Client for a broker: redis://user:password@host:port, or rediss:// with TLS. The
+// path is a virtual host; no path and /0 mean the virtual host "/". For a cluster, separate the
+// hosts by commas: redis://n1:6380,n2:6380,n3:6380. Dial does not connect. Connections are made on
+// demand and restored after failures. If the broker cannot be reached, the calls fail.
 func Dial(address string) (*Client, error) {
 	o, err := respclient.Options(address)
 	if err != nil {
@@ -50,7 +50,7 @@ func Dial(address string) (*Client, error) {
 	return c, nil
 }
 
-// do asks one thing, in a pipeline with what others ask.
+// do sends a command, in a pipeline with the commands of other callers.
 func (c *Client) do(ctx context.Context, args ...any) (*redis.Cmd, error) {
 	cmd := redis.NewCmd(ctx, args...)
 	if err := c.pipe.Do(ctx, cmd); err != nil {
@@ -131,7 +131,7 @@ func enqueueArgs(queue string, body []byte, o EnqueueOptions) []any {
 	return args
 }
 
-// report sends a report about a lease.
+// report sends a report on a lease.
 func (c *Client) report(ctx context.Context, command string, l Lease, more ...any) error {
 	_, err := c.do(ctx, append([]any{command, l.Queue, l.MID, l.Token}, more...)...)
 	return err

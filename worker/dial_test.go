@@ -21,7 +21,7 @@ import (
 	"fiveways.dev/fiveways/worker/workertest"
 )
 
-// serve starts a broker that speaks the Redis protocol.
+// serve starts a broker with the Redis protocol.
 func serve(t *testing.T) *fiveways.Broker {
 	t.Helper()
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0", Sync: "os"})
@@ -51,7 +51,8 @@ func TestClientConformance(t *testing.T) {
 	}
 }
 
-// TestWorkersOverTheNetwork: several workers, each job handled once, all of them to success.
+// TestWorkersOverTheNetwork checks that several workers together handle each job exactly once, all
+// with success.
 func TestWorkersOverTheNetwork(t *testing.T) {
 	address := serve(t).RedisURL()
 	const n = 500
@@ -108,7 +109,7 @@ func TestWorkersOverTheNetwork(t *testing.T) {
 	}
 }
 
-// TestBrokerComesBack: a client whose broker was away goes on when it is there again.
+// TestBrokerComesBack checks that a client continues after a restart of its broker.
 func TestBrokerComesBack(t *testing.T) {
 	o := fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: daemon.FreeAddress(t), Sync: "os"}
 	b, err := fiveways.Start(o)
@@ -145,7 +146,7 @@ func TestBrokerComesBack(t *testing.T) {
 	}
 }
 
-// at is an address with another path.
+// at returns an address with another path.
 func at(t *testing.T, address, path string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -156,7 +157,7 @@ func at(t *testing.T, address, path string) *url.URL {
 	return u
 }
 
-// TestVirtualHost: the path of the address.
+// TestVirtualHost checks that the path of the address selects the virtual host.
 func TestVirtualHost(t *testing.T) {
 	address := serve(t).RedisURL()
 	enqueue(t, dial(t, at(t, address, "").String()), "m", "")
@@ -168,7 +169,7 @@ func TestVirtualHost(t *testing.T) {
 	}
 }
 
-// TestLoginRefused: no call takes a refusal for an answer.
+// TestLoginRefused checks that no call mistakes a refused login for its reply.
 func TestLoginRefused(t *testing.T) {
 	c := dial(t, fake(t, func([]string) string { return "-WRONGPASS invalid\r\n" }))
 	_, enqueued := c.Enqueue(t.Context(), "q", nil, worker.EnqueueOptions{})
@@ -205,8 +206,8 @@ func TestDialAddresses(t *testing.T) {
 	}
 }
 
-// TestCallsShareTheWay: what is asked at once is in few pipelines, each with its own answer, and a
-// caller that gives up takes nothing from the others.
+// TestCallsShareTheWay checks that concurrent calls share few pipelines, that each gets its own
+// reply, and that a caller that gives up does not affect the others.
 func TestCallsShareTheWay(t *testing.T) {
 	c := dial(t, serve(t).RedisURL())
 	var callers sync.WaitGroup
@@ -233,7 +234,7 @@ func TestCallsShareTheWay(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a full queue, and a broker that is short of something, by a client's answers.
+// TestNoRoom checks the errors for a full queue and for a broker that is short of memory or disk.
 func TestNoRoom(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), Redis: "127.0.0.1:0", Sync: "os"})
 	if err != nil {
@@ -269,15 +270,15 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestBrokerIsBack: however often a broker that was down was asked in vain, the first question
-// after it is up again is answered.
+// TestBrokerIsBack checks that the first call after a broker is up again succeeds, however many
+// calls failed before.
 func TestBrokerIsBack(t *testing.T) {
-	address := daemon.FreeAddress(t) // without a broker, yet
+	address := daemon.FreeAddress(t) // no broker yet
 	c := dial(t, "redis://guest:guest@"+address)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			for range 10 * runtime.GOMAXPROCS(0) { // as many as go-redis has places for connections
+			for range 10 * runtime.GOMAXPROCS(0) { // as many as go-redis has connections
 				if _, err := c.Status(t.Context(), "q", "m"); !errors.Is(err, syscall.ECONNREFUSED) {
 					t.Errorf("there is nobody, and the answer is %v", err)
 				}

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// A job that fails the first time is retried.
+// In this example a job fails at first and is retried.
 func Example() {
 	dir, err := os.MkdirTemp("", "worker")
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 	}
 	defer b.Stop(context.Background())
 
-	jobs, err := worker.Dial(b.RedisURL()) // of a broker elsewhere: redis://user:password@host:6380
+	jobs, err := worker.Dial(b.RedisURL()) // for a remote broker: redis://user:password@host:6380
 	if err != nil {
 		fmt.Println(err)
 		return

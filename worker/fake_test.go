@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// fake serves connections on which commands are answered as reply says, and returns its address.
-// Commands of a connection are answered one after the other.
+// fake starts a server that answers commands with reply, and returns its address. The commands of a
+// connection are answered in order.
 func fake(t *testing.T, reply func(args []string) string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +46,7 @@ func fake(t *testing.T, reply func(args []string) string) string {
 	return "redis://u:p@" + l.Addr().String()
 }
 
-// readCommand reads an array of bulk strings.
+// readCommand reads a command: an array of bulk strings.
 func readCommand(in *bufio.Reader) (args []string, err error) {
 	var n, size int
 	if _, err := fmt.Fscanf(in, "*%d\r\n", &n); err != nil {
@@ -72,7 +72,7 @@ const (
 		"$7\r\nattempt\r\n:3\r\n$5\r\ntoken\r\n$3\r\n7-9\r\n$4\r\nlock\r\n:1500\r\n"
 )
 
-// hello answers what a client says at first; ok is false for other commands.
+// hello answers the commands that a client sends on connecting. ok is false for other commands.
 func hello(args []string) (reply string, ok bool) {
 	switch strings.ToUpper(args[0]) {
 	case "HELLO":
@@ -87,8 +87,8 @@ func hello(args []string) (reply string, ok bool) {
 	return "", false
 }
 
-// TestJobOfAnAbandonedTake: a broker that does not end the wait of a take delays others only
-// briefly, and what it delivers in the end is given back.
+// TestJobOfAnAbandonedTake checks that a broker that does not end the wait of a take delays other
+// calls only briefly, and that a job that it delivers late is given back.
 func TestJobOfAnAbandonedTake(t *testing.T) {
 	release, back, unblocks := make(chan struct{}), make(chan []string, 1), atomic.Int64{}
 	c := dial(t, fake(t, func(args []string) string {
@@ -120,7 +120,7 @@ func TestJobOfAnAbandonedTake(t *testing.T) {
 	}
 }
 
-// TestLongWait: is made of pieces, and ends with what the last one brings.
+// TestLongWait checks that a long wait is split, and that it returns the result of the last part.
 func TestLongWait(t *testing.T) {
 	var takes [][]string
 	c := dial(t, fake(t, func(args []string) string {
@@ -144,7 +144,7 @@ func TestLongWait(t *testing.T) {
 	}
 }
 
-// TestWhatIsAsked: every option in the words of the commands.
+// TestWhatIsAsked checks the command that is sent for every option.
 func TestWhatIsAsked(t *testing.T) {
 	asked := make(chan []string, 1)
 	c := dial(t, fake(t, func(args []string) string {

@@ -24,7 +24,7 @@ func TestExpBackoff(t *testing.T) {
 				t.Fatalf("ExpBackoff(%d) = %v, want %v to %v", n, d, time.Duration(most/2), time.Duration(most))
 			}
 		}
-		if len(seen) < 2 && most < math.MaxInt64 { // beyond that, most draws are the longest time that there is
+		if len(seen) < 2 && most < math.MaxInt64 { // else most are the maximum
 			t.Errorf("ExpBackoff(%d) has no jitter", n)
 		}
 	}
@@ -41,7 +41,7 @@ func TestExpBackoff(t *testing.T) {
 	}
 }
 
-// TestSummary: against counting, for all sizes up to more than the window.
+// TestSummary compares a Summary with counting, for all sizes up to more than the window.
 func TestSummary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s samples[int]
@@ -86,7 +86,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// one is jobs with one job, which is taken at once.
+// one is a Jobs with a single job, which is taken at once.
 type one struct {
 	Jobs
 	job  Job
@@ -108,7 +108,7 @@ func (o *one) QueueStatus(context.Context, string) (QueueStatus, error) {
 	return QueueStatus{Queued: 7, Total: 7}, nil
 }
 
-// TestMetrics: what Prometheus gets, byte for byte.
+// TestMetrics pins the output for Prometheus.
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := &one{job: Job{Lease: Lease{"q", "m", "1"}, Attempt: 1, Lock: time.Minute, Enqueued: time.Now().Add(-3 * time.Second)}}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// work handles one job and reports. It holds the token of one handler.
+// work handles a job and reports the outcome. It holds the token of one handler.
 func (r *run) work(j Job, taken time.Time) {
 	l := &lease{run: r, job: j, until: taken.Add(j.Lock)}
 	ctx, cancel := context.WithCancelCause(r.handling)
@@ -25,7 +25,7 @@ func (r *run) work(j Job, taken time.Time) {
 
 	var err error
 	begun := time.Now()
-	defer func() { // also when the handler ends this goroutine
+	defer func() { // runs also if the handler calls Goexit
 		r.counters.handlingTime.add(time.Since(begun))
 		l.rest()
 		err = r.spare(j, err)
@@ -41,7 +41,7 @@ func (r *run) work(j Job, taken time.Time) {
 	guarded(func() error { return r.Worker.handle(ctx, j) }, &err)
 }
 
-// bodyError is a body that is no payload of the worker's type.
+// bodyError means that a body cannot be decoded to the worker's type.
 type bodyError struct {
 	mid string
 	err error
@@ -52,14 +52,14 @@ func (b *bodyError) Error() string {
 }
 func (b *bodyError) Unwrap() error { return b.err }
 
-// forgetful is a Jobs that may keep nothing of a job that is given up.
+// forgetful is implemented by a Jobs that may keep nothing of a job that is given up.
 type forgetful interface{ FailForgets() bool }
 
-// laterBody is how the tries of a body that cannot be decoded are spread.
+// laterBody is the backoff of jobs whose bodies cannot be decoded.
 var laterBody = Exp{Max: time.Hour}
 
-// spare makes a retry of a body that cannot be decoded where nothing would be left of the job:
-// other programs may understand it.
+// spare turns the failure to decode a body into a retry if giving up would remove the job
+// completely: other programs may understand it.
 func (r *run) spare(j Job, err error) error {
 	f, ok := r.jobs.(forgetful)
 	if body := (*bodyError)(nil); ok && f.FailForgets() && errors.As(err, &body) {
@@ -68,7 +68,7 @@ func (r *run) spare(j Job, err error) error {
 	return err
 }
 
-// count counts a result, and logs those that need attention.
+// count counts a result, and logs it if it needs attention.
 func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 	c := &r.counters
 	switch o {
@@ -95,21 +95,21 @@ func (r *run) count(j Job, o outcome, backoff time.Duration, err error) {
 	}
 }
 
-// reportAgain is how the tries of a report are spread.
+// reportAgain is the backoff of repeated reports.
 var reportAgain = Exp{Factor: 100 * time.Millisecond, Max: 5 * time.Second}
 
 const (
-	sooner  = 8 // this many tries and more fit into what is left of a lease
+	sooner  = 8 // at least this many attempts fit into the rest of a lease
 	soonest = 10 * time.Millisecond
 )
 
-// again is the pause after the n-th try that did not reach the broker: the shorter the less is left
-// of the lease, so that a broker that comes back just in time is asked in time.
+// again returns the pause after the n-th attempt that did not reach the broker. It gets shorter
+// towards the end of the lease, so that a broker that recovers just in time is reached in time.
 func again(n int, until time.Time) time.Duration {
 	return min(ExpBackoff(n, reportAgain), max(time.Until(until)/sooner, soonest))
 }
 
-// report tells the broker the end of a job, again and again until it knows, the lease is over, or
+// report reports the outcome of a job, and repeats that until it succeeds, the lease is over, or
 // Stop gives up.
 func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 	ctx, cancel := context.WithDeadline(r.reporting, l.until)
@@ -140,7 +140,7 @@ func (r *run) report(l *lease, o outcome, backoff time.Duration, cause error) {
 	}
 }
 
-// retryText is why a handler wants a job to be tried again, "" when it does not say.
+// retryText returns a handler's reason for a retry, or "" if it gave none.
 func retryText(err error) string {
 	var again *retryResult
 	if !errors.As(err, &again) || again.err == nil {
@@ -149,10 +149,11 @@ func retryText(err error) string {
 	return failureText(again.err)
 }
 
-// maxFailureText is what is kept of an error's text, in bytes.
+// maxFailureText is the maximum length in bytes of a stored error text.
 const maxFailureText = 8 << 10
 
-// failureText is what goes with a job that did not succeed: the error, and the stack of a panic.
+// failureText returns the text to store for a job that did not succeed: the error, and the stack of
+// a panic.
 func failureText(err error) string {
 	text := err.Error()
 	if p := (*PanicError)(nil); errors.As(err, &p) {

@@ -16,7 +16,7 @@ import (
 
 var errBroken = errors.New("connection broken")
 
-// log gathers what a worker logs.
+// log collects the log output of a worker.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -30,19 +30,19 @@ func (l *log) Write(p []byte) (int, error) {
 
 func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// count is how many lines have the text.
+// count returns how many times the text occurs.
 func (l *log) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Count(l.text.String(), text)
 }
 
-// broken is jobs of which some calls fail.
+// broken is a Jobs on which some calls fail.
 type broken struct {
 	*workertest.Memory
 	mu    sync.Mutex
-	fails map[string]int // calls that are to fail, by method; negative: all
-	calls []string       // what was called and when, "take 1.5s"
+	fails map[string]int // number of calls that will fail, by method; negative: all
+	calls []string       // each call and its time: "take 1.5s"
 	begun time.Time
 	takes []worker.TakeOptions
 }
@@ -68,7 +68,7 @@ func (b *broken) set(method string, fails int) {
 	b.fails[method] = fails
 }
 
-// times are when a method was called, from the start on.
+// times returns the times of a method's calls, since the start.
 func (b *broken) times(method string) (times []time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *broken) QueueStatus(ctx context.Context, queue string) (worker.QueueSta
 	return b.Memory.QueueStatus(ctx, queue)
 }
 
-// start starts a worker on queue "q", which ends with the test.
+// start starts a worker on queue "q". It stops at the end of the test.
 func start[T any](t *testing.T, jobs worker.Jobs, handler worker.Handler[T], o worker.Options) *worker.Worker {
 	t.Helper()
 	if o.Log == nil {

@@ -12,16 +12,16 @@ import (
 type lease struct {
 	run  *run
 	job  Job
-	lost context.CancelCauseFunc // ends the handler's context
+	lost context.CancelCauseFunc // cancels the handler's context
 
 	mu      sync.Mutex
-	until   time.Time // when the lock is over, as far as we know
+	until   time.Time // when the lock ends, as far as known
 	timer   *time.Timer
 	resting bool // the handler has returned: the lock is not extended any more
-	failed  int  // tries in a row that did not reach the broker
+	failed  int  // consecutive attempts that did not reach the broker
 }
 
-// beat begins to extend the lock: each time a third of it has passed, until the handler returns or
+// beat starts to extend the lock each time a third of it has passed, until the handler returns or
 // its context ends.
 func (l *lease) beat(ctx context.Context) {
 	l.mu.Lock()
@@ -29,8 +29,8 @@ func (l *lease) beat(ctx context.Context) {
 	l.timer = time.AfterFunc(l.job.Lock/3, func() { l.extend(ctx) })
 }
 
-// rest ends the extending. A try that is under way may still succeed, which does no harm: the
-// report ends the lease.
+// rest stops extending. An attempt in progress may still succeed, which does no harm: the report
+// ends the lease.
 func (l *lease) rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +40,7 @@ func (l *lease) rest() {
 	}
 }
 
-// extend runs on a goroutine of the timer, one at a time.
+// extend extends the lock. It runs on the timer's goroutine, one call at a time.
 func (l *lease) extend(ctx context.Context) {
 	l.mu.Lock()
 	until := l.until

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// wait is a handler that waits for this long, or for its context's end, which it returns.
+// wait returns a handler that waits for d or for the end of its context, whose error it returns.
 func wait(d time.Duration, cause *error) worker.Handler[[]byte] {
 	return func(ctx context.Context, m worker.Message[[]byte]) error {
 		if m.Attempt > 1 {
@@ -30,7 +30,8 @@ func wait(d time.Duration, cause *error) worker.Handler[[]byte] {
 	}
 }
 
-// TestHeartbeat: the lock is extended while the handler runs, so that no other worker gets the job.
+// TestHeartbeat checks that the lock is extended while the handler runs, so that no other worker
+// gets the job.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -54,8 +55,8 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// TestLeaseLost: a handler whose job was taken away learns it at the next heartbeat, and its error
-// is ignored.
+// TestLeaseLost checks that a handler whose job was taken away learns of it at the next heartbeat,
+// and that its error is ignored.
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -78,8 +79,8 @@ func TestLeaseLost(t *testing.T) {
 	})
 }
 
-// TestHeartbeatThroughTrouble: a broker that cannot be asked for less than the rest of the lock
-// costs nothing; for longer, the lease.
+// TestHeartbeatThroughTrouble checks that an outage of the broker is harmless if it is shorter than
+// the rest of the lock, and that a longer one ends the lease.
 func TestHeartbeatThroughTrouble(t *testing.T) {
 	for _, c := range []struct {
 		fails int
@@ -105,8 +106,8 @@ func TestHeartbeatThroughTrouble(t *testing.T) {
 	}
 }
 
-// TestTimeout: the context ends in time, the error of the handler counts, and the lock is not
-// extended for one that does not listen.
+// TestTimeout checks that the context ends in time, that the handler's error counts, and that the
+// lock is not extended for a handler that ignores its context.
 func TestTimeout(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -177,7 +178,8 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// TestReportIsRepeated: until the broker has it, or the lock is over.
+// TestReportIsRepeated checks that a report is repeated until the broker has it or the lock is
+// over.
 func TestReportIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -205,7 +207,8 @@ func TestReportIsRepeated(t *testing.T) {
 	})
 }
 
-// TestReportGivesUp: after the lock another worker has the job, and this one continues.
+// TestReportGivesUp checks that after the end of the lock another worker gets the job, and this
+// worker continues.
 func TestReportGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -225,8 +228,8 @@ func TestReportGivesUp(t *testing.T) {
 	})
 }
 
-// TestReportJustInTime: a broker that is back shortly before the lock is over gets the report, and
-// extensions.
+// TestReportJustInTime checks that a broker that recovers shortly before the end of the lock gets
+// the report, and extensions.
 func TestReportJustInTime(t *testing.T) {
 	for range 20 { // the pauses are random
 		synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/worker/workertest"
 )
 
-// slow is a handler that takes a second, and counts.
+// slow returns a handler that takes a second and counts its calls.
 func slow(done *atomic.Int64) worker.Handler[[]byte] {
 	return func(context.Context, worker.Message[[]byte]) error {
 		<-time.After(time.Second)
@@ -21,7 +21,8 @@ func slow(done *atomic.Int64) worker.Handler[[]byte] {
 	}
 }
 
-// TestStopWaits: for what is handled and its report; what was not begun stays in the queue.
+// TestStopWaits checks that Stop waits for running handlers and their reports, and that other jobs
+// stay in the queue.
 func TestStopWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -62,7 +63,8 @@ func TestStopWaits(t *testing.T) {
 	})
 }
 
-// TestStopGivesUp: the handlers hear of it, and a job that was stopped half-way is ready again.
+// TestStopGivesUp checks that handlers are canceled when Stop gives up, and that an interrupted job
+// is ready again.
 func TestStopGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -91,7 +93,7 @@ func TestStopGivesUp(t *testing.T) {
 		if c := w.Status().Counts; c.Retry != 1 || c.Error != 0 {
 			t.Errorf("%+v, want one retry", c)
 		}
-		time.Sleep(2 * time.Minute) // the deaf one ends
+		time.Sleep(2 * time.Minute) // the handler that ignores its context ends
 	})
 }
 
@@ -129,7 +131,7 @@ func TestAutoStart(t *testing.T) {
 	})
 }
 
-// TestRun: until its context ends, and the grace after that.
+// TestRun checks that Run ends with its context, after the grace period.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -149,7 +151,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestBrokerIsClosed: a worker whose broker was closed under it ends.
+// TestBrokerIsClosed checks that a worker ends if its broker is closed.
 func TestBrokerIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -170,8 +172,8 @@ func TestBrokerIsClosed(t *testing.T) {
 	})
 }
 
-// TestStopTellsThatItGaveUp: also when the handlers, whose contexts it ended, return and report in
-// time; but not when there was nothing to give up.
+// TestStopTellsThatItGaveUp checks that Stop returns an error also if the canceled handlers return
+// and report in time, but not if there was nothing to give up.
 func TestStopTellsThatItGaveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -187,7 +189,7 @@ func TestStopTellsThatItGaveUp(t *testing.T) {
 			t.Errorf("Stop: %v, want the error of its context", err)
 		}
 		state(t, jobs, "hears", worker.Queued)
-		for range 50 { // a choice between two that are ready is random
+		for range 50 { // select chooses randomly between two ready cases
 			if err := w.Stop(ctx); err != nil {
 				t.Fatalf("Stop of a worker that is stopped: %v", err)
 			}

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// metric is one family of figures in the text format of Prometheus.
+// metric is a metric family in the Prometheus text format.
 type metric struct {
 	name, kind, help string
 	write            func(out *bytes.Buffer, name, labels string, s Status)
 }
 
-// number is a family with one value for each worker.
+// number returns a family with one value per worker.
 func number(name, kind, help string, value func(s Status) int64) metric {
 	return metric{name, kind, help, func(out *bytes.Buffer, name, labels string, s Status) {
 		fmt.Fprintf(out, "%s{%s} %d\n", name, labels, value(s))
 	}}
 }
 
-// distribution is a family of quantiles with a sum and a count.
+// distribution returns a summary family: quantiles with a sum and a count.
 func distribution(name, help string, of func(s Status) Summary[time.Duration]) metric {
 	return metric{name, "summary", help, func(out *bytes.Buffer, name, labels string, s Status) {
 		d := of(s)
@@ -58,8 +58,8 @@ var metrics = []metric{
 
 var labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// WriteMetrics writes what workers do and have done, in the text format that Prometheus reads.
-// Workers of one queue need names of their own.
+// WriteMetrics writes the metrics of workers in the Prometheus text format. Workers of the same
+// queue need different names.
 func WriteMetrics(out io.Writer, workers ...*Worker) error {
 	statuses := make([]Status, len(workers))
 	for i, w := range workers {
@@ -80,6 +80,6 @@ func WriteMetrics(out io.Writer, workers ...*Worker) error {
 func MetricsHandler(workers ...*Worker) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = WriteMetrics(rw, workers...) // the scraper went away
+		_ = WriteMetrics(rw, workers...) // the scraper has disconnected
 	})
 }

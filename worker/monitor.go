@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Poll is what a monitor is told of one turn of a poller.
+// Poll is the information for a monitor about a poll.
 type Poll struct {
 	Queue   string
-	Size    int   // jobs in the queue, in whatever state; at most a second old
-	DryRuns int   // polls in a row that found nothing, this one counted; 0 when it found something
-	Jobs    []Job // what it found; not to be changed
-	Err     error // why it could not ask
+	Size    int   // jobs in the queue, in any state; at most a second old
+	DryRuns int   // consecutive polls that found nothing, including this one; 0 if it found jobs
+	Jobs    []Job // the jobs it found; read-only
+	Err     error // why the poll failed
 	Log     *slog.Logger
 }
 
-// MonitorSize is a monitor that warns when a queue has more than limit jobs, once in every. It may
-// serve several workers; each queue has its own warnings.
+// MonitorSize returns a monitor that warns when a queue has more than limit jobs, at most once per
+// interval every. It may serve several workers; each queue is tracked separately.
 func MonitorSize(limit int, every time.Duration) func(Poll) {
 	var mu sync.Mutex
 	warned := map[string]time.Time{}

@@ -8,45 +8,47 @@ import (
 	"time"
 )
 
-// Options of a worker. The zero value of a field is its default.
+// Options configures a worker. Zero values select the defaults.
 type Options struct {
-	// Name tells workers apart in logs and metrics; "" is the queue's name.
+	// Name identifies the worker in logs and metrics. "" means the queue's name.
 	Name string
-	// Codec decodes payloads; nil is JSON, or none for payloads of type []byte.
+	// Codec decodes payloads. nil means JSON, or no decoding for payloads of type []byte.
 	Codec Codec
 
-	// Handlers is how many jobs are handled at once, Pollers how many ask for jobs at once; 0 is 1.
-	// One poller takes as many jobs as there are idle handlers, so more are of use only when the
-	// way to the broker is long.
+	// Handlers is how many jobs are handled concurrently, and Pollers how many concurrent polls ask
+	// for jobs; 0 means 1. One poller takes as many jobs as there are idle handlers, so more
+	// pollers help only if the latency to the broker is high.
 	Handlers, Pollers int
 
-	// Lock is how long the broker locks a job where the job does not say; 0 is DefaultLock. While
-	// the handler runs, the worker extends the lock, each time a third of it has passed. So it is
-	// also how long a job waits whose worker died: make it short (a minute) where that matters.
+	// Lock is how long the broker locks a job that does not specify a lock time; 0 means
+	// DefaultLock. While the handler runs, the worker extends the lock each time a third of it has
+	// passed. So it is also how long a job stays locked after its worker has died: use a short time
+	// (a minute) where that matters.
 	Lock time.Duration
-	// Timeout is how long a handler may take: then its context ends, and its job's lock is not
-	// extended any more. 0 is an hour, or the job's lock where that is longer; negative is no
-	// limit.
+	// Timeout is how long a handler may take. After that its context ends, and the lock of its job
+	// is not extended any more. 0 means an hour, or the job's lock if that is longer. A negative
+	// value means no limit.
 	Timeout time.Duration
 
-	// Backoff is the longest that a poll waits at the end of the queue, as a function of the number
-	// of polls that found it empty, this one counted, and not more than 5. The broker ends the wait
-	// at once when there is a job. nil is ExpBackoff with factor 1 s; Always(d) is a number.
+	// Backoff returns the maximum time that a poll waits on an empty queue. Its argument is the
+	// number of consecutive polls that found the queue empty, including this one, limited to 5. The
+	// broker ends the wait at once when there is a job. nil means ExpBackoff with factor 1 s;
+	// Always(d) is constant.
 	Backoff func(dryRuns int) time.Duration
-	// Throttle is a pause after every poll, as a function of the queue's size, which is at most a
-	// second old. nil is none: brokers that wait need none. SlowPolls has the figures of Carmine;
-	// Always(d) is a number.
+	// Throttle returns a pause after every poll. Its argument is the size of the queue, at most a
+	// second old. nil means no pause, which is right for brokers that support waiting. SlowPolls
+	// has the values of Carmine; Always(d) is constant.
 	Throttle func(size int) time.Duration
 
-	// Monitor is called after every poll, on the goroutine of the poller. nil is MonitorSize(1000,
-	// 6 h).
+	// Monitor is called after every poll, on the goroutine of the poller. nil means
+	// MonitorSize(1000, 6 h).
 	Monitor func(Poll)
 
-	// AutoStart starts the worker when it is made.
+	// AutoStart makes New start the worker.
 	AutoStart bool
 
-	// Log gets what goes wrong: jobs that failed (error), leases that were lost and connections
-	// that broke (warn), retries (info). nil is slog.Default().
+	// Log receives problems: failed jobs (error), lost leases and broken connections (warn),
+	// retries (info). nil means slog.Default().
 	Log *slog.Logger
 }
 
@@ -59,7 +61,7 @@ const (
 // ErrInvalid is wrapped by the errors of New.
 var ErrInvalid = errors.New("worker: invalid")
 
-// Validate names the first field that is out of its range.
+// Validate returns an error that names the first invalid field.
 func (o Options) Validate() error {
 	switch {
 	case o.Handlers < 0 || o.Handlers > maxWorkers:
@@ -72,7 +74,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// withDefaults fills in what is not said.
+// withDefaults returns the options with defaults for the unset fields.
 func (o Options) withDefaults(queue string) Options {
 	o.Name = cmp.Or(o.Name, queue)
 	o.Handlers = cmp.Or(o.Handlers, 1)
@@ -88,7 +90,7 @@ func (o Options) withDefaults(queue string) Options {
 	return o
 }
 
-// timeout is how long the handler of a job may take; 0 is for ever.
+// timeout returns how long the handler of a job may take, or 0 for no limit.
 func (o Options) timeout(lock time.Duration) time.Duration {
 	switch {
 	case o.Timeout < 0:

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// run is the time of a worker from a Start to its Stop.
+// run is the activity of a worker from a Start to its Stop.
 type run struct {
 	*Worker
-	idle chan struct{} // holds as many tokens as there are idle handlers
-	take int           // a poller takes at most this many jobs at once
+	idle chan struct{} // holds one token per idle handler
+	take int           // maximum number of jobs per poll
 
-	polling, handling, reporting context.Context // they end in this order
+	polling, handling, reporting context.Context // canceled in this order
 	stopPolling                  context.CancelFunc
 	cancelHandlers               context.CancelCauseFunc
 	cancelReports                context.CancelFunc
@@ -48,8 +48,8 @@ func (r *run) start() {
 
 func (r *run) stopping() bool { return r.polling.Err() != nil }
 
-// reserve waits for an idle handler, and then takes as many as there are, up to r.take. 0 means the
-// worker stops.
+// reserve waits for an idle handler, and then reserves up to r.take idle handlers. It returns their
+// number, or 0 if the worker stops.
 func (r *run) reserve() int {
 	select {
 	case <-r.polling.Done():
@@ -75,14 +75,14 @@ func (r *run) release(n int) {
 }
 
 const (
-	maxDryRuns = 5                // the argument of Options.Backoff grows no further
-	minWait    = time.Millisecond // a poll waits at least this long: a backoff of 0 shall not make a storm
+	maxDryRuns = 5                // maximum argument of Options.Backoff
+	minWait    = time.Millisecond // minimum wait of a poll: no busy loop for a backoff of 0
 )
 
-// unreachable is how the polls of a broker that cannot be asked are spread.
+// unreachable is the backoff of polls while the broker cannot be reached.
 var unreachable = Exp{Max: time.Minute}
 
-// poll asks for jobs until the worker stops.
+// poll polls for jobs until the worker stops.
 func (r *run) poll() {
 	dry, failed := 0, 0
 	for {
@@ -129,7 +129,7 @@ func (r *run) poll() {
 	}
 }
 
-// pause waits, but not longer than ctx.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -142,7 +142,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// queueSize is how long the queue is, as far as known.
+// queueSize caches the size of the queue.
 type queueSize struct {
 	mu    sync.Mutex
 	asked time.Time
@@ -150,8 +150,8 @@ type queueSize struct {
 
 const sizeAge = time.Second
 
-// get asks the broker when what is known is too old. What cannot be asked stays as it was: the poll
-// tells what is wrong.
+// get asks the broker if the cached size is too old. If that fails it keeps the size: the poll
+// reports the problem.
 func (s *queueSize) get(ctx context.Context, w *Worker) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 
 func nothing(context.Context, worker.Message[[]byte]) error { return nil }
 
-// TestEndOfQueue: how long polls wait at the end of the queue, and that a job begins it anew.
+// TestEndOfQueue checks how long polls wait on an empty queue, and that a job resets the backoff.
 func TestEndOfQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -26,7 +26,7 @@ func TestEndOfQueue(t *testing.T) {
 			},
 			Monitor: func(p worker.Poll) { polls = append(polls, p.DryRuns) },
 		})
-		time.Sleep(26 * time.Second) // 1+2+3+4+5+5+5, and one second of the next
+		time.Sleep(26 * time.Second) // 1+2+3+4+5+5+5, and one second of the next wait
 		synctest.Wait()
 		enqueue(t, jobs, "m", "")
 		time.Sleep(2 * time.Second)
@@ -45,7 +45,8 @@ func TestEndOfQueue(t *testing.T) {
 	})
 }
 
-// TestDefaultBackoffGrows: from about a second to 16 at most, and no backoff makes a storm.
+// TestDefaultBackoffGrows checks that the default backoff grows from about a second to at most 16,
+// and that no backoff causes a busy loop.
 func TestDefaultBackoffGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -73,7 +74,7 @@ func TestDefaultBackoffGrows(t *testing.T) {
 	})
 }
 
-// TestThrottle: a pause after each poll, by the size of the queue.
+// TestThrottle checks the pause after each poll, which depends on the size of the queue.
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -90,8 +91,8 @@ func TestThrottle(t *testing.T) {
 		if want := []time.Duration{0, 700 * time.Millisecond, 1400 * time.Millisecond}; !slices.Equal(jobs.times("take"), want) {
 			t.Errorf("polls at %v, want %v", jobs.times("take"), want)
 		}
-		// After the first poll three are there, one locked or done; a second later the size is
-		// asked again.
+		// After the first poll there are three jobs, one of them locked or done. The size is
+		// requested again a second later.
 		if len(sizes) != 3 || sizes[0] != 3 || sizes[1] != 3 || sizes[2] == 3 {
 			t.Errorf("sizes %v", sizes)
 		}
@@ -103,8 +104,8 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
-// TestUnreachable: polls of a broker that cannot be asked come further and further apart; when it
-// can, all is as before.
+// TestUnreachable checks that polls of an unreachable broker become less and less frequent, and
+// that all is as before once it can be reached.
 func TestUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newBroken()
@@ -141,7 +142,7 @@ func TestUnreachable(t *testing.T) {
 	})
 }
 
-// TestMonitorSize: warns, but not all the time, and of each queue.
+// TestMonitorSize checks that the monitor warns for each queue, but not all the time.
 func TestMonitorSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &log{}

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/respclient"
 )
 
-// ClientOptions are what go-redis needs to reach a broker at an address as Dial takes it, for what
-// Client does not have.
+// ClientOptions returns the options for go-redis to connect to a broker at an address in the form
+// of Dial. It is for features that Client does not have.
 func ClientOptions(address string) (*redis.Options, error) {
 	o, err := respclient.Options(address)
 	if err != nil {

@@ -12,18 +12,19 @@ import (
 
 var errReply = errors.New("worker: unexpected answer")
 
-// refusals are the errors of the interface as the broker words them: the first word of its reply.
+// refusals maps the first word of an error reply to the error of the interface.
 var refusals = map[string]error{
 	"ALREADYQUEUED": ErrAlreadyQueued, "LOCKED": ErrLocked, "BACKOFF": ErrBackoff, "STALE": ErrStale,
 	"OOM": ErrNoRoom, "MISCONF": ErrNoRoom,
 }
 
-// isFull tells that a queue took nothing because of its limits: that has no word of its own.
+// isFull reports whether a queue refused a job because of its limits. That error has no code of its
+// own.
 func isFull(reply string) bool {
 	return strings.HasPrefix(reply, "ERR queue ") && strings.HasSuffix(reply, " is full")
 }
 
-// failed gives an error its meaning.
+// failed converts an error of a call to one of the interface.
 func (c *Client) failed(err error) error {
 	if respclient.IsNil(err) {
 		return err
@@ -60,7 +61,7 @@ func jobStatus(f respclient.Fields) JobStatus {
 	}
 }
 
-// taken reads the reply of JOB.TAKE.
+// taken parses the reply of JOB.TAKE.
 func taken(v any) []Job {
 	list, _ := v.([]any)
 	jobs := make([]Job, 0, len(list))

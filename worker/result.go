@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Message is a job with its payload.
+// Message is a job with its decoded payload.
 type Message[T any] struct {
 	Job
 	Payload T
-	Age     time.Duration // since it was enqueued for the first time; 0 when the broker does not tell
+	Age     time.Duration // since it was first enqueued; 0 if the broker does not tell
 }
 
-// Handler does a job. What it returns decides:
+// Handler handles a job. Its result decides the outcome:
 //   - nil: done,
 //   - Done(remember): done, and the job's id is remembered that long, for de-duplication,
 //   - Retry(err, after): not done; the job is ready again when after has passed,
 //   - every other error, and a panic: given up, see Jobs.Fail.
 //
-// The context ends at the job's deadline (Options.Timeout), when the lease is lost (its cause is
-// ErrStale then), and when Stop gives up waiting (ErrStopped). An error that is returned after one
-// of the last two is taken for Retry(err, 0): it is not the job's fault.
+// The context ends at the job's deadline (Options.Timeout), when the lease is lost (with the cause
+// ErrStale), and when Stop gives up waiting (with the cause ErrStopped). An error that is returned
+// after one of the last two counts as Retry(err, 0): it is not the job's fault.
 type Handler[T any] func(ctx context.Context, m Message[T]) error
 
-// ErrStopped is the cause of the end of handlers' contexts when Stop gave up waiting for them.
+// ErrStopped is the cause with which the contexts of handlers end when Stop gives up waiting.
 var ErrStopped = errors.New("worker: stopped while the job was handled")
 
 type retryResult struct {
@@ -34,7 +34,8 @@ type retryResult struct {
 	after time.Duration
 }
 
-// Retry says that a job shall be tried again when after has passed, and why.
+// Retry returns an error with which a handler asks for a retry of its job after the given time. err
+// is the reason.
 //
 //	return worker.Retry(err, worker.ExpBackoff(m.Attempt, worker.Exp{Max: time.Hour}))
 func Retry(err error, after time.Duration) error { return &retryResult{err, after} }
@@ -50,12 +51,13 @@ func (r *retryResult) Unwrap() error { return r.err }
 
 type doneResult struct{ remember time.Duration }
 
-// Done says that a job is done, and that its id is to be known for a while.
+// Done returns an error with which a handler reports that its job is done, and that its id should
+// be remembered for that time.
 func Done(remember time.Duration) error { return &doneResult{remember} }
 
 func (d *doneResult) Error() string { return fmt.Sprintf("done, and remembered for %v", d.remember) }
 
-// PanicError is a handler's panic.
+// PanicError is the error for a panic of a handler.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -63,7 +65,7 @@ type PanicError struct {
 
 func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// Unwrap is the panic's value when it is an error.
+// Unwrap returns the value of the panic if it is an error.
 func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
@@ -71,8 +73,8 @@ func (p *PanicError) Unwrap() error {
 
 var errGoexit = errors.New("worker: the handler ended its goroutine (runtime.Goexit)")
 
-// guarded calls f, and makes an error of a panic. When f ends its goroutine, *err is errGoexit to
-// the deferred calls of the caller.
+// guarded calls f and converts a panic to an error. If f calls Goexit, the caller's deferred
+// functions see errGoexit in *err.
 func guarded(f func() error, err *error) {
 	*err = errGoexit
 	defer func() {
@@ -83,7 +85,7 @@ func guarded(f func() error, err *error) {
 	*err = f()
 }
 
-// outcome is what is to be reported.
+// outcome is the outcome to report.
 type outcome int
 
 const (
@@ -92,7 +94,7 @@ const (
 	retry
 )
 
-// judge says what the end of a handler means; backoff is the time of Done or Retry.
+// judge returns the outcome for a handler's result. backoff is the time given with Done or Retry.
 func judge(ctx context.Context, err error) (o outcome, backoff time.Duration) {
 	var again *retryResult
 	var done *doneResult

@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// Status is what a worker is doing and has done since it was made.
+// Status is a snapshot of a worker's activity since it was created.
 type Status struct {
 	Name, Queue string
-	Running     bool // started, and not told to stop
-	Handling    int  // jobs that are handled now
-	Size        int  // jobs in the queue, in whatever state, when it was last looked at
+	Running     bool // started and not told to stop
+	Handling    int  // jobs being handled now
+	Size        int  // jobs in the queue, in any state, at the last look
 	Counts      Counts
 
-	QueueSize    Summary[int]           // jobs in the queue, looked at about every second
-	QueueingTime Summary[time.Duration] // from the enqueue to the handler, of first attempts. Needs the same time on both machines
+	QueueSize    Summary[int]           // jobs in the queue, sampled about once a second
+	QueueingTime Summary[time.Duration] // first attempts: enqueue to handler (clock skew counts)
 	HandlingTime Summary[time.Duration] // of the handler alone
 }
 
-// Counts are the ends of jobs. Success, Error and Retry are what handlers said, whether or not the
-// report arrived.
+// Counts counts finished jobs. Success, Error and Retry count what handlers returned, whether or
+// not the report arrived.
 type Counts struct {
 	Success int64
-	Error   int64 // given up, panics among them
+	Error   int64 // given up, including panics
 	Retry   int64
-	Backoff int64 // those of Success and Retry that named a time
+	Backoff int64 // results of Success and Retry with a backoff
 
 	Panic       int64
-	Stale       int64 // reports that came after the lease was over
-	Unreported  int64 // reports that did not reach the broker while the lease lasted
-	Unreachable int64 // polls that could not ask
+	Stale       int64 // reports after the end of the lease
+	Unreported  int64 // reports that did not reach the broker before the end of the lease
+	Unreachable int64 // polls that did not reach the broker
 }
 
 type counters struct {
@@ -41,8 +41,8 @@ type counters struct {
 	handlingTime samples[time.Duration]
 }
 
-// Status is a snapshot, taken at little cost. expvar.Func(func() any { return w.Status() })
-// publishes it.
+// Status returns a snapshot at low cost. To publish it, use expvar.Func(func() any { return
+// w.Status() }).
 func (w *Worker) Status() Status {
 	c := &w.counters
 	return Status{

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Summary tells how values are spread: of all that came the number and the sum, the rest of the
-// last 1,024.
+// Summary describes the distribution of values. Count and Sum include all values, the other fields
+// only the last 1,024.
 type Summary[N int | time.Duration] struct {
 	Count                         int64
 	Sum                           N
@@ -16,12 +16,12 @@ type Summary[N int | time.Duration] struct {
 
 const window = 1024
 
-// samples gathers values for a Summary.
+// samples collects values for a Summary.
 type samples[N int | time.Duration] struct {
 	mu    sync.Mutex
 	count int64
 	sum   N
-	last  []N // a ring of window values: the next one goes to count % window
+	last  []N // a ring of window values: the next index is count % window
 }
 
 func (s *samples[N]) add(v N) {
@@ -45,7 +45,8 @@ func (s *samples[N]) summary() Summary[N] {
 		return sum
 	}
 	slices.Sort(last)
-	// The nearest rank: the smallest value that at least this many percent of all do not exceed.
+	// The nearest rank: the smallest value that is not exceeded by at least this percentage of
+	// values.
 	at := func(percent int) N { return last[(len(last)*percent+99)/100-1] }
 	var total float64
 	for _, v := range last {

@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	waitPiece    = 20 * time.Second // a longer wait is made of several, so that a connection that died is noticed
+	waitPiece    = 20 * time.Second // longer waits are split, so that a dead connection is noticed
 	unblockEvery = 50 * time.Millisecond
 	unblockFor   = 2 * time.Second
 )
 
-// waiters are the connections of takes that wait. One is used by one take at a time.
+// waiters is the pool of connections for blocking takes. Each connection serves one take at a time.
 type waiters struct {
 	client *redis.Client
 
 	mu    sync.Mutex
 	idle  []*waiter
 	ended bool
-	busy  sync.WaitGroup // connections that are used; grows only while ended is false
+	busy  sync.WaitGroup // connections in use; grows only while ended is false
 }
 
 type waiter struct {
 	conn *redis.Conn
-	id   int64 // what the broker calls the connection
+	id   int64 // the broker's id of the connection
 }
 
-// get gives a connection, which is to be put back. Errors: ErrClosed, and why none can be made.
+// get returns a connection, which must be returned with put. Errors: ErrClosed, and those of
+// connecting.
 func (w *waiters) get(ctx context.Context) (*waiter, error) {
 	w.mu.Lock()
 	if w.ended {
@@ -56,7 +57,7 @@ func (w *waiters) get(ctx context.Context) (*waiter, error) {
 	return &waiter{conn, id}, nil
 }
 
-// put keeps a connection for the next take, when it is whole after what came last.
+// put returns a connection for the next take, unless err shows that it is broken.
 func (w *waiters) put(one *waiter, err error) {
 	defer w.busy.Done()
 	w.mu.Lock()
@@ -68,8 +69,8 @@ func (w *waiters) put(one *waiter, err error) {
 	w.idle = append(w.idle, one)
 }
 
-// end closes the connections: those that are used when they are put back, for which it waits a
-// while.
+// end closes the connections. It waits for a while for connections in use, which are closed when
+// they are returned.
 func (w *waiters) end() {
 	w.mu.Lock()
 	w.ended = true
@@ -120,8 +121,8 @@ type takeReply struct {
 	err  error
 }
 
-// wait sends a take that waits, on a connection of its own, and has the broker end the wait when
-// ctx ends or the client closes: then the reply tells whether there is a job after all.
+// wait sends a blocking take on a separate connection. When ctx ends or the client closes, it makes
+// the broker end the wait. The reply then tells whether there is a job after all.
 func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -163,8 +164,8 @@ func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	return nil, why
 }
 
-// unblock asks the broker to end a wait, until the reply is here. It is asked again because it may
-// be asked before the take has reached the broker.
+// unblock asks the broker to end a wait until the reply arrives. It repeats the request because it
+// may overtake the take.
 func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), unblockFor)
 	defer cancel()
@@ -182,11 +183,11 @@ func (c *Client) unblock(one *waiter, reply chan takeReply) (takeReply, bool) {
 	}
 }
 
-// giveBack returns jobs of a take that is not waited for any more.
+// giveBack returns the jobs of a take that was given up.
 func (c *Client) giveBack(jobs []Job) {
 	for _, j := range jobs {
 		ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
-		_ = c.Retry(ctx, j.Lease, 0, "") // else it comes back when its lock is over
+		_ = c.Retry(ctx, j.Lease, 0, "") // on failure it comes back when its lock expires
 		cancel()
 	}
 }

@@ -18,10 +18,10 @@ type Worker struct {
 	size     queueSize
 
 	mu      sync.Mutex
-	current *run // the last one started; nil before the first
+	current *run // the last one; nil before the first Start
 }
 
-// New makes a worker for a queue. It takes nothing before Start, but with Options.AutoStart.
+// New creates a worker for a queue. It takes nothing before Start, unless Options.AutoStart is set.
 // Errors: ErrInvalid.
 func New[T any](jobs Jobs, queue string, handler Handler[T], o Options) (*Worker, error) {
 	if jobs == nil || handler == nil || queue == "" {
@@ -45,7 +45,8 @@ func New[T any](jobs Jobs, queue string, handler Handler[T], o Options) (*Worker
 	return w, nil
 }
 
-// age is 0 also when the broker's clock is ahead of ours.
+// age returns the time since the job was first enqueued. It is 0 if the broker's clock is ahead of
+// ours.
 func age(j Job) time.Duration {
 	if j.Enqueued.IsZero() {
 		return 0
@@ -53,7 +54,7 @@ func age(j Job) time.Duration {
 	return max(time.Since(j.Enqueued), 0)
 }
 
-// Start begins to take jobs. A worker that runs goes on; one that was stopped starts again.
+// Start starts to take jobs. It has no effect on a running worker, and restarts a stopped one.
 func (w *Worker) Start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,13 +71,14 @@ func (w *Worker) running() bool {
 	return w.current != nil && !w.current.stopping()
 }
 
-// stopGrace is what handlers get to return and report after Stop gave up waiting for them.
+// stopGrace is how long handlers have to return and report after Stop gave up waiting for them.
 const stopGrace = time.Second
 
-// Stop takes no more jobs, and returns when all handlers have returned and what they say is
-// reported. When ctx ends first, the contexts of the handlers end with the cause ErrStopped, and
-// Stop returns the context's error when they have returned, or a second later: the jobs of handlers
-// that still run come back when their locks are over. Stop is safe twice, and before Start.
+// Stop stops taking jobs, and returns when all handlers have returned and their results are
+// reported. If ctx ends first, the contexts of the handlers end with the cause ErrStopped. Stop
+// then returns the context's error when the handlers have returned, or after a second: the jobs of
+// handlers that still run come back when their locks expire. Stop may be called more than once, and
+// before Start.
 func (w *Worker) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	r := w.current
@@ -107,8 +109,8 @@ func (w *Worker) Stop(ctx context.Context) error {
 	}
 }
 
-// Run starts the worker, and stops it when ctx ends: handlers get grace to return, then Stop gives
-// up.
+// Run starts the worker, and stops it when ctx ends. It then waits at most grace for the handlers
+// before Stop gives up.
 func (w *Worker) Run(ctx context.Context, grace time.Duration) error {
 	w.Start()
 	<-ctx.Done()

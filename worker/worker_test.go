@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/worker/workertest"
 )
 
-// TestWhatHandlersSay: each thing a handler can end with, what becomes of its job, and how it is
+// TestWhatHandlersSay checks each possible result of a handler: the state of its job, and how it is
 // counted.
 func TestWhatHandlersSay(t *testing.T) {
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestWhatHandlersSay(t *testing.T) {
 		state   worker.State
 		backoff time.Duration
 		counts  worker.Counts
-		failed  string // in the text that goes with the failed job
+		failed  string // part of the text stored with the failed job
 	}{
 		{"success", func() error { return nil }, worker.None, 0, worker.Counts{Success: 1}, ""},
 		{"remembered", func() error { return worker.Done(time.Minute) }, worker.DoneWithBackoff, time.Minute, worker.Counts{Success: 1, Backoff: 1}, ""},
@@ -64,7 +64,7 @@ func TestWhatHandlersSay(t *testing.T) {
 	}
 }
 
-// TestMessage: what a handler is told.
+// TestMessage checks the fields of the message that a handler gets.
 func TestMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type mail struct{ To string }
@@ -116,8 +116,8 @@ func (reversed) Unmarshal(body []byte, v any) error {
 	return nil
 }
 
-// TestPayloads: JSON unless said otherwise, bytes as they are, and a body that cannot be decoded
-// fails its job.
+// TestPayloads checks that JSON is the default codec, that bytes are passed unchanged, and that a
+// body that cannot be decoded fails its job.
 func TestPayloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -157,7 +157,8 @@ func TestPayloads(t *testing.T) {
 	})
 }
 
-// TestHandlersAtOnce: as many as there are handlers, never more, whatever the number of pollers.
+// TestHandlersAtOnce checks that as many jobs run concurrently as there are handlers, whatever the
+// number of pollers.
 func TestHandlersAtOnce(t *testing.T) {
 	for _, pollers := range []int{1, 2, 3, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -190,7 +191,8 @@ func TestHandlersAtOnce(t *testing.T) {
 	}
 }
 
-// TestOneHandlerKeepsOrder: the default is one job after the other, in the order of the queue.
+// TestOneHandlerKeepsOrder checks that by default jobs are handled one by one, in the order of the
+// queue.
 func TestOneHandlerKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := workertest.NewMemory()
@@ -211,7 +213,7 @@ func TestOneHandlerKeepsOrder(t *testing.T) {
 	})
 }
 
-// TestWokenAtOnce: a worker that waits at the end of the queue handles what comes in that moment,
+// TestWokenAtOnce checks that a worker that waits on an empty queue handles a new job at once,
 // however long it would have waited.
 func TestWokenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

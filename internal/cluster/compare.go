@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// compareRound is how often the parts are gone through, compareInterval how often each of them
-	// is compared at most.
+	// compareRound is the interval between rounds over the parts. compareInterval is the minimum
+	// interval between two comparisons of the same part.
 	compareRound    = time.Second
 	compareInterval = 10 * time.Second
-	// compareShare bounds what that costs: a part is compared so rarely that it takes this part of
-	// the time.
+	// compareShare bounds the cost: the interval between comparisons of a part is at least this
+	// many times their duration.
 	compareShare = 10_000
-	// compareLimit is how long it may take: the part stands still meanwhile, on all nodes.
+	// compareLimit is the longest that a comparison may take: it blocks the part on all nodes.
 	compareLimit = 100 * time.Millisecond
 )
 
-// compared is what is known of a part of the state.
+// compared is the state of the comparisons of a part.
 type compared struct {
-	last uint64    // the entry after which it was compared
-	next time.Time // when it may be again
+	last uint64    // the entry after which it was compared last
+	next time.Time // earliest time of the next comparison
 }
 
-// compare has the other nodes compare their state with that of a leader, part by part, until stop
+// compare has the other nodes compare their state with that of the leader, part by part, until stop
 // is closed.
 func compare(b *broker.Broker, log *replica.Log, logger *slog.Logger, stop <-chan struct{}) {
 	round := time.NewTicker(compareRound)
@@ -47,7 +47,7 @@ func compare(b *broker.Broker, log *replica.Log, logger *slog.Logger, stop <-cha
 			if begun.Before(c.next) {
 				continue
 			}
-			//nolint:errcheck // a broker that is closed has no more sums
+			//nolint:errcheck // a closed broker has no sums
 			b.Sum(part, c.last, func(sum uint64, at broker.Place) {
 				c.last = at.Last
 				log.Check(part, [2]uint64{at.Last, at.Definitions}, sum)

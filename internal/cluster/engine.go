@@ -1,11 +1,12 @@
-// Package cluster makes the engine of a node the state machine of its replica: while another node
-// leads, the engine follows what is committed; while this one leads, it is a broker.
+// Package cluster makes the engine of a node the state machine of its replica. While another node
+// leads, the engine applies what is committed. While this node leads, the engine is a broker.
 //
 // # Changes of leadership
 //
-// A replica tells of them on its own goroutine, which must not wait. What takes time (making the
-// queues ready, ending the broker, restoring what is committed) is done beside it, one change at a
-// time. Nothing is applied between the end of a leadership and the end of the restoring.
+// The replica reports changes of leadership on its own goroutine, which must not block. Slow work
+// (preparing the queues, ending the broker, restoring the committed state) runs on other
+// goroutines, one change at a time. Nothing is applied between the end of a leadership and the end
+// of the restoring.
 package cluster
 
 import (
@@ -20,25 +21,26 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Options say what an Engine is made of.
+// Options configures an Engine.
 type Options struct {
 	Store *store.Store // of a replica, open
 	FS    vfs.FS
 	Dir   string // of Store
-	// Broker returns the options of the next engine, whose state machines are empty. What the one
-	// before it had is not used any more.
+	// Broker returns the options of the next engine, with empty state machines. Those of the
+	// previous engine are not used any more.
 	Broker func() broker.Options
-	// Lead gets the broker when this node leads, and the lease without which nothing that it knows
-	// may go to clients; with an error it fails, unless the leadership is lost by then. Lose is
-	// told when it is: all sessions must be closed when it returns. They are called one at a time,
-	// on any goroutine, and Lose once for every call of Lead.
+	// Lead gets the broker when this node begins to lead, and the lease. Without a valid lease
+	// nothing that the broker knows may go to clients. If Lead returns an error the engine fails,
+	// unless the leadership has been lost by then. Lose is called when the leadership is lost; all
+	// sessions must be closed when it returns. Lead and Lose are called one at a time, on any
+	// goroutine, and Lose once for every call of Lead.
 	Lead func(*broker.Broker, protocol.Lease) error
 	Lose func()
-	// Fail is told, once, that the engine cannot follow or lead: the node is of no use until it is
-	// started again, or replaced.
+	// Fail is called once if the engine can neither follow nor lead. The node must then be
+	// restarted or replaced.
 	Fail func(error)
-	// CheckpointBytes is how much a shard logs between two checkpoints of a node that follows;
-	// 128 MiB.
+	// CheckpointBytes is how much a shard of a follower logs between two checkpoints. The default
+	// is 128 MiB.
 	CheckpointBytes int64
 	Logger          *slog.Logger
 }
@@ -47,11 +49,11 @@ type Options struct {
 type Engine struct {
 	o Options
 
-	changing sync.Mutex // held by a change of leadership
+	changing sync.Mutex // held during a change of leadership
 
 	mu      sync.Mutex
-	replica *broker.Replica // what follows; nil while this node leads, and after a failure
-	broker  *broker.Broker  // what leads; changing is held, too, when it changes
+	replica *broker.Replica // the follower; nil while this node leads, and after a failure
+	broker  *broker.Broker  // the leader's broker; changes only with changing held, too
 	failed  bool
 	writing bool // a checkpoint is being written
 	writers sync.WaitGroup
@@ -59,7 +61,7 @@ type Engine struct {
 
 var _ replica.Machine = (*Engine)(nil)
 
-// NewEngine restores what is committed in the store. Errors: those of broker.OpenReplica.
+// NewEngine restores the committed state from the store. Errors: those of broker.OpenReplica.
 func NewEngine(o Options) (*Engine, error) {
 	if o.CheckpointBytes == 0 {
 		o.CheckpointBytes = 128 << 20
@@ -71,7 +73,7 @@ func NewEngine(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// restore makes the engine one that follows.
+// restore makes the engine a follower.
 func (e *Engine) restore() error {
 	e.o.Store.Raft().Uncount()
 	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker())
@@ -84,7 +86,7 @@ func (e *Engine) restore() error {
 	return nil
 }
 
-// fail ends the engine.
+// fail stops the engine for good.
 func (e *Engine) fail(err error) {
 	e.mu.Lock()
 	first := !e.failed
@@ -104,7 +106,7 @@ func (e *Engine) Apply(entry store.RaftEntry, own bool) {
 	r := e.replica
 	e.mu.Unlock()
 	if r == nil {
-		return // it has failed
+		return // the engine has failed
 	}
 	if err := r.Apply(entry.Batch); err != nil {
 		e.fail(err)
@@ -113,7 +115,7 @@ func (e *Engine) Apply(entry store.RaftEntry, own bool) {
 	e.checkpoint(r)
 }
 
-// checkpoint writes the checkpoints that are due, beside everything else.
+// checkpoint writes due checkpoints in the background.
 func (e *Engine) checkpoint(r *broker.Replica) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,9 +154,9 @@ func (e *Engine) Lead(log *replica.Log) {
 	e.replica = nil
 	e.mu.Unlock()
 	if r == nil {
-		return // it has failed
+		return // the engine has failed
 	}
-	e.changing.Lock() // before Lose can be told
+	e.changing.Lock() // before Lose can be called
 	go func() {
 		defer e.changing.Unlock()
 		b, err := r.Lead(log)
@@ -178,7 +180,7 @@ func (e *Engine) Lose(restored func()) {
 		if err := e.abandon(); err != nil {
 			e.o.Logger.Warn("the engine did not end cleanly", "err", err)
 		}
-		e.writers.Wait() // what is restored does not change meanwhile
+		e.writers.Wait() // the state must not change during the restoring
 		if err := e.restore(); err != nil {
 			e.fail(err)
 		}
@@ -186,7 +188,7 @@ func (e *Engine) Lose(restored func()) {
 	}()
 }
 
-// abandon ends the broker, if there is one.
+// abandon closes the broker, if there is one.
 func (e *Engine) abandon() error {
 	b := e.broker
 	if b == nil {
@@ -197,7 +199,7 @@ func (e *Engine) abandon() error {
 	return b.Abandon()
 }
 
-// Close ends the engine when its replica has stopped. The store stays open.
+// Close closes the engine after its replica has stopped. The store stays open.
 func (e *Engine) Close() error {
 	e.changing.Lock()
 	defer e.changing.Unlock()

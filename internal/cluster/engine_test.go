@@ -28,29 +28,29 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// node is a node of a cluster in one process.
+// node is a node of a cluster within one process.
 type node struct {
 	fs      *vfs.Mem
 	st      *store.Store
 	engine  *Engine
 	replica *replica.Replica
 
-	differs  atomic.Bool // what it says of its state is wrong
+	differs  atomic.Bool // Sum returns a wrong hash
 	compared [8]atomic.Int64
 
 	mu      sync.Mutex
 	leads   *broker.Broker
-	lease   protocol.Lease       // of leads
-	clients []*enginetest.Client // of leads
+	lease   protocol.Lease       // of the leadership in leads
+	clients []*enginetest.Client // sessions on leads
 }
 
-// trio is a cluster of three nodes. It is for a bubble of synctest.
+// trio is a cluster of three nodes, for use in a bubble of synctest.
 type trio struct {
 	t     *testing.T
 	nodes [3]*node
 
 	mu  sync.Mutex
-	cut map[uint64]bool // nodes that nothing reaches
+	cut map[uint64]bool // isolated nodes
 }
 
 func newTrio(t *testing.T) *trio {
@@ -71,7 +71,7 @@ func newTrio(t *testing.T) *trio {
 	return tr
 }
 
-// start starts a node on what its disk has.
+// start starts a node from its disk.
 func (tr *trio) start(i int) {
 	tr.t.Helper()
 	n := tr.nodes[i]
@@ -116,7 +116,7 @@ func (n *node) lead(b *broker.Broker, lease protocol.Lease) error {
 	return nil
 }
 
-// lose closes the sessions.
+// lose closes all sessions.
 func (n *node) lose() {
 	n.mu.Lock()
 	clients := n.clients
@@ -127,7 +127,7 @@ func (n *node) lose() {
 	}
 }
 
-// watched is an Engine whose comparisons are counted.
+// watched is an Engine that counts its comparisons.
 type watched struct {
 	*Engine
 	n *node
@@ -144,7 +144,7 @@ func (w *watched) Sum(part uint32, place [2]uint64) (uint64, bool) {
 	return sum, ok
 }
 
-// client is a new session, nil when the node does not lead.
+// client returns a new session, or nil if the node does not lead.
 func (n *node) client(t *testing.T) *enginetest.Client {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -181,7 +181,8 @@ func (tr *trio) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// leader waits for a node that leads, other than one, and returns a session on it.
+// leader waits until a node other than the given one leads, and returns the node and a session on
+// it.
 func (tr *trio) leader(other int) (int, *enginetest.Client) {
 	tr.t.Helper()
 	for range 200 {
@@ -199,8 +200,8 @@ func (tr *trio) leader(other int) (int, *enginetest.Client) {
 	return 0, nil
 }
 
-// same compares the durable state of all nodes, and the references to bodies in their stores, the
-// leader's with nothing under way.
+// same compares the durable state of all nodes and the references to bodies in their stores. The
+// leader must be idle.
 func (tr *trio) same(leader int) {
 	tr.t.Helper()
 	tr.pass(time.Second)
@@ -225,7 +226,7 @@ func (tr *trio) same(leader int) {
 	}
 }
 
-// put publishes a persistent message, and reports whether it was confirmed.
+// put publishes a persistent message and reports whether it was confirmed.
 func put(c *enginetest.Client, queue, body string) bool {
 	answer := make(answered, 1)
 	c.Post("", queue, body, message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}, func(p *shard.Publish) { p.Confirm = answer })
@@ -233,12 +234,12 @@ func put(c *enginetest.Client, queue, body string) bool {
 	return <-answer
 }
 
-// answered gets the answer to one publish.
+// answered receives the confirmation of a publish.
 type answered chan bool
 
 func (a answered) Confirmed(_, _ uint64, ok bool) { a <- ok }
 
-// get takes the first message of a queue; ok is false when there is none.
+// get takes the first message of a queue. ok is false if there is none.
 func get(t *testing.T, c *enginetest.Client, queue string) (body string, ok bool) {
 	t.Helper()
 	d, _, ok, err := c.Get(queue, true)
@@ -249,8 +250,9 @@ func get(t *testing.T, c *enginetest.Client, queue string) (body string, ok bool
 	return string(d.Env.Body()), true
 }
 
-// TestFailover moves the lead around while messages come and go: what was confirmed is there once,
-// in order, whichever node leads, and the nodes have the same state.
+// TestFailover moves the leadership between nodes while messages are published and consumed. Every
+// confirmed message is there exactly once, in order, on every leader, and all nodes have the same
+// state.
 func TestFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrio(t)
@@ -298,8 +300,8 @@ func TestFailover(t *testing.T) {
 	})
 }
 
-// TestIsolatedLeader has a leader that nobody hears: it confirms nothing, and what it was given is
-// not there afterwards.
+// TestIsolatedLeader checks that an isolated leader confirms nothing, and that what it accepted is
+// gone afterwards.
 func TestIsolatedLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrio(t)
@@ -332,8 +334,8 @@ func TestIsolatedLeader(t *testing.T) {
 	})
 }
 
-// TestLease: once other nodes may lead, a leader that nobody hears may give nothing to its clients,
-// also before it knows that it has lost the lead.
+// TestLease checks that an isolated leader gives nothing to its clients once other nodes may lead,
+// even before it knows that it has lost the leadership.
 func TestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrio(t)
@@ -349,11 +351,11 @@ func TestLease(t *testing.T) {
 			t.Fatal("a leader whom the others hear may give nothing to clients")
 		}
 		tr.isolate(first, true)
-		tr.pass(800 * time.Millisecond) // leaseFor, and the last heartbeat
+		tr.pass(800 * time.Millisecond) // leaseFor, plus the last heartbeat
 		if tr.nodes[first].client(t) == nil {
 			t.Fatal("it has lost the lead already: the test shows nothing")
 		}
-		var lost atomic.Bool // the servers of clients know it
+		var lost atomic.Bool // the servers of clients know
 		c.B.WhenLost(func() { lost.Store(true) })
 		gave := make(chan bool, 1)
 		go func(lease protocol.Lease) {
@@ -371,8 +373,8 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestCompare: the nodes compare all parts of their states while these change, and one that differs
-// stops and says so.
+// TestCompare checks that the nodes compare all parts of their states while these change, and that
+// a node whose state differs stops with an error.
 func TestCompare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrio(t)
@@ -410,7 +412,7 @@ func TestCompare(t *testing.T) {
 	})
 }
 
-// TestStoppedNodes stops each node in turn, the leader too, and starts it again on its disk.
+// TestStoppedNodes stops each node in turn, including the leader, and restarts it from its disk.
 func TestStoppedNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := newTrio(t)

@@ -17,18 +17,18 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// identityDir is the folder of a node's certificate, in its data folder.
+// identityDir is the folder of the node's certificate within its data folder.
 const identityDir = "cluster"
 
-// ErrNotEmpty says that a node cannot join a cluster with what its data folder has.
+// ErrNotEmpty means that a node cannot join a cluster because its data folder holds data.
 var ErrNotEmpty = errors.New("cluster: a node joins with an empty data folder; this one has data")
 
-// first is the number of the node that a cluster begins with.
+// first is the number of the first node of a cluster.
 const first = 1
 
-// Init makes a data folder, which may be empty, that of the first node of a new cluster. The other
-// nodes will reach it at address. Nothing in it is written again. Errors: store.ErrReplica, those
-// of the file system.
+// Init turns a data folder, which may be empty, into the folder of the first node of a new cluster.
+// The other nodes will reach it at address. Existing data is not rewritten. Errors:
+// store.ErrReplica, those of the file system.
 func Init(dir, address string) (id uint64, err error) {
 	if err := forget(dir); err != nil {
 		return 0, err
@@ -42,7 +42,8 @@ func Init(dir, address string) (id uint64, err error) {
 	return id, nil
 }
 
-// foundIdentity makes the identity of the first node of a new cluster, in the place of any other.
+// foundIdentity creates the identity of the first node of a new cluster, and replaces any existing
+// one.
 func foundIdentity(dir string) (id uint64, err error) {
 	if err := os.RemoveAll(filepath.Join(dir, identityDir)); err != nil {
 		return 0, err
@@ -54,10 +55,10 @@ func foundIdentity(dir string) (id uint64, err error) {
 	return id, nil
 }
 
-// Join makes an empty data folder that of a new node of a cluster, which admits it with a token or
-// with one of several, apart by white space. A folder that is a node's is left as it is. After a
-// failure it may be called again: if the cluster has made the folder's node a member already, it is
-// still that one. Errors: ErrNotEmpty, those of admission.Join.
+// Join turns an empty data folder into the folder of a new node of a cluster, which admits it with
+// a token. tokens may hold several, separated by white space. The folder of an existing node is
+// left unchanged. After a failure Join may be called again: if the cluster has already made the
+// folder's node a member, it stays the same member. Errors: ErrNotEmpty, those of admission.Join.
 func Join(ctx context.Context, dir, tokens, address string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	switch {
@@ -77,19 +78,20 @@ func Join(ctx context.Context, dir, tokens, address string) error {
 	return admission.Joined(identity)
 }
 
-// divergedFile is in the folder of a node whose state was not the leader's. It says why.
+// divergedFile is in the folder of a node whose state differed from the leader's. It holds the
+// reason.
 const divergedFile = "diverged"
 
-// ErrDiverged says that a node cannot start because its state was not the leader's.
+// ErrDiverged means that a node cannot start because its state differed from the leader's.
 var ErrDiverged = errors.New("cluster: this node has stopped because its state was not that of the leader. Replace it: have a new node join with an empty data folder, and remove this one. " +
 	"When several nodes have stopped so, the one that led is wrong: stop it, and remove this file from the others")
 
-// markDiverged keeps a node from starting again.
+// markDiverged prevents the node from starting again.
 func markDiverged(dir string, why error) error {
 	return os.WriteFile(filepath.Join(dir, identityDir, divergedFile), []byte(why.Error()+"\n"), 0o600)
 }
 
-// checkDiverged finds a folder that is marked. Errors: ErrDiverged.
+// checkDiverged fails if the folder is marked as diverged. Errors: ErrDiverged.
 func checkDiverged(dir string) error {
 	path := filepath.Join(dir, identityDir, divergedFile)
 	why, err := os.ReadFile(path)
@@ -102,8 +104,8 @@ func checkDiverged(dir string) error {
 	return fmt.Errorf("%w (%s): %s", ErrDiverged, path, bytes.TrimSpace(why))
 }
 
-// checkLevel finds the folder of a node whose log is at a level that this version does not support,
-// before anything of it is opened. Errors: level.ErrUnsupported, those of store.LookInto.
+// checkLevel fails if the node's log is at a level that this version does not support. It is called
+// before the store is opened. Errors: level.ErrUnsupported, those of store.LookInto.
 func checkLevel(fsys vfs.FS, dir string) error {
 	is, err := store.LookInto(fsys, dir)
 	if err == nil && is.Replica {
@@ -112,9 +114,10 @@ func checkLevel(fsys vfs.FS, dir string) error {
 	return err
 }
 
-// joinWithAny joins with the first token of several that admits this node: others may be used.
+// joinWithAny joins with the first of several tokens that admits this node, since some may have
+// been used.
 func joinWithAny(ctx context.Context, tokens, address, identity string) (w admission.Welcome, err error) {
-	err = admission.ErrToken // there may be none
+	err = admission.ErrToken // if there is no token
 	for _, token := range strings.Fields(tokens) {
 		w, err = admission.Join(ctx, token, address, identity)
 		if !errors.Is(err, admission.ErrRefused) && !errors.Is(err, admission.ErrExpired) {
@@ -124,8 +127,7 @@ func joinWithAny(ctx context.Context, tokens, address, identity string) (w admis
 	return w, err
 }
 
-// forget removes what an attempt to join or to found a cluster has left that did not come to its
-// end.
+// forget removes the remains of an incomplete attempt to join or to found a cluster.
 func forget(dir string) error {
 	is, err := store.LookInto(vfs.OS{}, dir)
 	if err != nil {

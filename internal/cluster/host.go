@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/replica"
 )
 
-// Token returns a token with which nodes can join the cluster until a time.
+// Token returns a token with which nodes can join the cluster until the given time.
 func (n *Node) Token(until time.Time) string { return n.identity.Token(n.o.Address, until) }
 
-// host admits nodes (admission.Host).
+// host implements admission.Host.
 type host struct{ n *Node }
 
 // Leader implements admission.Host.
@@ -40,7 +40,7 @@ func (h host) Add(ctx context.Context, newcomer admission.Newcomer) (uint64, map
 		if !errors.Is(err, replica.ErrBusy) {
 			return 0, nil, err
 		}
-		select { // another node joins, or becomes a voter
+		select { // wait: another node is joining, or becoming a voter
 		case <-ctx.Done():
 			return 0, nil, err
 		case <-time.After(replica.TickInterval):

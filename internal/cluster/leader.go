@@ -8,17 +8,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// reached is a leadership of another node, as the connections of clients reach it.
+// reached is a leadership of another node, as seen by the client connections that are passed on to
+// it.
 type reached struct {
 	leader, term uint64
-	over         context.Context // ends with it
+	over         context.Context // canceled when the leadership ends
 	end          context.CancelFunc
 }
 
-// DialLeader opens a stream to the node that leads, for the connection of a client
-// (NodeOptions.Passed). It is closed some time after another leadership has begun: the node that
-// has led ends the sessions, but one that hangs does not. Errors: ErrNoLeader, those of
-// transport.Transport.Dial.
+// DialLeader opens a stream to the leader for a client connection (NodeOptions.Passed). The stream
+// is closed some time after another leadership has begun: the former leader ends the sessions
+// itself, unless it hangs. Errors: ErrNoLeader, those of transport.Transport.Dial.
 func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 	to, known := n.reach()
 	if !known || to.leader == n.self {
@@ -34,12 +34,12 @@ func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 	return &leaderStream{nc, context.AfterFunc(to.over, func() { nc.Close() })}, nil
 }
 
-// farewell is how long a node that has led may take to end the sessions of clients that another
-// one has passed on.
+// farewell is how long a former leader may take to end the sessions of clients that other nodes
+// have passed on.
 const farewell = time.Second
 
-// reach is the newest leadership that this node knew of, and whether there is one now. The one
-// before ends in a while.
+// reach returns the newest leadership that this node knows of, and whether there is a leader now. A
+// previous leadership is canceled after farewell.
 func (n *Node) reach() (newest *reached, known bool) {
 	s := n.Status()
 	n.mu.Lock()
@@ -55,7 +55,7 @@ func (n *Node) reach() (newest *reached, known bool) {
 	return n.reached, true
 }
 
-// Leaderless is for how long this node has known no leader, 0 while it knows one.
+// Leaderless returns for how long this node has known no leader, or 0 while it knows one.
 func (n *Node) Leaderless() time.Duration {
 	if _, known := n.reach(); known {
 		return 0
@@ -71,7 +71,7 @@ func newReached(leader, term uint64) *reached {
 	return r
 }
 
-// leaderStream is a stream that does not outlive a leadership.
+// leaderStream is a stream that is closed when the leadership ends.
 type leaderStream struct {
 	net.Conn
 	leave func() bool
@@ -83,5 +83,5 @@ func (s *leaderStream) Close() error {
 	return s.Conn.Close()
 }
 
-// CloseWrite tells the leader that nothing more comes.
+// CloseWrite tells the leader that no more data comes.
 func (s *leaderStream) CloseWrite() error { return protocol.CloseWrite(s.Conn) }

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// namesFile is in the folder of a node's certificate. It has the names of all nodes, as JSON.
+	// namesFile is in the folder of the node's certificate. It holds the names of all nodes, as
+	// JSON.
 	namesFile = "names.json"
 	maxNames  = 1 << 20 // bytes
 )
 
-// names are what nodes have said that they are called, so that those that are down have their names
-// still when another one starts. Nothing is decided by them.
+// names holds the names that nodes have announced, so that the names of nodes that are down are
+// still known after a restart. Names are for display only.
 type names struct {
 	fs   vfs.FS
 	path string
@@ -27,10 +28,10 @@ type names struct {
 	saving sync.Mutex
 
 	mu    sync.Mutex
-	known map[uint64]string // guarded by mu; by node
+	known map[uint64]string // guarded by mu; by node number
 }
 
-// openNames reads the file. An error leaves it without names.
+// openNames reads the file. On an error it returns empty names as well.
 func openNames(fsys vfs.FS, dir string) (*names, error) {
 	n := &names{fs: fsys, path: filepath.Join(dir, identityDir, namesFile), known: map[uint64]string{}}
 	b, err := vfs.ReadSmall(fsys, n.path, maxNames)
@@ -53,7 +54,8 @@ func (n *names) of(node uint64) string {
 	return n.known[node]
 }
 
-// note remembers what a node is called, and returns the others of that name if that is new.
+// note records the name of a node. If the name is new for the node, it returns the other nodes with
+// the same name.
 func (n *names) note(node uint64, name string) (others []uint64, err error) {
 	n.mu.Lock()
 	if n.known[node] == name {
@@ -83,7 +85,7 @@ func (n *names) save() error {
 	return vfs.Replace(n.fs, n.path, b)
 }
 
-// NoteName remembers what a node has said that it is called.
+// NoteName records the name that a node has announced.
 func (n *Node) NoteName(node uint64, name string) {
 	others, err := n.names.note(node, name)
 	if err != nil {
@@ -97,5 +99,5 @@ func (n *Node) NoteName(node uint64, name string) {
 	}
 }
 
-// Name is what a node has said last that it is called; "" as long as it has not said that.
+// Name returns the name that a node announced last, or "" if it has not announced one.
 func (n *Node) Name(node uint64) string { return n.names.of(node) }

@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestNames: names outlive the process, and a name that is given twice is seen when it is new.
+// TestNames checks that names outlive the process, and that a duplicate name is reported when it is
+// new.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, identityDir), 0o700); err != nil {

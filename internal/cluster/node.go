@@ -30,30 +30,30 @@ var (
 )
 
 const (
-	// clientStream is the purpose of a stream that has the connection of a client.
+	// clientStream is the purpose of a stream that carries a client connection.
 	clientStream = "client"
-	// ControlStream is that of one on which a node is asked how it is (package control).
+	// ControlStream is the purpose of a stream that carries requests for package control.
 	ControlStream = "control"
-	// renewalInterval is how often a node looks whether its certificate is to be renewed.
+	// renewalInterval is how often a node checks whether to renew its certificate.
 	renewalInterval = time.Hour
-	// leaderInterval is how often a node looks whether there is another leadership.
+	// leaderInterval is how often a node checks for a new leadership.
 	leaderInterval = 100 * time.Millisecond
-	// handOver is how long a leader that stops waits until another node leads.
+	// handOver is how long a stopping leader waits for another node to lead.
 	handOver = 5 * time.Second
 )
 
-// NodeOptions say what a node is made of.
+// NodeOptions configures a Node.
 type NodeOptions struct {
 	FS       vfs.FS
 	Dir      string       // of a replica (store.FoundReplica)
-	Listener net.Listener // where the other nodes connect; closed with the node
-	Address  string       // host:port of Listener, as the other nodes reach it
-	// Broker, Lead and Lose are those of Options.
+	Listener net.Listener // for connections of other nodes; closed with the node
+	Address  string       // host:port at which other nodes reach Listener
+	// Broker, Lead and Lose are as in Options.
 	Broker func() broker.Options
 	Lead   func(*broker.Broker, protocol.Lease) error
 	Lose   func()
-	// Passed has the connection of a client served that another node passes on, and returns when
-	// it is closed.
+	// Passed serves the connection of a client that another node passes on, and returns when it is
+	// closed.
 	Passed func(from uint64, nc net.Conn)
 	Log    *slog.Logger
 }
@@ -70,22 +70,22 @@ type Node struct {
 	names     *names
 
 	mu      sync.Mutex
-	now     *running  // guarded by mu: nil while a snapshot takes the place of what there was, and at the end
+	now     *running  // guarded by mu: nil while a snapshot is being installed, and at the end
 	reached *reached  // guarded by mu
-	led     time.Time // guarded by mu: when a leader was known last, or the node started
+	led     time.Time // guarded by mu: when a leader was last known, or when the node started
 	err     error     // guarded by mu
 
 	stop chan struct{} // closed by Close
-	once sync.Once     // that
+	once sync.Once     // guards closing of stop
 	done chan struct{} // closed when the node has ended
 }
 
-// running is what a node is made of until a snapshot is installed.
+// running holds the parts of a node that are replaced when a snapshot is installed.
 type running struct {
 	st      *store.Store
 	engine  *Engine
 	replica *replica.Replica
-	failed  chan error // capacity 1: the engine has
+	failed  chan error // capacity 1: the error of the engine
 }
 
 // Start starts a node on its data folder. Errors: ErrNotMember, those of store.Open and of
@@ -116,7 +116,7 @@ func Start(o NodeOptions) (*Node, error) {
 	return n, nil
 }
 
-// open opens the store and starts what works on it.
+// open opens the store and starts the engine and the replica on it.
 func (n *Node) open() (r *running, err error) {
 	r = &running{failed: make(chan error, 1)}
 	if r.st, err = store.Open(n.o.FS, n.o.Dir, store.Options{Sync: store.SyncAlways, Logger: n.o.Log}); err != nil {
@@ -155,7 +155,7 @@ func (n *Node) open() (r *running, err error) {
 	return r, err
 }
 
-// connect makes the node's end of the connections to the others.
+// connect creates the transport to the other nodes.
 func (n *Node) connect(id store.RaftState) error {
 	var err error
 	if n.identity, err = admission.Load(filepath.Join(n.o.Dir, identityDir), id.Cluster, id.Node); err != nil {
@@ -180,7 +180,7 @@ func (n *Node) connect(id store.RaftState) error {
 	return nil
 }
 
-// renew renews the node's certificate when it is time.
+// renew renews the node's certificate if it is due.
 func (n *Node) renew() {
 	renewed, err := n.identity.Renew(time.Now())
 	switch {
@@ -191,7 +191,7 @@ func (n *Node) renew() {
 	}
 }
 
-// stream serves what another node has opened.
+// stream serves a stream that another node has opened.
 func (n *Node) stream(from uint64, purpose string, nc net.Conn) {
 	switch purpose {
 	case transport.SnapshotStream:
@@ -214,7 +214,7 @@ func (n *Node) stream(from uint64, purpose string, nc net.Conn) {
 	}
 }
 
-// run runs the node until its end.
+// run runs the node until it ends.
 func (n *Node) run(r *running) {
 	defer close(n.done)
 	err := n.follow(r)
@@ -236,7 +236,8 @@ func (n *Node) run(r *running) {
 	n.accepting.Wait()
 }
 
-// follow returns why a replica has stopped, nil after Close, when nothing of it is left.
+// follow waits until a replica has stopped and everything of it is closed. It returns the reason,
+// or nil after Close.
 func (n *Node) follow(r *running) (err error) {
 	renewal := time.NewTicker(renewalInterval)
 	defer renewal.Stop()
@@ -265,8 +266,8 @@ func (n *Node) follow(r *running) (err error) {
 	return err
 }
 
-// readdress has the log say where a node is that has a new address, if this node leads. Nodes hear
-// of it when that one connects.
+// readdress makes the log record the new address of a node, if this node leads. Nodes learn the
+// address of a peer when it connects.
 func (n *Node) readdress() {
 	s := n.Status()
 	r := n.current()
@@ -290,7 +291,7 @@ func (n *Node) readdress() {
 	}
 }
 
-// close ends what was opened.
+// close closes everything that open opened.
 func (r *running) close() (err error) {
 	if r.replica != nil {
 		r.replica.Close()
@@ -318,21 +319,22 @@ func (n *Node) Dial(ctx context.Context, node uint64, purpose string) (net.Conn,
 	return n.transport.Dial(ctx, node, purpose)
 }
 
-// Asked accepts the streams that other nodes have opened for ControlStream.
+// Asked returns a listener that accepts the streams that other nodes open for ControlStream.
 func (n *Node) Asked() net.Listener { return n.asked }
 
-// Done is closed when the node has ended, by Close or because it cannot go on (Err).
+// Done returns a channel that is closed when the node has ended, by Close or because of a failure
+// (Err).
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err says why a node has ended; nil after Close.
+// Err returns the error with which the node ended, or nil after Close.
 func (n *Node) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.err
 }
 
-// Close stops the node. A leader gives its lead away first, where there is another voter. It may be
-// called again.
+// Close stops the node. A leader first transfers its leadership if there is another voter. Close
+// may be called more than once.
 func (n *Node) Close() error {
 	n.once.Do(func() {
 		n.GiveAway()
@@ -342,8 +344,8 @@ func (n *Node) Close() error {
 	return n.Err()
 }
 
-// GiveAway has another node lead where this one does, if a voter is up, and waits for that, for
-// handOver at most.
+// GiveAway transfers the leadership if this node leads and another voter is up, and waits for the
+// transfer for at most handOver.
 func (n *Node) GiveAway() {
 	r := n.current()
 	if r == nil || r.replica.Status().Leader != n.self {
@@ -375,8 +377,8 @@ func (n *Node) GiveAway() {
 	}
 }
 
-// successor is the voter that is up and has most of the log, 0 as long as the leader has not heard
-// how much any has. up reports whether any other voter is up.
+// successor returns the connected voter whose log is furthest ahead, or 0 while the leader does not
+// know any voter's position. up reports whether any other voter is connected.
 func (n *Node) successor() (to uint64, up bool) {
 	s := n.Status()
 	match := uint64(0)
@@ -392,14 +394,14 @@ func (n *Node) successor() (to uint64, up bool) {
 	return to, up
 }
 
-// Status is what a node knows of its cluster.
+// Status is the state of the cluster as a node knows it.
 type Status struct {
 	Cluster uint64
 	replica.Status
-	Peers map[uint64]transport.PeerStatus // without this node
+	Peers map[uint64]transport.PeerStatus // other nodes
 }
 
-// Status returns how things stood a moment ago.
+// Status returns a recent status.
 func (n *Node) Status() Status {
 	s := Status{Cluster: n.cluster, Peers: map[uint64]transport.PeerStatus{}}
 	s.Node = n.self
@@ -414,7 +416,7 @@ func (n *Node) Status() Status {
 	return s
 }
 
-// Remove has a node leave for ever (replica.Replica.Remove).
+// Remove removes a node from the cluster for ever (replica.Replica.Remove).
 func (n *Node) Remove(ctx context.Context, node uint64) error {
 	return n.ask(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
 }
@@ -434,7 +436,7 @@ func (n *Node) ask(ctx context.Context, what func(*replica.Replica, func(error))
 	}
 }
 
-// Transfer gives the lead to a node, if this one has it.
+// Transfer transfers the leadership to a node, if this node leads.
 func (n *Node) Transfer(node uint64) {
 	if r := n.current(); r != nil {
 		r.replica.Transfer(node)

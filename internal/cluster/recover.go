@@ -9,19 +9,19 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ErrNothing says that a node has nothing that a cluster could begin with.
+// ErrNothing means that a node has no data with which a cluster could begin.
 var ErrNothing = errors.New("cluster: the node has got nothing from its cluster yet")
 
-// Remains is what the data folder of a node that is stopped says.
+// Remains describes the data folder of a stopped node.
 type Remains struct {
 	Cluster, Node uint64
 	Last          store.EntryID // of its log
-	Committed     uint64        // the last entry that it knows to be committed
+	Committed     uint64        // the last entry known to be committed
 	replica.Members
 }
 
-// Examine looks into the data folder of a node that is stopped. Of the folder it changes only the
-// lock file. Errors: ErrNotMember, vfs.ErrLocked, those of replica.MembersOf and store.Open.
+// Examine reads the data folder of a stopped node. It changes nothing but the lock file. Errors:
+// ErrNotMember, vfs.ErrLocked, those of replica.MembersOf and store.Open.
 func Examine(dir string) (r Remains, err error) {
 	st, err := store.OpenReadOnly(vfs.OS{}, dir, store.Options{})
 	if err != nil {
@@ -42,10 +42,10 @@ func remains(st *store.Store, dir string) (r Remains, err error) {
 	return r, err
 }
 
-// Recover makes the data folder of a node that is stopped that of the first node of a new cluster,
-// which has all that this node has. It is for a cluster that has lost a majority of its voters. The
-// other nodes will reach it at address. After a crash on the way it is to be called again. Errors:
-// those of Examine, ErrNothing, those of the file system.
+// Recover turns the data folder of a stopped node into the folder of the first node of a new
+// cluster that has all data of this node. It is for a cluster that has lost a majority of its
+// voters. Other nodes will reach the node at address. After a crash during Recover, call it again.
+// Errors: those of Examine, ErrNothing, those of the file system.
 func Recover(dir, address string) (id uint64, err error) {
 	st, err := store.Open(vfs.OS{}, dir, store.Options{})
 	if err != nil {

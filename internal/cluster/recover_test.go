@@ -33,7 +33,8 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestNotRecovered: what is no stopped node with data does not become one of a new cluster.
+// TestNotRecovered checks that only the folder of a stopped node with data can become the folder of
+// a new cluster.
 func TestNotRecovered(t *testing.T) {
 	alone, newcomer, running := t.TempDir(), t.TempDir(), t.TempDir()
 	st, err := store.Open(vfs.OS{}, alone, store.Options{Logger: quiet})

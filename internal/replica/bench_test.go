@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with a folder of
-// its own on the same disk, with as many open at a time as the name says.
+// BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with a separate
+// folder on the same disk. The name tells the number of open groups.
 func BenchmarkReplicas(b *testing.B) {
 	for name, window := range map[string]int{"open=1": 1, "open=64": 64} {
 		b.Run(name, func(b *testing.B) { benchmarkReplicas(b, window) })
@@ -57,7 +57,7 @@ func benchmarkReplicas(b *testing.B, window int) {
 		b.Fatal("there is no leader")
 	}
 	data := make([]byte, 64<<10)
-	data = append([]byte{0x80, 0x80, 4}, data...) // one fact of 64 KiB
+	data = append([]byte{0x80, 0x80, 4}, data...) // a fact of 64 KiB
 	open := make(chan struct{}, window)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
@@ -78,7 +78,7 @@ func benchmarkReplicas(b *testing.B, window int) {
 	}
 }
 
-// counter is a machine that keeps nothing.
+// counter is a machine without a state.
 type counter struct {
 	texts
 	lead chan *texts

@@ -19,13 +19,13 @@ import (
 const (
 	// TickInterval is how often Raft's clock ticks; a heartbeat leaves with each tick.
 	TickInterval   = 100 * time.Millisecond
-	electionTicks  = 10 // how long a follower hears nothing from the leader before it stands for election
+	electionTicks  = 10 // how long a follower hears nothing from the leader before it campaigns
 	heartbeatTicks = 1
-	// leaseFor is how long a leader may act alone after a quorum has confirmed it: less than any
-	// follower waits before it stands for election, by more than clocks drift apart in that time.
+	// leaseFor is how long a leader may act alone after a quorum has confirmed it. It is shorter
+	// than the time after which any follower campaigns, by more than the clocks can drift apart
+	// meanwhile.
 	leaseFor = 700 * time.Millisecond
-	// stuckTicks is how long a leader's disk may not respond before the leader gives up its
-	// leadership.
+	// stuckTicks is how long a leader's disk may hang before the leader gives up its leadership.
 	stuckTicks = 30
 
 	roundBytes       = 1 << 20 // of proposals that share an entry
@@ -39,23 +39,23 @@ const (
 // Machine is the state that entries change, on every node. Its methods are called by the replica,
 // one at a time, and must not wait for it.
 type Machine interface {
-	// Apply is called in order for every entry that is committed after the replica began. own says
-	// that it comes from the leadership that this node holds, whose holder has applied it already.
-	// After a leadership it may be called with entries that Restore has already applied; their
-	// indexes show that.
+	// Apply is called in order for every entry that is committed after the replica started. own
+	// means that the entry belongs to the current leadership of this node, whose Log's holder has
+	// already applied it. After a leadership Apply may be called with entries that Restore has
+	// already applied; their indexes show that.
 	Apply(e store.RaftEntry, own bool)
 	// Sum returns the hash of a part of the state, for comparison with the leader's (Log.Check); ok
 	// is false if the part is not at that place.
 	Sum(part uint32, place [2]uint64) (sum uint64, ok bool)
 	// Lead begins a leadership: all entries before it have been applied.
 	Lead(log *Log)
-	// Lose ends it. Whatever is open in the leadership gets store.ErrLost after that. The machine
+	// Lose ends the leadership. Afterwards its pending appends get store.ErrLost. The machine
 	// returns to the committed state (store.Replay, up to RaftLog.ReplayEnd) and then calls
-	// restored, on any goroutine; until then nothing is applied, appended or cut.
+	// restored, on any goroutine; until then nothing is applied, appended or truncated.
 	Lose(restored func())
 }
 
-// effects are what the core asks others to do. All but send come back as events.
+// effects are the functions by which the core acts on the outside. All but send answer with events.
 type effects struct {
 	send func([]*pb.Message)
 	// append makes an entry durable and then calls stable, in the order of the calls.
@@ -69,15 +69,15 @@ type effects struct {
 	prepare func()
 	// stream sends a snapshot to the node that the message is for, closes it, and calls sent.
 	stream func(m *pb.Message, sn *store.RaftSnapshot)
-	// members is called with the addresses of the other nodes, and level with the level of the log;
-	// nil: not called.
+	// members is called with the addresses of the other nodes, and level with the level of the log.
+	// Either may be nil.
 	members func(others map[uint64]string, highest uint64)
 	level   func(level uint64)
-	// newest returns the newest level that another node supports, 0 while that is unknown.
+	// newest returns the newest level that another node supports, or 0 if that is unknown.
 	newest func(node uint64) uint64
 }
 
-// core is a node of a cluster. It is for one caller at a time.
+// core is a node of a cluster as a state machine. It must not be called concurrently.
 type core struct {
 	self    uint64
 	st      *store.Store
@@ -90,23 +90,23 @@ type core struct {
 	now     func() time.Duration
 	logger  *slog.Logger
 
-	failed error // it has stopped
+	failed error // why the core has stopped
 	ticks  int
 	quiet  store.EntryID // end of the log at the last tick
 
-	// Appends to the log, in the order of Raft's messages: those begun, and those that wait because
-	// the state could not be written, or until the machine is restored.
+	// Appends to the log, in the order of Raft's messages: those that have begun, and those that
+	// wait for the state to be written or the machine to be restored.
 	begun   []begunAppend
 	backlog []*pb.Message
 
-	// Committed entries that are not applied.
+	// Committed entries that are not applied yet.
 	applies  []*pb.Message
 	restores bool // the machine is returning to the committed state
 	applied  uint64
 	commit   uint64
 
-	leadTerm uint64 // the term in which this node leads; 0: it does not
-	leader   uint64 // the leader, as far as is known
+	leadTerm uint64 // the term in which this node leads, or 0
+	leader   uint64 // the leader, or 0 if unknown
 	leading  *Log   // nil until everything before leadTerm is applied
 	waiting  []proposal
 	open     []*openEntry // proposed, in order
@@ -114,8 +114,8 @@ type core struct {
 	readSeq  uint64
 	transfer uint64 // tick of the last attempt to transfer the leadership
 	snap     snapshots
-	keep     int64 // bytes of the log that are kept for a follower that is behind
-	sparing  bool  // an entry of spare is proposed
+	keep     int64 // bytes of the log that are kept for a slow follower
+	sparing  bool  // an entry of spare has been proposed
 
 	counts Counts
 }
@@ -126,7 +126,7 @@ type begunAppend struct {
 	since  int // tick
 }
 
-// openEntry is an entry of the leadership that is not known to be committed.
+// openEntry is an entry of this leadership that is not known to be committed.
 type openEntry struct {
 	data   []byte
 	index  uint64        // 0 until Raft has assigned one
@@ -135,10 +135,10 @@ type openEntry struct {
 	done   []func(error)
 }
 
-// read asks a quorum whether this node leads.
+// read is a request to a quorum to confirm the leadership of this node.
 type read struct {
 	seq  uint64
-	at   time.Duration // when it was asked
+	at   time.Duration // when the request was sent
 	done []func(error)
 }
 
@@ -174,7 +174,7 @@ func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Dur
 		MaxInflightBytes:          maxInflightBytes,
 		CheckQuorum:               true,
 		PreVote:                   true,
-		DisableProposalForwarding: true, // a leader applies what it proposes; no other node can
+		DisableProposalForwarding: true, // a leader applies its own proposals; no other node can
 		StepDownOnRemoval:         true,
 		Logger:                    raftLogger{logger},
 	})
@@ -193,7 +193,7 @@ func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Dur
 	return c, nil
 }
 
-// work does what Raft asks for until nothing is left. The caller calls it after events.
+// work does everything that Raft asks for. The caller calls it after events.
 func (c *core) work() {
 	defer c.guard()
 	for c.failed == nil {
@@ -249,11 +249,11 @@ func (c *core) tick() {
 	}
 	defer c.guard()
 	c.ticks++
-	if st := c.st.State(); st.Health == store.Failed { // in what nothing here waits for
+	if st := c.st.State(); st.Health == store.Failed { // for failures that no append reports
 		c.fail(st.Err)
 		return
 	}
-	c.persist() // what a full disk kept out
+	c.persist() // retry what a full disk prevented
 	if end := c.log.Last(); end != c.quiet {
 		c.quiet = end
 	} else {
@@ -265,7 +265,7 @@ func (c *core) tick() {
 	case c.leadTerm != 0:
 		c.raw.Tick()
 		c.giveAway()
-	default: // it does not stand for election
+	default: // not ready to campaign
 	}
 	if c.leadTerm != 0 {
 		for _, duty := range duties {
@@ -275,10 +275,11 @@ func (c *core) tick() {
 	c.dropSnapshot()
 }
 
-// duties is what a leader does at every tick.
+// duties are the periodic tasks of a leader, run at every tick.
 var duties = []func(*core){func(c *core) { c.ask(nil) }, (*core).promote, (*core).raise, (*core).spare}
 
-// unfit reports whether the disk, or a machine that is not restored, keeps this node from leading.
+// unfit reports whether the disk, or a machine that is not restored yet, keeps this node from
+// leading.
 func (c *core) unfit() bool {
 	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
@@ -303,7 +304,7 @@ func (c *core) giveAway() {
 }
 
 // transferTo transfers the leadership to another node. This node's lease ends at once, because the
-// other may lead before it would have run out.
+// other node may lead before the lease would expire.
 func (c *core) transferTo(node uint64) {
 	if c.leadTerm == 0 || node == c.self {
 		return
@@ -325,15 +326,15 @@ func (c *core) step(m *pb.Message) {
 		return // such a message arrives with its snapshot (received)
 	}
 	if t := m.GetType(); c.ticks <= electionTicks && (t == pb.MsgVote || t == pb.MsgPreVote) {
-		return // just before its start this node may have told a leader that it follows
+		return // just before its restart this node may have acknowledged a leader
 	}
 	if err := c.raw.Step(m); err != nil && !errors.Is(err, raft.ErrProposalDropped) {
 		c.logger.Debug("replica: message refused", "from", m.GetFrom(), "type", m.GetType(), "err", err)
 	}
 }
 
-// follow records the leader, 0 for none, and logs a change. Its own leadership is logged when the
-// node serves.
+// follow records the leader, or 0 if there is none, and logs a change. The node's own leadership is
+// logged when it starts to serve.
 func (c *core) follow(leader, term uint64) {
 	switch {
 	case leader == c.leader:
@@ -345,7 +346,7 @@ func (c *core) follow(leader, term uint64) {
 	c.leader = leader
 }
 
-// handle does what Raft asks for.
+// handle processes a Ready of Raft.
 func (c *core) handle(rd raft.Ready) {
 	status := c.raw.BasicStatus()
 	leads := status.RaftState == raft.StateLeader
@@ -393,7 +394,7 @@ func (c *core) handle(rd raft.Ready) {
 func (c *core) persist() {
 	for len(c.backlog) > 0 && c.failed == nil {
 		if c.restores && len(c.backlog[0].GetEntries()) > 0 {
-			return // what is committed may be in it
+			return // it may contain committed entries
 		}
 		err := c.begin(c.backlog[0])
 		if errors.Is(err, store.ErrNoSpace) {
@@ -483,7 +484,7 @@ func (c *core) finishAppends() {
 	}
 }
 
-// respond sends the replies that waited for an append or apply to finish.
+// respond sends the replies that waited for an append or an apply to finish.
 func (c *core) respond(m *pb.Message) {
 	var out []*pb.Message
 	for _, r := range m.GetResponses() {
@@ -499,7 +500,7 @@ func (c *core) respond(m *pb.Message) {
 	}
 }
 
-// committed reports to the store, and to the callers that proposed entries, what is committed.
+// committed tells the store and the proposers which entries are committed.
 func (c *core) committed() {
 	if c.failed != nil {
 		return
@@ -561,7 +562,7 @@ func (c *core) applyEntry(e *pb.Entry) error {
 	return nil
 }
 
-// beginLeading begins a leadership.
+// beginLeading starts a leadership.
 func (c *core) beginLeading() {
 	c.leading = newLog(c.leadTerm, c.st, c.now, c.out.submit)
 	c.log.Lead(true)
@@ -570,7 +571,7 @@ func (c *core) beginLeading() {
 	c.ask(nil)
 }
 
-// applyChange changes the members as a committed entry says.
+// applyChange applies the membership change in a committed entry.
 func (c *core) applyChange(e *pb.Entry) error {
 	change, err := decodeChange(e)
 	if err != nil {
@@ -584,7 +585,7 @@ func (c *core) applyChange(e *pb.Entry) error {
 	if err := c.saveMembers(); err != nil && !errors.Is(err, store.ErrNoSpace) {
 		return err
 	}
-	return nil // when there is no space: the entry is in the log, from which a restart takes it
+	return nil // also without disk space: a restart takes the change from the log
 }
 
 func (c *core) saveMembers() error {
@@ -640,7 +641,7 @@ func (c *core) submit(p proposal) {
 	}
 }
 
-// barrier calls done when everything that was proposed is committed.
+// barrier calls done once all earlier proposals are committed.
 func (c *core) barrier(done func(error)) {
 	if n := len(c.open); n > 0 {
 		c.open[n-1].done = append(c.open[n-1].done, done)
@@ -649,7 +650,7 @@ func (c *core) barrier(done func(error)) {
 	done(nil)
 }
 
-// propose makes entries of the waiting proposals.
+// propose turns waiting proposals into entries.
 func (c *core) propose() {
 	if c.leadTerm == 0 {
 		return
@@ -658,7 +659,7 @@ func (c *core) propose() {
 		e, n := c.round()
 		if len(e.data) > 0 {
 			if err := c.raw.Propose(e.data); err != nil {
-				return // too much is open, or the leadership is being transferred: it waits
+				return // too much is open, or a transfer is in progress: it waits
 			}
 			e.at = c.now()
 			c.open = append(c.open, e)
@@ -673,8 +674,8 @@ func (c *core) propose() {
 	}
 }
 
-// round packs waiting proposals into an entry, and returns their number. Without data they are only
-// barriers.
+// round packs waiting proposals into an entry, and returns their number. If the entry has no data,
+// they are only barriers.
 func (c *core) round() (e *openEntry, n int) {
 	e = &openEntry{}
 	for _, p := range c.waiting {
@@ -696,9 +697,9 @@ func (c *core) round() (e *openEntry, n int) {
 	return e, n
 }
 
-// placed records the index of the next entry that this node has proposed, if e is that entry. Raft
-// keeps their order; by itself it adds entries without data: one at the start of a term, when
-// nothing is open, and one after some changes of the members.
+// placed records the index of the oldest proposed entry without an index, if e is that entry. Raft
+// keeps their order. It adds entries without data of its own: one at the start of a term, when
+// nothing is open, and one after some membership changes.
 func (c *core) placed(e *pb.Entry) {
 	i := slices.IndexFunc(c.open, func(o *openEntry) bool { return o.index == 0 })
 	if i < 0 {
@@ -707,7 +708,7 @@ func (c *core) placed(e *pb.Entry) {
 	o := c.open[i]
 	normal, empty := e.GetType() == pb.EntryNormal, len(e.GetData()) == 0
 	switch {
-	case o.change && normal && empty: // Raft refused the change and put this in its place
+	case o.change && normal && empty: // Raft refused the change and replaced it by this entry
 		o.index = e.GetIndex()
 		tell(o.done, ErrBusy)
 		o.done = nil
@@ -716,7 +717,8 @@ func (c *core) placed(e *pb.Entry) {
 	}
 }
 
-// ask asks a quorum whether this node leads. The answer starts a lease that counts from now.
+// ask asks a quorum to confirm the leadership of this node. The answer grants a lease that counts
+// from now.
 func (c *core) ask(done []func(error)) {
 	if c.leadTerm == 0 {
 		tell(done, ErrNotLeader)
@@ -727,7 +729,7 @@ func (c *core) ask(done []func(error)) {
 	c.raw.ReadIndex(binary.BigEndian.AppendUint64(nil, c.readSeq))
 }
 
-// answered handles the answer, which holds for all questions up to this one.
+// answered handles the answer of a quorum, which confirms all requests up to this one.
 func (c *core) answered(ctx []byte) {
 	if len(ctx) != 8 {
 		return
@@ -743,8 +745,8 @@ func (c *core) answered(ctx []byte) {
 	}
 }
 
-// lentAgain is the first tick at which there may be a lease after an attempt to transfer the
-// leadership: until then the other node may have been told to stand for election.
+// lentAgain returns the first tick at which a lease is possible after an attempt to transfer the
+// leadership: until then the other node may have been told to campaign.
 func (c *core) lentAgain() uint64 {
 	if c.transfer == 0 {
 		return 0

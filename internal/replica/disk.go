@@ -10,22 +10,23 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// recentBytes bounds the entries that are kept in memory for peers that are a little behind.
+// recentBytes bounds the entries that are cached in memory for peers that are slightly behind.
 const recentBytes = 16 << 20
 
 // disk is Raft's view of the store. It belongs to the core.
 type disk struct {
 	log     *store.RaftLog
 	members *membership
-	// snapshot is what Raft reads when a node needs entries that the log does not have.
+	// snapshot returns the snapshot for Raft, which it reads when a node needs entries before the
+	// log.
 	snapshot func() (*pb.Snapshot, error)
 
-	// recent are the last entries of the log, without a gap.
+	// recent caches the last entries of the log, without a gap.
 	recent []*pb.Entry
 	bytes  int
 }
 
-// wrote adds entries that were appended. They follow the present ones, or replace some of them.
+// wrote caches appended entries. They follow the cached ones, or replace some of them.
 func (d *disk) wrote(entries []*pb.Entry) {
 	d.cut(entries[0].GetIndex())
 	d.recent = append(d.recent, entries...)
@@ -39,7 +40,7 @@ func (d *disk) wrote(entries []*pb.Entry) {
 	}
 }
 
-// cut drops the entries from index on.
+// cut drops the cached entries from index on.
 func (d *disk) cut(index uint64) {
 	for n := len(d.recent); n > 0 && d.recent[n-1].GetIndex() >= index; n-- {
 		d.bytes -= len(d.recent[n-1].GetData())

@@ -12,15 +12,15 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// batchVersion is the first byte of an entry for shards. Another value means a newer version.
+// batchVersion is the first byte of an entry for shards. Other values are for future versions.
 const batchVersion = 1
 
-// minBatchEntry is the least that an entry of a batch takes: shard, index, refs, length.
+// minBatchEntry is the minimum size of an entry in a batch: shard, index, refs, length.
 const minBatchEntry = 4
 
 var errMalformed = errors.New("replica: malformed entry")
 
-// appendBatch appends entries of shards to the data of an entry, which begins with the version.
+// appendBatch appends entries of shards to the data of an entry, which starts with the version.
 func appendBatch(dst []byte, group []store.Entry) []byte {
 	if len(dst) == 0 {
 		dst = append(dst, batchVersion)
@@ -47,7 +47,7 @@ func groupData(group []store.Entry) (n int) {
 	return n
 }
 
-// decodeBatch returns the entries in the data of an entry, which they alias.
+// decodeBatch returns the entries in the data of an entry. They alias data.
 func decodeBatch(data []byte) ([]store.Entry, error) {
 	r := codec.NewReader(data)
 	if v := r.Uint8(); v != batchVersion {
@@ -68,7 +68,7 @@ func decodeBatch(data []byte) ([]store.Entry, error) {
 	return out, nil
 }
 
-// toStore returns an entry of Raft as the store takes it.
+// toStore converts an entry of Raft to one of the store.
 func toStore(e *pb.Entry) (store.RaftEntry, error) {
 	out := store.RaftEntry{EntryID: store.EntryID{Index: e.GetIndex(), Term: e.GetTerm()}, Type: uint8(e.GetType())}
 	if e.GetType() != pb.EntryNormal || len(e.GetData()) == 0 || isOwn(e.GetData()) {

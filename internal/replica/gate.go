@@ -11,14 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The level of the log is a part of the membership, and a change of the members that changes no
-// member raises it. So no node joins while it is raised: Raft refuses a change while an earlier one
-// is not applied.
+// The level of the log is a part of the membership. It is raised by a membership change that
+// changes no member. So no node can join at the same time: Raft refuses a change while an earlier
+// one is not applied.
 
-// encodeRaise returns the context of such a change. Its first number is 0, which is no node's.
+// encodeRaise returns the context of a change that raises the level. It starts with 0, which is not
+// the number of any node.
 func encodeRaise(to uint64) []byte { return codec.AppendUvarints(nil, 0, to) }
 
-// raised returns the level to which a change of the members raises the log, 0 if it does not.
+// raised returns the level to which a membership change raises the log, or 0 if it does not.
 func raised(change *pb.ConfChangeV2) (to uint64, err error) {
 	r := codec.NewReader(change.GetContext())
 	if r.Len() == 0 || r.Uvarint() != 0 {
@@ -33,7 +34,7 @@ func raised(change *pb.ConfChangeV2) (to uint64, err error) {
 	return to, nil
 }
 
-// raise raises the level of the log once all members support the next one: after that, older
+// raise raises the level of the log once all members support the next one. Afterwards older
 // versions are rejected.
 func (c *core) raise() {
 	m := c.disk.members
@@ -54,8 +55,8 @@ func (c *core) raise() {
 }
 
 // checkRaise rejects an entry that raises the log to a level that this version does not support. No
-// later entry enters this node's log, so the node never meets what it does not know, whatever the
-// leader believed about it. A new node may receive entries that are older than its version.
+// later entry enters this node's log, so the node never sees unknown entries, whatever the leader
+// assumed. A new node may receive entries that are older than its version.
 func checkRaise(e *pb.Entry, supported level.Range) error {
 	if e.GetType() == pb.EntryNormal {
 		return nil
@@ -71,9 +72,9 @@ func checkRaise(e *pb.Entry, supported level.Range) error {
 	return supported.Check(to)
 }
 
-// changesSince returns the members in the state of a log, and the changes that the log has since
-// then, committed or not. Errors: those of decodeMembership and of the store, and
-// level.ErrUnsupported if one of them raises the log too high.
+// changesSince returns the members in the state of a log, and the later changes in the log,
+// committed or not. Errors: those of decodeMembership and of the store, and level.ErrUnsupported if
+// one of the changes raises the log too high.
 func changesSince(log *store.RaftLog, supported level.Range) (m *membership, changes []*pb.Entry, err error) {
 	state := log.State()
 	if m, err = decodeMembership(state.Members, supported); err != nil {
@@ -90,14 +91,14 @@ func changesSince(log *store.RaftLog, supported level.Range) (m *membership, cha
 	return m, changes, err
 }
 
-// CheckLevel reports whether this version supports the level of the members in RaftState.Members:
-// nil, or level.ErrUnsupported. The log may have been raised since then; Start detects that.
+// CheckLevel returns level.ErrUnsupported if this version does not support the level of the members
+// in RaftState.Members. The log may have raised the level since then; Start detects that.
 func CheckLevel(members []byte) error {
 	_, err := decodeMembership(members, level.Supported)
 	return err
 }
 
-// decodeChange returns the change of members in an entry.
+// decodeChange returns the membership change in an entry.
 func decodeChange(e *pb.Entry) (change pb.ConfChangeI, err error) {
 	if e.GetType() == pb.EntryConfChange {
 		cc := &pb.ConfChange{}

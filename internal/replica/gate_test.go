@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// The levels of two versions, as tests have them.
+// The levels of two versions in tests.
 var (
 	oneLevel  = level.Range{Oldest: 1, Newest: 1}
 	twoLevels = level.Range{Oldest: 1, Newest: 2}
@@ -52,7 +52,7 @@ func TestRaised(t *testing.T) {
 	}
 }
 
-// TestUnsupportedMembership: of a level that is not supported no more is read than the level.
+// TestUnsupportedMembership checks that nothing after an unsupported level is decoded.
 func TestUnsupportedMembership(t *testing.T) {
 	if _, err := decodeMembership([]byte{leveledVersion, 2, 0xff}, oneLevel); !errors.Is(err, level.ErrUnsupported) {
 		t.Errorf("of a folder: %v", err)
@@ -71,7 +71,7 @@ func TestUnsupportedMembership(t *testing.T) {
 	}
 }
 
-// TestJoinAtLevel: a node that does not support the level of the log does not join.
+// TestJoinAtLevel checks that a node that does not support the level of the log cannot join.
 func TestJoinAtLevel(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -86,13 +86,13 @@ func TestJoinAtLevel(t *testing.T) {
 	})
 }
 
-// install has a node of a simulation start again with another version.
+// install restarts a node of a simulation with another version.
 func (n *simNode) install(levels level.Range) {
 	n.levels = levels
 	n.crash(0)
 }
 
-// begin has all nodes start with a version of level 1, and nothing go wrong.
+// begin starts all nodes with a version of level 1, without faults.
 func (s *sim) begin() {
 	s.calm = true
 	for _, n := range s.nodes {
@@ -100,7 +100,7 @@ func (s *sim) begin() {
 	}
 }
 
-// until lets time pass until something is so.
+// until advances the simulation until a condition holds.
 func (s *sim) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -114,7 +114,7 @@ func (s *sim) until(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("not so in time: %s", what)
 }
 
-// at is whether the nodes that belong to the cluster are up, with their logs at a level.
+// at reports whether all members of the cluster are up, with their logs at the given level.
 func (s *sim) at(level uint64) bool {
 	for _, n := range s.nodes[:s.joined] {
 		if n.core == nil || n.core.disk.members.level != level {
@@ -124,8 +124,9 @@ func (s *sim) at(level uint64) bool {
 	return s.leader() != nil
 }
 
-// TestGate upgrades a cluster node by node, one of them back and forth: the level is raised when
-// all nodes support it, not before, and a version that does not support it does not start then.
+// TestGate upgrades a cluster node by node, with one downgrade. It checks that the level is raised
+// only once all nodes support it, and that a version that does not support the level then refuses
+// to start.
 func TestGate(t *testing.T) {
 	err := inBubble(t, 1, noBug, func(s *sim) {
 		s.begin()
@@ -156,8 +157,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateOfOneThatGoesBack: the leader takes a node for a newer one that it was a moment ago. The
-// node stops before it has anything in its log that it does not know.
+// TestGateOfOneThatGoesBack checks a downgrade that the leader does not know of yet. The node stops
+// before an entry that it does not know enters its log.
 func TestGateOfOneThatGoesBack(t *testing.T) {
 	err := inBubble(t, 1, noBug, func(s *sim) {
 		s.begin()
@@ -170,7 +171,7 @@ func TestGateOfOneThatGoesBack(t *testing.T) {
 			}
 		}
 		s.until(t, "the node stops", func() bool {
-			if s.leader() == back { // it raises nothing
+			if s.leader() == back { // it raises no level
 				back.core.transferTo(uint64(back.id%simFounder + 1))
 				back.core.work()
 			}

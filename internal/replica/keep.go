@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// defaultKeep is how much of the log is kept for a follower that is behind.
+	// defaultKeep is how much of the log is kept for a slow follower.
 	defaultKeep = 1 << 30
 	// keepTicks is how often the leader checks which entries are needed.
 	keepTicks = 10
 )
 
-// spare makes all replicas drop the part of the log that no live node needs, in whole segments, and
-// whatever lies further back than c.keep bytes. The leader decides, because it knows how far the
-// others are, and the log tells them: each may be the next one from which others need entries.
+// spare makes all replicas drop whole segments of the log that no live node needs, and everything
+// further back than c.keep bytes. The leader decides, because it knows the progress of the others.
+// The decision is logged, because any node may be the next leader from which others need entries.
 func (c *core) spare() {
 	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return
@@ -42,22 +42,22 @@ func (c *core) needs(pr tracker.Progress) uint64 {
 	switch {
 	case pr.Match+1 >= c.log.First():
 		return pr.Match
-	case c.snap.pinned != 0: // it needs a snapshot, and gets this one
+	case c.snap.pinned != 0: // it needs a snapshot, and will get this one
 		return c.snap.pinned
 	}
 	return c.applied
 }
 
-// letGo does on every replica what spare has decided.
+// letGo carries out a decision of spare, on every replica.
 func (c *core) letGo(index uint64) error {
 	err := c.compact(index)
 	if errors.Is(err, store.ErrNoSpace) {
-		return nil // with the next one
+		return nil // retried with the next entry
 	}
 	return err
 }
 
-// compact drops the entries up to index, as far as they are applied.
+// compact drops the entries up to index that are applied.
 func (c *core) compact(index uint64) error {
 	index = min(index, c.applied, c.log.Committed())
 	if c.snap.preparing && c.snap.pinned != 0 {
@@ -66,7 +66,7 @@ func (c *core) compact(index uint64) error {
 	if index < c.log.First() {
 		return nil
 	}
-	// The members come first: afterwards the changes up to MembersAt may be gone.
+	// Save the members first: afterwards the changes up to MembersAt may be gone.
 	if err := c.saveMembers(); err != nil {
 		return err
 	}

@@ -11,36 +11,36 @@ import (
 )
 
 var (
-	// ErrNotLeader means that another node leads, or none: nothing was done.
+	// ErrNotLeader means that this node does not lead. Nothing was done.
 	ErrNotLeader = errors.New("replica: not the leader")
-	// ErrBusy means that the members cannot change now: nothing was done.
+	// ErrBusy means that the members cannot be changed now. Nothing was done.
 	ErrBusy = errors.New("replica: the members cannot be changed at this moment")
-	// ErrTooLarge means that a group exceeds MaxGroupBytes: nothing was done. A caller that applies
-	// what it proposes checks that before.
+	// ErrTooLarge means that a group exceeds MaxGroupBytes. Nothing was done. A caller that applies
+	// its own proposals must check the size first.
 	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")
 	// ErrStopped means that the replica was stopped.
 	ErrStopped = errors.New("replica: stopped")
 )
 
-// MaxGroupBytes bounds the data of the entries of a group.
+// MaxGroupBytes is the maximum size of the data of the entries in a group.
 const MaxGroupBytes = 64 << 20
 
-// Log is the log of one term of leadership: what the engine of a leader appends to. It has the
-// methods of the broker's Log. All may be called concurrently.
+// Log is the log of one term of leadership, to which the leader's engine appends. It has the
+// methods of the broker's Log. Any goroutine may call them.
 type Log struct {
 	term   uint64
 	st     *store.Store
 	now    func() time.Duration
 	submit func(proposal)
 
-	lease atomic.Int64 // this node leads until then, a time of now; 0: the leadership is over
-	open  atomic.Int64 // proposals that are not done
-	bytes atomic.Int64 // of them
+	lease atomic.Int64 // the lease ends at this value of now; 0: the leadership is over
+	open  atomic.Int64 // pending proposals
+	bytes atomic.Int64 // bytes of the pending proposals
 
-	over atomic.Bool // the leadership is
+	over atomic.Bool // the leadership is over
 
 	mu       sync.Mutex
-	lent     sync.Cond           // of mu: the lease has changed, or ended
+	lent     sync.Cond           // with mu: the lease has changed or ended
 	ended    bool                // guarded by mu: the leadership is over, and the watchers know it
 	watchers []func(store.State) // guarded by mu
 }
@@ -51,20 +51,20 @@ func newLog(term uint64, st *store.Store, now func() time.Duration, submit func(
 	return l
 }
 
-// proposal is something to be done in the order of the log.
+// proposal is an operation that takes its place in the order of the log.
 type proposal struct {
 	log   *Log
 	group []store.Entry // nil: a barrier, or a read
 	read  bool
-	own   []byte // an entry of the replica's own
+	own   []byte // an entry of the replica itself
 	done  func(error)
 }
 
 // Append proposes a group of entries, of which all or none will be in the log. It does not wait.
-// done is called on the replica's goroutine, in the order of the calls: with nil when the group is
-// committed, ErrTooLarge, store.ErrLost if the leadership ended before that was known, or
-// ErrNotLeader if it was already over. Wait of the entries is ignored; Written is called just
-// before done.
+// done is called on the replica's goroutine, in the order of the calls. It gets nil once the group
+// is committed, ErrTooLarge, store.ErrLost if the leadership ended before the outcome was known, or
+// ErrNotLeader if the leadership was already over. Wait of the entries is ignored; Written is
+// called just before done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)
@@ -81,14 +81,14 @@ func (l *Log) Append(group []store.Entry, done func(error)) {
 	}})
 }
 
-// AppendInline is Append: only the replica's goroutine writes.
+// AppendInline is the same as Append: only the replica's goroutine writes.
 func (l *Log) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
 
 // Commit does nothing: Append has woken the replica's goroutine.
 func (l *Log) Commit() {}
 
-// Barrier calls done when everything that was appended before is committed. It ignores its
-// arguments shards and wait, because all shards share one log. Errors are those of Append.
+// Barrier calls done once all earlier appends are committed. It ignores the arguments shards and
+// wait, because all shards share one log. Errors are those of Append.
 func (l *Log) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	if l.open.Load() == 0 && l.Leads() {
 		done(nil)
@@ -104,8 +104,8 @@ func (l *Log) Check(part uint32, place [2]uint64, sum uint64) {
 	l.put(proposal{log: l, own: encodeCheck(part, place, sum), done: func(error) {}})
 }
 
-// ReadIndex calls done with nil when a quorum has confirmed after the call that this node leads:
-// then its state is not behind any answer that a node has given.
+// ReadIndex calls done with nil once a quorum has confirmed, after the call, that this node leads.
+// The node's state then includes everything that any node has acknowledged.
 func (l *Log) ReadIndex(done func(error)) { l.put(proposal{log: l, read: true, done: done}) }
 
 func (l *Log) put(p proposal) {
@@ -118,12 +118,12 @@ func (l *Log) put(p proposal) {
 	l.submit(p)
 }
 
-// Leads reports whether no other node can lead at this moment.
+// Leads reports whether it is certain that no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
-// AwaitLead waits until it is certain that no other node can lead, and returns true; or until the
-// leadership is over and its watchers know that, and returns false. Clients may see what a leader
-// knows only after a true.
+// AwaitLead waits until it is certain that no other node can lead and returns true, or until the
+// leadership is over and its watchers know that and returns false. Clients may see what a leader
+// knows only after AwaitLead has returned true.
 func (l *Log) AwaitLead() bool {
 	if l.Leads() {
 		return true
@@ -136,7 +136,7 @@ func (l *Log) AwaitLead() bool {
 	return !l.ended
 }
 
-// lend extends the lease to a time of now, unless it lasts longer already.
+// lend extends the lease to the given value of now, unless it already lasts longer.
 func (l *Log) lend(until time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +184,7 @@ func (l *Log) end() {
 	l.lent.Broadcast()
 }
 
-// Retry makes a log without space try again at once.
+// Retry makes a log that is out of space try again at once.
 func (l *Log) Retry() { l.st.Retry() }
 
 func (l *Log) String() string { return fmt.Sprintf("log of term %d", l.term) }

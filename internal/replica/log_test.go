@@ -2,5 +2,5 @@ package replica
 
 import "fiveways.dev/fiveways/internal/broker/shardlog"
 
-// A leadership's log is one that an engine can append to.
+// An engine can append to a Log.
 var _ shardlog.Log = (*Log)(nil)

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 )
 
-// raftLogger receives the library's log lines. Its information becomes debug level.
+// raftLogger receives the library's log lines. Its info lines are logged at debug level.
 type raftLogger struct{ l *slog.Logger }
 
-// raftPanic is the value with which the library panics: an entry could not be read, or an invariant
-// is broken.
+// raftPanic is the value with which the library panics if an entry cannot be read, or if an
+// invariant is broken.
 type raftPanic string
 
 func (r raftLogger) Debug(...any)             {}

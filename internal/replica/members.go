@@ -14,7 +14,8 @@ import (
 )
 
 var (
-	// ErrTooFew means that a removal would leave no voter, or two, neither of which may fail.
+	// ErrTooFew means that a removal would leave no voter, or two voters, neither of which may
+	// fail.
 	ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
 	// ErrUsed means that a node with that id was removed, or that a higher id has been assigned.
 	ErrUsed = errors.New("replica: ids of nodes are never given twice; add the node with a higher one")
@@ -22,13 +23,13 @@ var (
 	ErrAddress = errors.New("replica: the address of a node is not host:port")
 )
 
-// promoteWithin is how many entries a learner may be behind when it becomes a voter.
+// promoteWithin is the maximum number of entries that a learner may be behind to become a voter.
 const promoteWithin = 100
 
-// add adds a node as a learner: it gets the log, or first a snapshot, and has no vote until it has
-// caught up (promote). For a member, add changes its address. done is called when that is
-// committed, or at once if the member has that address; or with ErrUsed, ErrAddress, ErrBusy,
-// ErrNotLeader, store.ErrLost.
+// add adds a node as a learner. It gets the log, or a snapshot first, and has no vote until it has
+// caught up (promote). For a member, add changes its address. done is called once that is
+// committed, or at once if the member has that address already. Errors: ErrUsed, ErrAddress,
+// ErrBusy, ErrNotLeader, store.ErrLost.
 func (c *core) add(node uint64, address string, done func(error)) {
 	c.addWith(node, address, nil, done)
 }
@@ -39,7 +40,7 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 	old, member := m.addresses[node]
 	kind := pb.ConfChangeAddLearnerNode
 	if slices.Contains(m.GetVoters(), node) {
-		kind = pb.ConfChangeAddNode // it stays one
+		kind = pb.ConfChangeAddNode // it stays a voter
 	}
 	switch {
 	case c.failed != nil || c.leadTerm == 0:
@@ -48,7 +49,7 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 		done(fmt.Errorf("%w: %q", ErrAddress, address))
 	case !member && node <= m.highest:
 		done(ErrUsed)
-	case member && address == old && c.leading != nil && c.applied >= c.commit: // no change is behind m
+	case member && address == old && c.leading != nil && c.applied >= c.commit: // m has all changes
 		done(nil)
 	default:
 		c.change(done, &pb.ConfChangeV2{
@@ -58,7 +59,7 @@ func (c *core) addWith(node uint64, address string, ticket []byte, done func(err
 }
 
 // join adds a new node as a learner, with a number that no node ever had. A node that has joined
-// and asks again gets the same number. done gets the number, and the addresses of the members.
+// and asks again gets the same number. done gets the number and the addresses of the members.
 // Errors: those of add, ErrTicketUsed, and level.ErrUnsupported.
 func (c *core) join(address string, t Ticket, now time.Time, done func(node uint64, addresses map[uint64]string, err error)) {
 	node, err := c.disk.members.admitted(t)
@@ -101,8 +102,8 @@ func single(kind pb.ConfChangeType, node uint64) *pb.ConfChangeSingle {
 	return &pb.ConfChangeSingle{Type: kind.Enum(), NodeId: new(node)}
 }
 
-// change proposes a change of the members. There is one at a time, because the rules look at the
-// present members, and Raft refuses a change while an earlier one is not applied.
+// change proposes a membership change. Only one may be in progress, because the checks use the
+// current members, and Raft refuses a change while an earlier one is not applied.
 func (c *core) change(done func(error), change *pb.ConfChangeV2) {
 	if c.failed != nil || c.leadTerm == 0 {
 		done(ErrNotLeader)
@@ -115,14 +116,14 @@ func (c *core) change(done func(error), change *pb.ConfChangeV2) {
 	c.open = append(c.open, &openEntry{change: true, at: c.now(), done: []func(error){done}})
 }
 
-// changing reports whether a change of the members is in progress.
+// changing reports whether a membership change is in progress.
 func (c *core) changing() bool {
 	return len(c.disk.members.GetVotersOutgoing()) > 0 ||
 		slices.ContainsFunc(c.open, func(e *openEntry) bool { return e.change })
 }
 
-// promote makes learners that have caught up voters: one, or two if there is one voter, so that
-// there are never two voters.
+// promote turns learners that have caught up into voters: one, or two if there is only one voter,
+// so that there are never two voters.
 func (c *core) promote() {
 	if len(c.disk.members.GetLearners()) == 0 || c.changing() {
 		return

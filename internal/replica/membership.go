@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// membershipVersion is the first byte of an encoded membership at level 1, and leveledVersion
-	// that of one followed by its level. Another value means a newer version.
+	// membershipVersion is the first byte of an encoded membership at level 1. leveledVersion is
+	// the first byte of one followed by its level. Other values are for future versions.
 	membershipVersion = 1
 	leveledVersion    = 2
-	// maxAddress bounds the bytes of an address: a DNS name and a port.
+	// maxAddress is the maximum number of bytes of an address: a DNS name and a port.
 	maxAddress = 253 + len(":65535")
 )
 
@@ -29,8 +29,8 @@ var (
 	errLength     = errors.New("an address is empty or too long")
 )
 
-// membership is which nodes belong to the cluster after an entry of the log. It never changes: a
-// change makes a new one.
+// membership is the members of the cluster after an entry of the log. It is immutable: a change
+// creates a new one.
 type membership struct {
 	*pb.ConfState
 	// addresses are host:port of all members or, on a node that has not joined yet, of the nodes
@@ -39,7 +39,7 @@ type membership struct {
 	// highest is the highest id that a member ever had.
 	highest uint64
 	level   uint64 // of the log after the entry
-	used    []use  // tickets, those that may still be valid
+	used    []use  // tickets that may still be valid
 }
 
 // Founding returns the state of the first node of a cluster, its only voter. The cluster begins
@@ -48,8 +48,8 @@ func Founding(cluster, node uint64, address string) store.RaftState {
 	return FoundingWith(cluster, node, map[uint64]string{node: address})
 }
 
-// FoundingWith is Founding for one of several voters whose folders have the same content. All of
-// them get the same addresses.
+// FoundingWith is like Founding, for one of several voters whose folders have the same content. All
+// of them must get the same addresses.
 func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftState {
 	voters := slices.Sorted(maps.Keys(addresses))
 	m := membership{ConfState: &pb.ConfState{Voters: voters}, addresses: addresses, highest: slices.Max(voters), level: level.Supported.Newest}
@@ -60,22 +60,22 @@ func FoundingWith(cluster, node uint64, addresses map[uint64]string) store.RaftS
 }
 
 // Joining returns the state of a node that a leader has added (Replica.Add), for an empty folder.
-// The addresses are those of the other members, which may contact it; it gets everything else from
-// the leader. Until then its level is the oldest that this version supports.
+// The addresses are those of the other members, which may contact it. The leader sends everything
+// else. Until then its level is the oldest that this version supports.
 func Joining(cluster, node uint64, addresses map[uint64]string) store.RaftState {
 	m := membership{ConfState: &pb.ConfState{}, addresses: addresses, level: level.Supported.Oldest}
 	return store.RaftState{Cluster: cluster, Node: node, Members: m.encode(nil)}
 }
 
-// Members are the nodes of a cluster, as one of them knows them.
+// Members is the membership of a cluster as one of its nodes knows it.
 type Members struct {
 	Voters, Learners []uint64
 	Addresses        map[uint64]string
 }
 
 // MembersOf returns the members in the state of a log, which may have later changes. Errors:
-// level.ErrUnsupported, also if one of these raises its level too high, those of the store, and
-// those about states that no version of this package has written.
+// level.ErrUnsupported, also if a later change raises the level too high, those of the store, and
+// those for states that no version of this package wrote.
 func MembersOf(log *store.RaftLog) (Members, error) {
 	m, _, err := changesSince(log, level.Supported)
 	if err != nil {
@@ -89,9 +89,9 @@ func (m *membership) lists() []*[]uint64 {
 	return []*[]uint64{&m.Voters, &m.Learners, &m.VotersOutgoing, &m.LearnersNext}
 }
 
-// needed returns the voters of which a majority is needed. In the middle of a change, majorities of
-// both the old and the new voters are needed. It then returns the old ones, so that nothing relies
-// on a new voter while the failure of an old one would stop the cluster.
+// needed returns the voters of which a majority is required. During a change, majorities of both
+// the old and the new voters are required. needed then returns the old voters, so that nothing
+// relies on a new voter while the failure of an old one would stop the cluster.
 func (m *membership) needed() []uint64 {
 	if old := m.GetVotersOutgoing(); len(old) > 0 {
 		return old
@@ -108,7 +108,8 @@ func (m *membership) nodes() (nodes []uint64) {
 	return slices.Compact(nodes)
 }
 
-// after returns the membership after a change of the log that made Raft's configuration conf.
+// after returns the membership after a change in the log that resulted in Raft's configuration
+// conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {
 	to, err := raised(change)
 	if err != nil {
@@ -169,8 +170,8 @@ func (m *membership) encode(dst []byte) []byte {
 	return m.appendUses(dst)
 }
 
-// decodeMembership returns an encoded membership. Errors: errBadMembers; level.ErrUnsupported when
-// the level is not one of supported.
+// decodeMembership decodes a membership. Errors: errBadMembers; level.ErrUnsupported if the level
+// is not in supported.
 func decodeMembership(b []byte, supported level.Range) (*membership, error) {
 	m := &membership{ConfState: &pb.ConfState{}, addresses: map[uint64]string{}, level: level.First}
 	r := codec.NewReader(b)
@@ -210,7 +211,7 @@ func decodeMembership(b []byte, supported level.Range) (*membership, error) {
 	return m, m.check()
 }
 
-// readNodes reads ascending ids, none of which is 0.
+// readNodes reads ascending, nonzero ids.
 func readNodes(r *codec.Reader) (nodes []uint64) {
 	last := uint64(0)
 	for range r.Count(1) {
@@ -223,10 +224,10 @@ func readNodes(r *codec.Reader) (nodes []uint64) {
 	return nodes
 }
 
-// minAddress is the least that an address takes: node, length, a byte.
+// minAddress is the minimum size of an encoded address: node, length, one byte.
 const minAddress = 3
 
-// appendAddress appends the address of a node, also for a change of the members.
+// appendAddress appends the address of a node. Membership changes use it as well.
 func appendAddress(dst []byte, node uint64, address string) []byte {
 	return codec.AppendPrefixed(binary.AppendUvarint(dst, node), address)
 }

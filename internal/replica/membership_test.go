@@ -18,10 +18,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// testAddress is where a node is in a test.
+// testAddress returns the address of a node in a test.
 func testAddress(node int) string { return fmt.Sprintf("node%d:7000", node) }
 
-// testAddresses are those of nodes 1 to count.
+// testAddresses returns the addresses of nodes 1 to count.
 func testAddresses(count int) map[uint64]string {
 	addresses := map[uint64]string{}
 	for node := 1; node <= count; node++ {
@@ -42,7 +42,7 @@ func remove(r *Replica, node uint64) error {
 	return <-done
 }
 
-// joint is a membership with all there can be.
+// joint returns a membership with all fields set.
 func joint() *membership {
 	return &membership{
 		ConfState: &pb.ConfState{
@@ -78,7 +78,7 @@ func TestMembershipCodec(t *testing.T) {
 	}
 }
 
-// TestMembershipBytes pins the encoding, which docs/format/log.md has.
+// TestMembershipBytes pins the encoding that docs/format/log.md describes.
 func TestMembershipBytes(t *testing.T) {
 	m := &membership{
 		ConfState: &pb.ConfState{Voters: []uint64{1, 200}, Learners: []uint64{3}},
@@ -168,8 +168,8 @@ func TestMembershipAfter(t *testing.T) {
 	}
 }
 
-// TestTickets: a ticket admits one node, which may ask again, also with another ticket, while it is
-// a learner. What has ended is forgotten when a later node comes.
+// TestTickets checks that a ticket admits one node, which may ask again, also with another ticket,
+// while it is a learner. Expired tickets are forgotten when a later node joins.
 func TestTickets(t *testing.T) {
 	start := time.Unix(1e9, 0)
 	ticket := func(id, key byte, until time.Duration) Ticket {
@@ -231,7 +231,8 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// TestSnapshotMembers has snapshots whose members cannot be refused before anything is staged.
+// TestSnapshotMembers checks that a snapshot with invalid members is refused before anything is
+// staged.
 func TestSnapshotMembers(t *testing.T) {
 	m := joint()
 	first := codec.AppendUvarints(nil, 1, 1)
@@ -264,13 +265,13 @@ func TestFounding(t *testing.T) {
 	}
 }
 
-// TestAdd has the rules of Replica.Add, on a cluster of one voter: nodes 2 and later, which are
-// not there, stay learners.
+// TestAdd checks the rules of Replica.Add on a cluster with one voter. Nodes 2 and later do not
+// exist, so they stay learners.
 func TestAdd(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
 		r := tm.replicas[0]
-		// settle lets all that was asked for be applied.
+		// settle waits until all requested changes are applied.
 		settle := func() Status {
 			tm.pass(2 * TickInterval)
 			return r.Status()
@@ -339,8 +340,8 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// TestTicketOfTwo: of two nodes that come with one ticket at once, one joins; it may ask again,
-// from another address too.
+// TestTicketOfTwo checks that only one of two nodes with the same ticket joins. It may ask again,
+// also with another address.
 func TestTicketOfTwo(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)

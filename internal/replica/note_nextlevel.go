@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// ownNote is an entry without effect, of a kind that the previous version does not have.
+// ownNote is an entry without effect, of a kind unknown to the previous version.
 const ownNote = 4
 
 func init() {
@@ -15,7 +15,7 @@ func init() {
 	duties = append(duties, (*core).note)
 }
 
-// note logs a note now and then, as soon as that is allowed.
+// note periodically logs a note, as soon as the level allows it.
 func (c *core) note() {
 	if c.leading != nil && c.disk.members.level == level.Supported.Newest && c.ticks%keepTicks == 0 {
 		c.proposeOwn([]byte{ownNote}, func(error) {})

@@ -9,30 +9,31 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The first byte of an entry of the replica's own is its kind, where an entry for shards has
-// batchVersion.
+// The first byte of an entry of the replica itself is its kind. An entry for shards has
+// batchVersion in its place.
 const (
 	ownKeep  = 2 // the index up to which all replicas drop the log
 	ownCheck = 3 // the hash of a part of the leader's state at a place of the log
 )
 
 // ErrDiverged means that this node's state differs from the leader's at the same place of the log.
-// Replace its folder: a node with an empty one joins.
+// To replace the node, have a node with an empty folder join.
 var ErrDiverged = errors.New("replica: the state of this node differs from that of the leader")
 
-// own handles a committed entry of each kind. mine says that this leadership has proposed it.
+// own maps each kind to the function that handles a committed entry. mine means that the current
+// leadership of this node proposed it.
 var own = map[byte]func(c *core, r *codec.Reader, mine bool) error{ownKeep: (*core).applyKeep, ownCheck: (*core).applyCheck}
 
-// isOwn reports whether the data of an entry is the replica's own.
+// isOwn reports whether an entry with this data belongs to the replica itself.
 func isOwn(data []byte) bool { return len(data) > 0 && own[data[0]] != nil }
 
-// proposeOwn proposes an entry of the replica's own, after what waits. done is called when it is
-// committed, or when that will not be known.
+// proposeOwn proposes an entry of the replica itself, after the waiting proposals. done is called
+// once the entry is committed, or its outcome cannot be known.
 func (c *core) proposeOwn(data []byte, done func(error)) {
 	c.waiting = append(c.waiting, proposal{log: c.leading, own: data, done: done})
 }
 
-// applyOwn applies a committed entry of the replica's own.
+// applyOwn applies a committed entry of the replica itself.
 func (c *core) applyOwn(e *store.RaftEntry, mine bool) error {
 	r := codec.NewReader(e.Data[1:])
 	if err := own[e.Data[0]](c, &r, mine); err != nil {

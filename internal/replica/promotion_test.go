@@ -10,9 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// TestFoundersFailure loses the first node of a cluster after every message by which two others
-// become voters. One of these leads as soon as both say that they are voters. The first node knows
-// it before they do: a change of the members takes effect where it is known to be committed.
+// TestFoundersFailure stops the first node of a cluster after each of the messages by which two
+// other nodes become voters. One of the two leads as soon as both report that they are voters. The
+// first node knows it before they do: a membership change takes effect on a node once the node
+// knows that it is committed.
 func TestFoundersFailure(t *testing.T) {
 	done := false
 	for messages := 0; !done; messages++ {
@@ -36,7 +37,7 @@ func TestFoundersFailure(t *testing.T) {
 	}
 }
 
-// founded is a cluster of one voter and two learners that are about to become voters.
+// founded returns a cluster of one voter and two learners that are about to become voters.
 func founded(t *testing.T) *team {
 	states := []store.RaftState{Founding(1, 1, testAddress(1)), Joining(1, 2, testAddresses(1)), Joining(1, 3, testAddresses(1))}
 	tm := newTeamOf(t, states)

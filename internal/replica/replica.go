@@ -15,96 +15,97 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// maxMessages bounds the messages that wait for the replica. Further ones are dropped, as the
-// network may do, too.
+// maxMessages bounds the messages that wait for the replica. Further messages are dropped, as on a
+// network.
 const maxMessages = 4096
 
-// Options are what a replica needs.
+// Options configures a replica.
 type Options struct {
 	Store   *store.Store // of a replica (store.FoundReplica), open
 	Machine Machine      // its state is what is committed in Store
-	// Send accepts messages for other nodes. It does not wait, and it may drop some. It must not
+	// Send accepts messages for other nodes. It must not block, and may drop messages. It must not
 	// change them.
 	Send func([]*pb.Message)
-	// Dial opens a connection to a node, which reads it with Receive; a snapshot is sent over it.
+	// Dial opens a connection to a node over which to send a snapshot. The node reads it with
+	// Receive.
 	Dial func(ctx context.Context, node uint64) (net.Conn, error)
 	// Members is called with the addresses (host:port) of the other members, before Start returns
-	// and after each change; on a node that has not joined yet, with those that may contact it.
-	// highest is the highest number that this node knows. It does not wait, and may retain the map.
-	// nil: not called.
+	// and after each change. On a node that has not joined yet, it gets the addresses of the nodes
+	// that may contact it. highest is the highest number that this node knows. Members must not
+	// block, and may retain the map. It may be nil.
 	Members func(addresses map[uint64]string, highest uint64)
-	// Level is called with the level of the log, whenever Members is. nil: not called.
+	// Level is called with the level of the log, together with Members. It may be nil.
 	Level func(level uint64)
-	// Newest returns the newest level that another node supports, as that node reports while it is
-	// connected; 0: unknown. It does not wait. nil: unknown for all nodes.
+	// Newest returns the newest level that another node supports, as the node reports while it is
+	// connected, or 0 if unknown. It must not block. If it is nil, all levels are unknown.
 	Newest func(node uint64) uint64
-	// SnapshotRate is how many bytes of a snapshot may be sent per second; 0: 200 MB.
+	// SnapshotRate is the maximum number of bytes per second sent for a snapshot; 0 means 200 MB.
 	SnapshotRate int64
-	// KeepLog is how many bytes of the log all replicas keep, at most, for a live replica that is
-	// behind; 0: 1 GiB. If it is further behind it gets a snapshot.
+	// KeepLog is the maximum number of bytes of the log that all replicas keep for a live replica
+	// that is behind; 0 means 1 GiB. A replica that is further behind gets a snapshot.
 	KeepLog int64
 	Logger  *slog.Logger // nil: slog.Default()
 }
 
-// Replica is a running node of a cluster. Its goroutine is the only one that touches the core.
+// Replica is a running node of a cluster. Only its own goroutine accesses the core.
 type Replica struct {
 	o       Options
 	self    uint64
 	start   time.Time
-	ctx     context.Context // until it has stopped
+	ctx     context.Context // canceled when it has stopped
 	cancel  context.CancelFunc
-	wake    chan struct{} // capacity 1: there is something in the mailbox
+	wake    chan struct{} // capacity 1: the mailbox is not empty
 	stop    chan struct{} // closed by Close
 	stopped chan struct{} // closed by the goroutine at its end
 
 	mu     sync.Mutex
 	box    mailbox
-	closed bool // it accepts nothing any more
+	closed bool // nothing is accepted any more
 	status Status
 	err    error
 
-	receivers sync.WaitGroup // snapshots being received; added to with mu held
-	receiving *reception     // guarded by mu: the one that began last
+	receivers sync.WaitGroup // snapshots being received; Add is called with mu held
+	receiving *reception     // guarded by mu: the latest one
 }
 
-// mailbox is what other goroutines have for the replica's goroutine.
+// mailbox holds the input of other goroutines for the replica's goroutine.
 type mailbox struct {
 	messages  []*pb.Message
 	events    []func(*core)
 	proposals []proposal
 }
 
-// Status is what a replica knows of itself and its cluster.
+// Status is the state of a replica and its cluster as the replica knows it.
 type Status struct {
 	Node, Leader uint64 // Leader is 0 if none is known
 	Term         uint64
 	Last         uint64 // index of the last entry in the log
 	Committed    uint64
 	Applied      uint64
-	// Voters are those of which a majority is needed; in the middle of a change, the old ones.
+	// Voters are the voters of which a majority is required; during a change, the old ones.
 	Voters   []uint64
 	Learners []uint64
-	// Addresses are host:port of all members, or of those that may contact a node that has not
-	// joined yet. The map must not be changed.
+	// Addresses are the host:port of all members, or of the nodes that may contact a node that has
+	// not joined yet. The map must not be changed.
 	Addresses map[uint64]string
 	Highest   uint64 // the highest id that a member ever had: ids up to it are not assigned again
 	Level     uint64 // of the log: what kinds of entries it may have
-	// Match is how far the log of each node is known to agree; only on the leader.
+	// Match is the index up to which the log of each node is known to match; only on the leader.
 	Match map[uint64]uint64
 	Counts
 }
 
-// Counts count what a replica has done since it started.
+// Counts holds counters since the start of a replica.
 type Counts struct {
-	Leaderships     uint64        // that began
-	Commits         uint64        // of entries that it proposed as leader
-	CommitTime      time.Duration // these took in all, from the proposal to the commit
-	SnapshotsSent   uint64        // and installed there
-	SnapshotsFailed uint64        // that were sent, and did not arrive or were not taken
+	Leaderships     uint64        // leaderships that have begun
+	Commits         uint64        // committed entries that it proposed as leader
+	CommitTime      time.Duration // their total time from proposal to commit
+	SnapshotsSent   uint64        // sent and installed
+	SnapshotsFailed uint64        // sent, but lost or rejected
 }
 
-// Start starts a replica of the cluster that its store belongs to. It only responds to other nodes,
-// until it has not heard from a leader for a while.
+// Start starts a replica of the cluster that its store belongs to. At first it only responds to
+// other nodes. It campaigns after it has not heard from a leader for a while.
 func Start(o Options) (*Replica, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -141,9 +142,9 @@ func Start(o Options) (*Replica, error) {
 	return r, nil
 }
 
-// Close stops the replica; the store stays open. A leader stops without notice: call Transfer
-// before if there is time. What is open gets store.ErrLost, and what comes later ErrStopped. It may
-// be called again.
+// Close stops the replica. The store stays open. A leader stops without notice: call Transfer first
+// if there is time. Pending operations get store.ErrLost, later ones ErrStopped. Close may be
+// called more than once.
 func (r *Replica) Close() {
 	r.mu.Lock()
 	if !r.closed {
@@ -157,14 +158,15 @@ func (r *Replica) Close() {
 // Done returns a channel that is closed when the replica has stopped, by itself or by Close.
 func (r *Replica) Done() <-chan struct{} { return r.stopped }
 
-// Err returns why it has stopped: ErrStopped after Close, nil while it runs.
+// Err returns the error with which the replica stopped. It is ErrStopped after Close, and nil while
+// the replica runs.
 func (r *Replica) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Step delivers a message from another node. It does not wait.
+// Step delivers a message from another node. It does not block.
 func (r *Replica) Step(m *pb.Message) {
 	r.put(func(b *mailbox) {
 		if len(b.messages) < maxMessages {
@@ -178,24 +180,24 @@ func (r *Replica) Unreachable(node uint64) {
 	r.later(func(c *core) { c.raw.ReportUnreachable(node) })
 }
 
-// Transfer transfers the leadership to another node, if this node has it and the other is a voter
-// that keeps up. It does not wait; Status shows the outcome.
+// Transfer transfers the leadership to another node, if this node leads and the other is a voter
+// that keeps up. It does not wait for the outcome, which Status shows.
 func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(node) }) }
 
-// Add adds a node to the cluster: it gets everything that the others have, and a vote once it has
-// caught up. Its id must be one that no member ever had (ErrUsed). For a member, Add only changes
-// its address (host:port; or ErrAddress). done is called when the log has the change, or with
-// ErrNotLeader, ErrBusy, store.ErrLost or ErrStopped.
+// Add adds a node to the cluster. The node gets all data, and a vote once it has caught up. Its id
+// must be one that no member ever had (ErrUsed). For a member, Add only changes its address
+// (host:port; or ErrAddress). done is called once the change is committed, or with ErrNotLeader,
+// ErrBusy, store.ErrLost or ErrStopped.
 func (r *Replica) Add(node uint64, address string, done func(error)) {
 	if !r.later(func(c *core) { c.add(node, address, done) }) {
 		done(ErrStopped)
 	}
 }
 
-// Join is Add for a new node with a ticket. done gets the node's number, which no other ever had,
-// and the addresses of the members; a node that asks again gets the same number. Errors: also
-// ErrTicketUsed if another node has joined with the ticket, level.ErrUnsupported if the node does
-// not support the level of the log.
+// Join is like Add for a new node with a ticket. done gets the number of the node, which no other
+// node ever had, and the addresses of the members. A node that asks again gets the same number.
+// Errors: those of Add, ErrTicketUsed if another node has joined with the ticket,
+// level.ErrUnsupported if the node does not support the level of the log.
 func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresses map[uint64]string, err error)) {
 	if !r.later(func(c *core) { c.join(address, t, time.Now(), done) }) {
 		done(0, nil, ErrStopped)
@@ -209,7 +211,7 @@ func (r *Replica) Remove(node uint64, done func(error)) {
 	}
 }
 
-// Status returns the state of a moment ago.
+// Status returns a recent status.
 func (r *Replica) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,11 +250,11 @@ func (r *Replica) put(into func(*mailbox)) bool {
 func (r *Replica) signal() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it was told already
+	default: // the goroutine has been woken already
 	}
 }
 
-// run is the goroutine.
+// run is the replica's goroutine.
 func (r *Replica) run(c *core) {
 	defer close(r.stopped)
 	defer r.receivers.Wait()
@@ -272,7 +274,7 @@ func (r *Replica) run(c *core) {
 		}
 		box = r.swap(box)
 		r.handle(c, &box)
-		if c.leadTerm != leads { // Machine.Lead may have the status looked at
+		if c.leadTerm != leads { // Machine.Lead may look at the status
 			leads = c.leadTerm
 			r.tell(c)
 		}
@@ -281,7 +283,7 @@ func (r *Replica) run(c *core) {
 	r.closed, r.err = true, c.failed
 	r.mu.Unlock()
 	r.tell(c)
-	box = r.swap(box) // what is left gets its answers; nothing is added any more
+	box = r.swap(box) // answer what is left; nothing is added any more
 	r.handle(c, &box)
 }
 
@@ -293,7 +295,7 @@ func (r *Replica) tell(c *core) {
 	r.status = st
 }
 
-// swap takes the content of the mailbox and leaves an empty one.
+// swap returns the content of the mailbox, and puts the emptied used in its place.
 func (r *Replica) swap(used mailbox) mailbox {
 	clear(used.messages)
 	clear(used.events)

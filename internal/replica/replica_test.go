@@ -21,7 +21,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// texts is a machine that keeps what it was given.
+// texts is a machine that stores what it is given.
 type texts struct {
 	mu    sync.Mutex
 	log   *Log
@@ -29,7 +29,7 @@ type texts struct {
 	seen  []string
 	lost  int
 	store *store.Store
-	slow  chan func() // not nil: gets what Lose is to call when the machine is restored
+	slow  chan func() // if not nil, receives what Lose must call after restoring
 }
 
 func (m *texts) Apply(e store.RaftEntry, own bool) {
@@ -72,7 +72,7 @@ func (m *texts) leading() *Log {
 	return m.log
 }
 
-// put appends a text and returns what became of it.
+// put appends a text and returns a channel for the outcome.
 func (m *texts) put(text string) chan error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,11 +83,11 @@ func (m *texts) put(text string) chan error {
 	return done
 }
 
-// disks is a file system that can be full, and whose syncs of the log wait while it is held.
+// disks is a file system that can be full, and whose log syncs block while it is held.
 type disks struct {
 	*vfs.Errors
 	mu   sync.Mutex
-	held chan struct{} // nil: nothing is held
+	held chan struct{} // nil: not held
 }
 
 type heldFile struct {
@@ -123,10 +123,10 @@ func (f heldFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// teamKeep is how much of the log is kept for a node that is behind.
+// teamKeep is how much of the log is kept for a slow node.
 const teamKeep = 40 << 10
 
-// team is a cluster in one process. Called in a bubble of synctest.
+// team is a cluster in one process, for use in a bubble of synctest.
 type team struct {
 	t        *testing.T
 	machines []*texts
@@ -134,9 +134,9 @@ type team struct {
 	stores   []*store.Store
 	disks    []*disks
 	mu       sync.Mutex
-	cut      map[uint64]bool           // nodes that nothing reaches
-	budget   int                       // how many messages more reach nodes; < 0: all
-	others   map[int]map[uint64]string // what each node was told of the others
+	cut      map[uint64]bool           // isolated nodes
+	budget   int                       // how many more messages are delivered; < 0: no limit
+	others   map[int]map[uint64]string // the members reported to each node
 }
 
 func newTeam(t *testing.T, size int) *team {
@@ -193,14 +193,14 @@ func (tm *team) options(node int, st *store.Store, m Machine) Options {
 	}
 }
 
-// told is what a node was told of the others.
+// told returns the members that were reported to a node.
 func (tm *team) told(node int) map[uint64]string {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	return tm.others[node]
 }
 
-// knows checks that nodes know these members, and the highest id.
+// knows checks that nodes know these members and the highest id.
 func (tm *team) knows(addresses map[uint64]string, highest uint64, nodes ...int) {
 	tm.t.Helper()
 	for _, node := range nodes {
@@ -240,7 +240,7 @@ func (tm *team) isolate(node int, on bool) {
 	tm.cut[uint64(node+1)] = on
 }
 
-// limit has only so many messages more reach nodes; < 0: all.
+// limit sets how many more messages are delivered; < 0 means no limit.
 func (tm *team) limit(messages int) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
@@ -253,7 +253,7 @@ func (tm *team) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// leader waits for a node that leads other than one.
+// leader waits until a node other than the given one leads.
 func (tm *team) leader(other int) int {
 	tm.t.Helper()
 	for range 100 {
@@ -331,8 +331,9 @@ func TestReplicas(t *testing.T) {
 	})
 }
 
-// While a machine restores, what it had ahead of the log meets no entry of the next leader, and the
-// node is one that this leader hears.
+// TestSlowRestore checks that no entry of the next leader reaches the store while a machine
+// restores, since the machine's uncommitted work is ahead of the log. Meanwhile the node answers
+// the new leader.
 func TestSlowRestore(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, tm *team) {
 		first := tm.leader(-1)
@@ -360,7 +361,7 @@ func TestSlowRestore(t *testing.T) {
 		}
 		tm.isolate(first, false)
 		tm.pass(3 * time.Second)
-		for index := uint64(2); index <= 3; index++ { // the first was cut, the second never appended
+		for index := uint64(2); index <= 3; index++ { // one truncated, one never appended
 			if err := checkpoint(st, index); err == nil {
 				t.Errorf("a checkpoint of entry %d of another leader says what the machine had", index)
 			}
@@ -390,7 +391,7 @@ func TestSlowRestore(t *testing.T) {
 	})
 }
 
-// checkpoint writes one of shard 1.
+// checkpoint writes a checkpoint of shard 1.
 func checkpoint(st *store.Store, index uint64) error {
 	return st.WriteCheckpoint(1, index, func(w io.Writer) error {
 		_, err := io.WriteString(w, "ahead of the log")
@@ -417,7 +418,7 @@ func TestTransfer(t *testing.T) {
 	})
 }
 
-// start starts the replica of a node, with what is in its store.
+// start starts the replica of a node from its store.
 func (tm *team) start(node int) {
 	tm.t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
@@ -442,7 +443,7 @@ func (tm *team) start(node int) {
 	tm.stores[node], tm.machines[node], tm.replicas[node] = st, m, r
 }
 
-// dialer connects a node to the Receive of another one.
+// dialer returns a function that connects a node to the Receive of another node.
 func (tm *team) dialer(from int) func(context.Context, uint64) (net.Conn, error) {
 	return func(_ context.Context, node uint64) (net.Conn, error) {
 		tm.mu.Lock()
@@ -456,8 +457,8 @@ func (tm *team) dialer(from int) func(context.Context, uint64) (net.Conn, error)
 	}
 }
 
-// A node that knows nothing joins: it gets a snapshot, then the rest of the log, and a vote.
-// Another one leaves.
+// TestJoin checks that an empty node that joins gets a snapshot, the rest of the log, and a vote,
+// and that another node can be removed.
 func TestJoin(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, tm *team) {
 		leader := tm.leader(-1)
@@ -536,14 +537,14 @@ func TestJoin(t *testing.T) {
 	})
 }
 
-// The log is kept for a follower that is up and behind, up to a bound, and not for one that is
-// down.
+// TestKeepLog checks that the log is kept for a slow follower, up to a bound, and not for a
+// follower that is down.
 func TestKeepLog(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, tm *team) {
 		leader := tm.leader(-1)
 		m, behind := tm.machines[leader], (leader+1)%3
 		log := tm.stores[leader].Raft()
-		// put writes some segments, and returns how many entries of them are kept.
+		// put writes some segments, and returns how many of their entries are kept.
 		put := func(entries int) uint64 {
 			t.Helper()
 			for range entries {
@@ -563,7 +564,7 @@ func TestKeepLog(t *testing.T) {
 		if kept := put(100); kept < 100 {
 			t.Fatalf("%d entries are kept for a node that lacks 100", kept)
 		}
-		if kept := put(300); kept*200 > teamKeep { // it gets a snapshot
+		if kept := put(300); kept*200 > teamKeep { // beyond the bound: it needs a snapshot
 			t.Fatalf("%d entries are kept for a node that lacks 400", kept)
 		}
 		release()
@@ -582,7 +583,7 @@ func TestKeepLog(t *testing.T) {
 	})
 }
 
-// A stream that is no snapshot, or ends too soon, changes nothing.
+// TestReceiveGarbage checks that an invalid or truncated snapshot stream has no effect.
 func TestReceiveGarbage(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -596,8 +597,8 @@ func TestReceiveGarbage(t *testing.T) {
 			here, there := net.Pipe()
 			result := make(chan error, 1)
 			go func() { result <- tm.replicas[0].Receive(2, there) }()
-			go io.Copy(io.Discard, here) //nolint:errcheck // the answer
-			here.Write(sent)             //nolint:errcheck // it may be refused before all of it is read
+			go io.Copy(io.Discard, here) //nolint:errcheck // discards the answer
+			here.Write(sent)             //nolint:errcheck // it may be refused before it is read completely
 			here.Close()
 			if err := <-result; err == nil || errors.Is(err, ErrInstalled) {
 				t.Fatalf("%s: %v", name, err)
@@ -609,7 +610,8 @@ func TestReceiveGarbage(t *testing.T) {
 	})
 }
 
-// A snapshot does not wait for one whose sender says nothing any more.
+// TestReceiveAnother checks that receiving a snapshot does not wait for an earlier one whose sender
+// hangs.
 func TestReceiveAnother(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -630,7 +632,8 @@ func TestReceiveAnother(t *testing.T) {
 	})
 }
 
-// A node whose state is another one stops and says so; the others go on.
+// TestCheck checks that a node whose state differs stops with an error, and that the other nodes
+// continue.
 func TestCheck(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, tm *team) {
 		leader := tm.leader(-1)
@@ -657,7 +660,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// A group that is too large is refused, and the log goes on.
+// TestGroupTooLarge checks that an oversized group is refused, and that the log still works.
 func TestGroupTooLarge(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -673,7 +676,7 @@ func TestGroupTooLarge(t *testing.T) {
 	})
 }
 
-// A replica that stops answers all that is open, and what comes later.
+// TestClose checks that a stopped replica answers all pending and later operations.
 func TestClose(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -698,7 +701,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A disk that fails stops the replica, and says so.
+// TestFailedDisk checks that a disk failure stops the replica with an error.
 func TestFailedDisk(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {
 		tm.leader(-1)
@@ -715,7 +718,8 @@ func TestFailedDisk(t *testing.T) {
 	})
 }
 
-// A leader whose disk is full, or does not answer, gives its lead away, and catches up after that.
+// TestLeaderWithABadDisk checks that a leader whose disk is full or hangs gives up its leadership,
+// and catches up later.
 func TestLeaderWithABadDisk(t *testing.T) {
 	for name, spoil := range map[string]func(*disks) (mend func()){
 		"full":  func(d *disks) func() { d.SetFull(true); return func() { d.SetFull(false) } },

@@ -26,7 +26,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A bug is planted where a node meets its disk and its clock; the checks have to find it.
+// A bug is injected where a node uses its disk or its clock. The checks must find it.
 type bug string
 
 const (
@@ -52,51 +52,52 @@ const (
 	simShards  = 3
 	simData    = "/data"
 	simStep    = 20 * time.Millisecond
-	simFounder = 3 // voters at the start, or 1
-	simNodes   = 6 // with those that join
+	simFounder = 3 // voters at the start, unless it is 1
+	simNodes   = 6 // including nodes that join
 	simChunk   = 2 << 10
-	simNote    = 99 // the first byte of an entry that level 1 does not have
+	simNote    = 99 // the first byte of an entry that level 1 does not know
 )
 
 func init() {
 	own[simNote] = func(_ *core, r *codec.Reader, _ bool) error { return r.End() }
 }
 
-// sim is a cluster whose every event is chosen by a seed, and what must hold in it.
+// sim is a simulated cluster and the invariants that it must keep. A seed determines every event.
 type sim struct {
 	bug bug
 	rng *rand.Rand
-	// versions chooses those that are installed; nil: all nodes keep one of level 1.
+	// versions chooses the installed versions. If nil, all nodes run a version of level 1.
 	versions *rand.Rand
 	now      time.Duration
 	nodes    []*simNode // node i has id i+1
 	net      []delivery
-	cut      map[[2]int]bool // links that carry nothing, one way
-	ways     []*simStream    // snapshots on their way
-	calm     bool            // no faults any more
-	orders   time.Duration   // how long an order to stand for election takes; 0: as other messages
-	keep     int64           // bytes of the log for nodes that are behind
-	// believed is the newest level that a node is taken to support; nil: mostly what it does.
+	cut      map[[2]int]bool // one-way links that deliver nothing
+	ways     []*simStream    // snapshots in transit
+	calm     bool            // no more faults
+	orders   time.Duration   // delay of an order to campaign; 0: as for other messages
+	keep     int64           // bytes of the log kept for slow nodes
+	// believed returns the newest level that others believe a node supports. If nil, it is mostly
+	// the real one.
 	believed func(*simNode) uint64
 
-	// What was seen, of all nodes.
+	// Observations over all nodes.
 	entries map[uint64]string // committed entries by index
 	states  map[uint64]uint64 // hash of the state by index
 	leaders map[uint64]int    // by term
-	asked   int               // ids given out
-	acked   map[int]bool      // ids whose done was told that all is well
-	refused map[int]bool      // ids that were told not to be in the log
+	asked   int               // ids assigned
+	acked   map[int]bool      // ids whose done got nil
+	refused map[int]bool      // ids reported as not in the log
 	members map[uint64]string // by index, with addresses
-	latest  uint64            // the last index of those
-	gone    map[uint64]bool   // ids up to the highest that were no members then
-	moves   int               // addresses that were asked for
+	latest  uint64            // the highest of these indexes
+	gone    map[uint64]bool   // ids up to highest that were not members at that index
+	moves   int               // requested changes of addresses
 	joined  int               // nodes that may be members
-	arrived int               // snapshots that were installed
-	noted   int               // entries that level 1 does not have, by node
+	arrived int               // installed snapshots
+	noted   int               // entries unknown to level 1, counted per node
 	wrong   error
 }
 
-// simStream is a snapshot on its way. It ends when one of the nodes is down, or the link is cut.
+// simStream is a snapshot in transit. It fails if one of the nodes is down or the link is cut.
 type simStream struct {
 	from, to         *simNode
 	sender, receiver *core
@@ -113,37 +114,38 @@ type delivery struct {
 type simNode struct {
 	s         *sim
 	id        int
-	levels    level.Range // of the version that is installed
-	refused   error       // why that does not start, or has stopped; another one was installed then
+	levels    level.Range // of the installed version
+	refused   error       // why a version did not start, or stopped
 	mem       *vfs.Mem
 	fs        *vfs.Errors
 	st        *store.Store
-	core      *core // nil while it is down
+	core      *core // nil while the node is down
 	engine    *engine
-	peers     map[uint64]string // what it was told of the others
+	peers     map[uint64]string // the members that it was told
 	events    []func(*core)
 	nextTick  time.Duration
 	upAt      time.Duration
-	stalled   time.Duration // the disk does nothing until then
+	stalled   time.Duration // the disk hangs until then
 	full      time.Duration // the state cannot be written until then
 	restored  func()
 	restoreAt time.Duration
-	prepareAt time.Duration // a snapshot is opened; 0: none is asked for
-	oldEntry  uint64        // that was applied when it was asked for
-	doomed    bool          // it crashes next
+	prepareAt time.Duration // when a requested snapshot is opened; 0: none
+	oldEntry  uint64        // the entry applied when it was requested
+	doomed    bool          // it will crash next
 }
 
-// engine is the machine of a node: a hash for each shard, and what its leader has applied ahead.
+// engine is the machine of a node: a hash for each shard, and what its leader has applied ahead of
+// the commit.
 type engine struct {
 	n     *simNode
 	at    uint64 // index of the last entry in committed
 	last  [simShards]uint64
 	hash  [simShards]uint64
 	have  [simShards][]int  // ids
-	ahead [simShards]uint64 // indexes of shards as the leadership has given them out
-	sums  [simShards]uint64 // hashes after those
-	ids   map[int]bool      // what the engine knows, ahead or not
-	mine  map[int]bool      // of them, those of the leadership
+	ahead [simShards]uint64 // shard indexes assigned by the current leadership
+	sums  [simShards]uint64 // hashes at these indexes
+	ids   map[int]bool      // ids that the engine knows, committed or ahead
+	mine  map[int]bool      // those of the current leadership
 	log   *Log
 }
 
@@ -259,7 +261,7 @@ func (n *simNode) start() {
 	n.work()
 }
 
-// version is one of the two, by chance.
+// version returns a random one of the two versions.
 func (s *sim) version() level.Range {
 	if s.versions != nil && s.versions.IntN(2) == 0 {
 		return twoLevels
@@ -267,13 +269,13 @@ func (s *sim) version() level.Range {
 	return oneLevel
 }
 
-// upgrade installs a version that goes on where another one cannot.
+// upgrade installs a version that can continue where the current one cannot.
 func (n *simNode) upgrade(why error) {
 	n.refused, n.levels = why, twoLevels
 	n.upAt = n.s.now + time.Second
 }
 
-// newest is the newest level that a node takes another one to support. That may be over.
+// newest returns the newest level that a node believes another one supports. It may be outdated.
 func (s *sim) newest(n, of *simNode) uint64 {
 	switch {
 	case s.believed != nil:
@@ -288,7 +290,7 @@ func (s *sim) newest(n, of *simNode) uint64 {
 
 func isNote(e *store.RaftEntry) bool { return len(e.Data) > 0 && e.Data[0] == simNote }
 
-// prepare opens the snapshot that was asked for.
+// prepare opens the requested snapshot.
 func (n *simNode) prepare() {
 	n.prepareAt = 0
 	n.core.event(func(c *core) {
@@ -303,7 +305,7 @@ func (n *simNode) prepare() {
 	})
 }
 
-// stream begins to send a snapshot.
+// stream starts sending a snapshot.
 func (s *sim) stream(from *simNode, m *pb.Message, sn *store.RaftSnapshot) {
 	to := s.nodes[m.GetTo()-1]
 	w := &simStream{from: from, to: to, sender: from.core, receiver: to.core, out: newOutgoing(m, sn, simChunk)}
@@ -313,7 +315,7 @@ func (s *sim) stream(from *simNode, m *pb.Message, sn *store.RaftSnapshot) {
 	s.ways = append(s.ways, w)
 }
 
-// flow carries the snapshots that are on their way a little further.
+// flow advances the snapshots in transit.
 func (s *sim) flow() {
 	ways := s.ways
 	s.ways = nil
@@ -326,7 +328,7 @@ func (s *sim) flow() {
 	}
 }
 
-// some carries some chunks.
+// some transfers some chunks.
 func (w *simStream) some(s *sim) (done bool, err error) {
 	for range 1 + s.rng.IntN(8) {
 		gone := w.from.core != w.sender || w.to.core != w.receiver || w.receiver == nil
@@ -362,13 +364,13 @@ func (w *simStream) some(s *sim) (done bool, err error) {
 	return false, nil
 }
 
-// end has the receiver take what has come, and tells the sender.
+// end passes the received data to the receiver, and tells the sender the outcome.
 func (w *simStream) end(s *sim, err error) {
 	whole := w.in != nil && w.in.ended
 	truncated := s.bug == snapshotTruncated && errors.Is(err, io.ErrUnexpectedEOF) && w.in != nil && w.in.m != nil
 	switch {
 	case w.to.core != w.receiver:
-		// What has come is removed when it starts again.
+		// The received data is removed when the node restarts.
 	case whole || truncated:
 		err = w.arrive(s, truncated)
 	case w.in != nil:
@@ -413,14 +415,14 @@ func (w *simStream) arrive(s *sim, truncated bool) error {
 	return err
 }
 
-// powerCut has the power go off within the next operations of the disk.
+// powerCut schedules a power failure within the next disk operations.
 func (n *simNode) powerCut() {
 	if n.core != nil {
 		n.fs.CrashAt(n.fs.Count() + 1 + n.s.rng.IntN(25))
 	}
 }
 
-// crash cuts the power of a node.
+// crash crashes a node with the loss of unsynced data.
 func (n *simNode) crash(downFor time.Duration) {
 	s := n.s
 	if n.core == nil {
@@ -428,12 +430,12 @@ func (n *simNode) crash(downFor time.Duration) {
 	}
 	clone := n.mem.CrashClone(s.rng)
 	n.fs.CrashAt(n.fs.Count() + 1)
-	n.st.Close() // of what is gone
+	n.st.Close() // the lost instance
 	n.mem, n.core, n.engine = clone, nil, nil
 	n.upAt = s.now + downFor
 }
 
-// work handles the events of a node.
+// work handles the pending events of a node.
 func (n *simNode) work() {
 	for n.core != nil && len(n.events) > 0 {
 		events := n.events
@@ -443,7 +445,7 @@ func (n *simNode) work() {
 		}
 		n.core.work()
 	}
-	synctest.Wait() // the store's goroutine sleeps again: it never takes the turn
+	synctest.Wait() // let the store's goroutine sleep: it must not run on its own
 }
 
 func (s *sim) send(from *simNode, ms []*pb.Message) {
@@ -478,7 +480,7 @@ func (s *sim) send(from *simNode, ms []*pb.Message) {
 	}
 }
 
-// deliver hands over the messages that have arrived.
+// deliver delivers the messages that are due.
 func (s *sim) deliver() {
 	var due []delivery
 	s.net = slices.DeleteFunc(s.net, func(d delivery) bool {
@@ -498,7 +500,7 @@ func (s *sim) deliver() {
 	}
 }
 
-// step lets a little time pass.
+// step advances the time by simStep.
 func (s *sim) step() {
 	s.now += simStep
 	for _, n := range s.nodes {
@@ -517,13 +519,13 @@ func (s *sim) step() {
 	s.checkLeaders()
 }
 
-// pass is what a node does by itself in a step.
+// pass performs a node's own activity in a step.
 func (n *simNode) pass() {
 	s := n.s
 	if n.core == nil {
 		return
 	}
-	if n.fs.Crashed() || n.doomed { // in what nothing waits for
+	if n.fs.Crashed() || n.doomed { // in an operation that nothing waits for
 		n.crash(s.some(time.Second))
 		return
 	}
@@ -554,7 +556,7 @@ func (n *simNode) pass() {
 		n.work()
 	}
 	if errors.Is(n.core.failed, ErrInstalled) {
-		n.st.Close() // of what was there before
+		n.st.Close() // the previous instance
 		n.core, n.engine = nil, nil
 		n.start()
 		return
@@ -572,7 +574,7 @@ func (n *simNode) pass() {
 
 func (s *sim) some(max time.Duration) time.Duration { return time.Duration(s.rng.Int64N(int64(max))) }
 
-// fault has something go wrong now and then.
+// fault occasionally injects a fault.
 func (s *sim) fault() {
 	n := s.nodes[s.rng.IntN(s.joined)]
 	switch s.rng.IntN(500) {
@@ -625,8 +627,8 @@ func (s *sim) fault() {
 	}
 }
 
-// mishap has elections go wrong: it reports whether a message is lost, crashes a node that has just
-// given its vote, and keeps the winner from telling.
+// mishap disturbs elections: it loses messages, which it reports, crashes a node that has just
+// voted, and keeps the winner from announcing its leadership.
 func (s *sim) mishap(from *simNode, m *pb.Message) (lost bool) {
 	switch m.GetType() {
 	case pb.MsgVote:
@@ -657,7 +659,7 @@ func (s *sim) leader() *simNode {
 	return nil
 }
 
-// changeMembers has a node join, move, or leave for ever.
+// changeMembers makes a node join, move to another address, or leave for ever.
 func (s *sim) changeMembers() {
 	n := s.leader()
 	if n == nil {
@@ -669,16 +671,16 @@ func (s *sim) changeMembers() {
 	case next <= simNodes && s.rng.IntN(2) == 0:
 		s.joined = max(s.joined, next)
 		c.add(uint64(next), testAddress(next), func(error) {})
-	case len(voters) > simFounder && s.rng.IntN(4) > 0: // nodes go only where others come from
+	case len(voters) > simFounder && s.rng.IntN(4) > 0: // remove only where nodes are added
 		c.remove(voters[s.rng.IntN(len(voters))], func(error) {})
-	default: // another address; none for a node that has left
+	default: // another address; no effect for a node that has left
 		s.moves++
 		c.add(uint64(1+s.rng.IntN(s.joined)), fmt.Sprintf("moved%d:7000", s.moves), func(error) {})
 	}
 	c.work()
 }
 
-// clean removes what is not needed any more.
+// clean removes data that is no longer needed.
 func (n *simNode) clean() {
 	if n.core == nil || n.restored != nil {
 		return
@@ -688,7 +690,7 @@ func (n *simNode) clean() {
 	}
 }
 
-// checkLeaders checks that a term has one leader and that one node at most may speak as one.
+// checkLeaders checks that a term has at most one leader, and that at most one node holds a lease.
 func (s *sim) checkLeaders() {
 	speaking := 0
 	for _, n := range s.nodes {
@@ -728,7 +730,7 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 	}
 	s.entries[entry.Index] = text
 	if entry.Index <= e.at {
-		return // it was restored
+		return // the state was restored
 	}
 	if entry.Index != e.at+1 {
 		s.fail("node %d: entry %d after %d", e.n.id, entry.Index, e.at)
@@ -751,7 +753,7 @@ func (e *engine) Apply(entry store.RaftEntry, own bool) {
 }
 
 // checkMembers checks that all nodes know the same members after the same entry, and that no id is
-// given twice.
+// reused.
 func (s *sim) checkMembers(n *simNode, index uint64) {
 	m := n.core.disk.members
 	text := fmt.Sprint(m.GetVoters(), m.GetVotersOutgoing(), m.GetLearners(), m.addresses, m.highest, m.level)
@@ -772,7 +774,7 @@ func (s *sim) checkMembers(n *simNode, index uint64) {
 	}
 }
 
-// take applies an entry of a shard.
+// take applies a shard's entry.
 func (e *engine) take(shard uint32, index uint64, data []byte) {
 	if index != e.last[shard]+1 {
 		e.n.s.fail("node %d: entry %d of shard %d after %d", e.n.id, index, shard, e.last[shard])
@@ -792,7 +794,7 @@ func mix(hash, index uint64, data []byte) uint64 {
 	return h.Sum64()
 }
 
-// Sum is the hash of a shard, if an entry is the last one in it.
+// Sum returns the hash of a shard. ok is false if the given entry is not the last one of the shard.
 func (e *engine) Sum(shard uint32, place [2]uint64) (uint64, bool) {
 	return e.hash[shard], e.last[shard] == place[0]
 }
@@ -807,7 +809,7 @@ func (e *engine) compare() {
 	e.n.s.states[e.at] = h.Sum64()
 }
 
-// restore makes the state that of what is committed in the store.
+// restore restores the committed state from the store.
 func (e *engine) restore() {
 	e.at, e.ids, e.log = e.n.st.Raft().ReplayEnd(), map[int]bool{}, nil
 	for shard := range uint32(simShards) {
@@ -818,7 +820,7 @@ func (e *engine) restore() {
 	e.compare()
 }
 
-// load reads the state of a shard.
+// load restores the state of a shard.
 func (e *engine) load(shard uint32) error {
 	st := e.n.st
 	e.last[shard], e.hash[shard], e.have[shard] = 0, 0, nil
@@ -846,7 +848,7 @@ func (e *engine) load(shard uint32) error {
 	})
 }
 
-// checkpoint writes one for a shard. It must not be ahead of what is committed.
+// checkpoint writes a checkpoint of a shard, which must not be ahead of the commit.
 func (e *engine) checkpoint() {
 	shard := uint32(e.n.s.rng.IntN(simShards))
 	if e.n.st.State().Health != store.Healthy || e.last[shard] == 0 {
@@ -861,7 +863,7 @@ func (e *engine) checkpoint() {
 		return err
 	})
 	if err != nil && e.n.s.wrong == nil && e.n.st.State().Health == store.Healthy && !errors.Is(err, store.ErrFailed) {
-		e.n.crash(time.Second) // a sync of it failed
+		e.n.crash(time.Second) // a sync of the checkpoint failed
 	}
 }
 
@@ -880,7 +882,7 @@ func (e *engine) Lose(restored func()) {
 	e.n.restored, e.n.restoreAt = restored, e.n.s.now+e.n.s.some(500*time.Millisecond)
 }
 
-// prefixed is the data of an entry of one fact.
+// prefixed returns the data of an entry with one fact.
 func prefixed(fact []byte) []byte { return append([]byte{byte(len(fact))}, fact...) }
 
 func idOf(data []byte) int {
@@ -891,7 +893,7 @@ func idOf(data []byte) int {
 	return id
 }
 
-// propose has a client ask the leader for something.
+// propose simulates a client request to the leader.
 func (e *engine) propose() {
 	s, log := e.n.s, e.log
 	switch s.rng.IntN(12) {
@@ -958,8 +960,8 @@ func (e *engine) propose() {
 	})
 }
 
-// finish heals everything and checks that the cluster comes to one state, which has all that was
-// acknowledged.
+// finish ends all faults, and checks that the nodes converge to the same state, which includes
+// everything that was acknowledged.
 func (s *sim) finish() {
 	s.calm = true
 	clear(s.cut)
@@ -1004,7 +1006,7 @@ func (s *sim) finish() {
 	s.fail("the cluster does not recover: %s", text)
 }
 
-// knows reports whether a node knows these addresses, and was told of those of the others.
+// knows reports whether a node knows these addresses, and was told those of the other nodes.
 func (n *simNode) knows(addresses map[uint64]string) bool {
 	others := maps.Clone(addresses)
 	delete(others, uint64(n.id))
@@ -1034,13 +1036,13 @@ func (s *sim) checkAcknowledged(n *simNode) {
 func (s *sim) close() {
 	for _, n := range s.nodes {
 		if n.st != nil {
-			n.st.Close() // what matters was checked
+			n.st.Close() // the checks are done
 		}
 	}
 }
 
-// lateOrder has a leader try to give its lead away: the order is on its way until the leader, which
-// is still that, has a lease again; then the leader does not hear of the election.
+// lateOrder delays a leader's order to another node to campaign. The order arrives when the leader
+// has a lease again, and the leader does not hear of the election.
 func lateOrder(t *testing.T, seed uint64, b bug) error {
 	return inBubble(t, seed, b, func(s *sim) {
 		s.calm, s.orders = true, 3500*time.Millisecond
@@ -1062,8 +1064,8 @@ func lateOrder(t *testing.T, seed uint64, b bug) error {
 	})
 }
 
-// TestLateOrder checks that two nodes never hold a lease because an order to stand for election, or
-// a vote that is asked for by one, came late: the transport drops those.
+// TestLateOrder checks that two nodes never hold a lease at once because an order to campaign, or a
+// vote request that results from it, was delayed: the transport drops such messages.
 func TestLateOrder(t *testing.T) {
 	found := false
 	for seed := uint64(1); seed <= 10; seed++ {
@@ -1083,7 +1085,7 @@ func TestLateOrder(t *testing.T) {
 	}
 }
 
-// simulate runs a cluster for a while and returns what was wrong.
+// simulate runs a cluster for a while and returns the first violation.
 func simulate(t *testing.T, seed uint64, b bug) (s *sim, err error) {
 	err = inBubble(t, seed, b, func(sim *sim) {
 		s = sim
@@ -1097,12 +1099,12 @@ func simulate(t *testing.T, seed uint64, b bug) (s *sim, err error) {
 	return s, err
 }
 
-// inBubble runs fn with a cluster whose every event is chosen by the seed.
+// inBubble runs fn with a cluster in which the seed determines every event.
 func inBubble(t *testing.T, seed uint64, b bug, fn func(*sim)) (wrong error) {
-	// The library takes its election timeouts from here.
+	// The library takes its election timeouts from crypto/rand.
 	defer func(r io.Reader) { crand.Reader = r }(crand.Reader)
 	crand.Reader = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16)})
-	// The bubble is for the goroutines of the stores, which must be asleep while the seed decides.
+	// The bubble ensures that the stores' goroutines are asleep whenever the seed decides.
 	synctest.Test(t, func(*testing.T) {
 		s := newSim(seed, b)
 		defer s.close()
@@ -1112,7 +1114,7 @@ func inBubble(t *testing.T, seed uint64, b bug, fn func(*sim)) (wrong error) {
 	return wrong
 }
 
-// seeds is how many the simulation runs: SIM_SEEDS, from SIM_FROM (1) on.
+// seeds returns the range of seeds to run: SIM_SEEDS of them, starting at SIM_FROM (1).
 func seeds(t *testing.T, otherwise uint64) (from, to uint64) {
 	number := func(name string, otherwise uint64) uint64 {
 		text := os.Getenv(name)
@@ -1149,7 +1151,7 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d seeds: %d acknowledged, %d leaders, %d snapshots, %d entries of level 2", to-from, acked, terms, snapshots, notes)
 }
 
-// TestPlantedBugs checks that the simulation finds mistakes.
+// TestPlantedBugs checks that the simulation finds each planted bug.
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range []bug{
 		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum, stateDiffers,

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	// ErrInstalled means that a snapshot has replaced the content of the store: close the store,
-	// open it again, and start a replica with it.
+	// ErrInstalled means that a snapshot has replaced the content of the store. Close the store,
+	// open it again, and start a replica on it.
 	ErrInstalled = errors.New("replica: a snapshot was installed; the store is to be opened again")
 
 	errNotNow   = errors.New("replica: no snapshot can be taken at this moment")
@@ -26,8 +26,8 @@ var (
 	errBadChunk = errors.New("replica: snapshot: malformed chunk")
 )
 
-// A snapshot is sent in chunks: Raft's message that announces it, then for each file its name and
-// its bytes, then the end. Each begins with a CRC-32C over its number and its content, so that a
+// A snapshot is sent in chunks: Raft's message that announces it, the name and the bytes of each
+// file, and the end. Each chunk begins with a CRC-32C over its number and its content, so that a
 // missing, changed or misplaced chunk is detected.
 const (
 	chunkMessage = iota
@@ -53,9 +53,9 @@ func chunkSum(number uint32, chunk []byte) uint32 {
 type outgoing struct {
 	m      *pb.Message
 	sn     *store.RaftSnapshot
-	size   int // of the payload of a full chunk
+	size   int // of a full chunk's payload
 	number uint32
-	files  int // begun
+	files  int // files begun
 	bytes  io.Reader
 	ended  bool
 	buf    []byte
@@ -65,7 +65,8 @@ func newOutgoing(m *pb.Message, sn *store.RaftSnapshot, size int) *outgoing {
 	return &outgoing{m: m, sn: sn, size: size}
 }
 
-// next returns the next chunk, which is valid until the following call. io.EOF after the last.
+// next returns the next chunk, which is valid until the following call. It returns io.EOF after the
+// last chunk.
 func (o *outgoing) next() ([]byte, error) {
 	o.buf = append(o.buf[:0], 0, 0, 0, 0, chunkBytes)
 	var err error
@@ -112,8 +113,7 @@ func (o *outgoing) nextFile() {
 	o.buf = append(o.buf, f.Name...)
 }
 
-// incoming writes the chunks of a snapshot into the folder of the store, beside the present
-// content.
+// incoming writes the chunks of a snapshot into the store's folder, next to the current content.
 type incoming struct {
 	from, self uint64
 	levels     level.Range // that this version supports
@@ -126,7 +126,7 @@ type incoming struct {
 	ended      bool
 }
 
-// take handles the next chunk. After an error, call drop.
+// take handles the next chunk. After an error the caller must call drop.
 func (in *incoming) take(chunk []byte) error {
 	if len(chunk) < chunkHeader || in.ended {
 		return errBadChunk
@@ -175,7 +175,8 @@ func (in *incoming) begin(payload []byte) (err error) {
 	return err
 }
 
-// state returns the replica's state once the snapshot is installed; Install adds the latest term.
+// state returns the replica's state after the installation of the snapshot. Install adds the latest
+// term.
 func (in *incoming) state() store.RaftState {
 	id := in.m.GetSnapshot().GetMetadata()
 	st := in.log.State()
@@ -195,29 +196,29 @@ func (in *incoming) verify() error {
 	return in.staged.Verify()
 }
 
-// drop discards what has arrived.
+// drop discards the received data.
 func (in *incoming) drop() {
 	if in.staged != nil {
 		in.staged.Drop()
 	}
 }
 
-// snapshots is the core's state of snapshots: at most one is being sent to another node, and at
+// snapshots is the snapshot state of the core: at most one is being sent to another node, and at
 // most one has been received.
 type snapshots struct {
 	wanted    bool // Raft has asked for one
 	preparing bool
-	pinned    uint64 // last entry of the one that is prepared or sent: later entries are not dropped
+	pinned    uint64 // last entry of the snapshot that is prepared or sent: later entries are kept
 	members   *membership
-	ready     *store.RaftSnapshot // to be sent
-	since     int                 // tick at which it was ready
+	ready     *store.RaftSnapshot // prepared, not requested yet
+	since     int                 // tick at which it became ready
 	given     *store.RaftSnapshot // Raft has it in a message
 	sending   bool
 
-	staged *store.Staged // received, and Raft has been asked
+	staged *store.Staged // received and passed to Raft
 }
 
-// prepareSnapshot prepares a snapshot if Raft has asked for one.
+// prepareSnapshot starts preparing a snapshot if Raft has asked for one.
 func (c *core) prepareSnapshot() {
 	s := &c.snap
 	if s.wanted && !s.preparing && !s.sending && s.ready == nil && s.given == nil {
@@ -227,7 +228,7 @@ func (c *core) prepareSnapshot() {
 	s.wanted = false
 }
 
-// snapshotEntry returns the last entry of a snapshot of what is on the disk now.
+// snapshotEntry returns the last entry that a snapshot of the current content of the disk includes.
 func (c *core) snapshotEntry() (uint64, error) {
 	if c.failed != nil {
 		return 0, c.failed
@@ -239,7 +240,7 @@ func (c *core) snapshotEntry() (uint64, error) {
 	return c.applied, nil
 }
 
-// prepared stores the snapshot. The next node that needs one gets it.
+// prepared stores a prepared snapshot for the next node that needs one.
 func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 	s := &c.snap
 	s.preparing = false
@@ -257,7 +258,7 @@ func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 	}
 }
 
-// takeSnapshot returns what Raft reads when it needs a snapshot for another node.
+// takeSnapshot returns the snapshot for Raft, which it sends to another node.
 func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	s := &c.snap
 	if s.ready == nil {
@@ -285,7 +286,7 @@ func (c *core) sendSnapshot(m *pb.Message) {
 	c.out.stream(m, sn)
 }
 
-// sent handles the outcome of that.
+// sent handles the outcome of sending a snapshot.
 func (c *core) sent(to uint64, err error) {
 	c.snap.sending, c.snap.pinned = false, 0
 	if c.failed != nil {
@@ -302,8 +303,8 @@ func (c *core) sent(to uint64, err error) {
 	c.raw.ReportSnapshot(to, status)
 }
 
-// dropSnapshot closes a snapshot that no node has asked for in time, or at once if the leadership
-// is over.
+// dropSnapshot closes a snapshot that no node has requested in time. It does so at once if the
+// leadership is over.
 func (c *core) dropSnapshot() {
 	s := &c.snap
 	if s.ready != nil && (c.leadTerm == 0 || c.ticks > s.since+electionTicks) {
@@ -312,7 +313,7 @@ func (c *core) dropSnapshot() {
 	}
 }
 
-// received handles a verified snapshot from another node. ErrInstalled is the expected outcome;
+// received handles a verified snapshot from another node. Success is reported as ErrInstalled;
 // otherwise the snapshot is discarded.
 func (c *core) received(m *pb.Message, staged *store.Staged) error {
 	if c.failed != nil || c.snap.staged != nil {
@@ -334,8 +335,8 @@ func (c *core) received(m *pb.Message, staged *store.Staged) error {
 	return errNotTaken
 }
 
-// snapshotWaits reports whether Raft has accepted the snapshot, and a full disk prevents its
-// installation.
+// snapshotWaits reports whether Raft has accepted a snapshot that cannot be installed because the
+// disk is full.
 func (c *core) snapshotWaits() bool {
 	for _, m := range c.backlog {
 		if !raft.IsEmptySnap(m.GetSnapshot()) {
@@ -345,7 +346,8 @@ func (c *core) snapshotWaits() bool {
 	return false
 }
 
-// install makes a snapshot that Raft has accepted the content of the store, which ends this core.
+// install replaces the content of the store by a snapshot that Raft has accepted. This ends the
+// core.
 func (c *core) install(m *pb.Message) error {
 	if c.snap.staged == nil {
 		return errors.New("replica: a snapshot was taken that is not there")

@@ -23,7 +23,7 @@ const (
 	maxAnswer     = 4 << 10
 )
 
-// prepare opens a snapshot. It may wait for cleaning in the store.
+// prepare opens a snapshot. It may wait for the store's cleaning.
 func (r *Replica) prepare(log *store.RaftLog) {
 	sn, err := log.Snapshot(func() (index uint64, err error) {
 		asked := make(chan struct{})
@@ -45,7 +45,7 @@ func (r *Replica) prepare(log *store.RaftLog) {
 	}
 }
 
-// stream sends a snapshot over a connection of its own.
+// stream sends a snapshot over a separate connection.
 func (r *Replica) stream(m *pb.Message, sn *store.RaftSnapshot) {
 	defer sn.Close()
 	err := r.sendSnapshot(m, sn)
@@ -76,7 +76,7 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 			return err
 		}
 	}
-	nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the other end reads all of it again now, which takes its time
+	nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the peer verifies the snapshot now, which takes time
 	answer, err := readChunk(nc, maxAnswer)
 	if err == nil && len(answer) > 0 {
 		err = errors.New(string(answer))
@@ -87,12 +87,12 @@ func (r *Replica) sendSnapshot(m *pb.Message, sn *store.RaftSnapshot) error {
 // reception is a snapshot that is being received.
 type reception struct {
 	nc   net.Conn
-	done chan struct{} // closed when nothing of it is left
+	done chan struct{} // closed when the reception has ended completely
 }
 
 // Receive receives a snapshot that another node sends over a connection (its Options.Dial), and
-// closes the connection. After the installation Err is ErrInstalled. A reception in progress is
-// given up: its sender hangs or is cut off, and no longer leads.
+// closes the connection. After the installation, Err returns ErrInstalled. A reception in progress
+// is aborted: its sender hangs or is cut off, and no longer leads.
 func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	defer nc.Close()
 	r.mu.Lock()
@@ -122,7 +122,7 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 	if !r.later(func(c *core) {
 		err := c.received(in.m, in.staged)
 		if errors.Is(err, ErrInstalled) {
-			answer(nc, nil) // now: the replica stops, and closes its connections
+			answer(nc, nil) // answer now: the replica will stop and close its connections
 		}
 		result <- err
 	}) {
@@ -138,7 +138,7 @@ func (r *Replica) Receive(from uint64, nc net.Conn) error {
 func (r *Replica) receive(in *incoming, nc net.Conn) error {
 	br := bufio.NewReaderSize(nc, 64<<10)
 	for !in.ended {
-		nc.SetReadDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // reading tells
+		nc.SetReadDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // a read reports the error
 		chunk, err := readChunk(br, chunkHeader+maxChunk)
 		if err != nil {
 			return err
@@ -150,23 +150,23 @@ func (r *Replica) receive(in *incoming, nc net.Conn) error {
 	return in.verify()
 }
 
-// answer reports the outcome of a snapshot: nothing if it was installed.
+// answer sends the outcome of a snapshot, which is empty after an installation.
 func answer(nc net.Conn, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	writeChunk(nc, []byte(text[:min(len(text), maxAnswer)])) //nolint:errcheck // the other end gives up by itself
+	writeChunk(nc, []byte(text[:min(len(text), maxAnswer)])) //nolint:errcheck // the peer times out
 }
 
 func writeChunk(nc net.Conn, chunk []byte) error {
-	nc.SetWriteDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // writing tells
+	nc.SetWriteDeadline(time.Now().Add(chunkPatience)) //nolint:errcheck // a write reports the error
 	buffers := net.Buffers{binary.LittleEndian.AppendUint32(nil, uint32(len(chunk))), chunk}
 	_, err := buffers.WriteTo(nc)
 	return err
 }
 
-// readChunk reads a chunk of at most most bytes.
+// readChunk reads a chunk, and rejects one of more than most bytes.
 func readChunk(r io.Reader, most uint32) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -16,17 +16,17 @@ import (
 var ErrTicketUsed = errors.New("replica: the token was used by another node; each node needs its own (fiveways cluster token)")
 
 const (
-	// ticketKept is how long a ticket is remembered after its expiry: longer than the clocks of two
-	// leaders differ, so that neither accepts a ticket that the other has forgotten.
+	// ticketKept is how long a ticket is remembered after its expiry. It is longer than the clocks
+	// of two leaders can differ, so that neither accepts a ticket that the other has forgotten.
 	ticketKept = 24 * time.Hour
-	// minUse is the least that the use of a ticket takes.
+	// minUse is the minimum size of an encoded use of a ticket.
 	minUse = 1 + len(Ticket{}.ID) + sha256.Size + 1
 )
 
 // Ticket admits one node to the cluster.
 type Ticket struct {
 	ID     [16]byte
-	Until  time.Time         // to the second: no node accepts it after that
+	Until  time.Time         // expiry, to the second
 	Key    [sha256.Size]byte // hash of the node's public key, which identifies the node
 	Levels level.Range       // that the node supports
 }
@@ -36,12 +36,12 @@ type use struct {
 	node  uint64
 	id    [16]byte
 	key   [sha256.Size]byte
-	until uint64 // seconds since 1970
+	until uint64 // expiry, in seconds since 1970
 }
 
-// admitted finds the node that joined with the ticket, or with another one if it has the same key:
-// it asks again, because the answer was lost. 0 means a new node, or one that had a vote, which may
-// have forgotten its promises. Errors: ErrTicketUsed.
+// admitted returns the node that joined with the ticket, or with another ticket and the same key:
+// it asks again because the answer was lost. 0 means a new node. It is also returned for a node
+// that had a vote, because it may have forgotten its promises. Errors: ErrTicketUsed.
 func (m *membership) admitted(t Ticket) (node uint64, err error) {
 	for _, u := range m.used {
 		if u.key == t.Key && slices.Contains(m.GetLearners(), u.node) {
@@ -54,14 +54,14 @@ func (m *membership) admitted(t Ticket) (node uint64, err error) {
 	return 0, err
 }
 
-// appendTicket appends the ticket of a new node to a change of the members, after its address: the
+// appendTicket appends the ticket of a new node to a membership change, after its address: the
 // ticket, and the time, which decides which tickets are forgotten.
 func appendTicket(dst []byte, t Ticket, now time.Time) []byte {
 	dst = appendUse(dst, use{id: t.ID, key: t.Key, until: uint64(t.Until.Unix())})
 	return binary.AppendUvarint(dst, uint64(now.Unix()))
 }
 
-// takeTicket reads what appendTicket wrote.
+// takeTicket records the ticket that appendTicket wrote.
 func (m *membership) takeTicket(node uint64, r *codec.Reader) {
 	u := readUse(r)
 	u.node = node
@@ -82,7 +82,7 @@ func readUse(r *codec.Reader) (u use) {
 	return u
 }
 
-// appendUses appends the tickets that were used.
+// appendUses appends the used tickets.
 func (m *membership) appendUses(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(m.used)))
 	for _, u := range m.used {

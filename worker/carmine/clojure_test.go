@@ -15,12 +15,12 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// clojure is a worker and a producer of one generation of Carmine, as far as the keys go: written
-// from what is known of the layout.
+// clojure imitates a worker and a producer of one generation of Carmine, as far as the keys are
+// concerned. It is written from the known layout.
 type clojure struct {
 	t      *testing.T
 	client *redis.Client
-	v      int // 2: the first generation, 3: the second, 4: the one with lock-tokens
+	v      int // 2: first generation, 3: second, 4: with lock-tokens
 }
 
 func (c clojure) lua(text string, args ...any) any {
@@ -32,7 +32,8 @@ func (c clojure) lua(text string, args ...any) any {
 	return got
 }
 
-// commonForTests is what the scripts of the three have in common. KEYS as in the package's own.
+// commonForTests is the common part of the scripts of the three generations. KEYS is as in the
+// package's own scripts.
 const commonForTests = `
 local K = {}
 for i, name in ipairs({'messages', 'messages_rq', 'lock_times', 'lock_times_rq', 'udts', 'locks', 'lock_tokens', 'backoffs', 'nattempts',
@@ -66,8 +67,8 @@ func (c clojure) enqueue(mid, content string) {
 		mid, content)
 }
 
-// take looks at one message and returns its id and its content; "" when it is not to be handled.
-// The token is that of generation 4.
+// take visits one message and returns its id and content, or "" if it is not to be handled. The
+// token is for generation 4.
 func (c clojure) take(lock time.Duration) (mid, content, token string) {
 	c.t.Helper()
 	token = randomID()
@@ -109,8 +110,7 @@ func (c clojure) take(lock time.Duration) (mid, content, token string) {
 	return got[0].(string), got[1].(string), token
 }
 
-// finish reports success, or that it is to be tried again. Only generation 4 looks whether the lock
-// is still its own.
+// finish reports success or a retry. Only generation 4 checks whether it still holds the lock.
 func (c clojure) finish(mid, token string, done bool) bool {
 	c.t.Helper()
 	return c.lua(`
@@ -125,9 +125,9 @@ func (c clojure) finish(mid, token string, done bool) bool {
 		return 1`, mid, token, strconv.Itoa(flag(done))) == int64(1)
 }
 
-// TestBesideClojure lets producers and workers in Go and of a generation of Carmine share a queue:
-// every job is handled to success exactly once, since no lock expires, whichever side enqueued or
-// retried it.
+// TestBesideClojure lets Go and a generation of Carmine share a queue, both as producers and as
+// workers. Every job is handled with success exactly once, since no lock expires, whichever side
+// enqueued or retried it.
 func TestBesideClojure(t *testing.T) {
 	for _, c := range []struct{ generation, oldest int }{{2, 2}, {3, 2}, {3, 3}, {4, 2}, {4, 3}} {
 		t.Run(fmt.Sprintf("generation %d oldest %d", c.generation, c.oldest), func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestBesideClojure(t *testing.T) {
 			if len(handled) != 120 {
 				t.Errorf("%d jobs were handled", len(handled))
 			}
-			for range 400 { // they clean up
+			for range 400 { // clean up
 				if mid, _, _ := theirs.take(time.Hour); mid != "" {
 					t.Fatalf("%s is there once more", mid)
 				}
@@ -159,13 +159,13 @@ func TestBesideClojure(t *testing.T) {
 	}
 }
 
-// The texts "ours" and "theirs" as Go and Clojure freeze them.
+// The texts "ours" and "theirs" as frozen by Go and by Clojure.
 const (
 	frozenOurs   = "\x00>NPY\x00\x0d\x00\x00\x00\x04ours"
 	frozenTheirs = "\x00>NPY\x00i\x06theirs"
 )
 
-// both works until 120 jobs are through; a third of the takes ends in another try.
+// both works until 120 jobs are done. A third of the takes ends in a retry.
 func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[string]int) {
 	type taking struct {
 		worker.Lease
@@ -215,7 +215,8 @@ func both(t *testing.T, random *rand.Rand, j *Jobs, theirs clojure, handled map[
 	}
 }
 
-// TestLateReports: the lock expired and another worker of any version took the job.
+// TestLateReports checks reports after the lock has expired and another worker, of any version, has
+// taken the job.
 func TestLateReports(t *testing.T) {
 	j, client := dial(t, Options{})
 	for generation := range 5 {

@@ -10,8 +10,7 @@ import (
 	"fiveways.dev/fiveways/worker/workertest"
 )
 
-// TestConformance: Carmine's queues are jobs as the interface has them, whatever the oldest
-// version.
+// TestConformance checks that Carmine's queues satisfy the interface, for every value of Oldest.
 func TestConformance(t *testing.T) {
 	for _, oldest := range []int{2, 3} {
 		t.Run(strconv.Itoa(oldest), func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Enqueue implements worker.Jobs. Carmine has no priorities, no expiry and no headers; of these
-// only the content type may be given.
+// Enqueue implements worker.Jobs. Carmine has no priorities, no expiry and no headers. Of the
+// headers only the content type may be set.
 func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.EnqueueOptions) (worker.Enqueued, error) {
 	results, err := j.EnqueueAll(ctx, []worker.EnqueueRequest{{Queue: queue, Body: body, EnqueueOptions: o}})
 	if err != nil {
@@ -20,14 +20,14 @@ func (j *Jobs) Enqueue(ctx context.Context, queue string, body []byte, o worker.
 	return results[0].Enqueued, results[0].Err
 }
 
-// EnqueueAll implements worker.Jobs. Each job is enqueued at once or not at all; together they are
-// one pipeline.
+// EnqueueAll implements worker.Jobs. Each job is enqueued atomically. All of them are sent in one
+// pipeline.
 func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest) ([]worker.EnqueueResult, error) {
 	if err := errors.Join(j.open(), ctx.Err()); err != nil {
 		return nil, err
 	}
 	results, kept := make([]worker.EnqueueResult, len(requests)), make([][]byte, len(requests))
-	var which []int // of the requests that are sent
+	var which []int // indexes of the requests that are sent
 	for i, r := range requests {
 		if results[i].MID = r.MID; r.MID == "" {
 			results[i].MID = randomID()
@@ -56,7 +56,8 @@ func (j *Jobs) EnqueueAll(ctx context.Context, requests []worker.EnqueueRequest)
 	return results, nil
 }
 
-// pipeline sends a script's calls in one go, and once more those that found the script unknown.
+// pipeline sends the calls of a script in one pipeline, and repeats those that failed because the
+// script was not loaded.
 func (j *Jobs) pipeline(ctx context.Context, which []int, send func(p redis.Pipeliner, i int) *redis.Cmd) ([]*redis.Cmd, error) {
 	ctx = context.WithoutCancel(ctx)
 	replies := make([]*redis.Cmd, len(which))
@@ -81,7 +82,7 @@ func (j *Jobs) pipeline(ctx context.Context, which []int, send func(p redis.Pipe
 	return replies, nil
 }
 
-// refuse tells what Carmine cannot keep.
+// refuse returns an error for options that Carmine does not support.
 func refuse(o worker.EnqueueOptions, mid string) error {
 	switch {
 	case mid == marker || len(mid) > maxMID:
@@ -99,7 +100,7 @@ func refuse(o worker.EnqueueOptions, mid string) error {
 	return nil
 }
 
-// outcome reads one reply; the error is one of the whole.
+// outcome decodes one reply. The returned error concerns the whole pipeline.
 func outcome(reply *redis.Cmd, r *worker.EnqueueResult) error {
 	text, err := reply.Text()
 	if err != nil {

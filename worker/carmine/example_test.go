@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/worker/carmine"
 )
 
-// A worker on a queue of Carmine's, beside its own workers. It needs a Redis.
+// This example runs a worker on a Carmine queue, next to Carmine's own workers. It needs a Redis
+// server.
 func ExampleDial() {
 	jobs, err := carmine.Dial("redis://localhost:6379", carmine.Options{})
 	if err != nil {

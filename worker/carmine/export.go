@@ -28,36 +28,36 @@ var (
 	tidyScript   = redis.NewScript(commonLua + tidyLua)
 )
 
-// Record is all that is kept of one id, for moving it elsewhere.
+// Record is everything that Redis stores about an id, for moving it elsewhere.
 type Record struct {
 	worker.Entry
 	Version
-	Behind *Version // waits until the first is done; nil when none does
-	// Unreadable says, with worker.ErrUnreadable, that the content of one of them cannot be read;
-	// they have none then.
+	Behind *Version // waits until the first version is done; nil if there is none
+	// Unreadable is an error that wraps worker.ErrUnreadable if the content of a version cannot be
+	// read. Then both are empty.
 	Unreadable error
 
 	fingerprint string
 }
 
-// Version is what an enqueue gave.
+// Version is the content of an enqueue.
 type Version struct {
 	Body        []byte
 	ContentType string
-	OwnLock     time.Duration // its own lock time; 0: the worker's
+	OwnLock     time.Duration // the job's lock time; 0: the worker's
 }
 
-// MaxRecords is how many ids Records and Remove take at once: while a script runs, the Redis serves
+// MaxRecords is the maximum number of ids for Records and Remove: while a script runs, Redis serves
 // no other client.
 const MaxRecords = 500
 
-// maxRead is after how many bytes of contents Records reads no further id.
+// maxRead is the number of content bytes after which Records reads no further id.
 const maxRead = 8 << 20
 
 var errTooMany = fmt.Errorf("carmine: more than %d ids at once", MaxRecords)
 
-// MIDs lists all ids of a queue, each once, in the order in which workers would come by. Those of a
-// queue that works meanwhile may be missing.
+// MIDs returns all ids of a queue, each once, in the order in which workers would visit them. Ids
+// of a queue in use may be missing.
 func (j *Jobs) MIDs(ctx context.Context, queue string) (mids []string, err error) {
 	if err := j.open(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (j *Jobs) MIDs(ctx context.Context, queue string) (mids []string, err error
 			}
 		}
 	}
-	// What is in no list no worker finds; it is found here.
+	// Messages that are in no list are not found by workers, but are found here.
 	scan := j.client.HScan(ctx, key(queue, "messages"), 0, "", 1000).Iterator()
 	for field := true; scan.Next(ctx); field = !field {
 		if field {
@@ -97,8 +97,8 @@ func (j *Jobs) MIDs(ctx context.Context, queue string) (mids []string, err error
 	return mids, nil
 }
 
-// Records reads what is kept of the first of some ids: of all unless they are large. One of which
-// nothing is kept has the state worker.None.
+// Records reads the records of the first of some ids: of all ids, unless they are large. An unknown
+// id has the state worker.None.
 func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Record, error) {
 	if len(mids) > MaxRecords {
 		return nil, errTooMany
@@ -122,7 +122,7 @@ func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Reco
 		if r.State != worker.None {
 			r.Version = j.version(r, queue, g.text(2), g.integer(3))
 			if r.State == worker.DoneAwaitingGC || r.State == worker.DoneWithBackoff || r.State == worker.DoneWithRequeue {
-				r.Unreadable = nil // it is not read any more
+				r.Unreadable = nil // its content is not needed any more
 			}
 		}
 		if behind, ok := g.at(4).(string); ok {
@@ -144,8 +144,8 @@ func (j *Jobs) version(r *Record, queue, kept string, lockMs int64) Version {
 	return Version{Body: body, ContentType: contentType, OwnLock: time.Duration(max(lockMs, 0)) * time.Millisecond}
 }
 
-// Remove removes records, each only when nothing of it has changed since it was read, and tells
-// which.
+// Remove removes records that have not changed since they were read. It reports for each whether it
+// was removed.
 func (j *Jobs) Remove(ctx context.Context, queue string, records []Record) ([]bool, error) {
 	if len(records) > MaxRecords {
 		return nil, errTooMany
@@ -166,7 +166,7 @@ func (j *Jobs) Remove(ctx context.Context, queue string, records []Record) ([]bo
 	return removed, f.err
 }
 
-// Tidy removes what is left of a queue when it has no messages, and reports whether it had none.
+// Tidy removes the remains of a queue without messages, and reports whether it had none.
 func (j *Jobs) Tidy(ctx context.Context, queue string) (bool, error) {
 	reply, err := j.run(ctx, tidyScript, queue)
 	if err != nil {

@@ -22,7 +22,7 @@ func records(t *testing.T, j *Jobs, mids ...string) []Record {
 	return all
 }
 
-// TestRecords: everything that is kept of an id is told.
+// TestRecords checks that a record has everything that is stored about an id.
 func TestRecords(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		clojure{t, client, 3}.enqueue("m", "\x00>NPY\x00j\x05first")
@@ -39,7 +39,7 @@ func TestRecords(t *testing.T) {
 		if r := r[1]; r.State != worker.None || r.Behind != nil || r.MID != "unknown" {
 			t.Errorf("of an unknown id: %+v", r)
 		}
-		// The mark of the oldest version: the same content again.
+		// The mark of the oldest version means the same content again.
 		ok(t, client.Del(t.Context(), key(q, "messages-rq"), key(q, "lock-times-rq")).Err())
 		ok(t, client.SAdd(t.Context(), key(q, "requeue"), "m").Err())
 		if r := records(t, j, "m")[0]; r.Behind == nil || string(r.Behind.Body) != `"first"` || r.Behind.ContentType != JSON {
@@ -48,7 +48,8 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// TestRemoveOnlyWhatDidNotChange: whatever happens to a job after it was read, it stays.
+// TestRemoveOnlyWhatDidNotChange checks that a job stays if it changes in any way after it was
+// read.
 func TestRemoveOnlyWhatDidNotChange(t *testing.T) {
 	ctx := t.Context()
 	j, client := dial(t, Options{Oldest: 3})
@@ -77,7 +78,8 @@ func TestRemoveOnlyWhatDidNotChange(t *testing.T) {
 	}
 }
 
-// TestMIDsInOrder: as workers would come by, in both lists and with what was lost from them.
+// TestMIDsInOrder checks that the order is that in which workers visit the ids, in both lists, and
+// that ids missing from the lists are included.
 func TestMIDsInOrder(t *testing.T) {
 	j, client := dial(t, Options{})
 	var want []string
@@ -97,8 +99,8 @@ func TestMIDsInOrder(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: after all was removed, and nothing of a queue that still has messages is
-// tidied away.
+// TestNothingIsLeft checks that nothing is left after everything was removed, and that Tidy does
+// not touch a queue that still has messages.
 func TestNothingIsLeft(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		for i := range 5 {

@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Jobs is Carmine's queues on a Redis. It may be used by several goroutines.
+// Jobs is Carmine's queues in a Redis server. Any goroutine may call its methods.
 type Jobs struct {
 	client redis.UniversalClient
 	own    bool // Close closes the client
@@ -29,16 +29,16 @@ type Jobs struct {
 	once   sync.Once
 }
 
-// Options of Jobs. The zero value suits all versions.
+// Options configures Jobs. The zero value is right for all versions.
 type Options struct {
 	// Oldest is the oldest major version of Carmine whose workers share the queues: 2 (the default;
 	// also right for 3.0 and 3.1), or 3 for 3.2 and later.
 	Oldest int
-	// Poll is how often a waiting Take polls. It is woken at once by enqueues of producers in Go,
-	// or in Carmine since 3.2, into the first of its queues; older producers do not wake it. 0 is
-	// one second; at most two.
+	// Poll is how often a waiting Take polls. Enqueues by Go producers, or by Carmine since 3.2,
+	// into the first of its queues wake it at once; older producers do not. 0 means one second. The
+	// maximum is two seconds.
 	Poll time.Duration
-	// Codec turns bodies into what is kept; nil is Values.
+	// Codec converts bodies to what Redis stores. nil means Values.
 	Codec Codec
 }
 
@@ -47,14 +47,14 @@ const (
 	maxPoll     = 2 * time.Second // below the read timeout of the client
 )
 
-// Dial connects to the Redis at a URL such as redis://user:password@host:6379/0.
+// Dial connects to the Redis server at a URL such as redis://user:password@host:6379/0.
 func Dial(url string, o Options) (*Jobs, error) {
 	r, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, fmt.Errorf("carmine: %w", err)
 	}
 	respclient.Steady(r)
-	r.MaxRetries = -1 // a script that ran must not run again because its answer was lost
+	r.MaxRetries = -1 // a script must not run again because its reply was lost
 	j, err := New(redis.NewClient(r), o)
 	if err == nil {
 		j.own = true
@@ -62,8 +62,8 @@ func Dial(url string, o Options) (*Jobs, error) {
 	return j, err
 }
 
-// New uses a client that the caller closes. It should not retry (MaxRetries: -1), else a lost
-// answer may make a report stale.
+// New returns a Jobs that uses client, which the caller closes. The client should not retry
+// (MaxRetries: -1): otherwise a lost reply may make a report stale.
 func New(client redis.UniversalClient, o Options) (*Jobs, error) {
 	o.Oldest = cmp.Or(o.Oldest, 2)
 	if o.Oldest != 2 && o.Oldest != 3 {
@@ -90,7 +90,7 @@ func (j *Jobs) Close() (err error) {
 	return err
 }
 
-// open fails after Close.
+// open returns ErrClosed after Close.
 func (j *Jobs) open() error {
 	select {
 	case <-j.done:
@@ -100,21 +100,21 @@ func (j *Jobs) open() error {
 	}
 }
 
-// marker stands in the circle where a round ends; no message can have it as its id.
+// marker is the entry of the circle at which a round ends. No message can have it as its id.
 const marker = "end-of-circle"
 
 const maxMID = 255
 
 var errMID = errors.New("carmine: a job's id has 1 to 255 bytes and is not " + marker)
 
-// randomID is 16 random bytes as text.
+// randomID returns 16 random bytes as text.
 func randomID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// millis rounds up, so that nothing is over before its time.
+// millis converts to milliseconds, rounded up so that nothing ends too early.
 func millis(d time.Duration) int64 {
 	return int64((max(d, 0) + time.Millisecond - 1) / time.Millisecond)
 }
@@ -135,17 +135,17 @@ func (j *Jobs) Done(ctx context.Context, l worker.Lease, remember time.Duration)
 	return j.report(ctx, l, reportScript, 1, backoff)
 }
 
-// Retry implements worker.Jobs. Carmine has no place for the text.
+// Retry implements worker.Jobs. Carmine cannot store the text.
 func (j *Jobs) Retry(ctx context.Context, l worker.Lease, after time.Duration, _ string) error {
 	return j.report(ctx, l, reportScript, 0, millis(after))
 }
 
-// Fail implements worker.Jobs. Carmine has no place for dead letters: the text is not kept.
+// Fail implements worker.Jobs. Carmine has no dead letters, and cannot store the text.
 func (j *Jobs) Fail(ctx context.Context, l worker.Lease, _ string) error {
 	return j.report(ctx, l, reportScript, 1, -1)
 }
 
-// FailForgets tells workers that nothing is left of a job that was given up.
+// FailForgets tells workers that a job that was given up is removed completely.
 func (j *Jobs) FailForgets() bool { return true }
 
 // Extend implements worker.Jobs.

@@ -14,8 +14,8 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// TestPayloads: what Clojure put there comes out as what it is, and what Go puts there Clojure can
-// read; each with the codec that is to do it.
+// TestPayloads checks that values from Clojure are decoded correctly, and that Clojure can read
+// values from Go, with each codec.
 func TestPayloads(t *testing.T) {
 	type payload struct{ kept, body, contentType, again string }
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestPayloads(t *testing.T) {
 			}
 			ok(t, j.Clear(t.Context(), q))
 		}
-		for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} { // none must be taken for what it is not
+		for _, body := range []string{"\xff", "\x00>forged", "\x00<forged"} { // none may be decoded as a marked value
 			enqueue(t, j, "m", body, worker.EnqueueOptions{})
 			if job := take(t, j); string(job.Body) != body || job.Headers[ContentTypeHeader] == Nippy {
 				t.Errorf("%s: %q is taken as %q, %q", name, body, job.Body, job.Headers)
@@ -70,8 +70,8 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a job whose content Go cannot read stays as it was, for workers that can; it is
-// reported, and the others are taken meanwhile.
+// TestUnreadable checks that a job whose content Go cannot read stays unchanged for other workers.
+// It is reported, and other jobs are taken meanwhile.
 func TestUnreadable(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		theirs := clojure{t, client, 4}
@@ -86,7 +86,7 @@ func TestUnreadable(t *testing.T) {
 			t.Fatalf("took %v, %v", jobs, err)
 		}
 		ok(t, j.Done(t.Context(), jobs[0].Lease, 0))
-		for range 3 { // they are told of once
+		for range 3 { // reported only once
 			takeNone(t, j)
 		}
 		for _, mid := range []string{"custom", "encrypted"} {
@@ -106,7 +106,7 @@ func TestUnreadable(t *testing.T) {
 		if !found["custom"] || !found["encrypted"] {
 			t.Errorf("programs that can read them found %v", found)
 		}
-		j.left.told = nil // the time to tell again has come
+		j.left.told = nil // it is due to be reported again
 		theirs.enqueue("again", custom)
 		if _, err := j.Take(t.Context(), worker.TakeOptions{Queues: []string{q}, Wait: time.Minute}); !errors.Is(err, worker.ErrUnreadable) {
 			t.Errorf("while it waits: %v", err)
@@ -114,7 +114,7 @@ func TestUnreadable(t *testing.T) {
 	})
 }
 
-// TestWhatItRefuses: nothing is dropped in silence.
+// TestWhatItRefuses checks that unsupported options are refused and not silently dropped.
 func TestWhatItRefuses(t *testing.T) {
 	j, _ := dial(t, Options{})
 	for _, o := range []worker.EnqueueOptions{{Priority: 1}, {Expire: time.Hour}, {Headers: map[string]string{"who": "me"}}} {
@@ -143,9 +143,9 @@ func TestWhatItRefuses(t *testing.T) {
 	}
 }
 
-// TestWoken: a waiting take gets a job at once, whichever producer enqueues it, and also when a
-// lock or a backoff ends, not at its next poll. Every other one may not have begun to wait: a job
-// that is there then is not overlooked.
+// TestWoken checks that a waiting take gets a job at once, from any producer, and also when a lock
+// or a backoff ends, not only at its next poll. In every other round the take may not have started
+// to wait: a job that is already there must not be missed.
 func TestWoken(t *testing.T) {
 	for name, wake := range map[string]func(j *Jobs, client *redis.Client){
 		"by Go":           func(j *Jobs, _ *redis.Client) { enqueue(t, j, "m", "x", worker.EnqueueOptions{}) },
@@ -181,14 +181,15 @@ func TestWoken(t *testing.T) {
 				ok(t, j.Done(t.Context(), jobs[0].Lease, 0))
 				takeNone(t, j)
 			}
-			if late >= rounds/2 { // all that had begun to wait; a slow machine makes some
+			if late >= rounds/2 { // all that had started to wait; a slow machine causes some
 				t.Errorf("%d of %d came as late as with the next poll", late, rounds)
 			}
 		})
 	}
 }
 
-// TestOldProducersAreFoundByPolling: they do not wake a take.
+// TestOldProducersAreFoundByPolling checks that jobs of producers that do not wake a take are found
+// by polling.
 func TestOldProducersAreFoundByPolling(t *testing.T) {
 	j, client := dial(t, Options{Poll: 10 * time.Millisecond})
 	var both sync.WaitGroup
@@ -200,8 +201,8 @@ func TestOldProducersAreFoundByPolling(t *testing.T) {
 	}
 }
 
-// TestLongQueue: what is ready is found behind more than one script looks at, and in the order of
-// the queue.
+// TestLongQueue checks that ready jobs are found behind more messages than one script call visits,
+// and in the order of the queue.
 func TestLongQueue(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, _ *redis.Client) {
 		var requests []worker.EnqueueRequest
@@ -227,8 +228,8 @@ func TestLongQueue(t *testing.T) {
 	})
 }
 
-// TestScriptsAreForgotten: a Redis that was restarted, or told SCRIPT FLUSH, gets them again, also
-// in the midst of a batch.
+// TestScriptsAreForgotten checks that scripts are loaded again after a restart of Redis or SCRIPT
+// FLUSH, also in the middle of a batch.
 func TestScriptsAreForgotten(t *testing.T) {
 	j, client := dial(t, Options{})
 	for i := range 3 {
@@ -246,8 +247,8 @@ func TestScriptsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestOldRemovalLeavesNothingBehind: a worker of version 2 forgets a job and leaves the version
-// behind it; a new one with its id does not get it.
+// TestOldRemovalLeavesNothingBehind checks that the second version left behind when a worker of
+// version 2 removes a job is not used for a new job with the same id.
 func TestOldRemovalLeavesNothingBehind(t *testing.T) {
 	j, client := dial(t, Options{Oldest: 3})
 	enqueue(t, j, "m", "1", worker.EnqueueOptions{})
@@ -267,7 +268,8 @@ func TestOldRemovalLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestLateReportCounts: until another worker has taken the job.
+// TestLateReportCounts checks that a late report is accepted until another worker has taken the
+// job.
 func TestLateReportCounts(t *testing.T) {
 	j, client := dial(t, Options{})
 	enqueue(t, j, "m", "1", worker.EnqueueOptions{})

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// left remembers which unreadable jobs the caller has been told of, so that each is told once in a
-// while and not at every look at the queue.
+// left remembers which unreadable jobs have been reported to the caller, so that each is reported
+// only from time to time and not at every look at the queue.
 type left struct {
 	mu   sync.Mutex
 	told map[worker.Lease]time.Time // without tokens
@@ -19,11 +19,11 @@ type left struct {
 
 const (
 	tellAgain = time.Minute
-	maxTold   = 10_000 // ids remembered; beyond them all are told anew
+	maxTold   = 10_000 // remembered ids; beyond that all are reported again
 	maxErrors = 10     // ids that one error names
 )
 
-// news reports whether a job is to be told of now.
+// news reports whether a job should be reported now.
 func (l *left) news(queue, mid string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,13 +38,13 @@ func (l *left) news(queue, mid string, now time.Time) bool {
 	return true
 }
 
-// unreadable is the error of a job that stays where it is.
+// unreadable returns the error for a job that stays in the queue.
 func unreadable(queue, mid string, err error) error {
 	return fmt.Errorf("%w: %q of queue %q: %w", worker.ErrUnreadable, mid, queue, err)
 }
 
-// leave puts a job that was just taken back, for programs that can read it. When the Redis cannot
-// be asked it comes back when its lock is over.
+// leave returns a job that was just taken to the queue, for programs that can read it. If Redis
+// cannot be reached, the job comes back when its lock expires.
 func (j *Jobs) leave(ctx context.Context, job *worker.Job, cause error) error {
 	_, err := j.run(context.WithoutCancel(ctx), leaveScript, job.Queue, job.MID, job.Token)
 	if err != nil || j.left.news(job.Queue, job.MID, time.Now()) {

@@ -8,34 +8,34 @@ import (
 	"fiveways.dev/fiveways/worker/carmine/nippy"
 )
 
-// The content types of bodies, in the header ContentTypeHeader of a job that is taken or enqueued.
+// The content types of bodies, in the header ContentTypeHeader of a taken or enqueued job.
 const (
 	ContentTypeHeader = "content-type"
 	Text              = ""                         // a string; the header is absent
 	Bytes             = "application/octet-stream" // a byte array
-	JSON              = "application/json"         // any other value of Clojure, as package nippy says it
-	Nippy             = "application/x-nippy"      // what Nippy made of a value, with its header
+	JSON              = "application/json"         // any other value, as JSON of package nippy
+	Nippy             = "application/x-nippy"      // the output of Nippy, with its header
 )
 
-// The marks that Carmine puts before what is not a string.
+// The marks with which Carmine prefixes values that are not strings.
 var (
 	bytesMark = []byte("\x00<")
 	nippyMark = []byte("\x00>")
 	nilMark   = []byte("\x00_")
 )
 
-// Codec turns the body of a job into what is kept on the Redis, and back. Clojure workers must be
-// able to read what it writes. Without one Values is used.
+// Codec converts the body of a job to what Redis stores and back. Clojure workers must be able to
+// read what it writes. The default is Values.
 type Codec interface {
-	// Encode returns what to keep of a body with a content type.
+	// Encode returns what to store for a body with a content type.
 	Encode(body []byte, contentType string) ([]byte, error)
-	// Decode returns the body and its content type. A job of which it fails stays in the queue.
+	// Decode returns the body and its content type. A job for which it fails stays in the queue.
 	Decode(kept []byte) (body []byte, contentType string, err error)
 }
 
-// Values is the Codec that thaws what Carmine froze, and freezes as Carmine does: strings are
-// bodies of type Text, byte arrays of type Bytes, all else is JSON. A body without a type that is
-// not UTF-8 is kept as a byte array; one of type Nippy is kept as it is.
+// Values is the Codec that thaws and freezes values like Carmine. Strings become bodies of type
+// Text, byte arrays of type Bytes, and all other values JSON. A body without a type that is not
+// UTF-8 is stored as a byte array. A body of type Nippy is stored unchanged.
 type Values struct{}
 
 // Encode implements Codec.
@@ -79,11 +79,11 @@ func (Values) Decode(kept []byte) (body []byte, contentType string, err error) {
 	return body, JSON, err
 }
 
-// Marks is the Codec that only puts Carmine's marks on and takes them off: Clojure reads a body of
-// type Text as a string, one of type Bytes as a byte array. Frozen values, which is all that
-// Carmine enqueues, stay as they are, without their mark, with the type Nippy. A body said to be
-// Text that no string of Clojure can be, since it is not UTF-8 or begins with a zero byte, is kept
-// as a byte array.
+// Marks is the Codec that only adds and removes Carmine's marks. Clojure reads a body of type Text
+// as a string, and one of type Bytes as a byte array. Frozen values, which is all that Carmine
+// enqueues, are returned unchanged without their mark, with the type Nippy. A body of type Text
+// that cannot be a Clojure string, because it is not UTF-8 or begins with a zero byte, is stored as
+// a byte array.
 type Marks struct{}
 
 // Encode implements Codec.

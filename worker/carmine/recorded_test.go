@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// lay puts the keys of a recorded queue on the Redis. A line is a command whose arguments are
+// lay restores the keys of a recorded queue on Redis. Each line is a command whose arguments are
 // quoted as in Go.
 func lay(t *testing.T, client *redis.Client, path string) {
 	t.Helper()
@@ -45,8 +45,8 @@ func recordedQueues(t *testing.T) []string {
 	return paths
 }
 
-// TestRecordedQueues: a queue as the real Carmine left it is taken as what was enqueued there; what
-// Java serialised stays.
+// TestRecordedQueues checks that jobs that the real Carmine enqueued are taken with their content,
+// and that jobs with Java-serialized content stay.
 func TestRecordedQueues(t *testing.T) {
 	want := map[string][2]string{
 		"text": {`{"N":0}`, Text}, "map": {`{"to":"ann","n":3}`, JSON}, "bytes": {"\x00\xffN", Bytes}, "nil": {"null", JSON}, "keyword": {`"ping"`, JSON},
@@ -74,8 +74,7 @@ func TestRecordedQueues(t *testing.T) {
 	}
 }
 
-// TestWorkerOnRecordedQueues: a worker loses none of them, neither those that it understands nor
-// those that it does not.
+// TestWorkerOnRecordedQueues checks that a worker loses no job, whether or not it can decode it.
 func TestWorkerOnRecordedQueues(t *testing.T) {
 	for _, path := range recordedQueues(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {

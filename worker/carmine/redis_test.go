@@ -15,7 +15,7 @@ import (
 
 const q = "mail"
 
-// dial opens Jobs on a Redis of its own, and a client for looking at the keys.
+// dial opens Jobs on a new Redis server, and a client for inspecting the keys.
 func dial(t *testing.T, o Options) (*Jobs, *redis.Client) {
 	t.Helper()
 	url := "redis://" + redisd.Start(t, redisd.Options{})
@@ -33,7 +33,7 @@ func dial(t *testing.T, o Options) (*Jobs, *redis.Client) {
 	return j, client
 }
 
-// eachVersion runs a test for each oldest version.
+// eachVersion runs a test for each value of Oldest.
 func eachVersion(t *testing.T, test func(t *testing.T, j *Jobs, client *redis.Client)) {
 	for _, oldest := range []int{2, 3} {
 		t.Run(strconv.Itoa(oldest), func(t *testing.T) {
@@ -43,8 +43,8 @@ func eachVersion(t *testing.T, test func(t *testing.T, j *Jobs, client *redis.Cl
 	}
 }
 
-// pass lets time pass on a queue: all that is to end ends so much earlier. It is the tests' clock,
-// the one of the Redis cannot be moved.
+// pass simulates the passing of time on a queue by moving all expiries back, since the clock of
+// Redis cannot be moved.
 func pass(t *testing.T, client *redis.Client, queue string, d time.Duration) {
 	t.Helper()
 	ctx := context.Background()
@@ -82,7 +82,7 @@ func enqueue(t *testing.T, j *Jobs, mid, body string, o worker.EnqueueOptions) {
 	}
 }
 
-// take takes one job; the test fails when there is none.
+// take takes one job, and fails the test if there is none.
 func take(t *testing.T, j *Jobs) worker.Job {
 	t.Helper()
 	jobs, err := j.Take(context.Background(), worker.TakeOptions{Queues: []string{q}})

@@ -2,7 +2,7 @@ package carmine
 
 import "fmt"
 
-// fields reads a script's reply. The first failure sticks; what is read after it is zero.
+// fields reads a script's reply. It keeps the first failure; reads after it return zero values.
 type fields struct {
 	reply any
 	err   error

@@ -33,7 +33,7 @@ var statusLua string
 //go:embed lua/page.lua
 var pageLua string
 
-// Every script takes all keys of a queue, and Options.Oldest first.
+// Every script takes all keys of a queue, and Options.Oldest as its first argument.
 var (
 	enqueueScript = redis.NewScript(commonLua + enqueueLua)
 	takeScript    = redis.NewScript(commonLua + takeLua)
@@ -44,7 +44,7 @@ var (
 	pageScript    = redis.NewScript(commonLua + pageLua)
 )
 
-// keyNames are the last parts of a queue's keys, in the order in which the scripts expect them.
+// keyNames are the suffixes of a queue's keys, in the order that the scripts expect.
 var keyNames = []string{
 	"messages", "messages-rq", "lock-times", "lock-times-rq", "udts", "locks", "lock-tokens", "backoffs", "nattempts", "done", "requeue",
 	"mids-ready", "mid-circle", "ndry-runs", "isleep-a", "isleep-b",
@@ -62,8 +62,8 @@ func keys(queue string) []string {
 	return all
 }
 
-// run runs a script on a queue. Once it has begun it is not given up when ctx ends: what it did
-// would not be known.
+// run runs a script on a queue. Once started it ignores the end of ctx, because its effect would be
+// unknown.
 func (j *Jobs) run(ctx context.Context, s *redis.Script, queue string, args ...any) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

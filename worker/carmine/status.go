@@ -26,13 +26,13 @@ func (j *Jobs) Status(ctx context.Context, queue, mid string) (worker.JobStatus,
 	return e.JobStatus, g.err
 }
 
-// pageSize is how many messages one script lists.
+// pageSize is the maximum number of messages that one script call lists.
 const pageSize = 500
 
-// QueueStatus implements worker.Jobs. It lists the queue; what is enqueued or done meanwhile may be
-// counted or not.
+// QueueStatus implements worker.Jobs. It lists the queue. Concurrent changes may or may not be
+// counted.
 func (j *Jobs) QueueStatus(ctx context.Context, queue string) (s worker.QueueStatus, err error) {
-	seen := map[string]bool{} // a Redis may list one twice while its table grows
+	seen := map[string]bool{} // Redis may list an entry twice while its hash table grows
 	for cursor := "0"; ; {
 		entries, next, err := j.page(ctx, queue, cursor, pageSize)
 		if err != nil {
@@ -92,7 +92,7 @@ func (j *Jobs) page(ctx context.Context, queue, cursor string, count int) (entri
 	return entries, next, f.err
 }
 
-// entryOf reads what the script function entry tells; now is the Redis' time.
+// entryOf decodes the reply of the script function entry. now is the Redis server's time.
 func entryOf(f *fields, now int64) worker.Entry {
 	left := func(until int64) time.Duration { return time.Duration(max(until-now, 0)) * time.Millisecond }
 	e := worker.Entry{MID: f.text(0)}

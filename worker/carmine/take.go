@@ -11,14 +11,14 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// stepsAtOnce is how many messages one script examines, and maxTaken how many it takes: while it
-// runs, the Redis serves no other client.
+// stepsAtOnce is the maximum number of messages that one script call examines, and maxTaken the
+// number that it takes. While a script runs, Redis serves no other client.
 const (
 	stepsAtOnce = 500
 	maxTaken    = 500
 )
 
-// Take implements worker.Jobs. A round looks at every message of a queue once, in the order of its
+// Take implements worker.Jobs. A round visits every message of a queue once, in the order of its
 // circle.
 func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
 	if len(o.Queues) == 0 {
@@ -50,16 +50,17 @@ func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 	}
 }
 
-// minSleep is Redis' smallest time to wait, and enough to be over the end of a lock.
+// minSleep is the smallest time that Redis can wait. It is also long enough for a lock to have
+// expired.
 const minSleep = 2 * time.Millisecond
 
-// round is what one look at all of a queue gave.
+// round is the result of one pass over a queue.
 type round struct {
 	jobs []worker.Job
 	bed  string        // the list to sleep on
-	next time.Duration // until the first lock or backoff ends; below 0 when there is none
-	left error         // what of the jobs that cannot be read is to be told
-	many int           // how many of them left names
+	next time.Duration // until the first lock or backoff ends; negative if there is none
+	left error         // errors to report for unreadable jobs
+	many int           // number of jobs that left names
 }
 
 func (j *Jobs) round(ctx context.Context, queue string, o worker.TakeOptions) (round, error) {
@@ -93,7 +94,7 @@ func (j *Jobs) round(ctx context.Context, queue string, o worker.TakeOptions) (r
 	}
 }
 
-// keep adds a job to a round when its content can be read.
+// keep adds a job to a round if its content can be read.
 func (j *Jobs) keep(ctx context.Context, r *round, job worker.Job) {
 	body, contentType, err := j.codec.Decode(job.Body)
 	if err != nil {
@@ -109,7 +110,7 @@ func (j *Jobs) keep(ctx context.Context, r *round, job worker.Job) {
 	r.jobs = append(r.jobs, job)
 }
 
-// takeReply is what the script answers.
+// takeReply is the reply of the script.
 type takeReply struct {
 	looked, size int64
 	bed          string
@@ -131,7 +132,7 @@ func taken(reply any) (t takeReply, err error) {
 	return t, f.err
 }
 
-// moment is the time of unix milliseconds; 0 is the zero time.
+// moment converts unix milliseconds to a time. 0 is the zero time.
 func moment(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -139,8 +140,8 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// sleep ends when something was enqueued, when the time is over, or with ctx or j. What goes wrong
-// with the Redis meanwhile shows when the queue is looked at next; until then it only waits.
+// sleep returns when something was enqueued, when the time is over, or when ctx or j ends. Redis
+// errors surface at the next look at the queue; until then sleep only waits.
 func (j *Jobs) sleep(ctx context.Context, queue, bed string, d time.Duration) {
 	other := key(queue, "isleep-a")
 	if other == bed {
@@ -157,7 +158,7 @@ func (j *Jobs) sleep(ctx context.Context, queue, bed string, d time.Duration) {
 		if err == nil || errors.Is(err, redis.Nil) {
 			return
 		}
-		select { // a Redis older than 6 knows no parts of a second, one that is gone answers nothing
+		select { // Redis before 6 ignores fractions of a second, and a dead one never answers
 		case <-timer.C:
 		case <-ctx.Done():
 		case <-j.done:

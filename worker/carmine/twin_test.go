@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// twin is the life cycle of jobs in the plainest way: one queue, no order.
+// twin is a minimal model of the life cycle of jobs: one queue, no order.
 type twin struct {
 	now int64 // ms
 	v2  bool
@@ -24,7 +24,7 @@ type twinJob struct {
 	body, behind       string
 	lockMs, behindLock int64
 	waits, done        bool
-	backoff, lock      int64 // until; 0: none
+	backoff, lock      int64 // end times; 0: none
 	attempts           int
 	token              string
 }
@@ -103,7 +103,8 @@ func (j *twinJob) requeue() {
 	j.body, j.lockMs, j.waits, j.done, j.attempts, j.token = j.behind, j.behindLock, false, false, 0, ""
 }
 
-// takeable are the ids of which a take gives one; it forgets what is done with.
+// takeable returns the ids of which a take returns one. It removes jobs that are finished and
+// forgotten.
 func (w *twin) takeable() map[string]bool {
 	ids := map[string]bool{}
 	for mid, j := range w.all {
@@ -144,7 +145,7 @@ func (w *twin) report(l worker.Lease, done bool, backoff int64) error {
 	return nil
 }
 
-// step is one random operation on both.
+// step performs a random operation on both.
 func step(t *testing.T, random *rand.Rand, w *twin, j *Jobs, client *redis.Client, leases *[]worker.Lease) string {
 	ctx := context.Background()
 	some := func(n int) time.Duration { return time.Duration(random.IntN(n)) * time.Minute }
@@ -205,8 +206,8 @@ func step(t *testing.T, random *rand.Rand, w *twin, j *Jobs, client *redis.Clien
 	return fmt.Sprint("pass ", d)
 }
 
-// TestTwin compares with the plain one. Its times are whole minutes; the Redis' clock runs a little
-// further, so what ends now has ended there too.
+// TestTwin compares Jobs with the model. The model's times are whole minutes. The clock of Redis is
+// slightly ahead, so what ends now in the model has ended there too.
 func TestTwin(t *testing.T) {
 	eachVersion(t, func(t *testing.T, j *Jobs, client *redis.Client) {
 		for seed := range uint64(6) {
@@ -223,7 +224,7 @@ func TestTwin(t *testing.T) {
 					ok(t, err)
 					want := w.state(string(mid))
 					if s.State == worker.None && want == worker.DoneAwaitingGC {
-						delete(w.all, string(mid)) // a take has come by
+						delete(w.all, string(mid)) // a take has visited it
 					} else if s.State != want {
 						t.Fatalf("seed %d: %c is %q, want %q, after\n%s", seed, mid, s.State, want, done)
 					}

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// TestWorkerBesideClojure: a worker of package worker handles what Clojure enqueued, while a
-// Clojure worker takes its share.
+// TestWorkerBesideClojure checks that a worker of package worker handles jobs that Clojure
+// enqueued, while a Clojure worker takes its share.
 func TestWorkerBesideClojure(t *testing.T) {
 	j, client := dial(t, Options{})
 	theirs := clojure{t, client, 3}

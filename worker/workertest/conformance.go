@@ -11,17 +11,17 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Suite is what Conformance checks.
+// Suite configures Conformance.
 type Suite struct {
-	// Open gives a Jobs for one test. Its queues need not be empty: tests use names of their own.
+	// Open returns a Jobs for one test. Its queues need not be empty: the tests use unique names.
 	Open func(t *testing.T) worker.Jobs
-	// NoHeaders: it does not keep the headers of jobs.
+	// NoHeaders is set if the implementation does not keep the headers of jobs.
 	NoHeaders bool
 }
 
 const (
-	short = 80 * time.Millisecond // a backoff or lock that is waited for
-	long  = 20 * time.Second      // a wait that does not run out when all is well
+	short = 80 * time.Millisecond // a backoff or lock that tests wait for
+	long  = 20 * time.Second      // a wait that does not expire in a successful test
 )
 
 // Conformance runs the tests of worker.Jobs.
@@ -62,7 +62,7 @@ func Conformance(t *testing.T, s Suite) {
 	}
 }
 
-// bench is one test's: a Jobs, and a queue of its own.
+// bench is the state of one test: a Jobs, and a queue for this test only.
 type bench struct {
 	*testing.T
 	worker.Jobs
@@ -81,7 +81,7 @@ func newBench(t *testing.T, s Suite) bench {
 	return b
 }
 
-// add enqueues what must become action, or fail with one of the interface's errors.
+// add enqueues a job and checks the action, or the error of the interface.
 func (b bench) add(body string, o worker.EnqueueOptions, want any) string {
 	b.Helper()
 	e, err := b.Enqueue(b.ctx, b.queue, []byte(body), o)
@@ -98,7 +98,7 @@ func (b bench) add(body string, o worker.EnqueueOptions, want any) string {
 	return e.MID
 }
 
-// get takes one job, and waits for it.
+// get waits for a job, takes it, and checks it.
 func (b bench) get(body string, attempt int) worker.Job {
 	b.Helper()
 	jobs, err := b.Take(b.ctx, worker.TakeOptions{Queues: []string{b.queue}, Wait: long})
@@ -108,7 +108,7 @@ func (b bench) get(body string, attempt int) worker.Job {
 	return jobs[0]
 }
 
-// nothing takes nothing.
+// nothing checks that there is no job to take.
 func (b bench) nothing() {
 	b.Helper()
 	if jobs, err := b.Take(b.ctx, worker.TakeOptions{Queues: []string{b.queue}}); err != nil || len(jobs) > 0 {
@@ -137,7 +137,7 @@ func (b bench) ok(err error) {
 	}
 }
 
-// stale sees that a lease is over.
+// stale checks that a lease has ended.
 func (b bench) stale(l worker.Lease) {
 	b.Helper()
 	for name, err := range map[string]error{

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/worker/workertest"
 )
 
-// A handler is tested without a broker.
+// This example tests a handler without a broker.
 func ExampleMemory() {
 	jobs := workertest.NewMemory()
 	defer jobs.Close()

@@ -13,36 +13,37 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Memory is queues of jobs in memory: the states, times and errors of a broker, nothing on disk,
-// and time as package time has it, so that it can be used in a bubble of testing/synctest.
-// Priorities mean nothing, failed jobs are gone, and nothing expires while it is locked.
+// Memory is an implementation of worker.Jobs in memory. It has the states, times and errors of a
+// broker, stores nothing on disk, and uses the time of package time, so that it can be used in a
+// bubble of testing/synctest. It ignores priorities, drops failed jobs, and expires no job while it
+// is locked.
 type Memory struct {
 	mu      sync.Mutex
 	queues  map[string]*queue
-	changed chan struct{} // closed, and another one, when something may have become ready
-	numbers int           // of tokens and jobs
+	changed chan struct{} // closed and replaced when something may have become ready
+	numbers int           // of tokens and jobs issued
 	closed  bool
 }
 
-// queue is the jobs of one queue in its order.
+// queue holds the jobs of a queue in order.
 type queue struct{ jobs []*job }
 
-// job is what is known of one id. Which state it is in follows from it and the time.
+// job is the record of an id. Its state follows from the record and the time.
 type job struct {
-	number      int // grows from job to job
+	number      int // ascending from job to job
 	mid         string
 	content     version
 	attempts    int
 	first       time.Time
-	backoff     time.Time // no take and no forgetting before
+	backoff     time.Time // not taken and not forgotten before
 	lockedUntil time.Time // zero: not locked
 	token       string
 	done        bool
-	behind      *version // waits until this one is done
-	cause       string   // of the last retry that said why
+	behind      *version // waits until this version is done
+	cause       string   // the last reason given by a retry
 }
 
-// version is what an enqueue gives.
+// version is the content of an enqueue.
 type version struct {
 	body    []byte
 	lock    time.Duration
@@ -50,7 +51,7 @@ type version struct {
 	expires time.Time
 }
 
-// NewMemory makes an empty one.
+// NewMemory returns a Memory without jobs.
 func NewMemory() *Memory {
 	return &Memory{queues: map[string]*queue{}, changed: make(chan struct{})}
 }
@@ -60,7 +61,7 @@ func (m *Memory) wake() {
 	m.changed = make(chan struct{})
 }
 
-// find gives a queue, never nil.
+// find returns a queue, which it creates if necessary.
 func (m *Memory) find(name string) *queue {
 	q := m.queues[name]
 	if q == nil {
@@ -81,7 +82,7 @@ func (q *queue) forget(j *job) {
 	q.jobs = slices.DeleteFunc(q.jobs, func(o *job) bool { return o == j })
 }
 
-// state follows the table of the life cycle.
+// state derives the state from the life cycle table.
 func (j *job) state(now time.Time) worker.State {
 	backoff := now.Before(j.backoff)
 	switch {
@@ -164,7 +165,7 @@ func (m *Memory) enqueue(name string, body []byte, o worker.EnqueueOptions) (wor
 	return worker.Enqueued{Action: action, MID: mid}, nil
 }
 
-// again enqueues an id that is known.
+// again enqueues an id that already exists.
 func (j *job) again(v version, o worker.EnqueueOptions, now time.Time) (worker.Action, error) {
 	switch state := j.state(now); state {
 	case worker.Queued, worker.QueuedWithBackoff:
@@ -236,7 +237,8 @@ func (m *Memory) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, 
 	}
 }
 
-// take takes what is ready now. Without any it tells when something may be, zero for never.
+// take takes the jobs that are ready now. If there are none, it returns the time at which one may
+// become ready, or zero for never.
 func (m *Memory) take(name string, o worker.TakeOptions, now time.Time) (jobs []worker.Job, next time.Time) {
 	q := m.queues[name]
 	if q == nil {
@@ -283,7 +285,7 @@ func (m *Memory) lease(name string, j *job, lock time.Duration, now time.Time) w
 	}
 }
 
-// report changes a job whose lease holds.
+// report changes a job if its lease is valid.
 func (m *Memory) report(ctx context.Context, l worker.Lease, change func(j *job, now time.Time)) error {
 	if err := m.begin(ctx); err != nil {
 		return err

@@ -144,7 +144,7 @@ func retry(_ *testing.T, b bench) {
 	first := b.get("1", 1)
 	begun := time.Now()
 	b.ok(b.Retry(b.ctx, first.Lease, short, "why"))
-	told := b.state("m", worker.QueuedWithBackoff).Error // "" where the broker has no place for it
+	told := b.state("m", worker.QueuedWithBackoff).Error // "" where the broker does not store it
 	if told != "" && told != "why" {
 		b.Errorf("its error is %q", told)
 	}

@@ -10,15 +10,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// toyBroker knows just enough AMQP for a run: it hands each message to the first consumer of its
-// queue and confirms it.
+// toyBroker implements just enough AMQP for a run: it delivers each message to the first consumer
+// of its queue and confirms it.
 type toyBroker struct {
 	addr      string
 	refuse    bool // nack instead of ack
 	breakTags bool // confirm tags that were never sent
 
 	mu        sync.Mutex
-	ready     map[string][]message.Envelope // messages without a consumer yet
+	ready     map[string][]message.Envelope // messages of queues without a consumer
 	consumers map[string]*toyConn
 	declared  map[string]bool
 	deleted   []string
@@ -58,7 +58,7 @@ func startToyBroker(t *testing.T, b *toyBroker) *toyBroker {
 
 func (c *toyConn) send(ch uint16, m amqpwire.Method) { c.write(amqpwire.AppendMethodFrame(nil, ch, m)) }
 
-// write ignores errors: a client that is gone is seen by the next read.
+// write ignores errors: the next read notices that the client is gone.
 func (c *toyConn) write(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +67,7 @@ func (c *toyConn) write(b []byte) {
 
 func (b *toyBroker) serve(t *testing.T, c *toyConn) {
 	defer c.Close()
-	in := &conn{Conn: c.Conn, buf: make([]byte, 2*maxFrameBytes), at: 8} // the protocol header is skipped
+	in := &conn{Conn: c.Conn, buf: make([]byte, 2*maxFrameBytes), at: 8} // skips the protocol header
 	for in.end < 8 {
 		n, err := c.Read(in.buf[in.end:8])
 		if err != nil {
@@ -120,7 +120,7 @@ func (b *toyBroker) serve(t *testing.T, c *toyConn) {
 	}
 }
 
-// method answers m; false ends the connection.
+// method handles m. It returns false to end the connection.
 func (b *toyBroker) method(c *toyConn, m amqpwire.Method) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

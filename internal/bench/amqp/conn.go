@@ -25,7 +25,7 @@ type conn struct {
 	frameMax uint32
 }
 
-// CloseError is what a broker said when it closed the connection or the channel.
+// CloseError is the broker's reason for closing the connection or the channel.
 type CloseError struct {
 	Code uint16
 	Text string
@@ -77,7 +77,7 @@ func (c *conn) open(t target) error {
 	if tune.FrameMax != 0 {
 		c.frameMax = min(c.frameMax, tune.FrameMax)
 	}
-	// No heartbeats: the load shows that the peer is alive.
+	// No heartbeats: the traffic shows that the peer is alive.
 	if err := c.send(0, &amqpwire.ConnectionTuneOk{ChannelMax: tune.ChannelMax, FrameMax: c.frameMax}); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func closed(m amqpwire.Method) error {
 	return nil
 }
 
-// fill waits for bytes. The payloads of frames returned before are overwritten.
+// fill reads more bytes. It overwrites the payloads of frames returned before.
 func (c *conn) fill() error {
 	c.end = copy(c.buf, c.buf[c.at:c.end])
 	c.at = 0
@@ -153,16 +153,16 @@ func (c *conn) fill() error {
 	return nil
 }
 
-// frame returns the next whole frame of the buffer; !ok means that fill must bring more.
+// frame returns the next complete frame of the buffer. If ok is false, fill must read more.
 func (c *conn) frame() (f amqpwire.Frame, ok bool, err error) {
 	f, n, err := amqpwire.ParseFrame(c.buf[c.at:c.end], maxFrameBytes)
 	c.at += n
 	return f, n > 0, err
 }
 
-// shutdown says goodbye. The reading goroutine sees the answer, or the deadline.
+// shutdown sends a close. The reading goroutine gets the answer, or the deadline expires.
 func (c *conn) shutdown() {
-	// Errors here mean that the connection is gone already, which is what is wanted.
+	// Errors mean that the connection is closed already, which is the goal.
 	_ = c.SetDeadline(time.Now().Add(closeTimeout))
 	_ = c.send(0, &amqpwire.ConnectionClose{ReplyCode: amqpcode.Success, ReplyText: "done"})
 }

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// consumer is one consuming connection.
+// consumer is a consuming connection.
 type consumer struct {
 	*conn
 	run     *run
 	latency latency.Histogram
 
-	tag   uint64 // deliveries received whole: the delivery tag of the last one, as the channel has one consumer
-	acked uint64 // the last tag acknowledged
-	left  uint64 // bytes of the current body still to come
-	first bool   // whether the next body frame is a body's first
+	tag   uint64 // tag of the last complete delivery, and so their number
+	acked uint64 // the last acknowledged tag
+	left  uint64 // remaining bytes of the current body
+	first bool   // whether the next body frame is the first of a body
 	out   []byte // acks to write
 }
 
@@ -40,8 +40,8 @@ func newConsumer(r *run, queue string) (*consumer, error) {
 	return k, nil
 }
 
-// read takes deliveries until the connection ends. Frames that came with basic.consume-ok are in
-// the buffer already.
+// read reads deliveries until the connection ends. Frames that arrived with basic.consume-ok are
+// already in the buffer.
 func (k *consumer) read() error {
 	for {
 		now, before := k.run.now(), k.tag

@@ -8,31 +8,31 @@ import (
 	"fiveways.dev/fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which broker. DefaultOptions is a valid start; the zero value
-// is not.
+// Options configures Run. Start from DefaultOptions, because the zero value is not valid.
 type Options struct {
-	option.Common // URL is amqp://user:password@host:port/vhost; there are no loads
+	option.Common // URL is amqp://user:password@host:port/vhost; Loads is not used
 
 	Publishers int    `json:"publishers"` // connections that publish; 0 = only consume
 	Consumers  int    `json:"consumers"`  // connections that consume; 0 = only publish
-	Queue      string `json:"queue"`      // queue or prefix of the queues' names; empty = queues of this run, deleted at its end
+	Queue      string `json:"queue"`      // name, or prefix of names; empty = queues deleted at the end
 	Queues     int    `json:"queues"`     // publisher and consumer i use queue i modulo Queues
 
 	Size    int  `json:"size"`    // bytes of a body; end-to-end latency needs 16
 	Persist bool `json:"persist"` // persistent messages, durable queues
-	Confirm int  `json:"confirm"` // confirms in flight per publisher; 0 = none asked for
+	Confirm int  `json:"confirm"` // confirms in flight per publisher; 0 = no confirms
 
 	NoAck    bool `json:"no_ack"`    // consume without acknowledging
-	AckEvery int  `json:"ack_every"` // deliveries that one multiple ack acknowledges
+	AckEvery int  `json:"ack_every"` // deliveries acknowledged by one multiple ack
 	Prefetch int  `json:"prefetch"`  // deliveries in flight per consumer; 0 = no limit
 
-	Rate  float64 `json:"rate"`  // messages per second of all publishers together, an open loop; 0 = as fast as the broker takes them
-	Batch int     `json:"batch"` // messages per write(), at most
-	Count uint64  `json:"count"` // end of the run once this many were published, confirmed and received; 0 = no such end
+	Rate  float64 `json:"rate"`  // messages per second in total, open loop; 0 = no limit
+	Batch int     `json:"batch"` // maximum number of messages per write()
+	Count uint64  `json:"count"` // messages after which the run ends; 0 = no limit
 	PID   int     `json:"pid"`   // process whose CPU and memory are measured; 0 = none
 }
 
-// DefaultOptions is a run of ten seconds with one publisher and one consumer on the local broker.
+// DefaultOptions returns options for a run of ten seconds with one publisher and one consumer on
+// the local broker.
 func DefaultOptions() Options {
 	return Options{
 		Common:     option.Common{URL: "amqp://guest:guest@127.0.0.1:5672/", Duration: 10 * time.Second},
@@ -40,10 +40,10 @@ func DefaultOptions() Options {
 	}
 }
 
-// ErrInvalid is wrapped by the error of every option out of its range.
+// ErrInvalid is wrapped by the errors for invalid options.
 var ErrInvalid = errors.New("amqp bench: invalid option")
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o Options) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	_, err := parseURL(o.URL)

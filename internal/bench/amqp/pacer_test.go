@@ -17,8 +17,8 @@ func TestPacerKeepsItsTimetable(t *testing.T) {
 	if got := p.next(); got != time.Millisecond {
 		t.Fatalf("next at %v", got)
 	}
-	// A stall of half a second: all that was missed is due, in pieces of the limit, each with its
-	// own due time.
+	// After a stall of half a second all missed messages are due, in portions of the limit, each
+	// with its own due time.
 	if n := p.due(500*time.Millisecond, 64); n != 64 {
 		t.Fatalf("after a stall %d, want the limit", n)
 	}

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// publisher is one publishing connection.
+// publisher is a publishing connection.
 type publisher struct {
 	*conn
 	run    *run
@@ -18,7 +18,7 @@ type publisher struct {
 
 	frames []byte // Options.Batch copies of one encoded message
 	stride int    // bytes of one copy
-	body   int    // where its body begins
+	body   int    // offset of the body in a copy
 	stamp  bool   // whether bodies have room for a stamp
 }
 
@@ -38,8 +38,8 @@ func newPublisher(r *run, queue string, quota uint64) (*publisher, error) {
 	return p, nil
 }
 
-// encode prepares the frames. The head of the message (method and content header) has the same
-// length whatever the body, so a message without a body tells where the body begins.
+// encode prepares the frames. The length of the message's head (method and content header) does not
+// depend on the body, so a message without a body shows where the body begins.
 func (p *publisher) encode(queue string) {
 	properties := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Transient}
 	if p.run.Persist {
@@ -50,7 +50,7 @@ func (p *publisher) encode(queue string) {
 	p.body = len(amqpwire.AppendPublish(nil, channel, "", queue, false, list, nil, p.frameMax)) + frameHeaderBytes
 	one := amqpwire.AppendPublish(nil, channel, "", queue, false, list, make([]byte, p.run.Size), p.frameMax)
 	p.stride = len(one)
-	// Large messages go one or a few per write: a batch of them is no better and would fill the
+	// Write large messages one or a few at a time: larger batches bring nothing and would need much
 	// memory.
 	const maxWriteBytes = 1 << 20
 	for range min(p.run.Batch, maxWriteBytes/p.stride+1) {
@@ -58,7 +58,7 @@ func (p *publisher) encode(queue string) {
 	}
 }
 
-// publish writes until the run ends or the quota is sent.
+// publish writes messages until the run ends or the quota is reached.
 func (p *publisher) publish(ctx context.Context) error {
 	timetable := pacer{perSecond: p.run.Rate / float64(p.run.Publishers)}
 	paced := p.run.Rate > 0
@@ -77,7 +77,7 @@ func (p *publisher) publish(ctx context.Context) error {
 		if paced {
 			now := p.run.now()
 			if n = timetable.due(now, n); n == 0 {
-				preciseSleep(min(timetable.next()-now, 100*time.Millisecond)) // so that the end of the run is seen
+				preciseSleep(min(timetable.next()-now, 100*time.Millisecond)) // to notice the end of the run
 				continue
 			}
 		}
@@ -109,7 +109,7 @@ func (p *publisher) publish(ctx context.Context) error {
 	return nil
 }
 
-// read takes the confirms until the connection ends.
+// read reads confirms until the connection ends.
 func (p *publisher) read() error {
 	for {
 		if err := p.fill(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/bench/process"
 )
 
-// Result is what a run measured. Its JSON names are kept stable for scripts.
+// Result is the result of a run. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options   Options `json:"options"`
 	Seconds   float64 `json:"seconds"`
@@ -20,12 +20,12 @@ type Result struct {
 	Received  Flow    `json:"received"`
 
 	ConfirmLatency  *Latency `json:"confirm_latency,omitempty"`    // due until confirmed; nil without confirms
-	EndToEndLatency *Latency `json:"end_to_end_latency,omitempty"` // due until received; nil without stamped messages received
+	EndToEndLatency *Latency `json:"end_to_end_latency,omitempty"` // due until received; nil without stamped messages
 
 	Broker *Usage `json:"broker,omitempty"` // nil without Options.PID
 }
 
-// Flow is a number of messages and their rate over the run.
+// Flow is a count of messages and their rate over the run.
 type Flow struct {
 	Count     uint64  `json:"count"`
 	PerSecond float64 `json:"per_second"`
@@ -41,14 +41,14 @@ type Latency struct {
 	Max   float64 `json:"max_us"`
 }
 
-// Usage is what the measured process used during the run.
+// Usage is the resource usage of the measured process during the run.
 type Usage struct {
 	CPUSeconds       float64 `json:"cpu_seconds"`
 	CPUMicrosPerUnit float64 `json:"cpu_us_per_message"` // per message published or received, whichever are more
 	RSSBytes         int64   `json:"rss_bytes"`          // at the end
 }
 
-// snapshot takes the counts as they stand now.
+// snapshot returns the current counts.
 func (r *run) snapshot() Result {
 	seconds := r.now().Seconds()
 	flow := func(n uint64) Flow { return Flow{n, float64(n) / seconds} }
@@ -60,7 +60,7 @@ func (r *run) snapshot() Result {
 	}
 }
 
-// addLatencies merges what the connections recorded; they must have ended.
+// addLatencies merges the latencies of the connections, which must have ended.
 func (res *Result) addLatencies(publishers []*publisher, consumers []*consumer) {
 	var confirm, endToEnd latency.Histogram
 	for _, p := range publishers {
@@ -89,7 +89,7 @@ func (res *Result) addUsage(before, after process.Usage) {
 	res.Broker = &Usage{CPUSeconds: cpu, CPUMicrosPerUnit: cpu * 1e6 / float64(messages), RSSBytes: after.RSS}
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (res *Result) WriteText(w io.Writer) error {
 	flows := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(flows, "\tmessages\tper second\t\n")

@@ -14,23 +14,23 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// run is what the connections of one Run share.
+// run is the state shared by the connections of a Run.
 type run struct {
 	Options
 	target target
-	id     uint64 // in every stamp
+	id     uint64 // part of every stamp
 	start  time.Time
 
 	sent, confirmed, nacked, received atomic.Uint64
 
-	done     chan struct{} // closed once Count is reached
+	done     chan struct{} // closed when Count is reached
 	doneOnce sync.Once
 }
 
-// now is the time since the start of the run, by the monotonic clock.
+// now returns the time since the start of the run, by the monotonic clock.
 func (r *run) now() time.Duration { return time.Since(r.start) }
 
-// checkDone ends the run when everything that Count asks for has happened.
+// checkDone ends the run once Count is reached for messages published, confirmed and received.
 func (r *run) checkDone() {
 	if r.Count == 0 ||
 		r.Publishers > 0 && r.sent.Load() < r.Count ||
@@ -41,15 +41,15 @@ func (r *run) checkDone() {
 	r.doneOnce.Do(func() { close(r.done) })
 }
 
-// Progress is the state of a run under way; the counts are since its start.
+// Progress is the state of a run in progress. The counts are since its start.
 type Progress struct {
 	Elapsed                   time.Duration
 	Sent, Confirmed, Received uint64
 }
 
-// Run puts the load on the broker until Duration is over, Count is reached or ctx ends, and
-// measures it. A ctx that ends early is no error. progress, when not nil, is called every second
-// from Run's own goroutine.
+// Run runs the load on the broker until Duration is over, Count is reached or ctx ends, and
+// measures it. An early end of ctx is not an error. progress, if not nil, is called every second on
+// Run's own goroutine.
 func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -68,8 +68,8 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error
 	if o.Queue == "" {
 		defer func() {
 			for _, q := range queues {
-				// The run is over; a queue that cannot be deleted is the broker's trouble, which it
-				// has told before.
+				// The run is over. A queue that cannot be deleted is a problem of the broker that
+				// has been reported before.
 				_, _ = control.call(channel, &amqpwire.QueueDelete{Queue: q}, amqpwire.IDQueueDeleteOk)
 			}
 			control.shutdown()
@@ -83,7 +83,8 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (Result, error
 	return r.load(ctx, queues, progress)
 }
 
-// queueNames are the names of the queues in use, the user's own as it stands when there is but one.
+// queueNames returns the names of the queues. A single queue has exactly the name that the user
+// gave.
 func (r *run) queueNames() []string {
 	prefix := r.Queue
 	if prefix == "" {
@@ -99,7 +100,7 @@ func (r *run) queueNames() []string {
 	return names
 }
 
-// load connects all, starts the clock, waits for the end and collects the result.
+// load opens all connections, starts the clock, waits for the end and collects the result.
 func (r *run) load(ctx context.Context, queues []string, progress func(Progress)) (Result, error) {
 	var publishers []*publisher
 	var consumers []*consumer
@@ -161,7 +162,7 @@ func (r *run) load(ctx context.Context, queues []string, progress func(Progress)
 	stop()
 	for _, p := range publishers {
 		p.window.close()
-		// A broker that stopped reading must not hold up the end.
+		// A broker that has stopped reading must not delay the end.
 		_ = p.SetDeadline(time.Now().Add(closeTimeout))
 	}
 	writers.Wait()
@@ -180,7 +181,7 @@ func (r *run) load(ctx context.Context, queues []string, progress func(Progress)
 	return result, nil
 }
 
-// wait returns when the run is over, with the first error of a connection if that ended it.
+// wait waits for the end of the run, and returns the error of a connection if that ended it.
 func (r *run) wait(ctx context.Context, failed <-chan error, progress func(Progress)) error {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
@@ -200,7 +201,7 @@ func (r *run) wait(ctx context.Context, failed <-chan error, progress func(Progr
 	}
 }
 
-// usage reads the measured process; without one it is zero.
+// usage returns the usage of the measured process, or zero if none is measured.
 func (r *run) usage() (process.Usage, error) {
 	if r.PID == 0 {
 		return process.Usage{}, nil

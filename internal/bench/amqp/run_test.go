@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/bench/process"
 )
 
-// options is a short run against b that ends by count.
+// options returns options for a short run against b that ends by count.
 func options(b *toyBroker, change func(*Options)) Options {
 	o := DefaultOptions()
 	o.URL = "amqp://" + b.addr

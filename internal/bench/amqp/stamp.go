@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// stampBytes is the length of the stamp at the start of a body: the run's id, and when the message
-// was due, in ns since the run's start.
+// stampBytes is the length of the stamp at the start of a body: the id of the run, and when the
+// message was due, in ns since the start of the run.
 const stampBytes = 16
 
 func putStamp(body []byte, run uint64, due time.Duration) {
@@ -14,7 +14,7 @@ func putStamp(body []byte, run uint64, due time.Duration) {
 	binary.BigEndian.PutUint64(body[8:], uint64(due))
 }
 
-// readStamp reports false for a body of another run or of another program.
+// readStamp reads the stamp of a body. ok is false for a body of another run or program.
 func readStamp(body []byte, run uint64) (due time.Duration, ok bool) {
 	if len(body) < stampBytes || binary.BigEndian.Uint64(body) != run {
 		return 0, false

@@ -12,8 +12,8 @@ type target struct {
 	addr, user, password, vhost string
 }
 
-// parseURL reads amqp://user:password@host:port/vhost. Missing parts are guest, guest, 127.0.0.1,
-// 5672 and the vhost "/".
+// parseURL parses amqp://user:password@host:port/vhost. The defaults of missing parts are guest,
+// guest, 127.0.0.1, 5672 and the vhost "/".
 func parseURL(raw string) (target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseURL(raw string) (target, error) {
 	return t, nil
 }
 
-// redacted is the URL without its password, for a result that may be kept or shown.
+// redacted returns the URL without its password, for a result that may be kept or shown.
 func redacted(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// window holds the messages of one publisher that wait for a confirm. With a limit of 0 there are
-// no confirms and nothing waits.
+// window holds the messages of a publisher that wait for a confirm. A limit of 0 means no confirms:
+// no message waits.
 type window struct {
 	mu   sync.Mutex
 	room sync.Cond
-	// due[seq % len] is when message seq was due, or settled. Invariant: low <= seq < next for all
-	// that wait, next-low <= len(due).
+	// due[seq % len] is when message seq was due, or settled. Invariants: low <= seq < next for all
+	// waiting messages, and next-low <= len(due).
 	due    []time.Duration
 	low    uint64 // oldest publish sequence number not confirmed
 	next   uint64 // the next one to send; AMQP counts from 1
 	closed bool
 
-	latency latency.Histogram // of the confirmed ones
+	latency latency.Histogram // of confirmed messages
 	nacked  uint64
 }
 
@@ -31,9 +31,9 @@ func newWindow(limit int) *window {
 	return w
 }
 
-// acquire waits until messages may be sent and returns how many of want; 0 after close. It lets a
-// quarter of the window come free first, if that many are wanted: a broker that confirms one by one
-// would otherwise make every write a single message.
+// acquire waits until messages may be sent, and returns how many of want, or 0 after close. If want
+// is that large, it first waits for a quarter of the window to be free. Otherwise, with a broker
+// that confirms one by one, every write would carry a single message.
 func (w *window) acquire(want int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *window) acquire(want int) int {
 	return min(want, len(w.due)-int(w.next-w.low))
 }
 
-// sent enters a message that acquire allowed; it must come before the message is written.
+// sent records messages that acquire allowed. It must be called before they are written.
 func (w *window) sent(due []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,8 +57,8 @@ func (w *window) sent(due []time.Duration) {
 	}
 }
 
-// settle takes an ack or nack of the broker that arrived at now and returns how many messages it
-// answered; 0 for a tag that is not waiting.
+// settle handles an ack or nack of the broker that arrived at now. It returns how many messages it
+// answered, or 0 for a tag that is not waiting.
 func (w *window) settle(tag uint64, multiple, ack bool, now time.Duration) (answered int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *window) settle(tag uint64, multiple, ack bool, now time.Duration) (answ
 	return answered
 }
 
-// close wakes a waiting acquire for good.
+// close wakes a waiting acquire. All later calls return 0.
 func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// fillBatch is how many keys are put in one transaction before a load.
+// fillBatch is the number of keys put in one transaction before a load.
 const fillBatch = 100
 
-// filledKey is the nth key that ranges find. They are in the order of their numbers.
+// filledKey returns the nth key for the range loads. The keys sort by number.
 func (b *bench) filledKey(n int) string { return fmt.Sprintf("%sk/%010d", b.prefix, n) }
 
-// fill puts the keys for the loads of ranges.
+// fill puts the keys for the range loads.
 func (b *bench) fill(ctx context.Context) error {
 	connections, err := b.spread()
 	if err != nil {
@@ -62,7 +62,7 @@ func together(ctx context.Context, n int, work func(ctx context.Context, worker 
 	return context.Cause(ctx)
 }
 
-// repeat lets n goroutines do the same again and again until the time is over.
+// repeat has n goroutines repeat step until the time is over.
 func (b *bench) repeat(ctx context.Context, n int, step func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error) (Load, error) {
 	connections, err := b.spread()
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) repeat(ctx context.Context, n int, step func(ctx context.Context
 	return t.load(time.Since(began)), err
 }
 
-// putLoad puts keys that may be there already.
+// putLoad puts keys, some of which exist already.
 func putLoad(ctx context.Context, b *bench) (Load, error) {
 	value := strings.Repeat("x", b.o.Size)
 	return b.repeat(ctx, b.o.Producers, func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error {
@@ -94,15 +94,15 @@ func putLoad(ctx context.Context, b *bench) (Load, error) {
 	})
 }
 
-// rangeLoad reads so many keys, from any of them on, all that there are up to an end.
+// rangeLoad reads n keys from a random key on, limited by the end of the range.
 func rangeLoad(n int) func(context.Context, *bench) (Load, error) {
 	return func(ctx context.Context, b *bench) (Load, error) {
 		return b.ranges(ctx, n, func(from, n int) clientv3.OpOption { return clientv3.WithRange(b.filledKey(from + n)) })
 	}
 }
 
-// limitLoad reads this many keys of all from any of them on: the server has to count how many there
-// would be.
+// limitLoad reads n keys from a random key on, limited by the request's limit: the server has to
+// count all further keys.
 func limitLoad(n int) func(context.Context, *bench) (Load, error) {
 	return func(ctx context.Context, b *bench) (Load, error) {
 		return b.ranges(ctx, n, func(int, int) clientv3.OpOption { return clientv3.WithRange(b.prefix + "l") }, clientv3.WithLimit(int64(n)))
@@ -121,7 +121,7 @@ func (b *bench) ranges(ctx context.Context, n int, end func(from, n int) clientv
 	})
 }
 
-// countLoad counts all keys that there are.
+// countLoad counts all keys.
 func countLoad(ctx context.Context, b *bench) (Load, error) {
 	return b.repeat(ctx, b.o.Clients, func(ctx context.Context, c *clientv3.Client, _ *rand.Rand) error {
 		r, err := c.Get(ctx, b.prefix+"k/", clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -132,8 +132,8 @@ func countLoad(ctx context.Context, b *bench) (Load, error) {
 	})
 }
 
-// watchLoad lets producers put one key, and all consumers be told. What counts is the events that
-// consumers got.
+// watchLoad has producers put a key that all consumers watch. It counts the events that consumers
+// get.
 func watchLoad(ctx context.Context, b *bench) (Load, error) {
 	connections, err := b.spread()
 	if err != nil {
@@ -153,7 +153,7 @@ func watchLoad(ctx context.Context, b *bench) (Load, error) {
 			for w := range events {
 				now := time.Now()
 				for _, e := range w.Events {
-					if len(e.Kv.Value) == 0 { // the end
+					if len(e.Kv.Value) == 0 { // the end mark
 						return
 					}
 					t.latency[n].Record(now.Sub(stamped(e.Kv.Value)))

@@ -7,27 +7,26 @@ import (
 	"fiveways.dev/fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on a server. DefaultOptions is a valid start; the zero value is
-// not.
+// Options configures Run. Start from DefaultOptions, because the zero value is not valid.
 type Options struct {
 	option.Common // URL is host:port; Loads are of LoadNames
 
-	User        string `json:"user"`        // "": none
+	User        string `json:"user"`        // "" means none
 	Password    string `json:"-"`           // of the user
-	Producers   int    `json:"producers"`   // goroutines that put, each waiting for its answer
-	Consumers   int    `json:"consumers"`   // watches of the queue, or of the key in the load watch
-	InFlight    int    `json:"in_flight"`   // deletes that a consumer waits for at a time
-	Connections int    `json:"connections"` // over which producers are spread, and as many for consumers
+	Producers   int    `json:"producers"`   // goroutines that put, each with one request at a time
+	Consumers   int    `json:"consumers"`   // watches of the queue, or of the key in the watch load
+	InFlight    int    `json:"in_flight"`   // concurrent deletes per consumer
+	Connections int    `json:"connections"` // shared by the producers, and as many by the consumers
 	Size        int    `json:"size"`        // bytes of a value
-	Keys        int    `json:"keys"`        // that the loads of ranges find
+	Keys        int    `json:"keys"`        // keys for the range loads
 	Clients     int    `json:"clients"`     // goroutines that read ranges
-	Plain       bool   `json:"plain"`       // the queue is one of plain keys, though the server has queues
-	PID         int    `json:"pid"`         // the server's process, whose CPU and memory are measured; 0: unknown
+	Plain       bool   `json:"plain"`       // plain keys as the queue, even if the server has queues
+	PID         int    `json:"pid"`         // server process, for its CPU and memory; 0: unknown
 }
 
-// DefaultOptions measures the local broker. So many deletes are in flight that a consumer keeps up
-// with the producers, whatever the server: with fewer, a delete that takes longer than a put makes
-// a line grow, and the latency is the time in the line, which grows with the run.
+// DefaultOptions returns options for the local broker. With this many deletes in flight a consumer
+// keeps up with the producers on any server. With fewer, if a delete takes longer than a put, a
+// backlog builds up, and the latency is dominated by the wait in it, which grows with the run.
 func DefaultOptions() Options {
 	return Options{
 		Common:    option.Common{URL: "127.0.0.1:2379", Loads: []string{"queue"}, Duration: 5 * time.Second},
@@ -35,10 +34,10 @@ func DefaultOptions() Options {
 	}
 }
 
-// ErrInvalid is wrapped by the error of every option out of its range.
+// ErrInvalid is wrapped by the errors for invalid options.
 var ErrInvalid = errors.New("etcd bench: invalid option")
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o Options) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	c.That(o.URL != "", "url is empty; it must be host:port")

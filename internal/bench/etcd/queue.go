@@ -15,25 +15,24 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// stampBytes are at the beginning of each value: when it was put.
+// stampBytes is the length of the time of the put at the beginning of each value.
 const stampBytes = 8
 
-// drainPatience is how long the consumers may take for what is left when the producers have
-// stopped.
+// drainPatience is how long consumers may take for the rest after the producers have stopped.
 const drainPatience = time.Minute
 
-// queueRun is one run of the load queue.
+// queueRun is a run of the queue load.
 type queueRun struct {
 	*bench
 	puts, deletes tally
-	received      []int64 // by consumer
+	received      []int64 // per consumer
 	sent          atomic.Int64
-	drained       chan struct{} // closed when all that was sent is deleted
-	stopped       atomic.Bool   // the producers have
+	drained       chan struct{} // closed when everything that was sent is deleted
+	stopped       atomic.Bool   // the producers have stopped
 }
 
-// queueLoad lets producers put and consumers watch and delete. A message counts when its delete is
-// answered; its latency is from before the put to then.
+// queueLoad has producers put messages, and consumers watch and delete them. A message counts when
+// its delete is acknowledged. Its latency includes everything from before the put until then.
 func queueLoad(ctx context.Context, b *bench) (Load, error) {
 	r := &queueRun{bench: b, received: make([]int64, b.o.Consumers), drained: make(chan struct{})}
 	r.puts.latency = make([]latency.Histogram, b.o.Producers)
@@ -73,7 +72,7 @@ func queueLoad(ctx context.Context, b *bench) (Load, error) {
 	return one, nil
 }
 
-// consumerPrefix is what a consumer watches.
+// consumerPrefix returns the prefix that a consumer watches.
 func (r *queueRun) consumerPrefix(n int) string {
 	if r.queues {
 		return fmt.Sprintf("%s/c/consumer%d/", r.queue(), n)
@@ -81,8 +80,8 @@ func (r *queueRun) consumerPrefix(n int) string {
 	return fmt.Sprintf("%sc/%d/", r.prefix, n)
 }
 
-// producerKey is what the nth message of a producer is put to. Without queues it goes to a consumer
-// right away, to each in turn.
+// producerKey returns the key of the nth message of a producer. Without queues the messages go
+// directly to the consumers, in turn.
 func (r *queueRun) producerKey(producer, n int) string {
 	name := strconv.Itoa(producer) + "-" + strconv.Itoa(n)
 	if r.queues {
@@ -91,7 +90,7 @@ func (r *queueRun) producerKey(producer, n int) string {
 	return r.consumerPrefix((producer+n*r.o.Producers)%r.o.Consumers) + name
 }
 
-// consume opens all watches, and lets goroutines delete what they tell of.
+// consume opens all watches, and starts goroutines that delete the messages.
 func (r *queueRun) consume(ctx context.Context, cancel context.CancelCauseFunc, consuming *sync.WaitGroup) error {
 	connections, err := r.spread()
 	if err != nil {
@@ -128,7 +127,7 @@ func (r *queueRun) consume(ctx context.Context, cancel context.CancelCauseFunc, 
 	return nil
 }
 
-// remove acknowledges one after the other.
+// remove deletes messages one by one.
 func (r *queueRun) remove(ctx context.Context, cancel context.CancelCauseFunc, c *clientv3.Client, todo <-chan *clientv3.Event, h *latency.Histogram) {
 	for e := range todo {
 		reply, err := c.Delete(ctx, string(e.Kv.Key))
@@ -147,14 +146,14 @@ func (r *queueRun) remove(ctx context.Context, cancel context.CancelCauseFunc, c
 	}
 }
 
-// settle looks whether all is done.
+// settle closes drained when everything is done.
 func (r *queueRun) settle() {
 	if r.stopped.Load() && r.deletes.n.Load() == r.sent.Load() && r.stopped.CompareAndSwap(true, false) {
 		close(r.drained)
 	}
 }
 
-// produce puts until the deadline.
+// produce puts messages until the deadline.
 func (r *queueRun) produce(ctx context.Context, cancel context.CancelCauseFunc, deadline time.Time) error {
 	connections, err := r.spread()
 	if err != nil {
@@ -181,7 +180,7 @@ func (r *queueRun) produce(ctx context.Context, cancel context.CancelCauseFunc, 
 	return context.Cause(ctx)
 }
 
-// stamp writes a time into a value, as bytes that any client can show.
+// stamp writes a time to the start of a value.
 func stamp(value []byte, at time.Time) {
 	binary.BigEndian.PutUint64(value, uint64(at.UnixNano()))
 }

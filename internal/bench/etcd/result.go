@@ -6,31 +6,32 @@ import (
 	"text/tabwriter"
 )
 
-// Result is what a run measured. Its JSON names are kept stable for scripts.
+// Result is the result of a run. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options Options `json:"options"`
-	Server  string  `json:"server"` // what the server says it is
+	Server  string  `json:"server"` // what the server identifies itself as
 	Loads   []Load  `json:"results"`
 }
 
-// Load is what one load measured. Latencies are in milliseconds, at most 0.8 % too high. Shares of
-// a processor are in percent of one core.
+// Load is the result of a load. Latencies are in milliseconds, at most 0.8 % too high. CPU shares
+// are in percent of one core.
 type Load struct {
 	Name      string  `json:"load"`
 	Count     int64   `json:"count"` // messages put, received and deleted; requests; or events
 	PerSecond float64 `json:"per_second"`
-	P50       float64 `json:"p50_ms"` // queue: from the put to the answer to the delete; watch: from the put to the event; else of a request
+	P50       float64 `json:"p50_ms"` // put to deleted (queue), put to event (watch), or a request
 	P99       float64 `json:"p99_ms"`
 	PutP50    float64 `json:"put_p50_ms,omitempty"` // queue: of the put alone
 	PutP99    float64 `json:"put_p99_ms,omitempty"`
-	Least     int64   `json:"least,omitempty"` // queue: what the consumer with the fewest messages got
-	Most      int64   `json:"most,omitempty"`  // queue: and that with the most
+	Least     int64   `json:"least,omitempty"` // queue: messages of the consumer with the fewest
+	Most      int64   `json:"most,omitempty"`  // queue: messages of the consumer with the most
 	ClientCPU float64 `json:"client_cpu_percent"`
-	ServerCPU float64 `json:"server_cpu_percent"` // -1 when it is unknown
-	ServerRSS int64   `json:"server_rss_bytes"`   // 0 when it is unknown
+	ServerCPU float64 `json:"server_cpu_percent"` // -1 if unknown
+	ServerRSS int64   `json:"server_rss_bytes"`   // 0 if unknown
 }
 
-// Fairness is the share of the consumer with the fewest messages to that of the one with the most.
+// Fairness returns the number of messages of the consumer with the fewest divided by that of the
+// consumer with the most.
 func (l Load) Fairness() float64 {
 	if l.Most == 0 {
 		return 0
@@ -38,7 +39,7 @@ func (l Load) Fairness() float64 {
 	return float64(l.Least) / float64(l.Most)
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (r *Result) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n%d producers, %d consumers, %d bytes\n", r.Server, r.Options.Producers, r.Options.Consumers, r.Options.Size)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -18,13 +18,13 @@ import (
 	"go.uber.org/zap"
 )
 
-// load is one kind of work.
+// load is a kind of work.
 type load struct {
 	name string
 	run  func(context.Context, *bench) (Load, error)
 }
 
-// loads are all kinds, in their order.
+// loads returns all loads in their order.
 func loads() []load {
 	return []load{
 		{"queue", queueLoad}, {"put", putLoad}, {"range-1", rangeLoad(1)}, {"range-100", rangeLoad(100)}, {"range-10000", rangeLoad(10_000)},
@@ -32,7 +32,7 @@ func loads() []load {
 	}
 }
 
-// LoadNames are the loads that there are.
+// LoadNames returns the names of the loads.
 func LoadNames() (names []string) {
 	for _, l := range loads() {
 		names = append(names, l.name)
@@ -40,22 +40,22 @@ func LoadNames() (names []string) {
 	return names
 }
 
-// bench is one run on one server.
+// bench is a run on a server.
 type bench struct {
 	o       Options
 	clients []*clientv3.Client
 	server  string
-	queues  bool   // the server has queues as keys
+	queues  bool   // the server supports queues as keys
 	prefix  string // of all ordinary keys of the run
-	filled  bool   // some of the keys for ranges are there, or all
+	filled  bool   // some or all of the keys for ranges exist
 }
 
-// gcPercent lets garbage gather for longer: collecting that of the client would take time on the
-// cores that the server is measured on.
+// gcPercent makes the client collect garbage less often, because that takes CPU time on the cores
+// on which the server is measured.
 const gcPercent = 400
 
-// Run puts the loads on the server, one after the other, and leaves nothing there. done is called
-// after each with its result; it may be nil.
+// Run runs the loads on the server one after the other, and removes everything afterwards. done is
+// called with the result of each load; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (r Result, err error) {
 	if err := o.Validate(); err != nil {
 		return r, err
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options, done func(Load)) (r Result, err error) 
 	return r, nil
 }
 
-// client opens one more connection.
+// client opens another connection.
 func (b *bench) client() (*clientv3.Client, error) {
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{b.o.URL}, Username: b.o.User, Password: b.o.Password, DialTimeout: patience, Logger: zap.NewNop(),
@@ -112,14 +112,14 @@ func (b *bench) spread() (all []*clientv3.Client, err error) {
 
 func (b *bench) close() {
 	for _, c := range b.clients {
-		c.Close() //nolint:errcheck // it is over
+		c.Close() //nolint:errcheck // the run is over
 	}
 }
 
-// patience is how long a server may take to answer that it is there.
+// patience is how long a server may take to respond at first.
 const patience = 5 * time.Second
 
-// reach checks that a server listens: for a missing one the etcd client reports only a timeout.
+// reach checks that a server is listening: if none is, the etcd client would only report a timeout.
 func (b *bench) reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -130,7 +130,7 @@ func (b *bench) reach(ctx context.Context) error {
 	return conn.Close()
 }
 
-// look asks what server it is.
+// look determines what server it is.
 func (b *bench) look(ctx context.Context) error {
 	if err := b.reach(ctx); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (b *bench) look(ctx context.Context) error {
 	if err := created.Err(); err != nil {
 		return err
 	}
-	stop() // the probe must not be given any messages
+	stop() // the probe must not get any messages
 	if _, err := c.Delete(ctx, b.queue()+"/c/probe"); err != nil {
 		return err
 	}
@@ -170,14 +170,14 @@ func (b *bench) look(ctx context.Context) error {
 	return nil
 }
 
-// queue is the path of the run's queue.
+// queue returns the path of the run's queue.
 func (b *bench) queue() string { return "/q/" + b.prefix[:len(b.prefix)-1] }
 
-// sweepBatch is how many keys are deleted at once: with hundreds of thousands etcd takes longer
-// than it lets a request take.
+// sweepBatch is the number of keys deleted at once. For hundreds of thousands, etcd would take
+// longer than its request timeout.
 const sweepBatch = 10_000
 
-// sweep leaves nothing behind.
+// sweep removes everything that the run created.
 func (b *bench) sweep() error {
 	c, err := b.client()
 	if err != nil {
@@ -201,7 +201,7 @@ func (b *bench) sweep() error {
 	return nil
 }
 
-// measured runs a load and adds what both processes used meanwhile.
+// measured runs a load and adds the resources that both processes used meanwhile.
 func (b *bench) measured(ctx context.Context, l load) (Load, error) {
 	if needs := l.name != "queue" && l.name != "put" && l.name != "watch"; needs && !b.filled {
 		if err := b.fill(ctx); err != nil {
@@ -225,10 +225,10 @@ func (b *bench) measured(ctx context.Context, l load) (Load, error) {
 	return one, nil
 }
 
-// tally is what the goroutines of a load counted.
+// tally holds the measurements of the goroutines of a load.
 type tally struct {
 	n       atomic.Int64
-	latency []latency.Histogram // of each goroutine
+	latency []latency.Histogram // per goroutine
 }
 
 func (t *tally) load(took time.Duration) Load {

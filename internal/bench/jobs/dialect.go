@@ -9,22 +9,21 @@ import (
 	"fiveways.dev/fiveways/internal/bench/jobs/lua"
 )
 
-// job is what a report needs of a job that was taken.
+// job is the part of a taken job that a report needs.
 type job struct{ mid, token string }
 
-// dialect is how a server is told of jobs. The methods that add a command leave its reply to be
-// read.
+// dialect is the command set of a server. The methods that add a command do not read its reply.
 type dialect interface {
 	enqueue(c *conn, queue, mid, body string)
 	take(c *conn, queue string, count int)
-	// taken reads the reply to take.
+	// taken reads the reply of take.
 	taken(c *conn, jobs []job) ([]job, error)
 	done(c *conn, queue string, j job)
-	// remove leaves nothing of a queue.
+	// remove removes a queue completely.
 	remove(c *conn, queue string) error
 }
 
-// commands are those of the broker.
+// commands is the dialect of the broker.
 type commands struct{}
 
 func (commands) enqueue(c *conn, queue, mid, body string) {
@@ -50,7 +49,7 @@ func (commands) taken(c *conn, jobs []job) ([]job, error) {
 	return jobs, err
 }
 
-// namedJob reads a job told as names and values.
+// namedJob reads a job in the form of names and values.
 func (c *conn) namedJob() (j job, err error) {
 	_, n, _, err := c.next()
 	for ; n > 1 && err == nil; n -= 2 {
@@ -78,8 +77,8 @@ func (commands) remove(c *conn, queue string) error {
 	return c.do("QUEUE.CLEAR", queue)
 }
 
-// scripts are the reference semantics on a real Redis: the same work on the wire, EVALSHA with the
-// key of the queue.
+// scripts is the dialect of a real Redis with the reference scripts. The work on the wire is the
+// same: EVALSHA with the key of the queue.
 type scripts struct{ enqueueSHA, takeSHA, reportSHA string }
 
 func loadScripts(c *conn) (s scripts, err error) {
@@ -94,7 +93,7 @@ func loadScripts(c *conn) (s scripts, err error) {
 	return s, nil
 }
 
-// call begins a script with n further arguments.
+// call begins a script call with n further arguments.
 func (scripts) call(c *conn, sha, queue string, n int) {
 	c.begin(5 + n)
 	c.arg("EVALSHA")
@@ -130,7 +129,7 @@ func (scripts) taken(c *conn, jobs []job) ([]job, error) {
 	return jobs, err
 }
 
-// placedJob reads a job told as mid, body, attempt, token and more.
+// placedJob reads a job in the form of mid, body, attempt, token and more.
 func (c *conn) placedJob() (j job, err error) {
 	_, n, _, err := c.next()
 	for i := 0; i < n && err == nil; i++ {
@@ -154,7 +153,7 @@ func (s scripts) done(c *conn, queue string, j job) {
 	c.arg("0")
 }
 
-// remove deletes the keys in steps, so that the server is not held up for long.
+// remove deletes the keys in steps, so that it does not block the server for long.
 func (scripts) remove(c *conn, queue string) error {
 	const step = "local page = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', 1000) " +
 		"for _, key in ipairs(page[2]) do redis.call('DEL', key) end return page[1]"
@@ -167,7 +166,7 @@ func (scripts) remove(c *conn, queue string) error {
 	}
 }
 
-// speak finds out what a server understands.
+// speak detects the dialect of a server.
 func speak(c *conn) (dialect, error) {
 	err := c.do("JOB.STATUS", "bench", "none")
 	if err == nil {
@@ -179,7 +178,7 @@ func speak(c *conn) (dialect, error) {
 	return loadScripts(c)
 }
 
-// server tells what is on the other side: name and version, and what it keeps when.
+// server returns a description of the server: name, version, and persistence settings.
 func server(c *conn) (string, error) {
 	info, err := c.ask("INFO", "server")
 	if err != nil {
@@ -191,7 +190,7 @@ func server(c *conn) (string, error) {
 	}
 	on, err := c.config("appendonly")
 	if err != nil {
-		return name, nil // it does not tell
+		return name, nil // the server does not report it
 	}
 	sync, err := c.config("appendfsync")
 	if err != nil || on != "yes" {
@@ -209,7 +208,7 @@ func field(info, name string) string {
 	return ""
 }
 
-// config asks for one setting.
+// config returns a setting of the server.
 func (c *conn) config(name string) (string, error) {
 	c.command("CONFIG", "GET", name)
 	if err := c.flush(); err != nil {

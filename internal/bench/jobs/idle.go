@@ -16,37 +16,37 @@ import (
 	"fiveways.dev/fiveways/internal/bench/process"
 )
 
-// IdleOptions say how Idle leaves a broker alone, and how it wakes it.
+// IdleOptions configures Idle.
 type IdleOptions struct {
 	URL    string        `json:"url"`
-	Queues int           `json:"queues"` // that hold no jobs and have had some
-	Takers int           `json:"takers"` // connections that wait, each at an equal share of the queues
+	Queues int           `json:"queues"` // empty queues that have had jobs
+	Takers int           `json:"takers"` // waiting connections, which share the queues equally
 	Quiet  time.Duration `json:"quiet_ns"`
-	Wakes  int           `json:"wakes"` // jobs enqueued afterwards, one after the other
+	Wakes  int           `json:"wakes"` // jobs enqueued afterwards, one by one
 	Pause  time.Duration `json:"pause_ns"`
 }
 
-// DefaultIdleOptions is the load of docs/benchmarks.md.
+// DefaultIdleOptions returns the options used in docs/benchmarks.md.
 func DefaultIdleOptions() IdleOptions {
 	return IdleOptions{
 		URL: DefaultOptions().URL, Queues: 10_000, Takers: 1000, Quiet: 10 * time.Second, Wakes: 2000, Pause: 2 * time.Millisecond,
 	}
 }
 
-// IdleResult is the cost of waiting, and how long a job took to reach a waiting worker. Latencies
-// are in microseconds.
+// IdleResult is the cost of idle workers, and how long a job takes to reach one. Latencies are in
+// microseconds.
 type IdleResult struct {
 	Options IdleOptions `json:"options"`
 	Server  string      `json:"server"`
-	CPU     float64     `json:"cpu_percent"` // of one core, while nothing happened; -1 when the server is not on this machine
-	RSS     int64       `json:"rss_bytes"`   // 0 when the server is not on this machine
-	P50     float64     `json:"p50_us"`      // from the sending of an enqueue to the job's arrival at the taker
+	CPU     float64     `json:"cpu_percent"` // of a core while idle; -1 if the server is not local
+	RSS     int64       `json:"rss_bytes"`   // 0 if the server is not local
+	P50     float64     `json:"p50_us"`      // from sending an enqueue to the arrival at the taker
 	P99     float64     `json:"p99_us"`
 	Max     float64     `json:"max_us"`
-	Confirm float64     `json:"confirm_p99_us"` // from the sending of an enqueue to its answer
+	Confirm float64     `json:"confirm_p99_us"` // from sending an enqueue to its reply
 }
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o IdleOptions) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	c.Within("queues", o.Queues, 1, 1_000_000)
@@ -57,15 +57,15 @@ func (o IdleOptions) Validate() error {
 	return c.Err()
 }
 
-// idleRun is one run of Idle.
+// idleRun is a run of Idle.
 type idleRun struct {
 	o       IdleOptions
 	admin   *conn
-	arrived chan time.Time // one for each job that reached its taker and was reported done
+	arrived chan time.Time // one value for each job that a taker got and reported done
 }
 
-// Idle makes queues and takers that wait at them, lets nothing happen for a while, and then
-// enqueues jobs in queues taken at random.
+// Idle creates queues and takers that wait on them, leaves the broker idle for a while, and then
+// enqueues jobs in random queues.
 func Idle(ctx context.Context, o IdleOptions) (r IdleResult, err error) {
 	if err := o.Validate(); err != nil {
 		return r, err
@@ -104,10 +104,10 @@ func Idle(ctx context.Context, o IdleOptions) (r IdleResult, err error) {
 
 func idleQueue(n int) string { return fmt.Sprintf("bench_idle_%d", n) }
 
-// idleBatch is how many queues are made or cleared with one wait.
+// idleBatch is the number of queues created or cleared in one round trip.
 const idleBatch = 500
 
-// makeQueues has each queue see one job from its beginning to its end.
+// makeQueues passes one job through each queue.
 func (r *idleRun) makeQueues() error {
 	for from := 0; from < r.o.Queues; from += idleBatch {
 		to := min(from+idleBatch, r.o.Queues)
@@ -125,7 +125,7 @@ func (r *idleRun) makeQueues() error {
 	return nil
 }
 
-// clear leaves no jobs.
+// clear removes all jobs.
 func (r *idleRun) clear() error {
 	c, err := connect(r.o.URL)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *idleRun) clear() error {
 	return c.do(words...)
 }
 
-// taker is a connection that waits at some queues.
+// taker is a connection that waits on some queues.
 type taker struct {
 	*conn
 	queues []string
@@ -169,7 +169,7 @@ func (r *idleRun) startTakers(ctx context.Context, cancel context.CancelCauseFun
 	return nil
 }
 
-// await begins to wait.
+// await sends a take that waits.
 func (t *taker) await() error {
 	t.begin(3 + len(t.queues))
 	t.arg("JOB.TAKE")
@@ -181,7 +181,7 @@ func (t *taker) await() error {
 	return t.flush()
 }
 
-// serve tells of each job that comes, and reports it done, until there is an error.
+// serve reports each job done and sends its time of arrival, until an error occurs.
 func (t *taker) serve(arrived chan<- time.Time) error {
 	for {
 		jobs, err := commands{}.taken(t.conn, nil)
@@ -208,14 +208,14 @@ func (t *taker) serve(arrived chan<- time.Time) error {
 	}
 }
 
-// rest lets the broker alone and tells what it used meanwhile.
+// rest leaves the broker idle, and returns the resources that it used meanwhile.
 func (r *idleRun) rest(ctx context.Context) (cpu float64, rss int64, err error) {
 	info, err := r.admin.ask("INFO", "server")
 	if err != nil {
 		return 0, 0, err
 	}
 	pid, _ := strconv.Atoi(field(info, "process_id"))
-	if err := pause(ctx, min(r.o.Quiet, time.Second)); err != nil { // what the connections did at first is not what is asked for
+	if err := pause(ctx, min(r.o.Quiet, time.Second)); err != nil { // skip the connecting
 		return 0, 0, err
 	}
 	before, known := process.Read(pid)
@@ -241,11 +241,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// wake enqueues jobs, each when the one before has arrived.
+// wake enqueues jobs, each after the previous one has arrived.
 func (r *idleRun) wake(ctx context.Context, wakes, confirms *latency.Histogram) error {
 	for n := range r.o.Wakes {
 		queue := idleQueue(rand.IntN(r.o.Queues))                                   // #nosec G404 -- a load; no secret
-		r.admin.command("JOB.ENQUEUE", queue, "x", "ID", queue+"/"+strconv.Itoa(n)) // so that the taker knows the queue
+		r.admin.command("JOB.ENQUEUE", queue, "x", "ID", queue+"/"+strconv.Itoa(n)) // the id tells the taker the queue
 		sent := time.Now()
 		if err := r.admin.flush(); err != nil {
 			return err
@@ -267,7 +267,7 @@ func (r *idleRun) wake(ctx context.Context, wakes, confirms *latency.Histogram) 
 	return nil
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (r *IdleResult) WriteText(w io.Writer) error {
 	cpu := "unknown: the server is not on this machine"
 	if r.CPU >= 0 {

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// serveBroker is the address of a broker in this process.
+// serveBroker starts a broker in this process and returns its address.
 func serveBroker(t *testing.T) string {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -36,7 +36,7 @@ func serveBroker(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// TestIdle: every job reaches a taker, whatever its queue, and nothing is left.
+// TestIdle checks that every job reaches a taker, whatever its queue, and that nothing is left.
 func TestIdle(t *testing.T) {
 	o := DefaultIdleOptions()
 	o.URL = "redis://" + serveBroker(t)

@@ -10,15 +10,15 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// load is what a client does again and again.
+// load is an operation that a client repeats.
 type load struct {
 	name    string
 	backlog bool // it needs jobs in the queue
-	list    bool // elements of a list, not jobs
+	list    bool // it uses elements of a list instead of jobs
 	do      func(k *client) (jobs int, err error)
 }
 
-// loads are in the order in which they run.
+// loads lists the loads in the order in which they run.
 var loads = []load{
 	{name: "enqueue", do: func(k *client) (int, error) { return k.depth, k.enqueue() }},
 	{name: "work", backlog: true, do: (*client).work},
@@ -32,10 +32,10 @@ var loads = []load{
 	{name: "wire", list: true, do: (*client).pings},
 }
 
-// LoadNames are the names of the loads: enqueue puts jobs into a queue; work takes them from a
-// backlog and reports them done; cycle does all three; list is LPUSH and then BRPOP; wire is as
-// many PINGs as a cycle has commands, which is what a cycle costs before anything is done. With a
-// depth above one commands are pipelined, and that many jobs are taken at once.
+// LoadNames returns the names of the loads. enqueue adds jobs to a queue. work takes jobs of a
+// backlog and reports them done. cycle does all three. list is LPUSH followed by BRPOP. wire sends
+// as many PINGs as a cycle has commands, which is the minimum cost of a cycle. With a depth above
+// one, commands are pipelined, and that many jobs are taken at once.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -52,13 +52,13 @@ func named(name string) load {
 	panic("jobs bench: a validated load is missing: " + name)
 }
 
-// client is one connection with what it has measured.
+// client is a connection with its measurements.
 type client struct {
 	*conn
 	dialect
 	queue, body string
 	depth       int
-	prefix      string // of its ids
+	prefix      string // of the ids of its jobs
 	made        int64
 	got         []job
 	mids        []byte
@@ -70,7 +70,7 @@ func newClient(c *conn, d dialect, number int, queue string, body string, depth 
 	return &client{conn: c, dialect: d, queue: queue, body: body, depth: depth, prefix: fmt.Sprintf("job-%d-", number)}
 }
 
-// enqueue puts as many jobs into the queue as the depth is.
+// enqueue enqueues depth jobs.
 func (k *client) enqueue() error {
 	for range k.depth {
 		k.made++
@@ -83,7 +83,7 @@ func (k *client) enqueue() error {
 	return k.skipAll(k.depth)
 }
 
-// errDrained ends a load that takes: nothing is left.
+// errDrained ends a load that takes jobs: the queue is empty.
 var errDrained = errors.New("jobs bench: the queue is empty")
 
 // work takes jobs and reports them done.
@@ -108,8 +108,8 @@ func (k *client) work() (int, error) {
 	return len(k.got), k.skipAll(len(k.got))
 }
 
-// workAll works until as many jobs as were enqueued are done: others of the run may have been given
-// ours, then theirs are left for us.
+// workAll works until as many jobs are done as were enqueued. Clients of a run may get each other's
+// jobs, so the number is what counts.
 func (k *client) workAll() (n int, err error) {
 	for n < k.depth {
 		some, err := k.work()
@@ -139,7 +139,7 @@ func (k *client) pushAndPop() (int, error) {
 	return k.depth, k.skipAll(k.depth)
 }
 
-// pings sends what a cycle sends, and has nothing done.
+// pings sends as many commands as a cycle, without any effect.
 func (k *client) pings() (int, error) {
 	for range 3 {
 		for range k.depth {
@@ -155,7 +155,7 @@ func (k *client) pings() (int, error) {
 	return k.depth, nil
 }
 
-// drive repeats a load until the deadline, or until nothing is left to take.
+// drive repeats a load until the deadline, or until the queue is empty.
 func (k *client) drive(l load, deadline time.Time) error {
 	for before := time.Now(); before.Before(deadline); {
 		n, err := l.do(k)

@@ -8,20 +8,19 @@ import (
 	"fiveways.dev/fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which servers. DefaultOptions is a valid start; the zero value
-// is not.
+// Options configures Run. Start from DefaultOptions, because the zero value is not valid.
 type Options struct {
 	option.Common // URL is redis://user:password@host:port/database; Loads are of LoadNames
 
-	Against     string `json:"against"`     // another server, which takes turns with the first; "" is none
-	Connections []int  `json:"connections"` // each load runs with each number of them
-	Depths      []int  `json:"depths"`      // and with each number of jobs in flight on a connection
+	Against     string `json:"against"`     // another server, measured alternately; "" means none
+	Connections []int  `json:"connections"` // each load runs with each number of connections
+	Depths      []int  `json:"depths"`      // and with each number of jobs in flight per connection
 	Size        int    `json:"size"`        // bytes of a body
-	Backlog     int    `json:"backlog"`     // jobs enqueued before those loads that only take
+	Backlog     int    `json:"backlog"`     // jobs enqueued before the loads that only take
 	Repetitions int    `json:"repetitions"` // the result is the median
 }
 
-// DefaultOptions measures the local broker.
+// DefaultOptions returns options for the local broker.
 func DefaultOptions() Options {
 	return Options{
 		Common:      option.Common{URL: "redis://127.0.0.1:6380", Loads: LoadNames(), Duration: 3 * time.Second},
@@ -29,10 +28,10 @@ func DefaultOptions() Options {
 	}
 }
 
-// ErrInvalid is wrapped by the error of every option out of its range.
+// ErrInvalid is wrapped by the errors for invalid options.
 var ErrInvalid = errors.New("jobs bench: invalid option")
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o Options) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	for _, address := range []string{o.URL, o.Against} {

@@ -12,25 +12,24 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// Result is what a run measured. Its JSON names are kept stable for scripts.
+// Result is the result of a run. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options Options  `json:"options"`
-	Servers []string `json:"servers"` // what the servers say they are, and what they keep on disk when
+	Servers []string `json:"servers"` // names, versions, and persistence settings of the servers
 	Loads   []Load   `json:"results"`
 }
 
-// Load is what one load measured on each server.
+// Load is the result of a load on each server.
 type Load struct {
 	Name        string  `json:"load"`
 	Connections int     `json:"connections"`
 	Depth       int     `json:"depth"`
 	Servers     []Rate  `json:"servers"` // in the order of Result.Servers
-	Ratio       float64 `json:"ratio"`   // the first server's rate to the second's; 0 when there is only one
+	Ratio       float64 `json:"ratio"`   // first rate divided by the second; 0 with one server
 }
 
-// Rate is what one server did: the median of the repetitions' rates, and the latency in all of
-// them. The latency is that of a step with as many jobs as the depth is, in microseconds, at most
-// 0.8 % too high.
+// Rate is the result of one server: the median rate of the repetitions, and the latencies in all of
+// them. Latencies are of a step with depth jobs, in microseconds, at most 0.8 % too high.
 type Rate struct {
 	PerSecond float64   `json:"jobs_per_second"`
 	Runs      []float64 `json:"runs"`
@@ -38,7 +37,7 @@ type Rate struct {
 	P99       float64   `json:"p99_us"`
 }
 
-// newResult keeps no password.
+// newResult returns a result with the options but without the passwords.
 func newResult(o Options) Result {
 	for _, address := range []*string{&o.URL, &o.Against} {
 		if u, err := url.Parse(*address); err == nil {
@@ -73,7 +72,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (r *Result) WriteText(w io.Writer) error {
 	for i, s := range r.Servers {
 		fmt.Fprintf(w, "%c  %s\n", 'A'+i, s)

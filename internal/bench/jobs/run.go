@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// Run puts the loads on the servers, each on a queue of its own that is removed afterwards. done is
-// called after each with its result; it may be nil.
+// Run runs the loads on the servers, each on a new queue that is removed afterwards. done is called
+// with the result of each load; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -80,15 +80,15 @@ func runLoad(ctx context.Context, o Options, targets []string, l load, connectio
 	return summed(l.name, connections, depth, runs), nil
 }
 
-// Once is what one load measured once on one server. The latency is that of a whole step: of so
-// many jobs as the depth is.
+// Once is the result of one repetition of a load on one server. The latency is that of a step with
+// depth jobs.
 type Once struct {
 	Jobs      uint64
 	PerSecond float64
 	Latency   latency.Histogram
 }
 
-// Measure puts one load on one server once.
+// Measure runs a load on a server once.
 func Measure(ctx context.Context, o Options, target, name string, connections, depth int) (_ Once, err error) {
 	l := named(name)
 	admin, err := connect(target)
@@ -130,10 +130,11 @@ func Measure(ctx context.Context, o Options, target, name string, connections, d
 	return driveAll(ctx, clients, l, o.Duration)
 }
 
-// fillDepth is how many jobs are enqueued in one go before a load.
+// fillDepth is the number of jobs enqueued in one pipeline before a load.
 const fillDepth = 500
 
-// driveAll lets the clients work side by side. When one fails, or ctx ends, the others are cut.
+// driveAll runs the clients concurrently. If one fails, or ctx ends, the other connections are
+// closed.
 func driveAll(ctx context.Context, clients []*client, l load, d time.Duration) (Once, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -162,7 +163,7 @@ func driveAll(ctx context.Context, clients []*client, l load, d time.Duration) (
 	return r, nil
 }
 
-// remove leaves nothing behind; over a connection of its own, since the others may have been cut.
+// remove removes everything over a new connection, because the others may have been closed.
 func remove(target string, l load, d dialect, queue string) error {
 	c, err := connect(target)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestLoadsOfScriptsOnARedis(t *testing.T) {
 	}
 	for _, l := range r.Loads {
 		for i, s := range l.Servers {
-			// What takes gets at most what was enqueued, and stops when it has all of it.
+			// Loads that take get at most what was enqueued, and stop when they have got all of it.
 			if s.PerSecond <= 0 || s.P50 <= 0 || s.P99 < s.P50 || len(s.Runs) != 1 {
 				t.Errorf("%s on server %d: %+v", l.Name, i, s)
 			}
@@ -72,7 +72,7 @@ func keysOf(t *testing.T, address, database string) string {
 	return n
 }
 
-// TestWorkCountsWhatThereIs: the backlog, no more and no less, and then it is over.
+// TestWorkCountsWhatThereIs checks that work handles exactly the backlog, and then ends.
 func TestWorkCountsWhatThereIs(t *testing.T) {
 	o := quick(redisd.Start(t, redisd.Options{}))
 	o.Duration = time.Minute
@@ -96,7 +96,7 @@ func TestInterruptedRunRemovesItsQueue(t *testing.T) {
 	}
 }
 
-// TestRepliesInPieces: a reply may come byte by byte, and be longer than the buffer.
+// TestRepliesInPieces checks that a reply may arrive byte by byte, and exceed the buffer.
 func TestRepliesInPieces(t *testing.T) {
 	long := strings.Repeat("y", 3*bufferBytes)
 	stream := "+OK\r\n:-12\r\n$-1\r\n*-1\r\n*3\r\n$2\r\na\n\r\n*1\r\n:7\r\n+x\r\n$" + "196608\r\n" + long + "\r\n-ERR no\r\n$5\r\nafter\r\n"
@@ -104,11 +104,11 @@ func TestRepliesInPieces(t *testing.T) {
 	defer here.Close()
 	go func() {
 		rest := []byte(stream)
-		for size := 1; len(rest) > 0; size = 1 { // the long one in larger pieces
+		for size := 1; len(rest) > 0; size = 1 { // the long reply in larger pieces
 			if len(rest) < len(stream)-100 && len(rest) > 100 {
 				size = min(5000, len(rest)-100)
 			}
-			there.Write(rest[:size]) //nolint:errcheck // what is missing shows in what is read
+			there.Write(rest[:size]) //nolint:errcheck // the reader notices missing data
 			rest = rest[size:]
 		}
 		there.Close()

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// conn is one connection of the Redis protocol, version 2. Commands are gathered in out and written
-// by flush; replies are read piece by piece.
+// conn is a connection of the Redis protocol, version 2. Commands are buffered in out and written
+// by flush. Replies are parsed incrementally.
 type conn struct {
 	net  net.Conn
 	out  []byte
-	in   []byte // in[r:w] is read from the socket and not looked at yet
+	in   []byte // in[r:w] has been read from the socket, but not parsed
 	r, w int
 }
 
@@ -25,10 +25,10 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// ErrReply is wrapped by what a server answers instead of doing what it was told.
+// ErrReply is wrapped by error replies of the server.
 var ErrReply = errors.New("jobs bench: the server answers")
 
-// dial connects, logs in as the URL says and chooses its database.
+// dial connects, logs in and selects the database, as the URL says.
 func dial(u *url.URL) (*conn, error) {
 	address := u.Host
 	if u.Port() == "" {
@@ -56,9 +56,9 @@ func dial(u *url.URL) (*conn, error) {
 	return c, nil
 }
 
-func (c *conn) close() { c.net.Close() } //nolint:errcheck // nothing is open
+func (c *conn) close() { c.net.Close() } //nolint:errcheck // nothing is pending
 
-// begin starts a command of n arguments.
+// begin begins a command of n arguments.
 func (c *conn) begin(n int) { c.head('*', int64(n)) }
 
 func (c *conn) head(kind byte, n int64) {
@@ -71,7 +71,7 @@ func (c *conn) arg(s string) {
 	c.out = append(append(c.out, s...), "\r\n"...)
 }
 
-// number adds one.
+// number adds an integer argument.
 func (c *conn) number(n int64) {
 	var text [20]byte
 	digits := strconv.AppendInt(text[:0], n, 10)
@@ -79,7 +79,7 @@ func (c *conn) number(n int64) {
 	c.out = append(append(c.out, digits...), "\r\n"...)
 }
 
-// command adds a whole one.
+// command adds a complete command.
 func (c *conn) command(args ...string) {
 	c.begin(len(args))
 	for _, a := range args {
@@ -87,7 +87,7 @@ func (c *conn) command(args ...string) {
 	}
 }
 
-// do runs one command of which only the failure matters.
+// do runs a command and only returns its error.
 func (c *conn) do(args ...string) error {
 	c.command(args...)
 	if err := c.flush(); err != nil {
@@ -96,7 +96,7 @@ func (c *conn) do(args ...string) error {
 	return c.skip()
 }
 
-// ask runs one command and returns its reply, a string or a number.
+// ask runs a command and returns its reply, which must be a string or a number.
 func (c *conn) ask(args ...string) (string, error) {
 	c.command(args...)
 	if err := c.flush(); err != nil {
@@ -114,7 +114,7 @@ func (c *conn) flush() error {
 	return nil
 }
 
-// fill reads until at least n bytes are there.
+// fill reads until at least n bytes are buffered.
 func (c *conn) fill(n int) error {
 	if c.w-c.r >= n {
 		return nil
@@ -137,7 +137,7 @@ func (c *conn) fill(n int) error {
 	return nil
 }
 
-// line reads up to the end of a line, which it leaves out. It is valid until the next read.
+// line reads a line and returns it without its end. It is valid until the next read.
 func (c *conn) line() ([]byte, error) {
 	for have := 1; ; have = c.w - c.r + 1 {
 		if err := c.fill(have); err != nil {
@@ -151,8 +151,8 @@ func (c *conn) line() ([]byte, error) {
 	}
 }
 
-// next reads the head of a reply: its kind and number. An error reply is an ErrReply; a simple
-// string is given as the text.
+// next reads the head of a reply: its type and number. An error reply is returned as an ErrReply, a
+// simple string as the text.
 func (c *conn) next() (kind byte, n int, text []byte, err error) {
 	l, err := c.line()
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *conn) next() (kind byte, n int, text []byte, err error) {
 	return 0, 0, nil, fmt.Errorf("jobs bench: unexpected reply %q", l)
 }
 
-// bulk reads the n bytes of a string whose head was read.
+// bulk reads the n bytes of a string after its head.
 func (c *conn) bulk(n int) ([]byte, error) {
 	if err := c.fill(n + 2); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (c *conn) text() (string, error) {
 	return string(v), err
 }
 
-// skip reads a whole reply.
+// skip reads a complete reply.
 func (c *conn) skip() error {
 	kind, n, _, err := c.next()
 	switch {
@@ -220,7 +220,8 @@ func (c *conn) skip() error {
 	return err
 }
 
-// skipAll reads n replies, and tells of the first that is an error after all of them.
+// skipAll reads n replies. If some are errors, it returns the first one after it has read all
+// replies.
 func (c *conn) skipAll(n int) (failed error) {
 	for range n {
 		if err := c.skip(); err != nil && !errors.Is(err, ErrReply) {

@@ -20,7 +20,7 @@ type Histogram struct {
 	max    time.Duration
 }
 
-// Record counts d; a negative d, which a clock step could make, counts as zero.
+// Record counts d. A negative d, which a clock step could cause, counts as zero.
 func (h *Histogram) Record(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
@@ -37,14 +37,14 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.max = max(h.max, other.max)
 }
 
-// Count is the number of durations recorded.
+// Count returns the number of recorded durations.
 func (h *Histogram) Count() uint64 { return h.total }
 
-// Max is the largest duration recorded, exactly.
+// Max returns the exact maximum of the recorded durations.
 func (h *Histogram) Max() time.Duration { return h.max }
 
-// Quantile returns a duration that at least the part q (0 to 1) of the records does not exceed; 0
-// when there are none.
+// Quantile returns a duration that at least the fraction q (0 to 1) of the records does not exceed,
+// or 0 if there are no records.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := uint64(q*float64(h.total) + 0.5)
 	rank = min(max(rank, 1), h.total)
@@ -58,7 +58,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return 0
 }
 
-// bucket maps small values to themselves, larger ones to their exponent and their subBits bits
+// bucket maps small values to themselves, and larger ones to their exponent and the subBits bits
 // after the leading one.
 func bucket(v uint64) int {
 	if v < 1<<subBits {
@@ -68,7 +68,7 @@ func bucket(v uint64) int {
 	return shift<<subBits + int(v>>shift)
 }
 
-// upper is the largest value of bucket i.
+// upper returns the largest value of bucket i.
 func upper(i int) uint64 {
 	if i < 2<<subBits {
 		return uint64(i)

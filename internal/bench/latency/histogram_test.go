@@ -33,7 +33,7 @@ func TestLargestDurationFits(t *testing.T) {
 func TestQuantilesAgainstSorting(t *testing.T) {
 	const seed = 7
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var a, b Histogram // merged below: as two connections
+	var a, b Histogram // merged below, like two connections
 	var all []time.Duration
 	for i := range 20_000 {
 		d := time.Duration(rng.ExpFloat64() * float64(time.Millisecond))

@@ -1,4 +1,4 @@
-// Package option has the options that all benchmarks share, and checks options.
+// Package option holds the options common to all benchmarks, and checks options.
 package option
 
 import (
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Common are the options that every benchmark has.
+// Common holds the options of every benchmark.
 type Common struct {
 	URL      string        `json:"url"`             // of the server
-	Loads    []string      `json:"loads,omitempty"` // one after the other, of those that the benchmark knows
-	Duration time.Duration `json:"duration_ns"`     // end of each load; one that only takes ends earlier when the backlog does
+	Loads    []string      `json:"loads,omitempty"` // in this order; known to the benchmark
+	Duration time.Duration `json:"duration_ns"`     // of a load, or until its backlog is empty
 }
 
-// Check gathers the options that are out of their range, each named as the command line spells it.
+// Check collects errors about invalid options, each named as on the command line.
 type Check struct {
 	invalid error
 	errs    []error
@@ -25,30 +25,30 @@ type Check struct {
 // NewCheck returns a check whose errors all wrap invalid.
 func NewCheck(invalid error) *Check { return &Check{invalid: invalid} }
 
-// Err is all that was found wrong; nil when that is nothing.
+// Err returns all errors joined, or nil if there are none.
 func (c *Check) Err() error { return errors.Join(c.errs...) }
 
-// That reports what the format says, unless ok.
+// That adds a formatted error unless ok is true.
 func (c *Check) That(ok bool, format string, args ...any) {
 	if !ok {
 		c.errs = append(c.errs, fmt.Errorf("%w: "+format, append([]any{c.invalid}, args...)...))
 	}
 }
 
-// NoError reports err, unless it is nil.
+// NoError adds err unless it is nil.
 func (c *Check) NoError(err error) {
 	if err != nil {
 		c.errs = append(c.errs, fmt.Errorf("%w: %w", c.invalid, err))
 	}
 }
 
-// Within reports v unless it is from low to high.
+// Within adds an error unless v is between low and high.
 func (c *Check) Within(name string, v, low, high int) {
 	c.That(v >= low && v <= high, "%s is %d; it must be from %d to %d", name, v, low, high)
 }
 
-// Common reports a duration that is not above 0, loads that are none of known, and that none is
-// wanted where some are known.
+// Common adds errors for a duration that is not positive, for unknown loads, and for a missing load
+// if any are known.
 func (c *Check) Common(o Common, known []string) {
 	c.That(o.Duration > 0, "duration is %s; it must be more than 0", o.Duration)
 	list := strings.Join(known, ", ")

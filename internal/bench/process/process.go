@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Usage is what a process has used, as Linux's /proc tells.
+// Usage is the resource usage of a process, from Linux's /proc.
 type Usage struct {
 	CPU time.Duration // user and system, since the process started
-	RSS int64         // bytes resident
+	RSS int64         // resident bytes
 }
 
-// Read tells what the process of this machine with a number has used.
+// Read returns the resource usage of the process with this id on this machine.
 func Read(pid int) (Usage, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -24,8 +24,8 @@ func Read(pid int) (Usage, error) {
 	return parseStat(string(stat), int64(os.Getpagesize()))
 }
 
-// parseStat reads fields 14 (utime), 15 (stime) and 24 (rss in pages) of proc(5). The second field,
-// the program's name in parentheses, may hold spaces and parentheses itself.
+// parseStat parses fields 14 (utime), 15 (stime) and 24 (rss in pages) of proc(5). The second
+// field, the program's name in parentheses, may itself contain spaces and parentheses.
 func parseStat(stat string, pageBytes int64) (Usage, error) {
 	const ticksPerSecond = 100 // USER_HZ, which Linux fixes at 100 for /proc on every architecture Go supports
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])

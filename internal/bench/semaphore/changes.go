@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// changes lets each client release a running task and enqueue another at the end of the line, again
-// and again. Both are changes; a release hands its place over.
+// changes has each client repeatedly release a running task and enqueue another one at the end of
+// the line. Both count as changes. A release hands over its place.
 func changes(ctx context.Context, o Options, s server) (Load, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -45,8 +45,8 @@ func changes(ctx context.Context, o Options, s server) (Load, error) {
 	return newLoad("changes", &h, took), nil
 }
 
-// connectAll opens the connections before the clock runs. What it returns must be interrupted even
-// with an error.
+// connectAll opens the connections before the measurement starts. The caller must interrupt the
+// returned clients even after an error.
 func connectAll(ctx context.Context, n int, s server) (clients []client, err error) {
 	for range n {
 		c, err := s.connect(ctx)
@@ -58,7 +58,7 @@ func connectAll(ctx context.Context, n int, s server) (clients []client, err err
 	return clients, nil
 }
 
-// change is the work of client number i: the tasks i, i+clients and so on are its own.
+// change is the work of client i. It handles the tasks i, i+clients, and so on.
 func change(c client, i int, o Options, deadline time.Time, h *latency.Histogram) error {
 	for before := time.Now(); before.Before(deadline); i += o.Clients {
 		for _, do := range []func() error{func() error { return c.release(i) }, func() error { return c.enqueue(o.Active + o.Waiting + i) }} {

@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// places pairs releases with the tasks that are acquired after them: the place that was free first
-// is taken first.
+// places matches released places with the tasks acquired after them: the place that was released
+// first is taken first.
 type places struct {
 	mu       sync.Mutex
-	free     []time.Time // when they were released
+	free     []time.Time // release times
 	acquired int
 	latency  latency.Histogram
-	changed  chan struct{} // has room for one: a task was acquired
+	changed  chan struct{} // capacity 1: signals that a task was acquired
 }
 
 func (p *places) release() {
@@ -30,7 +30,7 @@ func (p *places) acquire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.free) == 0 {
-		return // of the filling
+		return // acquired during the filling
 	}
 	p.latency.Record(now.Sub(p.free[0]))
 	p.free = p.free[1:]
@@ -41,21 +41,22 @@ func (p *places) acquire() {
 	}
 }
 
-// state tells how many tasks were acquired, and how many places are free.
+// state returns how many tasks were acquired, and how many places are free.
 func (p *places) state() (acquired, free int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.acquired, len(p.free)
 }
 
-// errLost is returned when places stay free.
+// errLost means that places stayed free.
 var errLost = errors.New("places that were released are still free")
 
-// handoverPatience is how long the last place may stay free, longer than a sweep takes to come.
+// handoverPatience is how long the last place may stay free. It is longer than the interval of
+// sweeps.
 const handoverPatience = 30 * time.Second
 
-// handover releases running tasks at a steady rate, and measures until the next task is told to
-// run. It waits while no task runs that it could release.
+// handover releases running tasks at a steady rate, and measures the time until the next task is
+// told to run. It waits while no running task is left to release.
 func handover(ctx context.Context, o Options, s server) (Load, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -85,7 +86,7 @@ func handover(ctx context.Context, o Options, s server) (Load, error) {
 	return l, nil
 }
 
-// releaseOften releases tasks in their order until the time is over, or no more wait.
+// releaseOften releases tasks in order until the time is over, or no more tasks wait.
 func (p *places) releaseOften(ctx context.Context, o Options, c client) (starved time.Duration, err error) {
 	interval := time.Duration(float64(time.Second) / o.Rate)
 	began := time.Now()
@@ -111,7 +112,7 @@ func (p *places) releaseOften(ctx context.Context, o Options, c client) (starved
 	return starved, nil
 }
 
-// untilRuns waits until more than this many tasks were acquired.
+// untilRuns waits until more than n tasks were acquired.
 func (p *places) untilRuns(ctx context.Context, n int) error {
 	for {
 		if acquired, _ := p.state(); acquired > n {

@@ -8,19 +8,18 @@ import (
 	"fiveways.dev/fiveways/internal/bench/option"
 )
 
-// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value
-// is not.
+// Options configures Run. Start from DefaultOptions, because the zero value is not valid.
 type Options struct {
 	option.Common // URL is redis://… or postgres://…; Loads are of LoadNames
 
-	Active  int           `json:"active"`   // tasks that run
-	Waiting int           `json:"waiting"`  // tasks that wait at the start of each load
-	Rate    float64       `json:"rate"`     // handover: releases a second
+	Active  int           `json:"active"`   // running tasks
+	Waiting int           `json:"waiting"`  // waiting tasks at the start of each load
+	Rate    float64       `json:"rate"`     // handover: releases per second
 	Clients int           `json:"clients"`  // changes: connections
-	Sweep   time.Duration `json:"sweep_ns"` // of tables in a PostgreSQL that a sweep goes over; 0: the functions semaphore.* decide
+	Sweep   time.Duration `json:"sweep_ns"` // interval of sweeps; 0: use semaphore.*
 }
 
-// DefaultOptions measures the local broker over the Redis protocol.
+// DefaultOptions returns options for the local broker over the Redis protocol.
 func DefaultOptions() Options {
 	return Options{
 		Common: option.Common{URL: "redis://127.0.0.1:6380", Loads: LoadNames(), Duration: 10 * time.Second},
@@ -28,10 +27,10 @@ func DefaultOptions() Options {
 	}
 }
 
-// ErrInvalid is wrapped by the error of every option out of its range.
+// ErrInvalid is wrapped by the errors for invalid options.
 var ErrInvalid = errors.New("semaphore bench: invalid option")
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o Options) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	u, err := url.Parse(o.URL)

@@ -61,7 +61,7 @@ func (s *redisServer) connect(ctx context.Context) (client, error) {
 	return c, c.Ping(ctx).Err()
 }
 
-// redisClient uses one connection, since it asks one thing at a time.
+// redisClient uses one connection, since it sends one command at a time.
 type redisClient struct {
 	*redis.Client
 	key string
@@ -75,9 +75,9 @@ func (c *redisClient) enqueue(task int) error {
 	return c.Do(context.Background(), "SEM.ENQUEUE", c.key, task, priorityOf(task)).Err()
 }
 
-func (c *redisClient) interrupt() { c.Close() } //nolint:errcheck // it is of no use any more
+func (c *redisClient) interrupt() { c.Close() } //nolint:errcheck // it is not used any more
 
-// watch hears the events as every client of Redis can.
+// watch subscribes to the events, as any Redis client can.
 func (s *redisServer) watch(ctx context.Context, acquired func(), failed func(error)) error {
 	heard := s.admin.Subscribe(ctx, "semaphore.events")
 	if _, err := heard.Receive(ctx); err != nil {
@@ -110,4 +110,4 @@ func (s *redisServer) remove(ctx context.Context) error {
 	return s.admin.Do(ctx, "SEM.DEL", s.key).Err()
 }
 
-func (s *redisServer) close() { s.admin.Close() } //nolint:errcheck // all is done
+func (s *redisServer) close() { s.admin.Close() } //nolint:errcheck // the run is over

@@ -10,22 +10,22 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// Result is what a run measured. Its JSON names are kept stable for scripts.
+// Result is the result of a run. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options Options `json:"options"`
 	Server  string  `json:"server"` // its name and version, and which side decides
 	Loads   []Load  `json:"results"`
 }
 
-// Load is what one load measured. Latencies are in milliseconds, at most 0.8 % too high.
+// Load is the result of a load. Latencies are in milliseconds, at most 0.8 % too high.
 type Load struct {
 	Name      string  `json:"load"`
-	Count     int64   `json:"count"` // places that were handed over; changes
+	Count     int64   `json:"count"` // places handed over, or changes
 	PerSecond float64 `json:"per_second"`
-	P50       float64 `json:"p50_ms"` // handover: from the release to the event Acquired of the task that has the place; changes: of a change
+	P50       float64 `json:"p50_ms"` // handover: release to the next event Acquired; changes: a change
 	P99       float64 `json:"p99_ms"`
 	Max       float64 `json:"max_ms"`
-	Starved   float64 `json:"starved_percent"` // handover: of the time, in which no task ran that could be released
+	Starved   float64 `json:"starved_percent"` // handover: share of time without a task to release
 }
 
 func newLoad(name string, h *latency.Histogram, took time.Duration) Load {
@@ -33,7 +33,7 @@ func newLoad(name string, h *latency.Histogram, took time.Duration) Load {
 	return Load{Name: name, Count: int64(h.Count()), PerSecond: float64(h.Count()) / took.Seconds(), P50: ms(0.5), P99: ms(0.99), Max: ms(1)}
 }
 
-// newResult keeps no password.
+// newResult returns a result with the options but without the password.
 func newResult(o Options, server string) Result {
 	if u, err := url.Parse(o.URL); err == nil {
 		o.URL = u.Redacted()
@@ -41,7 +41,7 @@ func newResult(o Options, server string) Result {
 	return Result{Options: o, Server: server}
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (r *Result) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n%d running, %d waiting\n", r.Server, r.Options.Active, r.Options.Waiting)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// load is one kind of work, on a semaphore that has been filled.
+// load is a kind of work on a semaphore with tasks.
 type load struct {
 	name string
 	run  func(context.Context, Options, server) (Load, error)
 }
 
-// loads are in the order in which they run.
+// loads lists the loads in the order in which they run.
 var loads = []load{{"handover", handover}, {"changes", changes}}
 
-// LoadNames are the names of the loads: a place that is released and taken by the next task, and
-// changes as fast as they are done.
+// LoadNames returns the names of the loads: handing a released place over to the next task, and
+// changes as fast as possible.
 func LoadNames() (names []string) {
 	for _, l := range loads {
 		names = append(names, l.name)
@@ -30,8 +30,8 @@ const (
 	lookEvery      = 10 * time.Millisecond
 )
 
-// Run puts the loads on the server, each on a semaphore of its own that is deleted afterwards. done
-// is called after each with its result; it may be nil.
+// Run runs the loads on the server, each on a new semaphore that is deleted afterwards. done is
+// called with the result of each load; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -73,7 +73,7 @@ func runLoad(ctx context.Context, o Options, s server, l load) (_ Load, err erro
 	if err := s.fill(ctx, o.Active+o.Waiting); err != nil {
 		return Load{}, err
 	}
-	for runs := false; !runs; { // all that may run
+	for runs := false; !runs; { // until all tasks run that may run
 		if runs, err = s.runs(ctx, o.Active-1); err != nil {
 			return Load{}, err
 		}
@@ -84,7 +84,7 @@ func runLoad(ctx context.Context, o Options, s server, l load) (_ Load, err erro
 	return l.run(ctx, o, s)
 }
 
-// sleep is false when ctx ends first.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -19,7 +19,7 @@ func quick(url string) Options {
 	return o
 }
 
-// check compares what a run told with what it must be, whatever the time it took.
+// check compares the parts of a result that do not depend on timing.
 func check(t *testing.T, r Result, err error) {
 	t.Helper()
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sqlServer is one with the functions semaphore.*: Fiveways, or a PostgreSQL into which they were
-// installed.
+// sqlServer is a server with the functions semaphore.*: Fiveways, or a PostgreSQL server on which
+// they were installed.
 type sqlServer struct {
 	dsn      string
 	key      string
 	admin    *pgx.Conn
-	notifies bool // of events
+	notifies bool // it sends notifications of events
 	active   int
-	looking  *looking // for servers without notifications; nil: not needed
+	looking  *looking // for servers without notifications; else nil
 }
 
 func openSQL(ctx context.Context, o Options, key string) (server, string, error) {
@@ -31,7 +31,7 @@ func openSQL(ctx context.Context, o Options, key string) (server, string, error)
 	return s, "Fiveways over SQL (" + version + ")", nil
 }
 
-// connectSQL connects, and asks for the version.
+// connectSQL connects, and returns the server's version.
 func connectSQL(ctx context.Context, dsn string) (conn *pgx.Conn, version string, err error) {
 	if conn, err = pgx.Connect(ctx, dsn); err != nil {
 		return nil, "", err
@@ -43,7 +43,7 @@ func connectSQL(ctx context.Context, dsn string) (conn *pgx.Conn, version string
 	return conn, version, nil
 }
 
-func closeSQL(conn *pgx.Conn) { conn.Close(context.Background()) } //nolint:errcheck // nothing is open
+func closeSQL(conn *pgx.Conn) { conn.Close(context.Background()) } //nolint:errcheck // nothing is pending
 
 func (s *sqlServer) prepare(ctx context.Context, active, tryRelease int) error {
 	s.active, s.looking = active, nil
@@ -59,7 +59,7 @@ func (s *sqlServer) fill(ctx context.Context, tasks int) error {
 	})
 }
 
-// column is tasks as arrays.
+// column returns tasks as arrays of ids and priorities.
 func column(first, behind int) (ids []int64, priorities []float64) {
 	for task := first; task < behind; task++ {
 		ids, priorities = append(ids, int64(task)), append(priorities, priorityOf(task))
@@ -109,16 +109,16 @@ func (c *sqlClient) run(statement string, args ...any) error {
 
 func (c *sqlClient) interrupt() { c.conn.PgConn().Conn().Close() }
 
-// lookingClient polls after each release until it sees the next task run: Fiveways' SQL has no
+// lookingClient polls after each release until the next task runs, because Fiveways' SQL has no
 // notifications.
 type lookingClient struct {
 	*sqlClient
 	*looking
 }
 
-// looking is what one looks for.
+// looking is the shared state of polling clients.
 type looking struct {
-	next     int // the task that has the next place
+	next     int // the task that gets the next place
 	acquired func()
 }
 
@@ -154,7 +154,7 @@ func (s *sqlServer) watch(ctx context.Context, acquired func(), failed func(erro
 	})
 }
 
-// hear tells of notifications on a channel until ctx ends.
+// hear passes on the notifications on a channel until ctx ends.
 func hear(ctx context.Context, dsn, channel string, failed func(error), tell func(payload string) error) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *sqlServer) remove(ctx context.Context) error {
 	return once(ctx, s.dsn, "select semaphore.drop($1)", s.key)
 }
 
-// once runs a statement on a connection of its own: others may have been cut.
+// once runs a statement on a new connection, because others may have been closed.
 func once(ctx context.Context, dsn, statement string, args ...any) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sweepServer is a PostgreSQL with the tables of before, over which a sweep goes once in a while:
-// it fills the free places, and asks the lowest of the running to give way to waiting ones that are
-// more urgent. A release or an enqueue is a statement on a table, and decides nothing.
+// sweepServer is a PostgreSQL server with the tables of the earlier design, which a periodic sweep
+// updates. The sweep fills the free places, and asks the running tasks of lowest priority to give
+// way to more urgent waiting tasks. A release or an enqueue is only a statement on a table, without
+// a decision.
 type sweepServer struct {
 	dsn   string
 	every time.Duration
@@ -23,7 +24,7 @@ type sweepServer struct {
 	}
 }
 
-// sweepSchema is where the tables are, beside those of others.
+// sweepSchema is the schema of the tables, separate from those of others.
 const sweepSchema = "fiveways_bench"
 
 func openSweep(ctx context.Context, o Options) (server, string, error) {
@@ -65,7 +66,7 @@ func (s *sweepServer) prepare(ctx context.Context, active, tryRelease int) error
 	return err
 }
 
-// fill begins the sweeps when the tasks are there.
+// fill enqueues the tasks and then starts the sweeps.
 func (s *sweepServer) fill(ctx context.Context, tasks int) error {
 	err := chunks(tasks, func(first, behind int) error {
 		ids, priorities := column(first, behind)
@@ -83,7 +84,7 @@ func (s *sweepServer) fill(ctx context.Context, tasks int) error {
 	return nil
 }
 
-// sweepOften sweeps at once, and then as often as was said.
+// sweepOften sweeps at once, and then at the configured interval.
 func (s *sweepServer) sweepOften(ctx context.Context) error {
 	conn, err := connectSweep(ctx, s.dsn)
 	if err != nil {
@@ -111,8 +112,8 @@ func connectSweep(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// sweep does for the semaphore what the original does for each: places, then requests to give way.
-// Those that begin are told by a notification each.
+// sweep does for the semaphore what the original does for each: it fills places, and then asks
+// tasks to give way. Each task that starts is announced by a notification.
 func sweep(ctx context.Context, tx pgx.Tx) error {
 	var active, tryRelease, running int
 	err := tx.QueryRow(ctx, `select active, try_release, (select count(*) from semaphore_task t where t.semaphore_id = s.id and t.status in ('ACQUIRED', 'TRY_RELEASE'))

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// client is one connection with what it has measured.
+// client is a connection with its measurements.
 type client struct {
 	conn       *pgconn.PgConn
 	prepared   map[string]bool
@@ -29,8 +29,8 @@ func connect(ctx context.Context, o Options, texts map[string]string) (*client, 
 	return &client{conn: conn, prepared: map[string]bool{}, texts: texts}, nil
 }
 
-// run runs a prepared statement and returns the number of its rows. It has no context of its own,
-// which would cost a goroutine each time: to interrupt it, close the socket.
+// run runs a prepared statement and returns the number of its rows. It has no context, which would
+// cost a goroutine per call. To interrupt it, close the socket.
 func (k *client) run(statement string, args ...string) (rows int, err error) {
 	ctx := context.Background()
 	if err := k.prepare(statement); err != nil {
@@ -48,7 +48,7 @@ func (k *client) run(statement string, args ...string) (rows int, err error) {
 	return rows, err
 }
 
-// drive repeats a load until the deadline, or until nothing is left to take.
+// drive repeats a load until the deadline, or until the queue is empty.
 func (k *client) drive(ctx context.Context, l load, deadline time.Time) error {
 	defer context.AfterFunc(ctx, func() { k.conn.Conn().Close() })()
 	for before := time.Now(); before.Before(deadline); {
@@ -68,7 +68,7 @@ func (k *client) drive(ctx context.Context, l load, deadline time.Time) error {
 	return nil
 }
 
-// prepare makes sure that the server knows a statement.
+// prepare prepares a statement, unless that has been done before.
 func (k *client) prepare(statement string) error {
 	if k.prepared[statement] {
 		return nil
@@ -83,8 +83,8 @@ func (k *client) prepare(statement string) error {
 func (k *client) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
-	k.conn.Close(ctx) //nolint:errcheck // nothing is open
+	k.conn.Close(ctx) //nolint:errcheck // nothing is pending
 }
 
-// closePatience is how long a polite goodbye may take.
+// closePatience is how long closing a connection gracefully may take.
 const closePatience = time.Second

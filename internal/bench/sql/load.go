@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// load is what a client does again and again.
+// load is an operation that a client repeats.
 type load struct {
 	name    string
 	backlog bool // it needs messages in the queue
 	do      func(k *client) (messages int, err error)
 }
 
-// loads are in the order in which they run.
+// loads lists the loads in the order in which they run.
 var loads = []load{
 	{name: "post", do: func(k *client) (int, error) {
 		_, err := k.run(post)
@@ -24,7 +24,7 @@ var loads = []load{
 	{name: "transaction", backlog: true, do: transaction},
 }
 
-// LoadNames are the names of the loads: posting a message, taking one, taking many at once, and
+// LoadNames returns the names of the loads: posting a message, taking one, taking many at once, and
 // taking one and posting another in one transaction.
 func LoadNames() (names []string) {
 	for _, l := range loads {
@@ -51,8 +51,8 @@ const (
 	commit   = "commit"
 )
 
-// statements are their texts for a queue. The text of a message stands in the statement: what is
-// measured is the queue.
+// statements returns the SQL of the prepared statements for a queue. The message text is a constant
+// in the statement, because the queue is to be measured.
 func statements(queue string, o Options) map[string]string {
 	return map[string]string{
 		post:     "select mbus4.post('" + queue + "', '" + messageOf(o.Size) + "')",
@@ -63,18 +63,18 @@ func statements(queue string, o Options) map[string]string {
 	}
 }
 
-// fillStatement posts $1 messages.
+// fillStatement returns a statement that posts $1 messages.
 func fillStatement(queue string, o Options) string {
 	return "select count(mbus4.post('" + queue + "', '" + messageOf(o.Size) + "')) from generate_series(1, $1::int)"
 }
 
-// messageOf is an hstore whose one value has this many bytes.
+// messageOf returns an hstore with one value of this many bytes.
 func messageOf(size int) string { return `order=>"` + strings.Repeat("x", size) + `"` }
 
-// errDrained ends a load that takes: nothing is left.
+// errDrained ends a load that takes messages: the queue is empty.
 var errDrained = errors.New("sql bench: the queue is empty")
 
-// take runs a statement that gives messages.
+// take runs a statement that returns messages.
 func (k *client) take(statement string) (int, error) {
 	n, err := k.run(statement)
 	if err == nil && n == 0 {
@@ -83,7 +83,7 @@ func (k *client) take(statement string) (int, error) {
 	return n, err
 }
 
-// transaction takes a message and posts another one: both happen, or neither.
+// transaction takes a message and posts another one, atomically.
 func transaction(k *client) (int, error) {
 	if _, err := k.run(begin); err != nil {
 		return 0, err

@@ -9,18 +9,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Options say what load Run puts on which server. DefaultOptions is a valid start; the zero value
-// is not.
+// Options configures Run. Start from DefaultOptions, because the zero value is not valid.
 type Options struct {
-	option.Common // URL is as psql takes it, the database has the schema mbus4; Loads are of LoadNames
+	option.Common // URL as for psql, of a database with the schema mbus4; Loads are of LoadNames
 
 	Clients int `json:"clients"` // connections
 	Size    int `json:"size"`    // bytes of the text in a message
-	Amount  int `json:"amount"`  // messages that one consumen asks for
-	Backlog int `json:"backlog"` // messages posted before those loads that take some
+	Amount  int `json:"amount"`  // messages requested by one consumen
+	Backlog int `json:"backlog"` // messages posted before the loads that take messages
 }
 
-// DefaultOptions runs every load for five seconds on the local broker with one client.
+// DefaultOptions returns options that run every load for five seconds on the local broker with one
+// client.
 func DefaultOptions() Options {
 	return Options{
 		Common:  option.Common{URL: "postgres://guest:guest@127.0.0.1:5433/fiveways", Loads: LoadNames(), Duration: 5 * time.Second},
@@ -28,10 +28,10 @@ func DefaultOptions() Options {
 	}
 }
 
-// ErrInvalid is wrapped by the error of every option out of its range.
+// ErrInvalid is wrapped by the errors for invalid options.
 var ErrInvalid = errors.New("sql bench: invalid option")
 
-// Validate names each option that is out of its range, as the command line spells it.
+// Validate returns an error for each invalid option, named as on the command line.
 func (o Options) Validate() error {
 	c := option.NewCheck(ErrInvalid)
 	_, err := pgconn.ParseConfig(o.URL)

@@ -10,14 +10,14 @@ import (
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
 
-// Result is what a run measured. Its JSON names are kept stable for scripts.
+// Result is the result of a run. Its JSON names are kept stable for scripts.
 type Result struct {
 	Options Options `json:"options"`
 	Loads   []Load  `json:"results"`
 }
 
-// Load is what one load measured. An operation is a statement, or the transaction of several; its
-// latency is in microseconds, at most 0.8 % too high.
+// Load is the result of one load. An operation is a statement, or a transaction of several.
+// Latencies are in microseconds, at most 0.8 % too high.
 type Load struct {
 	Name       string  `json:"load"`
 	Clients    int     `json:"clients"`
@@ -29,13 +29,13 @@ type Load struct {
 	Max        float64 `json:"max_us"`
 }
 
-// Flow is a number and its rate over the run.
+// Flow is a count and its rate over the run.
 type Flow struct {
 	Count     uint64  `json:"count"`
 	PerSecond float64 `json:"per_second"`
 }
 
-// newResult keeps no password.
+// newResult returns a result with the options but without the password.
 func newResult(o Options) Result {
 	if u, err := url.Parse(o.URL); err == nil && u.Scheme != "" {
 		o.URL = u.Redacted()
@@ -45,7 +45,7 @@ func newResult(o Options) Result {
 	return Result{Options: o}
 }
 
-// measured sums up what the clients counted.
+// measured sums up the measurements of the clients.
 func measured(name string, clients []*client, took time.Duration) Load {
 	var h latency.Histogram
 	var operations, messages uint64
@@ -62,7 +62,7 @@ func measured(name string, clients []*client, took time.Duration) Load {
 	}
 }
 
-// WriteText prints the result for a reader.
+// WriteText writes the result as text.
 func (r *Result) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "load\tclients\tseconds\toperations/s\tmessages/s\tp50 ms\tp99 ms\tmax ms\t\n")

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// fillChunk is how many messages one statement posts before a load.
+// fillChunk is the number of messages that one statement posts before a load.
 const fillChunk = 10_000
 
-// dropPatience is how long the removal of a run's queue may take, after an interruption too.
+// dropPatience is how long dropping a run's queue may take, also after an interruption.
 const dropPatience = time.Minute
 
-// Run puts the loads on the server, each on a queue of its own that is dropped afterwards. done is
-// called after each with its result; it may be nil.
+// Run runs the loads, each on a new queue that is dropped afterwards. done is called with the
+// result of each load; it may be nil.
 func Run(ctx context.Context, o Options, done func(Load)) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -79,10 +79,10 @@ func runLoad(ctx context.Context, o Options, l load) (_ Load, err error) {
 	return measured(l.name, clients, time.Since(began)), nil
 }
 
-// maxHint is the largest number of consumers that a queue is told to expect.
+// maxHint is the maximum number of consumers that a queue is created for.
 const maxHint = 64
 
-// drop removes the queue over a connection of its own: the others may have been cut.
+// drop drops the queue over a new connection, because the others may have been closed.
 func drop(o Options, texts map[string]string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
 	defer cancel()
@@ -109,8 +109,8 @@ func (k *client) fill(ctx context.Context, n int) error {
 	return ctx.Err()
 }
 
-// connectAll opens the connections and prepares their statements before the clock runs. What it
-// returns must be closed even with an error.
+// connectAll opens the connections and prepares their statements before the measurement starts. The
+// caller must close the returned clients even after an error.
 func connectAll(ctx context.Context, o Options, texts map[string]string) (clients []*client, err error) {
 	prepared := slices.Sorted(maps.Keys(statements("", o)))
 	for range o.Clients {
@@ -128,7 +128,7 @@ func connectAll(ctx context.Context, o Options, texts map[string]string) (client
 	return clients, nil
 }
 
-// driveAll lets the clients work side by side. When one fails, the others are interrupted.
+// driveAll runs the clients concurrently. If one fails, the others are interrupted.
 func driveAll(ctx context.Context, clients []*client, l load, deadline time.Time) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

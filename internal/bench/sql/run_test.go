@@ -34,7 +34,7 @@ func TestLoadsOfANativeSchema(t *testing.T) {
 		if l.Operations.Count == 0 || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
 			t.Errorf("%+v", l)
 		}
-		// What takes gets at most what was posted, and stops when it has all of it.
+		// Loads that take get at most what was posted, and stop when they have got all of it.
 		if l.Name == "consumen" && (l.Messages.Count != 250 || l.Seconds > 0.3) || l.Name == "consume" && l.Messages.Count > 250 {
 			t.Errorf("%+v", l)
 		}

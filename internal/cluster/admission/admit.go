@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	admitPatience = 20 * time.Second // for making a newcomer with a valid token a member
-	askPatience   = 30 * time.Second // for all of that, with the request and the answer
+	admitPatience = 20 * time.Second // to make a newcomer with a valid token a member
+	askPatience   = 30 * time.Second // for the whole exchange, including request and answer
 )
 
 var errNoLeader = errors.New("the cluster has no leader at the moment: try again")
@@ -25,26 +25,27 @@ var errNoLeader = errors.New("the cluster has no leader at the moment: try again
 type Newcomer struct {
 	Address string // host and port
 	Token   Token
-	Key     [sha256.Size]byte // hash of its public key, which it has shown to have
+	Key     [sha256.Size]byte // hash of its public key, whose possession it has proved
 	Levels  level.Range       // that it supports
 }
 
-// Host is a node that is asked to admit others.
+// Host is a node that can be asked to admit others.
 type Host interface {
-	// Leader returns the address of the node that leads, "" when none is known, and whether it is
-	// this one.
+	// Leader returns the address of the leader, or "" if none is known, and whether this node
+	// leads.
 	Leader() (address string, here bool)
-	// Add makes a newcomer a member of the cluster and returns its number, and where the members
-	// are. One with the same key that asks again gets the same number; one with another key is
-	// refused when the token was used, and one that does not support the level of the log. It gives
-	// up when ctx ends.
+	// Add makes a newcomer a member of the cluster, and returns its number and the addresses of the
+	// members. A repeated request with the same key gets the same number. Add refuses a newcomer
+	// with another key if the token was used, and one that does not support the level of the log.
+	// It gives up when ctx ends.
 	Add(ctx context.Context, n Newcomer) (node uint64, addresses map[uint64]string, err error)
 }
 
 // Admit serves one request on a connection of transport.JoinProtocol (transport.Options.Join). The
-// deadline of the connection holds until the newcomer has shown a valid token. Before that nothing
-// is done for it. The error, for the log, says why the newcomer was not admitted, nil also when it
-// was sent to another node: ErrToken, ErrExpired, ErrMalformed, those of h and of the connection.
+// deadline of the connection holds until the newcomer has presented a valid token. Before that no
+// work is done for it. The error is for the log and says why the newcomer was not admitted. It is
+// nil also if the newcomer was redirected. Errors: ErrToken, ErrExpired, ErrMalformed, those of h
+// and of the connection.
 func Admit(nc *tls.Conn, id *Identity, h Host) error {
 	payload, err := readFrame(nc)
 	if err != nil {
@@ -57,7 +58,7 @@ func Admit(nc *tls.Conn, id *Identity, h Host) error {
 		t, err = id.check(q.token, time.Now())
 	}
 	if err == nil {
-		nc.SetDeadline(time.Now().Add(askPatience)) //nolint:errcheck // reading tells
+		nc.SetDeadline(time.Now().Add(askPatience)) //nolint:errcheck // a read reports the error
 		a, err = id.serve(nc, &q, t, h)
 	}
 	if err != nil {
@@ -69,7 +70,7 @@ func Admit(nc *tls.Conn, id *Identity, h Host) error {
 	return err
 }
 
-// refusal is what a newcomer is told of a failure. About tokens it learns no details.
+// refusal returns the answer to a newcomer for an error. It contains no details about tokens.
 func refusal(err error) answer {
 	switch {
 	case errors.Is(err, ErrExpired):
@@ -102,7 +103,7 @@ func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, 
 	ctx, cancel := context.WithTimeout(context.Background(), admitPatience)
 	defer cancel()
 	go func() {
-		nc.Read(make([]byte, 1)) //nolint:errcheck // a newcomer sends no more: it ends with the connection
+		nc.Read(make([]byte, 1)) //nolint:errcheck // returns when the newcomer closes the connection
 		cancel()
 	}()
 	a = answer{outcome: admitted, cluster: id.cluster, authority: id.authority.Pair()}
@@ -114,8 +115,8 @@ func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, 
 	return a, err
 }
 
-// publicKey returns the key that a request for a certificate shows its sender to have, and its
-// hash.
+// publicKey returns the public key of a certificate request, after it has verified that the sender
+// holds the private key, and the hash of the public key.
 func publicKey(csr []byte) (key crypto.PublicKey, hash [sha256.Size]byte, err error) {
 	r, err := x509.ParseCertificateRequest(csr)
 	if err == nil {

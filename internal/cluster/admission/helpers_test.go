@@ -21,10 +21,10 @@ import (
 
 const (
 	cluster  = 0xc1
-	patience = 20 * time.Second // a test that waits longer has failed
+	patience = 20 * time.Second // a test that waits longer fails
 )
 
-// founded is the identity of node 1 of a new cluster.
+// founded returns the identity of node 1 of a new cluster.
 func founded(t testing.TB, cluster uint64, now time.Time) *Identity {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,13 +38,13 @@ func founded(t testing.TB, cluster uint64, now time.Time) *Identity {
 	return id
 }
 
-// host is the node that admits in a test.
+// host is the Host of a test.
 type host struct {
-	leader string // "": none is known
+	leader string // "" if unknown
 	here   bool
 	add    func(ctx context.Context, n Newcomer) (uint64, map[uint64]string, error)
 
-	asked bool // anything
+	asked bool // a method was called
 }
 
 func (h *host) Leader() (string, bool) {
@@ -56,16 +56,16 @@ func (h *host) Add(ctx context.Context, n Newcomer) (uint64, map[uint64]string, 
 	return h.add(ctx, n)
 }
 
-// node is a transport that admits newcomers, with what it got.
+// node is a transport that admits newcomers and records what it receives.
 type node struct {
 	*transport.Transport
 	address string
 	got     chan *pb.Message
-	denied  chan error // of Admit, nil when it admitted
+	denied  chan error // results of Admit, nil if it admitted the node
 	log     logtest.Text
 }
 
-// start serves the cluster's connections of a node.
+// start serves the cluster connections of a node.
 func start(t testing.TB, ln net.Listener, id *Identity, h Host) *node {
 	t.Helper()
 	n := &node{address: ln.Addr().String(), got: make(chan *pb.Message, 1<<10), denied: make(chan error, 100)}
@@ -102,7 +102,7 @@ func listen(t testing.TB) net.Listener {
 	return ln
 }
 
-// connect waits until a node has its links to another.
+// connect waits until a node is connected to another.
 func connect(t testing.TB, n *node, other uint64) {
 	t.Helper()
 	for end := time.After(patience); ; {
@@ -117,7 +117,7 @@ func connect(t testing.TB, n *node, other uint64) {
 	}
 }
 
-// greet sends a message from one node to another, which it is connected to.
+// greet sends a message from a node to another one that it is connected to, and checks its arrival.
 func greet(t testing.TB, from *node, self, other uint64, to *node) {
 	t.Helper()
 	from.Send([]*pb.Message{{Type: pb.MsgHeartbeat.Enum(), From: &self, To: &other}})
@@ -131,7 +131,7 @@ func greet(t testing.TB, from *node, self, other uint64, to *node) {
 	}
 }
 
-// asking is a request with this token.
+// asking returns a request with this token.
 func asking(t testing.TB, token string) *request {
 	t.Helper()
 	key, _, err := authority.NewKey()
@@ -145,7 +145,7 @@ func asking(t testing.TB, token string) *request {
 	return &request{token: token, address: "n2.example:7000", csr: csr, clock: time.Now().UnixNano()}
 }
 
-// read is what a newcomer reads in a token.
+// read returns the contents of a token without checking its expiry.
 func read(t testing.TB, token string) Token {
 	t.Helper()
 	said, _, err := split(token)
@@ -159,9 +159,9 @@ func read(t testing.TB, token string) Token {
 	return tok
 }
 
-// altered is a token with another MAC.
+// altered returns the token with another MAC.
 func altered(token string) string {
-	first := token[:len(token)-10] // a character whose bits all count
+	first := token[:len(token)-10] // ends at a character whose bits all count
 	if strings.HasSuffix(first, "A") {
 		return first[:len(first)-1] + "B" + token[len(first):]
 	}

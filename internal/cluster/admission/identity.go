@@ -24,30 +24,30 @@ const (
 
 	authorityYears = 10
 	nodeLife       = 90 * 24 * time.Hour
-	renewalPart    = 3 // a certificate is renewed when less than one part of this many is left
+	renewalPart    = 3 // a certificate is renewed when less than 1/renewalPart of its life is left
 )
 
-// ErrIdentity means that a file or an answer does not hold the identity of the node.
+// ErrIdentity means that a file or an answer does not hold the identity of this node.
 var ErrIdentity = errors.New("admission: not the identity of this node")
 
-// Identity is what makes a node one of its cluster: its certificate, and the cluster's authority.
-// The methods may be called concurrently, except Renew with itself.
+// Identity is the identity of a node in its cluster: its certificate, and the cluster's authority.
+// Its methods may be called concurrently, except for two calls of Renew.
 type Identity struct {
 	cluster, node uint64
 	authority     *authority.Authority
-	root          *x509.Certificate // the authority's
-	secret        []byte            // of tokens
+	root          *x509.Certificate // of the authority
+	secret        []byte            // for tokens
 
-	pair atomic.Pointer[tls.Certificate] // the node's; its chain ends with root
+	pair atomic.Pointer[tls.Certificate] // of the node; its chain ends with root
 
-	// where it is kept
+	// where the identity is stored
 	fs  vfs.FS
 	dir string
 }
 
-// Found makes the authority of a new cluster and the identity of its first node, and keeps them in
-// dir, which is created if it is missing. After a crash dir holds all of it or nothing. Errors:
-// fs.ErrExist when dir holds an identity, those of the file system.
+// Found creates the authority of a new cluster and the identity of its first node, and stores them
+// in dir, which is created if it is missing. After a crash dir holds all of it or nothing. Errors:
+// fs.ErrExist if dir holds an identity, those of the file system.
 func Found(dir string, cluster, node uint64, now time.Time) error {
 	return found(vfs.OS{}, dir, cluster, node, now)
 }
@@ -67,7 +67,7 @@ func found(fsys vfs.FS, dir string, cluster, node uint64, now time.Time) error {
 	return create(fsys, dir, identityFile, file)
 }
 
-// issue makes a certificate for a node, with a new key, and returns the file of its identity.
+// issue creates a key and a certificate for a node, and returns the identity file.
 func issue(a *authority.Authority, cluster, node uint64, now time.Time) ([]byte, error) {
 	key, block, err := authority.NewKey()
 	if err != nil {
@@ -80,13 +80,13 @@ func issue(a *authority.Authority, cluster, node uint64, now time.Time) ([]byte,
 	return encode(cert, block, a.Pair()), nil
 }
 
-// encode returns the file of an identity: of the node, then of the authority.
+// encode returns an identity file: the node's certificate and key, then the authority's.
 func encode(cert, key []byte, by authority.Pair) []byte {
 	return slices.Concat(cert, key, by.Cert, by.Key)
 }
 
-// decode returns the identity that a file holds, which must be that of this node. Whether its
-// certificates are still valid is not looked at. Errors: ErrIdentity.
+// decode parses an identity file, which must be that of this node. It does not check whether the
+// certificates have expired. Errors: ErrIdentity.
 func decode(file []byte, cluster, node uint64) (*Identity, error) {
 	pair, err := tls.X509KeyPair(file, file) // both certificates, and the first key
 	if err == nil && len(pair.Certificate) != 2 {
@@ -120,7 +120,7 @@ func decode(file []byte, cluster, node uint64) (*Identity, error) {
 	return id, nil
 }
 
-// vacant returns fs.ErrExist when a folder holds an identity.
+// vacant returns fs.ErrExist if a folder holds an identity.
 func vacant(fsys vfs.FS, dir string) error {
 	path := filepath.Join(dir, identityFile)
 	_, err := fsys.Stat(path)
@@ -132,7 +132,7 @@ func vacant(fsys vfs.FS, dir string) error {
 	return fmt.Errorf("admission: %w", err)
 }
 
-// create writes a file into a folder that may be missing.
+// create writes a file durably into a folder, which it creates if necessary.
 func create(fsys vfs.FS, dir, name string, file []byte) error {
 	err := fsys.MkdirAll(dir)
 	if err == nil {
@@ -151,9 +151,9 @@ func replace(fsys vfs.FS, dir, name string, file []byte) error {
 	return nil
 }
 
-// Load returns the identity that dir holds. Its certificate may have expired while the node was
-// down: call Renew before it is used. Errors: fs.ErrNotExist, ErrIdentity when it is damaged or
-// another node's, those of the file system.
+// Load returns the identity stored in dir. Its certificate may have expired while the node was
+// down: call Renew before using it. Errors: fs.ErrNotExist, ErrIdentity if it is damaged or belongs
+// to another node, those of the file system.
 func Load(dir string, cluster, node uint64) (*Identity, error) {
 	return load(vfs.OS{}, dir, cluster, node)
 }
@@ -171,8 +171,8 @@ func load(fsys vfs.FS, dir string, cluster, node uint64) (*Identity, error) {
 	return id, nil
 }
 
-// TLS is the configuration of the node's connections (transport.Options). Each handshake presents
-// the certificate that is the latest then, followed by the authority's, which newcomers need.
+// TLS returns the configuration of the node's connections (transport.Options). Each handshake
+// presents the current certificate, followed by the authority's, which newcomers need.
 func (id *Identity) TLS() *tls.Config {
 	pool := poolOf(id.root)
 	return &tls.Config{
@@ -188,9 +188,9 @@ func poolOf(root *x509.Certificate) *x509.CertPool {
 	return pool
 }
 
-// Renew replaces the node's certificate and key, on disk and then in use, if less than a third of
-// the certificate's life is left; that is 30 days. Connections that are there go on. Errors: those
-// of the file system; the node then goes on with the certificate that it has.
+// Renew replaces the node's certificate and key, first on disk and then in use, if less than a
+// third of the certificate's life is left; that is 30 days. Existing connections are not affected.
+// Errors: those of the file system; the node then keeps its current certificate.
 func (id *Identity) Renew(now time.Time) (renewed bool, err error) {
 	leaf := id.pair.Load().Leaf
 	if leaf.NotAfter.Sub(now) >= leaf.NotAfter.Sub(leaf.NotBefore)/renewalPart {
@@ -211,5 +211,5 @@ func (id *Identity) Renew(now time.Time) (renewed bool, err error) {
 	return true, nil
 }
 
-// hash is what a token knows the authority by.
+// hash returns the hash by which a token identifies the authority.
 func hash(root *x509.Certificate) [sha256.Size]byte { return sha256.Sum256(root.Raw) }

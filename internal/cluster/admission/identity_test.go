@@ -16,7 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestFiles: an identity is private, is kept, is the node's alone, and is not replaced by another.
+// TestFiles checks that an identity is private, persistent, valid only for its node, and never
+// overwritten.
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
 	if err := Found(dir, cluster, 1, noon); err != nil {
@@ -47,7 +48,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: no beginning of a file is an identity, and none with a part of another's.
+// TestDamagedFile checks that truncated files, and files with a part of another identity, are
+// rejected.
 func TestDamagedFile(t *testing.T) {
 	one, two := blocks(t, cluster), blocks(t, cluster)
 	whole := slices.Concat(one...)
@@ -71,7 +73,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// blocks are the four parts of the file of a new identity.
+// blocks returns the four parts of the file of a new identity.
 func blocks(t *testing.T, cluster uint64) [][]byte {
 	t.Helper()
 	id := founded(t, cluster, noon)
@@ -90,8 +92,8 @@ func blocks(t *testing.T, cluster uint64) [][]byte {
 	return whole
 }
 
-// TestCrash cuts the power at each step of founding and of renewing. What is there afterwards is
-// all of an identity or nothing, and what was there before a renewal is not lost.
+// TestCrash cuts the power at each step of Found and of Renew. Afterwards an identity is complete
+// or missing, and a renewal never loses the previous one.
 func TestCrash(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const dir = "data/cluster"
@@ -145,8 +147,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestRenewal: a certificate is renewed in the last third of its life, and when it has expired; the
-// new one is the node's, of the same authority.
+// TestRenewal checks that a certificate is renewed in the last third of its life, and after it has
+// expired. The new certificate is for the same node, by the same authority.
 func TestRenewal(t *testing.T) {
 	id := founded(t, cluster, noon)
 	first := id.pair.Load().Leaf
@@ -175,8 +177,8 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestRenewalWhileConnected: connections stay when a certificate is renewed, and new ones have the
-// new one, on both ends.
+// TestRenewalWhileConnected checks that a renewal does not affect existing connections, and that
+// new connections use the new certificate on both ends.
 func TestRenewalWhileConnected(t *testing.T) {
 	now := time.Now()
 	one := founded(t, cluster, now.Add(-80*24*time.Hour))

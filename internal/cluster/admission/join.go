@@ -22,31 +22,32 @@ import (
 
 const (
 	mostRedirects = 5
-	// joiningFile has the key of a node whose joining is not finished.
+	// joiningFile holds the key of a node that has not finished joining.
 	joiningFile = "joining.pem"
 )
 
 // Errors of Join.
 var (
-	// ErrImpostor means that what listens at an address is not a node of the token's cluster that
-	// admits others.
+	// ErrImpostor means that the server at an address is not an admitting node of the token's
+	// cluster.
 	ErrImpostor = errors.New("admission: not a node of the cluster that the token is for")
-	// ErrRefused means that the cluster did not admit the newcomer; the text is its reason.
+	// ErrRefused means that the cluster did not admit the newcomer. The text is the cluster's
+	// reason.
 	ErrRefused = errors.New("admission: refused")
-	// ErrNoLeader means that the nodes went on naming others as the leader.
+	// ErrNoLeader means that the nodes kept naming others as the leader.
 	ErrNoLeader = errors.New("admission: the nodes do not agree on a leader: try again")
 )
 
-// Welcome is what a node that has joined must know.
+// Welcome is what a node learns when it joins.
 type Welcome struct {
 	Cluster, Node uint64
 	Addresses     map[uint64]string // of the members
 }
 
 // Join asks the cluster of a token to admit this node, which other nodes are to dial at advertise,
-// a host and port. It keeps the identity that it gets in dir, for Load, in the place of any other,
-// and its key before it asks: when the answer is lost, the next attempt asks as the same node,
-// until Joined is called. Errors: ErrToken, ErrExpired, ErrImpostor, ErrRefused, ErrNoLeader,
+// a host and port. It stores the new identity in dir for Load, and replaces any other. It stores
+// its key before it asks: if the answer is lost, the next attempt asks as the same node, until
+// Joined is called. Errors: ErrToken, ErrExpired, ErrImpostor, ErrRefused, ErrNoLeader,
 // ErrMalformed, ErrIdentity, those of ctx, the network and the file system.
 func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err error) {
 	t, err := ParseToken(token, time.Now())
@@ -82,7 +83,7 @@ func Join(ctx context.Context, token, advertise, dir string) (w Welcome, err err
 	return Welcome{Cluster: a.cluster, Node: a.node, Addresses: a.addresses}, nil
 }
 
-// Joined says that all that Join has got is kept: a later attempt in dir is that of another node.
+// Joined records that the results of Join are stored. A later attempt in dir joins as another node.
 func Joined(dir string) error {
 	if err := os.Remove(filepath.Join(dir, joiningFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("admission: %w", err)
@@ -90,8 +91,8 @@ func Joined(dir string) error {
 	return nil
 }
 
-// joiningKey returns the key that this node asks with, in PEM form: a new one, which is kept,
-// unless an attempt before has left one.
+// joiningKey returns the key with which this node asks, in PEM form. It is the key of an earlier
+// attempt, or else a new key, which is stored.
 func joiningKey(fsys vfs.FS, dir string) ([]byte, error) {
 	block, err := vfs.ReadSmall(fsys, filepath.Join(dir, joiningFile), maxIdentity)
 	if err == nil {
@@ -106,7 +107,7 @@ func joiningKey(fsys vfs.FS, dir string) ([]byte, error) {
 	return block, create(fsys, dir, joiningFile, block)
 }
 
-// requestBy returns a request for a certificate that shows its sender to have a key in PEM form.
+// requestBy returns a certificate request that proves possession of a key given in PEM form.
 func requestBy(block []byte) ([]byte, error) {
 	var key any
 	p, _ := pem.Decode(block)
@@ -124,7 +125,8 @@ func requestBy(block []byte) ([]byte, error) {
 	return csr, nil
 }
 
-// askLeader asks the node of the token, and those that are named to it, until one admits.
+// askLeader asks the node of the token, and then the nodes to which it is redirected, until one
+// admits.
 func (t *Token) askLeader(ctx context.Context, q *request) (a answer, err error) {
 	address := t.Address
 	for range 1 + mostRedirects {
@@ -160,7 +162,7 @@ func (t *Token) ask(ctx context.Context, address string, q *request) (a answer, 
 		return a, err
 	}
 	defer nc.Close()
-	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Now()) })() //nolint:errcheck // reading tells
+	defer context.AfterFunc(ctx, func() { nc.SetDeadline(time.Now()) })() //nolint:errcheck // a read reports the error
 	payload, err := exchange(nc, q.append(nil))
 	if cause := ctx.Err(); err != nil && cause != nil {
 		err = cause
@@ -171,7 +173,7 @@ func (t *Token) ask(ctx context.Context, address string, q *request) (a answer, 
 	return decodeAnswer(payload)
 }
 
-// newcomer is the configuration for connections to the nodes of the cluster.
+// newcomer returns the TLS configuration for connections to the nodes of the cluster.
 func (t *Token) newcomer() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{transport.JoinProtocol},
@@ -187,8 +189,8 @@ func exchange(nc net.Conn, payload []byte) ([]byte, error) {
 	return readFrame(nc)
 }
 
-// verify is whether the other end is a node of the cluster: its chain ends with the authority of
-// the token, which signed its certificate, and that is valid now and names the cluster.
+// verify checks that the peer is a node of the cluster: its chain ends with the authority of the
+// token, which signed its certificate, and the certificate is valid now and names the cluster.
 func (t *Token) verify(cs *tls.ConnectionState) error {
 	leaf, root := cs.PeerCertificates[0], cs.PeerCertificates[len(cs.PeerCertificates)-1]
 	if hash(root) != t.Authority {

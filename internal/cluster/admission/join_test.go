@@ -19,10 +19,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// soon is when the tokens of tests expire.
+// soon returns the time at which tokens in tests expire.
 func soon() time.Time { return time.Now().Add(time.Hour) }
 
-// TestJoin: a newcomer that joins is a peer with the identity that it got, and can admit others
+// TestJoin checks that a newcomer becomes a peer with its new identity, and can admit others
 // itself.
 func TestJoin(t *testing.T) {
 	id := founded(t, cluster, time.Now())
@@ -65,8 +65,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestWrongTokensOverTheWire: a token that is not valid gets no further than its check, its bearer
-// learns no more than that, and the node logs where it came from.
+// TestWrongTokensOverTheWire checks that an invalid token is rejected before anything else is done,
+// that the newcomer learns no details, and that the node logs where it came from.
 func TestWrongTokensOverTheWire(t *testing.T) {
 	id, other := founded(t, cluster, time.Now()), founded(t, cluster, time.Now())
 	for _, tc := range []struct {
@@ -96,8 +96,8 @@ func TestWrongTokensOverTheWire(t *testing.T) {
 	}
 }
 
-// TestRefusals is a table of requests with a valid token that are refused, with what the newcomer
-// is told.
+// TestRefusals is a table of requests that are refused despite a valid token, with the errors that
+// the newcomer gets.
 func TestRefusals(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	full := func(context.Context, Newcomer) (uint64, map[uint64]string, error) {
@@ -135,8 +135,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLostAnswer: a node that did not get the answer asks again as the same node, with any token,
-// until it has joined; and after a damage it says where that is.
+// TestLostAnswer checks that a node that did not get the answer asks again as the same node, with
+// any token, until it has joined. If its key file is damaged, the error names the file.
 func TestLostAnswer(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	var asked []Newcomer
@@ -181,7 +181,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestImpostors is a table of what may listen where a node should. None is sent anything.
+// TestImpostors is a table of servers that pretend to be a node. Nothing is sent to any of them.
 func TestImpostors(t *testing.T) {
 	now := time.Now()
 	id, other := founded(t, cluster, now), founded(t, cluster, now)
@@ -245,8 +245,8 @@ func TestImpostors(t *testing.T) {
 	}
 }
 
-// TestRedirects: a newcomer follows the nodes to the leader, not for ever, and not to where there
-// is none.
+// TestRedirects checks that a newcomer follows redirects to the leader, but not endlessly, and not
+// if there is no leader.
 func TestRedirects(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	h := &host{here: true}
@@ -279,7 +279,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestNewcomerGoesAway: a newcomer that gives up is not added.
+// TestNewcomerGoesAway checks that a newcomer that gives up is not added.
 func TestNewcomerGoesAway(t *testing.T) {
 	id := founded(t, cluster, time.Now())
 	ctx, leave := context.WithCancel(t.Context())
@@ -296,7 +296,7 @@ func TestNewcomerGoesAway(t *testing.T) {
 	}
 }
 
-// pipes is a listener of connections that are made in the process, whose time may be faked.
+// pipes is a listener for in-process connections, whose time may be faked.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -308,7 +308,7 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
-// dial opens a connection of a newcomer.
+// dial opens a connection as a newcomer.
 func (p pipes) dial(t *testing.T, tok *Token) *tls.Conn {
 	t.Helper()
 	here, there := net.Pipe()
@@ -341,8 +341,8 @@ func (p pipes) asks(t *testing.T, token string) answer {
 	return a
 }
 
-// TestPatience: a node does not wait long for a newcomer to show a token, and longer for one with a
-// token to become a member.
+// TestPatience checks that a node waits only briefly for a newcomer to present a token, and longer
+// for a newcomer with a token to become a member.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, now := "data", time.Now()

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	version     = 1 // of the messages, their first byte
+	version     = 1 // version of the messages, their first byte
 	frameHeader = 4
 	maxFrame    = 64 << 10
 )
 
-// ErrMalformed means that a message of the other end cannot be read.
+// ErrMalformed means that a message of the peer cannot be decoded.
 var ErrMalformed = errors.New("admission: malformed message")
 
-// request is what a newcomer sends.
+// request is the message of a newcomer.
 type request struct {
 	token   string
-	address string      // at which other nodes are to dial it
-	csr     []byte      // for its public key, in DER form
+	address string      // for other nodes to dial
+	csr     []byte      // certificate request for its public key, in DER form
 	levels  level.Range // that it supports
-	clock   int64       // what its wall clock shows, ns since 1970
+	clock   int64       // its wall clock, ns since 1970
 }
 
 // outcome is the kind of an answer.
@@ -41,23 +41,23 @@ const (
 	admitted     outcome = iota // the identity follows
 	elsewhere                   // text is the address to ask
 	refused                     // text is the reason
-	wrongToken                  // nothing follows, as for the next
+	wrongToken                  // nothing follows, as for the next one
 	expiredToken                //
 )
 
-// answer is what a newcomer gets.
+// answer is the reply to a newcomer.
 type answer struct {
 	outcome outcome
 	text    string
 
-	// of one that is admitted
+	// if admitted
 	cluster, node uint64
 	cert          []byte         // its certificate, in PEM form
 	authority     authority.Pair // the cluster's
 	addresses     map[uint64]string
 }
 
-// readFrame reads the payload of a message of at most maxFrame bytes.
+// readFrame reads the payload of a message. It rejects payloads of more than maxFrame bytes.
 func readFrame(r io.Reader) ([]byte, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -74,14 +74,14 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return payload, nil
 }
 
-// writeFrame writes a message in one piece.
+// writeFrame writes a message with a single Write.
 func writeFrame(w io.Writer, payload []byte) error {
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, frameHeader+len(payload)), uint32(len(payload)))
 	_, err := w.Write(append(frame, payload...))
 	return err
 }
 
-// begin returns a reader of a message behind its version.
+// begin checks the version of a message, and returns a reader of the rest.
 func begin(payload []byte) (r codec.Reader, err error) {
 	r = codec.NewReader(payload)
 	if v := r.Uint8(); r.Err() == nil && v != version {
@@ -160,8 +160,8 @@ func readAddresses(r *codec.Reader) map[uint64]string {
 	return addresses
 }
 
-// checkAddress is whether other nodes can dial an address: a host, or an IP address of a machine,
-// and a port.
+// checkAddress checks that other nodes can dial an address: it must be a host, or an IP address of
+// a machine, and a port.
 func checkAddress(address string) error {
 	const maxHost = 255
 	host, text, err := net.SplitHostPort(address)

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// samples are an answer of each kind.
+// samples has an answer of each kind.
 var samples = []answer{
 	{
 		outcome: admitted, cluster: cluster, node: 3, cert: []byte("certificate"),
@@ -24,8 +24,8 @@ var samples = []answer{
 	{outcome: expiredToken},
 }
 
-// TestMessages: what is decoded is what was encoded; no beginning of it, nothing longer and no
-// other version is taken for it.
+// TestMessages checks that messages survive encoding and decoding, and that truncated messages,
+// messages with trailing bytes, and other versions are rejected.
 func TestMessages(t *testing.T) {
 	q := request{token: "token", address: "n3:7000", csr: []byte("csr"), levels: level.Range{Oldest: 1, Newest: 2}, clock: 3}
 	if got, err := decodeRequest(q.append(nil)); err != nil || !reflect.DeepEqual(got, q) {
@@ -72,7 +72,8 @@ func wrong(t *testing.T, b []byte, decode func([]byte) error) {
 	}
 }
 
-// TestFrames: a message comes back from its frame; one that is too long is not waited for.
+// TestFrames checks that a message survives its frame, and that a frame that is too long is
+// rejected at once.
 func TestFrames(t *testing.T) {
 	for _, n := range []int{0, 1, maxFrame} {
 		var b bytes.Buffer

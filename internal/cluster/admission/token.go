@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	tokenPrefix = "fwjoin1." // the digit is the version of what follows
+	tokenPrefix = "fwjoin1." // the digit is the version of the encoding
 	nonceSize   = 16
 )
 
-// Errors of tokens. The newcomer is told no more than their texts.
+// Errors of tokens. The newcomer is sent only their texts.
 var (
 	ErrToken   = errors.New("admission: the token is not valid")
 	ErrExpired = errors.New("admission: the token has expired")
 )
 
-// Token is what a newcomer reads in a token.
+// Token holds the contents of a token.
 type Token struct {
 	Cluster   uint64
-	ID        [nonceSize]byte   // no two are the same
+	ID        [nonceSize]byte   // unique
 	Until     time.Time         // to the second
 	Authority [sha256.Size]byte // SHA-256 of the certificate of the cluster's authority
-	Address   string            // of a node to ask: host and port
+	Address   string            // host and port of a node to ask
 }
 
-// Token makes a token that is valid until then, to the second, and has newcomers ask the node at
-// address, a host and port. Its bearer can join the cluster, once.
+// Token creates a token that expires at until, rounded down to the second. Newcomers with the token
+// ask the node at address, a host and port. The token admits one node to the cluster.
 func (id *Identity) Token(address string, until time.Time) string {
 	b := binary.BigEndian.AppendUint64(nil, id.cluster)
 	b = binary.BigEndian.AppendUint64(b, uint64(until.Unix()))
@@ -48,14 +48,14 @@ func (id *Identity) Token(address string, until time.Time) string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(append(b, id.mac(b)...))
 }
 
-// mac authenticates what a token says.
+// mac returns the MAC that authenticates the contents of a token.
 func (id *Identity) mac(said []byte) []byte {
 	h := hmac.New(sha256.New, id.secret)
 	h.Write(said)
 	return h.Sum(nil)
 }
 
-// split takes a token apart into what it says and its MAC. Errors: ErrToken.
+// split splits a token into its contents and its MAC. Errors: ErrToken.
 func split(token string) (said, mac []byte, err error) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(token), tokenPrefix)
 	if !ok {
@@ -69,8 +69,8 @@ func split(token string) (said, mac []byte, err error) {
 	return b[:end], b[end:], nil
 }
 
-// ParseToken reads a token as a newcomer can: only the cluster knows whether it is genuine. Errors:
-// ErrToken with what is wrong with it, ErrExpired.
+// ParseToken parses a token without authenticating it, which only the cluster can do. Errors:
+// ErrToken with the reason, ErrExpired.
 func ParseToken(token string, now time.Time) (t Token, err error) {
 	said, _, err := split(token)
 	if err != nil {
@@ -100,8 +100,8 @@ func readToken(said []byte) (t Token, err error) {
 	return t, nil
 }
 
-// check reads a token that lets a newcomer in. Errors: ErrToken, ErrExpired, the latter only of a
-// token that this cluster made.
+// check parses and authenticates a token. Errors: ErrToken, ErrExpired. It returns ErrExpired only
+// for a token that this cluster made.
 func (id *Identity) check(token string, now time.Time) (t Token, err error) {
 	said, mac, err := split(token)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// TestToken: a token says what was put into it, and is valid until its time has come.
+// TestToken checks that a token keeps its contents, and that it is valid until it expires.
 func TestToken(t *testing.T) {
 	id := founded(t, cluster, noon)
 	token := id.Token("n1.example:7000", noon)
@@ -33,7 +33,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestWrongTokens is a table of what newcomers may be given, with what they are told.
+// TestWrongTokens is a table of invalid tokens with the errors that newcomers get.
 func TestWrongTokens(t *testing.T) {
 	id := founded(t, cluster, noon)
 	before := noon.Add(-time.Hour)
@@ -60,8 +60,9 @@ func TestWrongTokens(t *testing.T) {
 	}
 }
 
-// TestAlteredTokens alters a token in every place, cuts it, and has a cluster check another's. None
-// counts, and an expired one that is altered is not told from others.
+// TestAlteredTokens alters a token at every position, truncates it, and checks it with another
+// cluster. All variants are rejected, and an expired token that was altered gives the same error as
+// any other.
 func TestAlteredTokens(t *testing.T) {
 	id, other := founded(t, cluster, noon), founded(t, cluster, noon)
 	before := noon.Add(-time.Hour)

@@ -1,6 +1,6 @@
-// Package control is how an operator asks a node about its cluster, and changes its members: HTTP
-// with JSON on a socket of the node, which also answers when no node leads. What only the leader
-// can do goes on to it over the connections between the nodes.
+// Package control lets an operator query a node about its cluster and change the members. It serves
+// HTTP with JSON on a socket of the node, and also answers when there is no leader. Requests that
+// only the leader can handle are forwarded to it over the connections between the nodes.
 package control
 
 import (
@@ -24,23 +24,23 @@ import (
 )
 
 const (
-	// askPatience is how long another node may take to say how it is.
+	// askPatience is how long another node may take to report its state.
 	askPatience = time.Second
-	// askInterval is how often a node asks the others, so that it can tell of them at once.
+	// askInterval is how often a node asks the others, so that it can answer from memory.
 	askInterval = 5 * time.Second
-	// changePatience is how long a change of the members may take.
+	// changePatience is how long a membership change may take.
 	changePatience = 20 * time.Second
-	// maxToken is how long a token may be valid.
+	// maxToken is the longest validity of a token.
 	maxToken = 30 * 24 * time.Hour
 )
 
-// Token lets nodes join.
+// Token is a token with which a node can join, and the time until which it is valid.
 type Token struct {
 	Token string    `json:"token"`
 	Until time.Time `json:"until"`
 }
 
-// Control answers.
+// Control serves requests about the cluster.
 type Control struct {
 	node  *cluster.Node
 	about func() protocol.About // without Applied and Votes
@@ -49,13 +49,13 @@ type Control struct {
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	said map[uint64]protocol.About // guarded by mu: by node, what it has said last
+	said map[uint64]protocol.About // guarded by mu: the last report of each node
 }
 
 var _ protocol.Cluster = (*Control)(nil)
 
-// New returns what answers for a node. about is what the node says of itself; Applied and Votes are
-// filled in.
+// New returns the Control of a node. about returns what the node reports of itself. Control sets
+// Applied and Votes in it.
 func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit, log *slog.Logger) *Control {
 	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, log: log, said: map[uint64]protocol.About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
@@ -77,7 +77,7 @@ func (c *Control) self() protocol.About {
 	return a
 }
 
-// fill has a node say what its replica knows.
+// fill sets the fields that the replica knows.
 func fill(a *protocol.About, s *cluster.Status) {
 	a.Applied = s.Applied
 	a.Votes = slices.Contains(s.Voters, s.Node)
@@ -90,7 +90,7 @@ func (c *Control) remember(node uint64, a protocol.About) {
 	c.said[node] = a
 }
 
-// Status implements protocol.Cluster. What nodes say of themselves is up to askInterval old.
+// Status implements protocol.Cluster. Reports of other nodes are up to askInterval old.
 func (c *Control) Status() protocol.ClusterStatus {
 	s := c.node.Status()
 	out := protocol.ClusterStatus{
@@ -117,8 +117,8 @@ func (c *Control) Status() protocol.ClusterStatus {
 	return out
 }
 
-// status is that of the leader, which knows most; of this node when that does not answer. All nodes
-// are asked.
+// status returns the status that the leader reports, since it knows most. If the leader does not
+// answer, status asks all nodes and returns the status of this node.
 func (c *Control) status(ctx context.Context) protocol.ClusterStatus {
 	out := c.Status()
 	if out.Leader != 0 && out.Leader != out.Node {
@@ -131,8 +131,8 @@ func (c *Control) status(ctx context.Context) protocol.ClusterStatus {
 	return out
 }
 
-// askAll asks members what they say of themselves now, and remembers it. Of those that do not
-// answer nothing is left.
+// askAll asks members for their current state and stores the reports, also in members. It sets
+// About to nil for a member that does not answer.
 func (c *Control) askAll(ctx context.Context, members []protocol.Member) {
 	self := c.node.Status().Node
 	var asked sync.WaitGroup
@@ -155,7 +155,7 @@ func (c *Control) askAll(ctx context.Context, members []protocol.Member) {
 	asked.Wait()
 }
 
-// watch asks all nodes again and again until the end of ctx.
+// watch asks all nodes periodically until ctx ends.
 func (c *Control) watch(ctx context.Context) {
 	again := time.NewTicker(askInterval)
 	defer again.Stop()
@@ -171,9 +171,9 @@ func (c *Control) watch(ctx context.Context) {
 	}
 }
 
-// setAbout adds what a member says of itself. The leader knows of a new voter a moment before that
-// voter does, and if the leader fails then, the voter cannot replace it: it is a learner until both
-// know.
+// setAbout adds a member's own report. The leader knows of a new voter a moment before that voter
+// does. If the leader fails in between, the voter cannot replace it, so it counts as a learner
+// until both know.
 func setAbout(m *protocol.Member, a protocol.About) {
 	m.About = &a
 	if m.Role == protocol.RoleFollower && !a.Votes {
@@ -191,7 +191,7 @@ func role(s *cluster.Status, node uint64) string {
 	return protocol.RoleLearner
 }
 
-// ask reads what another node says.
+// ask requests a path from another node and decodes the answer.
 func (c *Control) ask(ctx context.Context, node uint64, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -209,14 +209,14 @@ func (c *Control) ask(ctx context.Context, node uint64, path string, into any) e
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// transport reaches the Control of another node.
+// transport returns an HTTP transport to the Control of another node.
 func (c *Control) transport(node uint64) *http.Transport {
 	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return c.node.Dial(ctx, node, cluster.ControlStream)
 	}}
 }
 
-// onLeader has the leader answer.
+// onLeader wraps a handler so that the leader handles the request.
 func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s := c.node.Status()
@@ -240,7 +240,7 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// token makes a token: for=DURATION.
+// token creates a token: for=DURATION.
 func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 	d, err := time.ParseDuration(r.FormValue("for"))
 	if err == nil && (d <= 0 || d > maxToken) {
@@ -255,7 +255,7 @@ func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 	reply(w, Token{c.node.Token(until), until})
 }
 
-// transfer gives the lead to another node: node=N.
+// transfer transfers the leadership to another node: node=N.
 func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 	node, err := c.member(r)
 	if err == nil && role(new(c.node.Status()), node) == protocol.RoleLearner {
@@ -270,7 +270,7 @@ func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// resign has this node give its lead away, if it has it, and waits until another node leads.
+// resign makes this node give up its leadership, if it leads, and waits until another node leads.
 func (c *Control) resign(w http.ResponseWriter, _ *http.Request) {
 	s := c.node.Status()
 	if s.Leader != s.Node {
@@ -290,7 +290,7 @@ func (c *Control) resign(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// remove has a node leave for ever: node=N.
+// remove removes a node from the cluster for ever: node=N.
 func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 	node, err := c.member(r)
 	if err != nil {
@@ -319,7 +319,7 @@ func (c *Control) Remove(ctx context.Context, node uint64) error {
 	return c.node.Remove(ctx, node)
 }
 
-// record has the audit log tell of a change, and why it was not made if that failed.
+// record adds a change to the audit log. A change that failed is recorded with its error.
 func (c *Control) record(what, on string, err error) {
 	act := protocol.Act{Protocol: "cluster", Who: "operator", What: what, On: on}
 	if err != nil {
@@ -328,7 +328,7 @@ func (c *Control) record(what, on string, err error) {
 	c.audit.Record(act)
 }
 
-// member is the node that a request names.
+// member returns the node that a request names.
 func (c *Control) member(r *http.Request) (uint64, error) {
 	node, err := strconv.ParseUint(r.FormValue("node"), 10, 64)
 	if err != nil {
@@ -342,17 +342,17 @@ func (c *Control) member(r *http.Request) (uint64, error) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has gone
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has disconnected
 }
 
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has gone
+	json.NewEncoder(w).Encode(map[string]string{"error": err.Error()}) //nolint:errcheck // the client has disconnected
 }
 
-// Serve answers on listeners until they are closed, and meanwhile asks the other nodes how they
-// are.
+// Serve serves requests on listeners until they are closed. Meanwhile it polls the state of the
+// other nodes.
 func (c *Control) Serve(listeners ...net.Listener) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var served, watching sync.WaitGroup
@@ -364,5 +364,5 @@ func (c *Control) Serve(listeners ...net.Listener) {
 	served.Wait()
 	cancel()
 	watching.Wait()
-	s.Close() //nolint:errcheck // nothing listens any more
+	s.Close() //nolint:errcheck // the listeners are closed
 }

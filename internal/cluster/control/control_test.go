@@ -6,7 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// A voter that does not know yet that it is one is shown as what it takes itself for.
+// TestRoleOfANewVoter checks that a voter that does not yet know that it is one is shown as a
+// learner.
 func TestRoleOfANewVoter(t *testing.T) {
 	for _, c := range []struct {
 		leaderSays string

@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// figure is a metric of a node, or of each other node as it knows them.
+// figure is a metric of this node, or a metric of each other node as this node knows it.
 type figure struct {
 	name, kind, help string
 	node             func(*cluster.Status) float64
-	peer             func(*cluster.Status, uint64) (float64, bool) // ok is false where it is not known
+	peer             func(*cluster.Status, uint64) (float64, bool) // ok is false if unknown
 }
 
 var figures = []figure{
@@ -43,7 +43,7 @@ var figures = []figure{
 	{name: "level", kind: "gauge", help: "Level of the log: what kinds of entries it may have.", node: func(s *cluster.Status) float64 { return float64(s.Level) }},
 	{name: "newest_level", kind: "gauge", help: "Newest level of the log that the node supports.", node: func(*cluster.Status) float64 { return float64(level.Supported.Newest) }},
 	{name: "peer_newest_level", kind: "gauge", help: "Newest level of the log that the other node supports.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
-		newest := s.Peers[id].Levels.Newest // 0: not known
+		newest := s.Peers[id].Levels.Newest // 0: unknown
 		return float64(newest), newest > 0
 	}},
 	{name: "peer_connected", kind: "gauge", help: "1 while the node has both connections to the other one.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return number(s.Peers[id].Connected), true }},
@@ -55,7 +55,7 @@ var figures = []figure{
 	}},
 	{name: "peer_messages_dropped_total", kind: "counter", help: "Messages that could not be sent to the other node.", peer: func(s *cluster.Status, id uint64) (float64, bool) { return float64(s.Peers[id].Dropped), true }},
 	{name: "peer_lag_entries", kind: "gauge", help: "Entries that the log of the other node lacks; on the node that leads only.", peer: func(s *cluster.Status, id uint64) (float64, bool) {
-		match := s.Match[id] // 0: not known
+		match := s.Match[id] // 0: unknown
 		return float64(s.Last - min(match, s.Last)), match > 0
 	}},
 }
@@ -67,13 +67,13 @@ func number(is bool) float64 {
 	return 0
 }
 
-// Metrics serves the metrics of the node as a part of its cluster, for Prometheus.
+// Metrics serves the cluster metrics of the node in the Prometheus format.
 func (c *Control) Metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	c.WriteMetrics(w)
 }
 
-// WriteMetrics writes them.
+// WriteMetrics writes the metrics.
 func (c *Control) WriteMetrics(w io.Writer) {
 	now := c.node.Status()
 	writeMetrics(w, &now)
@@ -94,12 +94,13 @@ func writeMetrics(w io.Writer, s *cluster.Status) {
 	}
 }
 
-// Ready tells balancers whether clients of this node are served: 200, or 503 while no node leads.
+// Ready is a health check for load balancers. It answers 200 if clients of this node are served, or
+// 503 while there is no leader.
 func (c *Control) Ready(w http.ResponseWriter, _ *http.Request) {
 	answer(w, c.node.Status().Leader != 0, "no node leads")
 }
 
-// Leads tells balancers whether this node leads: 200, or 503.
+// Leads is a health check for load balancers. It answers 200 if this node leads, or else 503.
 func (c *Control) Leads(w http.ResponseWriter, _ *http.Request) {
 	s := c.node.Status()
 	answer(w, s.Leader == s.Node, "another node leads, or none")

@@ -15,8 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
-// told is what the first node of four tells, which leads. The third is down, and the fourth has no
-// vote.
+// told returns the metrics of node 1 of four, which leads. Node 3 is down, and node 4 has no vote.
 func told(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
@@ -33,7 +32,7 @@ func told(t *testing.T) string {
 	return out.String()
 }
 
-// TestFigures: what is known is told, in the form that Prometheus wants.
+// TestFigures checks that all known figures are reported in valid Prometheus format.
 func TestFigures(t *testing.T) {
 	text := told(t)
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -41,7 +40,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
-		if !strings.HasSuffix(p.Metric, "_index") { // it only grows, like what Prometheus wants to be called a total
+		if !strings.HasSuffix(p.Metric, "_index") { // promlint wants _total, as it only grows
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}
@@ -61,7 +60,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestBoardAndAlerts: the board and the alerts speak of nothing that is not told.
+// TestBoardAndAlerts checks that the dashboard and the alerts use only metrics that exist.
 func TestBoardAndAlerts(t *testing.T) {
 	text := told(t)
 	for file, atLeast := range map[string]int{"grafana/fiveways.json": 4, "prometheus/alerts.yml": 6} {

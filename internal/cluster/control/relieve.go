@@ -2,8 +2,8 @@ package control
 
 import "fiveways.dev/fiveways/internal/protocol"
 
-// relieve gives the lead away when this node has it and is low on disk: it takes no messages, and
-// another one may.
+// relieve transfers the leadership if this node leads and is low on disk: it accepts no messages,
+// but another node may.
 func (c *Control) relieve(members []protocol.Member) {
 	if to := roomier(members, c.node.Status().Node); to != 0 {
 		c.log.Warn("cluster: low on disk; giving the lead to a node that is not", "to", to)
@@ -11,8 +11,8 @@ func (c *Control) relieve(members []protocol.Member) {
 	}
 }
 
-// roomier is the voter that is furthest of those that have room on their disks, if a node leads and
-// has too little; else 0.
+// roomier returns the voter with enough disk space whose log is furthest ahead, if node leads and
+// is low on disk, or else 0.
 func roomier(members []protocol.Member, node uint64) (to uint64) {
 	match := uint64(0)
 	needed := false
@@ -31,5 +31,5 @@ func roomier(members []protocol.Member, node uint64) (to uint64) {
 	return to
 }
 
-// low reports whether publishers are blocked on a node that leads.
+// low reports whether the node, as leader, would block publishers because of its free disk space.
 func low(a *protocol.About) bool { return a.DiskFree >= 0 && a.DiskFree < a.DiskFreeLimit }

@@ -1,22 +1,21 @@
-// Package proxy has every node of a cluster serve every client: the connection of a client that
-// comes to a node which does not lead goes on to the leader, and no protocol needs to know.
+// Package proxy lets every node of a cluster serve every client: a follower forwards client
+// connections to the leader, transparently to the protocols.
 //
-// # Way of a connection
+// # Path of a connection
 //
-// A node accepts a client, and ends its TLS, on its own listeners (Serve). While it leads, the
-// connection goes to the listeners that the servers of its leadership accept from (Lead). While it
-// follows, the node opens a stream to the leader, says whose connection it is, and copies bytes
-// both ways until one end closes. The leader makes a connection of the stream (Receive) that has
-// the client's address and what its TLS came to, certificate included, and serves it like one of
-// its own.
+// A node accepts clients on its own listeners, and terminates their TLS (Serve). While it leads,
+// connections go to the listeners of the servers of its leadership (Lead). While it follows, it
+// opens a stream to the leader, sends a header that describes the connection, and copies bytes both
+// ways until one end closes. The leader turns the stream into a connection (Receive) with the
+// client's address and TLS state, including the certificate, and serves it like its own.
 //
-// Nodes trust each other: the stream is one of package transport, whose both ends have shown a
-// certificate of the cluster.
+// Nodes trust each other: the stream is one of package transport, and both of its ends have
+// presented a certificate of the cluster.
 //
 // # When there is no leader
 //
-// A client waits for one, as in a backlog, until there has been none for Options.Patience; one that
-// comes later waits only for a moment. Then the client is told so, in the words of its protocol
-// (Options.TurnAway). When the leadership ends, its servers close the connections, and with them go
-// those that other nodes pass on.
+// A client waits for a leader, as in a listen backlog, until there has been none for
+// Options.Patience. After that, new clients wait only for a moment. Then the client gets an error
+// in its protocol (Options.TurnAway). When the leadership ends, its servers close all connections,
+// including those passed on by other nodes.
 package proxy

@@ -14,30 +14,30 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// version is that of the header. Nodes of two versions that follow each other understand it.
+// version is the version of the header. Nodes of two consecutive releases must understand it.
 const version = 1
 
-// taken is what the leader answers to a header when the connection is served. What the protocol
-// says follows.
+// taken is the leader's answer to a header when it serves the connection. The bytes of the client
+// protocol follow.
 const taken = 1
 
 const (
 	maxHeader = 64 << 10
-	// maxCertificates bounds the chain of a client.
+	// maxCertificates bounds the length of a client's certificate chain.
 	maxCertificates = 16
 )
 
 // ErrMalformed means that a stream does not begin with a header.
 var ErrMalformed = errors.New("proxy: malformed header of a connection")
 
-// header says whose connection a stream is.
+// header describes the client connection that a stream carries.
 type header struct {
-	key           string // of the listener that it came to, as the configuration calls it
+	key           string // of the listener that accepted it, as the configuration calls it
 	local, remote net.Addr
 	tls           *tls.ConnectionState // nil: plain
 }
 
-// headerOf is that of a client's connection.
+// headerOf returns the header of a client connection.
 func headerOf(key string, nc net.Conn) header {
 	h := header{key: key, local: nc.LocalAddr(), remote: nc.RemoteAddr()}
 	if state, ok := protocol.StateOf(nc); ok {
@@ -46,8 +46,8 @@ func headerOf(key string, nc net.Conn) header {
 	return h
 }
 
-// append appends the header behind its length. Certificates go as the client showed them; those
-// that were not checked are left out.
+// append appends the header, prefixed with its length. Certificates are sent as the client
+// presented them. Unverified certificates are omitted.
 func (h *header) append(dst []byte) []byte {
 	b := codec.AppendPrefixed([]byte{version}, h.key)
 	for _, a := range []net.Addr{h.local, h.remote} {
@@ -72,7 +72,7 @@ func (h *header) append(dst []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
 }
 
-// readHeader reads the header of a stream, and not a byte more. Errors: ErrMalformed, those of r.
+// readHeader reads the header of a stream, and no further byte. Errors: ErrMalformed, those of r.
 func readHeader(r io.Reader) (h header, err error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -109,7 +109,7 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// readAddr reads an address: of TCP as the network knows it, else a text.
+// readAddr reads an address. A TCP address is parsed; any other is kept as text.
 func readAddr(r *codec.Reader) net.Addr {
 	network, text := r.String(), r.String()
 	if network != "tcp" {
@@ -144,17 +144,17 @@ func readState(r *codec.Reader) *tls.ConnectionState {
 	return state
 }
 
-// foreign is an address on another node that is none of TCP.
+// foreign is an address on another node that is not a TCP address.
 type foreign struct{ network, text string }
 
 func (a foreign) Network() string { return a.network }
 func (a foreign) String() string  { return a.text }
 
-// passed is the connection of a client that another node has passed on.
+// passed is a client connection that another node has passed on.
 type passed struct {
 	*protocol.Lent
 	header
-	node uint64 // that the client has connected to
+	node uint64 // the node that the client connected to
 }
 
 func (c *passed) LocalAddr() net.Addr  { return c.local }
@@ -163,7 +163,8 @@ func (c *passed) RemoteAddr() net.Addr { return c.remote }
 // Node implements protocol.Passed.
 func (c *passed) Node() uint64 { return c.node }
 
-// ConnectionState is what the client's handshake with the other node came to (protocol.StateOf).
+// ConnectionState returns the result of the client's TLS handshake with the other node
+// (protocol.StateOf).
 func (c *passed) ConnectionState() tls.ConnectionState {
 	if c.tls == nil {
 		return tls.ConnectionState{}

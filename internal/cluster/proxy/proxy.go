@@ -15,45 +15,47 @@ import (
 
 const (
 	defaultPatience = 10 * time.Second
-	// leastPatience is how long a client waits for a leader however long there was none.
+	// leastPatience is the minimum time that a client waits for a leader, however long there has
+	// been none.
 	leastPatience = time.Second
-	// leaderPoll is how often a client that waits for a leader is tried again.
+	// leaderPoll is how often a client that waits for a leader tries again.
 	leaderPoll = 100 * time.Millisecond
-	// headerPatience is how long another node may take to say whose connection a stream is.
+	// headerPatience is how long another node may take to send the header of a stream.
 	headerPatience = 5 * time.Second
-	// closingPatience is how long one end of a connection may stay when the other is closed.
+	// closingPatience is how long one end of a connection may stay open after the other has closed.
 	closingPatience = 5 * time.Second
-	// turningAway is how long it may take to turn a client away.
+	// turningAway is how long turning a client away may take.
 	turningAway = 3 * time.Second
 )
 
-// Options say how a Proxy reaches the leader.
+// Options configures a Proxy.
 type Options struct {
-	// Dial opens a stream to the leader, whose Proxy receives it. Errors: there is none, or it is
-	// this node, or it cannot be reached: all may change within a moment.
+	// Dial opens a stream to the leader, whose Proxy receives it. It fails if there is no leader,
+	// if this node leads, or if the leader cannot be reached. All of this may change at any time.
 	Dial func(context.Context) (net.Conn, error)
-	// TurnAway tells the client of a key that no node leads. The connection has a deadline.
+	// TurnAway tells a client that there is no leader, in the protocol of the key. The connection
+	// has a deadline.
 	TurnAway   func(key string, nc net.Conn)
-	Leaderless func() time.Duration // for how long no leader is known; 0: one is
-	Patience   time.Duration        // how long there may be no leader before clients are turned away [10 s]
+	Leaderless func() time.Duration // for how long no leader has been known; 0 if one is known
+	Patience   time.Duration        // time without a leader until clients are turned away [10 s]
 	Log        *slog.Logger         // [slog.Default()]
 }
 
-// Proxy passes the connections of clients to the leader. Any goroutine may call its methods.
+// Proxy passes client connections to the leader. Any goroutine may call its methods.
 type Proxy struct {
 	o      Options
-	quiet  *slog.Logger // for lines that any client can cause
+	quiet  *slog.Logger // for log lines that any client can cause
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	inlets  map[string]*protocol.Inlet // guarded by mu: of the leadership of this node; nil: it follows
+	inlets  map[string]*protocol.Inlet // guarded by mu: while this node leads; nil while it follows
 	changed chan struct{}              // guarded by mu: closed when inlets changes
 
 	running sync.WaitGroup
 }
 
-// New returns a Proxy of a node that follows.
+// New returns the Proxy of a node, which starts as a follower.
 func New(o Options) *Proxy {
 	o.Patience, o.Log = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.Log, slog.Default())
 	p := &Proxy{o: o, quiet: protocol.Sparse(o.Log), changed: make(chan struct{})}
@@ -61,8 +63,8 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Lead begins a leadership of this node: clients go to the listeners that it returns, one for each
-// address, by the same key.
+// Lead begins a leadership of this node. Clients are passed to the returned listeners, one for each
+// address, by key.
 func (p *Proxy) Lead(at map[string]net.Addr) map[string]net.Listener {
 	inlets, listeners := map[string]*protocol.Inlet{}, map[string]net.Listener{}
 	for key, addr := range at {
@@ -73,7 +75,7 @@ func (p *Proxy) Lead(at map[string]net.Addr) map[string]net.Listener {
 	return listeners
 }
 
-// Follow ends it.
+// Follow ends the leadership of this node.
 func (p *Proxy) Follow() { p.swap(nil) }
 
 func (p *Proxy) swap(inlets map[string]*protocol.Inlet) {
@@ -88,22 +90,22 @@ func (p *Proxy) swap(inlets map[string]*protocol.Inlet) {
 	}
 }
 
-// inlet is where connections of this key go on this node, nil when they do not; changed is closed
-// when that changes.
+// inlet returns the inlet for connections of this key, or nil if this node does not lead. changed
+// is closed when that changes.
 func (p *Proxy) inlet(key string) (in *protocol.Inlet, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.inlets[key], p.changed
 }
 
-// Serve accepts clients of a key until ln is closed, which is no error.
+// Serve accepts clients for a key until ln is closed, which is not an error.
 func (p *Proxy) Serve(key string, ln net.Listener) error {
 	return protocol.Accept(key, ln, p.o.Log, func(nc net.Conn) {
 		p.running.Go(func() { p.place(key, nc) })
 	})
 }
 
-// place has a client served, here or by the leader.
+// place has a client served by this node or by the leader.
 func (p *Proxy) place(key string, nc net.Conn) {
 	ctx, cancel := context.WithTimeout(p.ctx, max(p.o.Patience-p.o.Leaderless(), leastPatience))
 	defer cancel()
@@ -132,20 +134,20 @@ func (p *Proxy) place(key string, nc net.Conn) {
 	}
 }
 
-// turnAway ends the connection of a client for which there is no leader.
+// turnAway rejects and closes the connection of a client because there is no leader.
 func (p *Proxy) turnAway(key string, nc net.Conn) {
 	defer nc.Close()
 	defer context.AfterFunc(p.ctx, func() { nc.Close() })()
 	p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
-	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // a socket that is closed is at its end
+	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // fails only if the socket is closed
 	p.o.TurnAway(key, nc)
 	if protocol.CloseWrite(nc) == nil {
-		io.Copy(io.Discard, nc) //nolint:errcheck // what is unread when a socket is closed takes back what was sent
+		io.Copy(io.Discard, nc) //nolint:errcheck // closing with unread data resets the connection
 	}
 }
 
-// offer has the leader take a connection, or closes the stream to it: it may lead no more, or not
-// serve yet.
+// offer asks the leader to take a connection. If the leader does not, because it lost its
+// leadership or does not serve yet, the stream to it is closed.
 func (p *Proxy) offer(ctx context.Context, key string, nc, to net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { to.Close() })
 	h := headerOf(key, nc)
@@ -162,8 +164,8 @@ func (p *Proxy) offer(ctx context.Context, key string, nc, to net.Conn) error {
 	return err
 }
 
-// pass copies between a client and the leader until both have closed, or one has and the other
-// does not in time.
+// pass copies data between a client and the leader until both have closed, or until one has closed
+// and the other does not follow in time.
 func (p *Proxy) pass(nc, to net.Conn) {
 	defer nc.Close()
 	defer to.Close()
@@ -177,7 +179,8 @@ func (p *Proxy) pass(nc, to net.Conn) {
 	<-ended
 }
 
-// copyTo copies to dst until src ends, and tells dst. Then dst may send for a while.
+// copyTo copies to dst until src ends, and then closes the write side of dst. dst may go on sending
+// for a while.
 func copyTo(dst, src net.Conn) {
 	_, err := io.Copy(dst, src)
 	if err != nil || protocol.CloseWrite(dst) != nil {
@@ -185,13 +188,13 @@ func copyTo(dst, src net.Conn) {
 		src.Close()
 		return
 	}
-	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // reading tells
+	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // a read reports the error
 }
 
-// Receive has a connection served that another node passes on, and returns when it is closed.
+// Receive serves a client connection that another node passes on, and returns when it is closed.
 func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // reading tells
+	nc.SetDeadline(time.Now().Add(headerPatience)) //nolint:errcheck // a read reports the error
 	h, err := readHeader(nc)
 	if err == nil {
 		err = nc.SetDeadline(time.Time{})
@@ -207,7 +210,7 @@ func (p *Proxy) Receive(from uint64, nc net.Conn) {
 	<-c.Closed()
 }
 
-// receive gives a connection to the leadership of this node, and says so to the other one.
+// receive passes a connection to the servers of this node, and confirms that to the other node.
 func (p *Proxy) receive(c *passed) error {
 	in, _ := p.inlet(c.key)
 	if in == nil {
@@ -221,8 +224,8 @@ func (p *Proxy) receive(c *passed) error {
 
 var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")
 
-// Close closes the connections that are passed on or wait. Those that this node serves are not its
-// affair any more.
+// Close closes connections that are passed on or waiting. It does not touch connections that this
+// node serves.
 func (p *Proxy) Close() {
 	p.cancel()
 	p.Follow()

@@ -21,7 +21,7 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// client is a connection with addresses, and what its TLS came to.
+// client is a connection with addresses and a TLS state.
 type client struct {
 	net.Conn
 	local, remote net.Addr
@@ -37,7 +37,7 @@ var (
 	there = &net.TCPAddr{IP: net.ParseIP("fe80::7"), Port: 40000, Zone: "eth0"}
 )
 
-// certificates are those of a client and its authority.
+// certificates returns the certificates of a client and its authority.
 func certificates(t testing.TB) []*x509.Certificate {
 	t.Helper()
 	ca, err := authority.New("test", time.Now(), time.Now().Add(time.Hour))
@@ -60,7 +60,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// TestHeader: the leader learns all that protocols ask of a connection.
+// TestHeader checks that the leader learns everything that protocols need to know about a
+// connection.
 func TestHeader(t *testing.T) {
 	chain := certificates(t)
 	secure := tls.ConnectionState{
@@ -90,7 +91,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestUncheckedCertificate: a certificate that nobody has checked names no user at the leader.
+// TestUncheckedCertificate checks that the leader never sees an unverified certificate.
 func TestUncheckedCertificate(t *testing.T) {
 	h := header{local: here, remote: there, tls: &tls.ConnectionState{HandshakeComplete: true, PeerCertificates: certificates(t)}}
 	got, err := readHeader(bytes.NewReader(h.append(nil)))
@@ -122,15 +123,15 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// leaderless is for how long there has been no leader (Options.Leaderless).
+// leaderless returns Options.Leaderless for a cluster without a leader since then.
 func leaderless(since time.Time) func() time.Duration {
 	return func() time.Duration { return time.Since(since) }
 }
 
 // sorry turns a client away.
-func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // what is read tells
+func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // the read checks it
 
-// pair is two nodes, of which any may lead.
+// pair is two nodes, either of which may lead.
 type pair [2]*Proxy
 
 func newPair(t *testing.T) pair {
@@ -150,26 +151,26 @@ func newPair(t *testing.T) pair {
 	return p
 }
 
-// connect has a client connect to a node that serves amqp.
+// connect connects a client to a node, on the port for amqp.
 func (p pair) connect(t *testing.T, node int) net.Conn {
 	t.Helper()
 	ln := protocol.NewInlet(here)
-	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet does not fail
+	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet never fails
 	t.Cleanup(func() { ln.Close() })
 	near, far := net.Pipe()
 	must(t, ln.Give(t.Context(), &client{Conn: far, local: here, remote: there}))
 	return near
 }
 
-// greeter greets each client of a leadership with the name of the node, its address, and the number
-// of the node that it has connected to, when that is another one.
+// greeter makes a node lead. It greets each client with the name of the node, the client's address,
+// and the number of the node that the client connected to, if that is another one.
 func greeter(p *Proxy, name string) {
 	ln := p.Lead(map[string]net.Addr{"amqp": here})["amqp"]
-	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet does not fail
+	go protocol.Accept("amqp", ln, quiet, func(nc net.Conn) { //nolint:errcheck // an inlet never fails
 		go func() {
 			by := (*protocol.Clients)(nil).Enter(nc, 1, "amqp", nil).Node
 			fmt.Fprintf(nc, "%s %s %d\n", name, nc.RemoteAddr(), by)
-			io.Copy(nc, nc) //nolint:errcheck // the client tells
+			io.Copy(nc, nc) //nolint:errcheck // the client checks it
 			nc.Close()
 		}()
 	})
@@ -183,7 +184,8 @@ func said(t *testing.T, nc net.Conn, n int) string {
 	return string(b)
 }
 
-// TestPass: a client reaches the leader by every node, and is known there by its own address.
+// TestPass checks that a client reaches the leader through every node, and that the leader knows
+// its own address.
 func TestPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
@@ -194,7 +196,7 @@ func TestPass(t *testing.T) {
 			if got := said(t, nc, len(want)); got != want {
 				t.Errorf("by node %d: %q", node, got)
 			}
-			io.WriteString(nc, "echo") //nolint:errcheck // what is read tells
+			io.WriteString(nc, "echo") //nolint:errcheck // the read checks it
 			if got := said(t, nc, 4); got != "echo" {
 				t.Errorf("by node %d: %q", node, got)
 			}
@@ -203,7 +205,7 @@ func TestPass(t *testing.T) {
 	})
 }
 
-// TestWait: a client that comes while no node leads waits for one, whichever it is.
+// TestWait checks that a client that connects while there is no leader waits for one, on any node.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
@@ -219,8 +221,8 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestNoLeader: a client does not wait for ever, and for a moment only when there has been no
-// leader for long. It is told why.
+// TestNoLeader checks that a client does not wait for ever, and only briefly if there has been no
+// leader for long. It gets an error.
 func TestNoLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
@@ -237,13 +239,14 @@ func TestNoLeader(t *testing.T) {
 	})
 }
 
-// TestClosedWhileTurnedAway: a node that stops waits for no client that does not read.
+// TestClosedWhileTurnedAway checks that a stopping node does not wait for a client that does not
+// read.
 func TestClosedWhileTurnedAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
 		p.connect(t, 0)
 		<-time.After(defaultPatience)
-		synctest.Wait() // it is being told
+		synctest.Wait() // it is being turned away
 		start := time.Now()
 		p[0].Close()
 		if took := time.Since(start); took != 0 {
@@ -252,8 +255,8 @@ func TestClosedWhileTurnedAway(t *testing.T) {
 	})
 }
 
-// TestLeaderGoes: a client whose leader closes the connection is told by the node that passed it
-// on, even when it does not close its own end, and the next client reaches the next leader.
+// TestLeaderGoes checks that a client sees the end of its connection when the leader closes it,
+// even if the client does not close its own end, and that the next client reaches the next leader.
 func TestLeaderGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)
@@ -278,7 +281,8 @@ func TestLeaderGoes(t *testing.T) {
 	})
 }
 
-// TestLeadsSoon: a client waits for a leader that does not serve yet, and is asked nothing twice.
+// TestLeadsSoon checks that a client waits for a leader that does not serve yet: the proxy tries
+// again until the leader takes the connection.
 func TestLeadsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var leader *Proxy
@@ -301,7 +305,7 @@ func TestLeadsSoon(t *testing.T) {
 	})
 }
 
-// TestBadHeader: what does not say whose connection it is, or says nothing, is closed.
+// TestBadHeader checks that a stream without a valid header is closed.
 func TestBadHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t)

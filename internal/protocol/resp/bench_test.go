@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// BenchmarkPipeline is what a command costs when many come together: its share of reading, of one
-// Do, of writing.
+// BenchmarkPipeline measures the cost of a pipelined command: its share of reading, of one Do, and
+// of writing.
 func BenchmarkPipeline(b *testing.B) {
 	for _, tc := range []struct {
 		name     string
 		requests []string
-		replies  string // one each of the requests'
+		replies  string // the replies, one for each request
 	}{
 		{"ping", []string{resptest.Encode("PING")}, "+PONG\r\n"},
 		{"lpush-rpop", []string{resptest.Encode("LPUSH", "q", "xxxxxxxx"), resptest.Encode("RPOP", "q")}, ":1\r\n$8\r\nxxxxxxxx\r\n"},

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// TestBridgeLeavesQueuesAlone: whatever clients call their queues, a subscription neither takes
-// them nor deletes them.
+// TestBridgeLeavesQueuesAlone checks that a subscription neither uses nor deletes queues of
+// clients, whatever their names are.
 func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	n := startNode(t, Options{})
 	c, p := n.Dial(), n.Dial()
@@ -24,7 +24,7 @@ func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	p.Wants("LPUSH redis.channel.2 precious", "1") // what the next one was called once
+	p.Wants("LPUSH redis.channel.2 precious", "1") // formerly the name of the next bridge's queue
 	c.Wants("SUBSCRIBE second", `["subscribe" "second" 2]`)
 	p.Wants("RPOP redis.channel.2", `"precious"`)
 	post(t, s, "second", "", "from an exchange")
@@ -38,8 +38,8 @@ func TestBridgeLeavesQueuesAlone(t *testing.T) {
 	}
 }
 
-// TestPublishInAnAlarm: what would be kept in queues is refused while memory or disk is short; what
-// is only for subscribers is not.
+// TestPublishInAnAlarm checks that messages that would be kept in queues are refused during an
+// alarm, and that messages only for subscribers are not.
 func TestPublishInAnAlarm(t *testing.T) {
 	n := startNodeOn(t, Options{}, broker.Options{DiskFreeLimit: -1, MemoryLimit: 1})
 	s, err := n.Broker.Operate("/")
@@ -70,7 +70,7 @@ func TestPublishInAnAlarm(t *testing.T) {
 	}
 }
 
-// untilAlarm waits until the broker has too little memory.
+// untilAlarm fills a queue until the memory alarm is active.
 func (n *node) untilAlarm() {
 	n.T.Helper()
 	c := n.Dial()

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// post publishes as another protocol does.
+// post publishes a message in the way of another protocol.
 func post(t *testing.T, s *broker.Session, exchange, key, body string) {
 	t.Helper()
 	props := (&message.Properties{}).Append(nil)
@@ -29,7 +29,8 @@ func post(t *testing.T, s *broker.Session, exchange, key, body string) {
 	s.Flush()
 }
 
-// TestBridge: exchanges and channels of one name reach each other, each message once.
+// TestBridge checks that an exchange and a channel of the same name exchange messages, each exactly
+// once.
 func TestBridge(t *testing.T) {
 	n := startNode(t, Options{})
 	s, err := n.Broker.Operate("/")
@@ -64,7 +65,7 @@ func TestBridge(t *testing.T) {
 	if _, err := s.DeleteQueue("q", false, false); err != nil {
 		t.Fatal(err)
 	}
-	c.Wants("PING", `["pong" ""]`) // and nothing came twice
+	c.Wants("PING", `["pong" ""]`) // nothing arrived twice
 	c.Wants("RESET", "+RESET")
 	if s.HasExchange("news") || !s.HasExchange("fanout") {
 		t.Error("an exchange did not go with its last subscriber, or one went that was there before")
@@ -74,8 +75,8 @@ func TestBridge(t *testing.T) {
 	}
 }
 
-// TestBridgeComesAndGoes: while bridges come and go, each publish counts exactly the subscribers
-// that get it.
+// TestBridgeComesAndGoes checks that every publish counts exactly the subscribers that get it,
+// while bridges are created and removed.
 func TestBridgeComesAndGoes(t *testing.T) {
 	n := startNode(t, Options{})
 	listener, publisher := n.Dial(), n.Dial()
@@ -85,7 +86,7 @@ func TestBridgeComesAndGoes(t *testing.T) {
 		defer close(over)
 		for range 300 {
 			for _, command := range []string{"subscribe", "unsubscribe"} {
-				io.WriteString(listener.Conn, resptest.Encode(command, "news")) //nolint:errcheck // reading tells
+				io.WriteString(listener.Conn, resptest.Encode(command, "news")) //nolint:errcheck // a read reports the error
 				reply, err := listener.Read()
 				for ; err == nil && strings.HasPrefix(reply, `["message"`); reply, err = listener.Read() {
 					got.Add(1)
@@ -115,8 +116,8 @@ func TestBridgeComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestBridgeRights: a user who may not configure an exchange creates none, and hears what this
-// protocol publishes.
+// TestBridgeRights checks that a user without configure permission on an exchange creates none, and
+// still gets the messages that this protocol publishes.
 func TestBridgeRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user("me", "secret")
@@ -146,8 +147,8 @@ func TestBridgeRights(t *testing.T) {
 	}
 }
 
-// TestBridgeTopicRights: a user who may bind to a topic exchange with some keys only does not get
-// all by subscribing to it.
+// TestBridgeTopicRights checks that a user who may bind to a topic exchange only with some keys
+// does not get all messages by subscribing to it.
 func TestBridgeTopicRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")

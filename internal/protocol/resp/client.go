@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// clientCommands are CLIENT and its subcommands.
+// clientCommands returns CLIENT with its subcommands.
 func clientCommands() []command.Command {
 	const about = command.NoScript | anywhere
 	sub := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
@@ -113,8 +113,8 @@ func (c *conn) describe() string {
 		channels, patterns, shards, c.queued.Load(), last, f.user, version)
 }
 
-// flags returns the client's flags as in CLIENT LIST: P subscribed, x in a transaction, b blocked,
-// N none of these.
+// flags returns the client's flags as in CLIENT LIST: P for subscribed, x for in a transaction, b
+// for blocked, N for none of these.
 func (c *conn) flags(subscribed bool) string {
 	text := ""
 	if subscribed {
@@ -132,8 +132,8 @@ func (c *conn) flags(subscribed bool) string {
 	return text
 }
 
-// mayManage reports whether the client may see and kill another client: one of the same user, or
-// any if its user is an administrator.
+// mayManage reports whether the client may see and kill another client: itself, a client of the
+// same user, or any client if its user is an administrator.
 func (c *conn) mayManage(other *conn) bool {
 	return other == c || other.face.Load().user == c.user || c.isAdministrator()
 }
@@ -146,7 +146,7 @@ func (c *conn) isAdministrator() bool {
 	return slices.Contains(u.Tags, catalog.TagAdministrator)
 }
 
-// selection says which clients a command selects.
+// selection is the filter of a command that selects clients.
 type selection struct {
 	id          uint64
 	ids         []uint64
@@ -211,7 +211,7 @@ func isClientType(s string) bool {
 	return false
 }
 
-// clientKill is CLIENT KILL address, or CLIENT KILL with filters.
+// clientKill implements CLIENT KILL address, and CLIENT KILL with filters.
 func clientKill(c *conn, args [][]byte) {
 	s, skipMe, e := killFilters(args[2:])
 	if e != "" {
@@ -225,7 +225,7 @@ func clientKill(c *conn, args [][]byte) {
 		}
 		killed++
 		if other == c {
-			c.over = true // when this is answered
+			c.over = true // once this command is answered
 		} else {
 			other.end("")
 		}
@@ -279,7 +279,7 @@ func killFilters(args [][]byte) (s selection, skipMe bool, e command.Error) {
 	return s, skipMe, ""
 }
 
-// clientReply is CLIENT REPLY ON|OFF|SKIP.
+// clientReply implements CLIENT REPLY ON|OFF|SKIP.
 func clientReply(c *conn, args [][]byte) {
 	switch strings.ToUpper(string(args[2])) {
 	case "ON":
@@ -297,7 +297,7 @@ func clientReply(c *conn, args [][]byte) {
 	}
 }
 
-// onOff answers a switch that changes nothing here.
+// onOff answers a switch that has no effect here.
 func onOff(c *conn, args [][]byte) {
 	switch strings.ToUpper(string(args[2])) {
 	case "ON", "OFF":
@@ -307,7 +307,7 @@ func onOff(c *conn, args [][]byte) {
 	}
 }
 
-// clientUnblock is CLIENT UNBLOCK id [TIMEOUT|ERROR].
+// clientUnblock implements CLIENT UNBLOCK id [TIMEOUT|ERROR].
 func clientUnblock(c *conn, args [][]byte) {
 	id, ok := command.Integer(args[2])
 	mode := "TIMEOUT"

@@ -14,8 +14,8 @@ var clientReplies string
 
 var connectionNumber = regexp.MustCompile(`(\$2\r\nid\r\n:)\d+`)
 
-// TestClientReply: what CLIENT REPLY OFF and SKIP hold back is what Redis holds back: replies, not
-// what a client is sent about its subscriptions.
+// TestClientReply checks that CLIENT REPLY OFF and SKIP suppress the same output as in Redis:
+// replies, but not confirmations of subscriptions.
 func TestClientReply(t *testing.T) {
 	n := startNode(t, Options{})
 	lines := strings.Split(strings.TrimSpace(clientReplies), "\n")[2:]
@@ -33,7 +33,7 @@ func TestClientReply(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = strings.TrimSuffix(want, "<timeout>") // no reply comes any more
+		want = strings.TrimSuffix(want, "<timeout>") // no further reply comes
 		got := strings.TrimSuffix(string(all), "+OK\r\n")
 		if got = connectionNumber.ReplaceAllString(got, "${1}N"); got != want {
 			t.Errorf("%s:\n%q, want\n%q", lines[i], got, want)

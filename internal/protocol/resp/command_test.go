@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// TestRowsAreWhole: each row has one way to be done. One with subcommands alone is never done
-// itself: its arity refuses it without a subcommand.
+// TestRowsAreWhole checks that each row has exactly one implementation. A command with only
+// subcommands never runs itself: its arity rejects it without a subcommand.
 func TestRowsAreWhole(t *testing.T) {
 	check := func(d *command.Command) {
 		ways := 0

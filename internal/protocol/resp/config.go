@@ -8,8 +8,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/glob"
 )
 
-// setting is a parameter of Redis' configuration and what it would be here. They are for clients
-// that ask before they begin; what there is to be set is in the configuration of the broker.
+// setting is a parameter of the Redis configuration with the corresponding value of this broker.
+// Settings exist for clients that read them on startup. They cannot be changed here, only in the
+// broker's own configuration.
 type setting struct{ name, value string }
 
 func (s *Server) settings() []setting {
@@ -31,7 +32,7 @@ func (s *Server) settings() []setting {
 	}
 }
 
-// unlimited is what clients are told where there is no limit but the system's.
+// unlimited is the value reported where only the system sets a limit.
 const unlimited = 1_000_000
 
 func (s *Server) maxClients() int {
@@ -41,7 +42,7 @@ func (s *Server) maxClients() int {
 	return unlimited
 }
 
-// configGet is CONFIG GET pattern...
+// configGet implements CONFIG GET pattern...
 func configGet(c *conn, args [][]byte) {
 	var found []setting
 	for _, s := range c.srv.settings() {

@@ -13,10 +13,10 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// The limits of how long a connection takes to end.
+// Limits on how long closing a connection takes.
 const (
-	lastWriteWindow = 5 * time.Second // for the last replies to be written
-	lingerTimeout   = time.Second     // for a client to read why, while it still sends
+	lastWriteWindow = 5 * time.Second // to write the last replies
+	lingerTimeout   = time.Second     // for a client that is still sending to read the error
 	deafWindow      = 300 * time.Millisecond
 )
 
@@ -31,39 +31,39 @@ type conn struct {
 	in      protocol.Input
 	out     output
 	parser  respwire.Parser
-	w       respwire.Writer // replies that are not written yet
+	w       respwire.Writer // replies not written yet
 	work    *workspace      // nil between reads
-	polling string          // pollKey of the requests at the end of work.batch that may wait; "": there are none
+	polling string          // pollKey of the waiting requests that end work.batch, or ""
 
-	certUser  string // the user of the client's certificate; "" without one
+	certUser  string // the user of the client's certificate, or ""
 	client    *protocol.Client
 	user      string          // of the session
 	session   *broker.Session // nil before the login
-	assumed   bool            // the session is guest's because no user was named
-	mistaken  bool            // a failed login: the client is not taken for guest any more
-	login     *time.Timer     // ends a connection that does not log in; nil when none has to
+	assumed   bool            // the session belongs to guest because the client named no user
+	mistaken  bool            // a login failed: the client is no longer treated as guest
+	login     *time.Timer     // closes the connection without a login; nil if none is due
 	muted     muting
 	subs      subscriptions
-	tx        *transaction                  // nil: none was begun
+	tx        *transaction                  // nil outside of a transaction
 	watched   map[string]shard.QueueVersion // queues that must not change before EXEC
-	executing bool                          // EXEC is being done
+	executing bool                          // EXEC is running
 
-	// What others see.
-	opened     time.Time // never changes
+	// State that other goroutines read.
+	opened     time.Time // immutable
 	face       atomic.Pointer[face]
-	resp3      atomic.Bool                     // what w.RESP3 is
-	subscribed [4]atomic.Int32                 // to channels, to patterns, to semaphores, to shard channels
-	queued     atomic.Int32                    // commands of the transaction that was begun, -1: none was
-	last       atomic.Pointer[command.Command] // that was handled
-	lastAt     atomic.Int64                    // unix ms of the last read that brought something
+	resp3      atomic.Bool                     // copy of w.RESP3
+	subscribed [4]atomic.Int32                 // channels, patterns, semaphores, shard channels
+	queued     atomic.Int32                    // commands in the transaction, -1 without one
+	last       atomic.Pointer[command.Command] // the last command handled
+	lastAt     atomic.Int64                    // unix ms of the last read that returned data
 	waits      waiting
 
-	admitted bool // holds a place of Options.Connections
-	over     bool // nothing is read any more
-	linger   bool // the client may be sending still
+	admitted bool // holds a slot of Options.Connections
+	over     bool // nothing more is read
+	linger   bool // the client may still be sending
 
 	draining atomic.Bool
-	fatal    atomic.Pointer[command.Error] // to end now, and why
+	fatal    atomic.Pointer[command.Error] // set to end the connection now, with the error to send
 }
 
 func newConn(s *Server, nc net.Conn, id uint64) *conn {
@@ -81,7 +81,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	return c
 }
 
-// requestSlack is room beside a message of the largest size, for names and options.
+// requestSlack is the room for names and options in a request beyond a message of the maximum size.
 const requestSlack = 64 << 10
 
 // Serve implements protocol.Session.
@@ -90,7 +90,7 @@ func (c *conn) Serve() {
 	c.finish()
 }
 
-// begin admits the client and serves it until it is over.
+// begin admits the client and serves it until the connection ends.
 func (c *conn) begin() {
 	c.srv.conns.enter(c)
 	c.certified()
@@ -98,7 +98,7 @@ func (c *conn) begin() {
 	c.loop()
 }
 
-// welcome begins the time in which the client has to log in, when it has to and it has not begun.
+// welcome starts the login timeout if the client must log in and the timeout is not running yet.
 func (c *conn) welcome() {
 	if c.parser.Stranger = !c.trusted(); c.parser.Stranger && c.login == nil {
 		c.login = time.AfterFunc(c.srv.o.LoginTimeout, c.Kill)
@@ -117,7 +117,7 @@ func (c *conn) Time() int64 { return c.srv.broker.Now() }
 // Writer implements command.Conn.
 func (c *conn) Writer() *respwire.Writer { return &c.w }
 
-// protect keeps a panic from ending more than this connection.
+// protect confines a panic to this connection.
 func (c *conn) protect(what string, fn func()) {
 	c.Protect(c.srv.o.Log, "redis: "+what, &c.user, fn, func() {
 		c.w.Buf = nil // it may end in the middle of a reply
@@ -125,7 +125,7 @@ func (c *conn) protect(what string, fn func()) {
 	})
 }
 
-// finish gives back everything, writes what is left, and closes the socket.
+// finish releases all resources, writes the remaining replies, and closes the socket.
 func (c *conn) finish() {
 	defer c.client.Leave()
 	if c.login != nil {
@@ -133,7 +133,7 @@ func (c *conn) finish() {
 	}
 	c.srv.conns.leave(c)
 	c.protect("the end of a connection failed", c.leave)
-	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(lastWriteWindow)) //nolint:errcheck // fails only if the socket is closed
 	c.flush()
 	c.out.drain()
 	if c.admitted {
@@ -147,7 +147,7 @@ func (c *conn) finish() {
 	c.Kill()
 }
 
-// leave takes the connection out of the engine.
+// leave ends the subscriptions and closes the engine session.
 func (c *conn) leave() {
 	if s := c.session; s != nil {
 		c.dropAll()
@@ -164,12 +164,11 @@ func (c *conn) Drain() {
 	c.waits.leave()
 }
 
-// end makes the connection tell the client e, when it says something, and end. Any goroutine may
-// call it.
+// end makes the connection send e, unless it is empty, and close. Any goroutine may call it.
 func (c *conn) end(e command.Error) {
 	c.Leave()
 	c.fatal.CompareAndSwap(nil, &e)
-	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // a socket that is closed is at its end
+	c.nc.SetWriteDeadline(time.Now().Add(deafWindow)) //nolint:errcheck // fails only if the socket is closed
 	c.in.Kick()
 	c.waits.leave()
 }
@@ -177,7 +176,7 @@ func (c *conn) end(e command.Error) {
 // End implements protocol.Part.
 func (c *conn) End(reason string) { c.end(command.Error("ERR " + reason)) }
 
-// overrun cuts off a subscriber that does not read. Any goroutine may call it.
+// overrun closes the connection of a subscriber that does not read. Any goroutine may call it.
 func (c *conn) overrun() {
 	c.srv.o.Log.Warn("redis: a subscriber does not read, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr(), "unread", mostUnread)
 	c.nc.Close()

@@ -24,8 +24,8 @@ func connectionCommands() []command.Command {
 	}
 }
 
-// ping answers a subscriber in RESP2 with something that has the form of a message: it expects
-// nothing else.
+// ping implements PING. The reply to a subscriber in RESP2 has the form of a message, because such
+// a client expects nothing else.
 func ping(of command.Conn, args [][]byte) (command.Request, error) {
 	c := of.(*conn)
 	var text []byte

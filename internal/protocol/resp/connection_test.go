@@ -39,7 +39,7 @@ func TestLogin(t *testing.T) {
 	c.Wants("AUTH you secret", "-WRONGPASS invalid username-password pair or user is disabled.")
 	c.Wants("AUTH nobody secret", "-NOPERM this user has no permissions in the virtual host '/'")
 	c.Wants("AUTH me secret", "+OK")
-	c.Wants("AUTH guest", "+OK") // the user "default", as Redis calls it, is guest
+	c.Wants("AUTH guest", "+OK") // Redis calls the user guest "default"
 	c.Wants("AUTH a b c", "-ERR syntax error")
 	c.Wants("HELLO 4", "-NOPROTO unsupported protocol version")
 	c.Wants("HELLO x", "-ERR Protocol version is not an integer or out of range")
@@ -53,8 +53,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestFailedLogin: a client whose login failed has no user and is not guest; one that is logged in
-// stays so.
+// TestFailedLogin checks that a client whose login failed has no user and is not guest, and that a
+// client that is logged in keeps its user.
 func TestFailedLogin(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")
@@ -67,7 +67,7 @@ func TestFailedLogin(t *testing.T) {
 		"AUTH me wrong": wrong, "AUTH wrong": wrong, "HELLO 3 AUTH me wrong": wrong,
 		"AUTH nobody secret": "-NOPERM this user has no permissions in the virtual host '/'",
 	} {
-		for _, before := range []string{"", "LLEN q", "SUBSCRIBE a"} { // nothing, or what makes it guest
+		for _, before := range []string{"", "LLEN q", "SUBSCRIBE a"} { // or what makes it guest
 			c := n.Dial()
 			if before != "" {
 				c.Do(strings.Fields(before)...)
@@ -84,7 +84,7 @@ func TestFailedLogin(t *testing.T) {
 			c.Wants("nonsense", "-ERR unknown command 'nonsense', with args beginning with: ")
 			c.Wants("AUTH me secret", "+OK")
 			c.Wants("LLEN q", "0")
-			c.Wants("AUTH me wrong", wrong) // as in Redis the user stays the same
+			c.Wants("AUTH me wrong", wrong) // as in Redis, the user stays the same
 			c.Wants("LLEN q", "0")
 			c.Wants("RESET", "+RESET")
 			c.Wants("LLEN q", "0")
@@ -99,7 +99,7 @@ func TestFailedLogin(t *testing.T) {
 	c.Wants("LLEN q", needed)
 }
 
-// TestLoginNeeded: if guest's password was changed, a login is required.
+// TestLoginNeeded checks that a login is required if guest's password was changed.
 func TestLoginNeeded(t *testing.T) {
 	n := startNode(t, Options{})
 	if err := n.Broker.SetPassword("guest", "other"); err != nil {
@@ -129,7 +129,7 @@ func TestLoginNeeded(t *testing.T) {
 	c.Ends()
 }
 
-// TestLoginTimeout: a client that must log in has a time limit for it, after RESET too.
+// TestLoginTimeout checks that a client that must log in has a time limit for it, after RESET too.
 func TestLoginTimeout(t *testing.T) {
 	const limit = time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -213,8 +213,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientOfOthers: users who are no administrators neither see nor end the connections of
-// others.
+// TestClientOfOthers checks that users who are not administrators can neither see nor close the
+// connections of other users.
 func TestClientOfOthers(t *testing.T) {
 	n := startNode(t, Options{})
 	n.user("me", "secret")
@@ -266,7 +266,8 @@ func TestServerCommands(t *testing.T) {
 	}
 }
 
-// TestHelp: where the error of an unknown subcommand sends people, there are the subcommands.
+// TestHelp checks that HELP, to which the error for an unknown subcommand refers, lists the
+// subcommands.
 func TestHelp(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	for _, d := range allCommands() {

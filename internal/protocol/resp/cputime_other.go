@@ -4,5 +4,5 @@ package resp
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime returns zeros, because CPU times are not known on this system.
 func cpuTime() (system, user time.Duration) { return 0, 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is how long this process has used processors so far, in the system and for itself.
+// cpuTime returns the system and user CPU time that this process has used so far.
 func cpuTime() (system, user time.Duration) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -11,7 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// TestNothingThere: that a queue is not there is said when its deletion is durable.
+// TestNothingThere checks that a reply saying that a queue does not exist is sent only after its
+// deletion is durable.
 func TestNothingThere(t *testing.T) {
 	for _, ask := range [][]string{
 		{"RPOP", "q"}, {"LLEN", "q"}, {"EXISTS", "q"}, {"TYPE", "q"}, {"LRANGE", "q", "0", "-1"}, {"XLEN", "q"}, {"JOB.TAKE", "1", "1000", "QUEUES", "q"},

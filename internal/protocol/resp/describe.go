@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// all are the commands in the order of their names.
+// allCommands returns all commands, sorted by name.
 func allCommands() (all []*command.Command) {
 	for _, name := range slices.Sorted(maps.Keys(commands)) {
 		all = append(all, commands[name])
@@ -17,7 +17,7 @@ func allCommands() (all []*command.Command) {
 	return all
 }
 
-// commandAll is COMMAND without a subcommand.
+// commandAll implements COMMAND without a subcommand.
 func commandAll(c *conn, _ [][]byte) {
 	all := allCommands()
 	c.w.Array(len(all))
@@ -26,7 +26,7 @@ func commandAll(c *conn, _ [][]byte) {
 	}
 }
 
-// describeCommand writes what COMMAND tells of one.
+// describeCommand writes a command's entry in the reply of COMMAND.
 func (c *conn) describeCommand(d *command.Command) {
 	c.w.Array(10)
 	c.w.BulkString(d.Name)
@@ -51,7 +51,7 @@ func (c *conn) statuses(all []string) {
 	}
 }
 
-// categories are what kind of command it is, in the words of Redis' ACL.
+// categories returns the ACL categories of the command, as Redis names them.
 func categories(d *command.Command) (all []string) {
 	for flag, name := range map[command.Flags]string{command.Write: "@write", command.Readonly: "@read", command.Admin: "@admin", command.PubSub: "@pubsub", command.Blocking: "@blocking", command.Fast: "@fast"} {
 		if d.Flags&flag != 0 {
@@ -78,7 +78,8 @@ func categories(d *command.Command) (all []string) {
 
 func commandCount(c *conn, _ [][]byte) { c.w.Int(int64(len(commands))) }
 
-// named are the commands of these names, nil where there is none; without names all.
+// named returns the commands with the given names, with nil for an unknown name. Without names it
+// returns all commands.
 func named(names [][]byte) (all []*command.Command) {
 	if len(names) == 0 {
 		return allCommands()
@@ -89,7 +90,8 @@ func named(names [][]byte) (all []*command.Command) {
 	return all
 }
 
-// byFullName finds a command, or a subcommand by "command|subcommand"; nil when there is none.
+// byFullName returns a command, or a subcommand given as "command|subcommand". It returns nil if
+// there is none.
 func byFullName(name string) *command.Command {
 	whole, _, isSub := strings.Cut(strings.ToLower(name), "|")
 	d, ok := byName([]byte(whole))
@@ -148,8 +150,8 @@ func (c *conn) documentation(list []*command.Command) {
 	}
 }
 
-// withHelp adds HELP to a command with subcommands, where the error of an unknown one sends people:
-// their names, and what each does.
+// withHelp adds HELP to a command with subcommands. HELP lists the subcommands with their
+// summaries; the error for an unknown subcommand refers to it.
 func withHelp(since string, d command.Command) command.Command {
 	d.Subs = append(d.Subs, command.Command{Name: d.Name + "|help", Arity: 2, Flags: anywhere, Group: d.Group, Since: since, Summary: "Prints this help"})
 	subs := d.Subs
@@ -165,7 +167,7 @@ func withHelp(since string, d command.Command) command.Command {
 	return d
 }
 
-// commandList is COMMAND LIST [FILTERBY MODULE|ACLCAT|PATTERN value].
+// commandList implements COMMAND LIST [FILTERBY MODULE|ACLCAT|PATTERN value].
 func commandList(c *conn, args [][]byte) {
 	keep := func(*command.Command) bool { return true }
 	switch {
@@ -194,7 +196,8 @@ func commandList(c *conn, args [][]byte) {
 	}
 }
 
-// commandGetKeys tells which arguments of a command are names of queues.
+// commandGetKeys implements COMMAND GETKEYS: it returns the arguments of a command that name
+// queues.
 func commandGetKeys(c *conn, args [][]byte) {
 	of := args[2:]
 	d, ok := lookUp(of)

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// Errors of the connection itself, with Redis' words.
+// Errors of the connection itself, with the texts of Redis.
 const (
 	errNoAuth        command.Error = "NOAUTH Authentication required."
 	errNoPermChannel command.Error = "NOPERM this user has no permissions to access one of the channels used as arguments"
@@ -15,7 +15,7 @@ const (
 	errExecAborted   command.Error = "EXECABORT Transaction discarded because of previous errors."
 )
 
-// unknown is the answer to a command that there is not.
+// unknown returns the error for an unknown command.
 func unknown(args [][]byte) command.Error {
 	var with strings.Builder
 	for _, a := range args[1:] {
@@ -29,7 +29,7 @@ func unknown(args [][]byte) command.Error {
 		command.Quoted(args[0]), with.String(), elsewhere(args[0]))
 }
 
-// unknownSub is the answer to a subcommand that there is not.
+// unknownSub returns the error for an unknown subcommand.
 func unknownSub(args [][]byte) command.Error {
 	return command.Errorf("ERR unknown subcommand '%s'. Try %s HELP.", command.Quoted(args[1]), strings.ToUpper(string(args[0])))
 }

@@ -6,8 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// foreign are the commands that Redis 7.0 has beside those of queues, by what they are about:
-// programs that keep their jobs in them cannot work here, and shall know why.
+// foreign maps each data command of Redis 7.0 that this broker does not implement to the data type
+// it works on. Programs that keep their jobs in such types cannot work here, and the error tells
+// them why.
 var foreign = func() map[string]string {
 	all := map[string]string{}
 	for about, names := range map[string]string{
@@ -29,8 +30,8 @@ var foreign = func() map[string]string {
 	return all
 }()
 
-// elsewhere is what follows Redis' text of an unknown command, when Redis knows it: no client
-// looks there.
+// elsewhere returns an explanation that follows Redis' text for an unknown command, if Redis has
+// the command. Clients do not parse this part of the error.
 func elsewhere(name []byte) string {
 	about, ok := foreign[strings.ToLower(string(command.Quoted(name)))]
 	if !ok {

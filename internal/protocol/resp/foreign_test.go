@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestForeignCommands: a program that keeps its jobs in what Redis has beside queues hears why it
-// cannot work here, behind Redis' own text.
+// TestForeignCommands checks that a command on a data type that this broker lacks gets an
+// explanation behind Redis' own error text.
 func TestForeignCommands(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	c.Wants("SADD rq:queues q", "-ERR unknown command 'SADD', with args beginning with: 'rq:queues' 'q' (this broker has no sets; it has jobs, lists, channels and "+

@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// hostile is what a client may send in the place of any argument.
+// hostile holds values that a client may send for any argument.
 var hostile = []string{
 	"", "\r\n+PWNED\r\n", "-1", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e400", "nan", "\x00", "'", "%s%d", "[[[", "a-b",
 	strings.Repeat("n", 300), strings.Repeat("*", 40) + "x", strings.Repeat("(", 200),
 }
 
-// TestHostileArguments: whatever stands in the place of an argument, there is one answer, in which
-// nothing of it is more than text, and the connection goes on.
+// TestHostileArguments checks that every request with hostile arguments gets exactly one answer,
+// that the answer contains them only as text, and that the connection stays open.
 func TestHostileArguments(t *testing.T) {
 	for _, begin := range []string{"HELLO 2", "HELLO 3", "MULTI"} {
 		t.Run(begin, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestHostileArguments(t *testing.T) {
 					for i := 1; i <= len(words); i++ {
 						for _, value := range hostile {
 							if i < len(words) && d.Flags&command.Blocking != 0 && value == "9223372036854775807" {
-								continue // it would wait so long
+								continue // it would wait for too long
 							}
 							bad := append([]string{}, words...)
 							if i < len(words) {
@@ -53,7 +53,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// oneAnswer checks that a request has one answer.
+// oneAnswer checks that a request has exactly one answer.
 func (n *node) oneAnswer(c *resptest.Client, begin string, words []string) {
 	n.T.Helper()
 	want := []string{"begin", "answer", "end"}

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// section is a part of INFO.
+// section is a section of INFO.
 type section struct {
 	name  string
 	write func(c *conn, line func(format string, args ...any))
@@ -33,7 +33,7 @@ var sections = []section{
 	{"Keyspace", infoKeyspace},
 }
 
-// info is INFO [section...].
+// info implements INFO [section...].
 func info(c *conn, args [][]byte) {
 	var text strings.Builder
 	for _, s := range sections {
@@ -131,8 +131,8 @@ func infoCPU(_ *conn, line func(string, ...any)) {
 
 func infoCluster(_ *conn, line func(string, ...any)) { line("cluster_enabled:0") }
 
-// infoKeyspace counts the queues that hold something and that the client may read: others are not
-// there for it.
+// infoKeyspace counts the non-empty queues that the client may read. The client cannot see any
+// other queues.
 func infoKeyspace(c *conn, line func(string, ...any)) {
 	if all, err := keys.Names(c.session, "*"); err == nil && len(all) > 0 {
 		line("db0:keys=%d,expires=0,avg_ttl=0", len(all))

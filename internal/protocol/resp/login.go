@@ -10,15 +10,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/command"
 )
 
-// guest is the user of a client that does not log in: from this machine, while guest has the
-// well-known password. Redis calls that user "default", and so may clients.
+// guest is the user of a client that does not log in. This is only allowed from this machine, and
+// while guest has the well-known password. Redis calls this user "default", and clients may do so
+// as well.
 const (
 	guest       = "guest"
 	defaultUser = "default"
 	rootVHost   = "/"
 )
 
-// trusted reports whether the client is let in without a login: as the user of its certificate, or
+// trusted reports whether the client is admitted without a login, as the user of its certificate or
 // as guest.
 func (c *conn) trusted() bool {
 	if c.certUser != "" {
@@ -31,7 +32,7 @@ func (c *conn) trusted() bool {
 	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
 }
 
-// enter makes sure that the client has a session; else it tells why not.
+// enter makes sure that the client has a session, or returns the error that tells why it has none.
 func (c *conn) enter() command.Error {
 	if c.mistaken && c.assumed {
 		c.leave()
@@ -52,12 +53,12 @@ func (c *conn) enter() command.Error {
 	return e
 }
 
-// attempt is a login of a user.
+// attempt returns a login attempt of the user.
 func (c *conn) attempt(user string) protocol.Attempt {
 	return protocol.Attempt{Protocol: "redis", User: user, Peer: c.nc.RemoteAddr()}
 }
 
-// certified takes the certificate that the client showed, if any, for a login.
+// certified logs the client in with its TLS certificate, if it presented one.
 func (c *conn) certified() {
 	user := c.srv.o.Logins.TLS().UserOf(c.nc)
 	if user == "" {
@@ -70,7 +71,7 @@ func (c *conn) certified() {
 	c.certUser = user
 }
 
-// open opens an engine session for an authenticated user, and closes the one before.
+// open opens an engine session for an authenticated user, and closes the previous one.
 func (c *conn) open(user, vhost string) command.Error {
 	if !c.admitted && !c.srv.o.Connections.Acquire() {
 		c.srv.rejected.Add(1)
@@ -103,13 +104,14 @@ func (c *conn) open(user, vhost string) command.Error {
 	return ""
 }
 
-// evict is what the engine calls when the session must end. Any goroutine may call it.
+// evict ends the connection. The engine calls it when the session must end. Any goroutine may call
+// it.
 func (c *conn) evict(reason error) {
 	c.end(command.Error(command.Text(reason)))
 }
 
-// authenticate logs a user in. After a failure the client is not taken for guest: commands meant
-// for one user and virtual host must not run as another in another.
+// authenticate logs a user in. After a failure the client is no longer treated as guest: commands
+// meant for one user and virtual host must not run as another user in another virtual host.
 func (c *conn) authenticate(user, password string) command.Error {
 	e := c.prove(user, password)
 	switch {
@@ -121,8 +123,8 @@ func (c *conn) authenticate(user, password string) command.Error {
 	return e
 }
 
-// prove opens a session when the password is right. It answers a wrong one late, so that guessing
-// is slow.
+// prove opens a session if the password is right. It delays the answer to a wrong password, to slow
+// down guessing.
 func (c *conn) prove(user, password string) command.Error {
 	if user == defaultUser {
 		user = guest
@@ -135,8 +137,8 @@ func (c *conn) prove(user, password string) command.Error {
 	return c.open(user, c.srv.homeOf(user))
 }
 
-// homeOf is the virtual host in which a user begins: "/", or the first one in which it may be when
-// it may not be there.
+// homeOf returns the virtual host in which a user starts: "/", or the user's first virtual host if
+// the user has no permissions in "/".
 func (s *Server) homeOf(user string) string {
 	all := s.broker.Permissions(user, "")
 	if len(all) == 0 || slices.ContainsFunc(all, func(p catalog.Permission) bool { return p.VHost == rootVHost }) {
@@ -145,7 +147,7 @@ func (s *Server) homeOf(user string) string {
 	return all[0].VHost
 }
 
-// auth is AUTH [user] password.
+// auth implements AUTH [user] password.
 func auth(c *conn, args [][]byte) {
 	user, password := defaultUser, string(args[len(args)-1])
 	switch len(args) {
@@ -163,7 +165,7 @@ func auth(c *conn, args [][]byte) {
 	c.w.OK()
 }
 
-// hello is HELLO [version [AUTH user password] [SETNAME name]].
+// hello implements HELLO [version [AUTH user password] [SETNAME name]].
 func hello(c *conn, args [][]byte) {
 	resp3, e := c.w.RESP3, command.Error("")
 	if len(args) > 1 {
@@ -191,13 +193,13 @@ func hello(c *conn, args [][]byte) {
 	c.greet()
 }
 
-// speak changes the version of the protocol.
+// speak sets the protocol version.
 func (c *conn) speak(resp3 bool) {
 	c.w.RESP3 = resp3
 	c.resp3.Store(resp3)
 }
 
-// helloOptions does what follows the version.
+// helloOptions applies the options that follow the version in HELLO.
 func (c *conn) helloOptions(args [][]byte) command.Error {
 	var user, password, name string
 	given, rename := false, false
@@ -227,7 +229,7 @@ func (c *conn) helloOptions(args [][]byte) command.Error {
 	return ""
 }
 
-// greet tells the client what it talks to.
+// greet writes the reply of HELLO, which describes the server.
 func (c *conn) greet() {
 	version := int64(2)
 	if c.w.RESP3 {
@@ -250,10 +252,10 @@ func (c *conn) greet() {
 	c.w.Array(0)
 }
 
-// redisVersion is the version of Redis that clients are told: some go by it.
+// redisVersion is the Redis version that clients are told. Some clients depend on it.
 const redisVersion = "7.0.15"
 
-// selectVHost is SELECT: 0 is the virtual host "/", a name any other.
+// selectVHost implements SELECT: 0 selects the virtual host "/", a name any other one.
 func selectVHost(c *conn, args [][]byte) {
 	vhost := string(args[1])
 	if n, ok := command.Integer(args[1]); ok {

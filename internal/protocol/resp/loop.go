@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	flushBytes   = 64 << 10 // replies that have gathered are written at this size
-	keepOutBytes = 64 << 10 // larger buffers are not kept for others
-	keepSlots    = 4096     // as keepOutBytes, of arguments and requests
-	mostGathered = 1024     // requests done with one wait
-	growth       = 64 << 10 // room for more than has come, at first
+	flushBytes   = 64 << 10 // buffered replies are written at this size
+	keepOutBytes = 64 << 10 // larger buffers are not reused
+	keepSlots    = 4096     // like keepOutBytes, for arguments and requests
+	mostGathered = 1024     // maximum number of requests in a batch
+	growth       = 64 << 10 // initial read room beyond the data that has arrived
 )
 
-// workspace is what a connection needs while it handles what it has read.
+// workspace holds the buffers that a connection needs while it handles input.
 type workspace struct {
 	out     []byte
 	args    [][]byte
-	batch   []pending // all of them for one engine, or for none
-	about   engine    // that of the batch
+	batch   []pending // all for the same engine, or for none
+	about   engine    // the engine of the batch
 	cmds    []broker.Command
 	changes []semaphores.Change
 }
 
-// engine is the part that executes a request.
+// engine identifies the part of the broker that executes a request.
 type engine uint8
 
 const (
-	nothing engine = iota // answered without one
+	nothing engine = iota // answered without an engine
 	queueEngine
 	semaphoreEngine
 )
@@ -54,17 +54,17 @@ func engineOf(r command.Request) engine {
 
 var workspaces = sync.Pool{New: func() any { return &workspace{out: make([]byte, 0, 4<<10)} }}
 
-// pending is a request that has not been answered yet.
+// pending is a request that is not answered yet.
 type pending struct {
 	req     command.Request
-	ready   string // the answer, when there is no request
-	engine  bool   // it has commands
+	ready   string // the answer, if req is nil
+	engine  bool   // it has engine commands
 	waits   bool   // it is a command.Pollable, which waits if it gets nothing:
 	awaited []broker.Command
 	timeout time.Duration
 }
 
-// loop handles what the client sends until the connection is over.
+// loop handles the client's input until the connection ends.
 func (c *conn) loop() {
 	for !c.mustEnd() {
 		if err := c.in.Fill(c.want()); errors.Is(err, protocol.ErrKicked) {
@@ -76,7 +76,8 @@ func (c *conn) loop() {
 	}
 }
 
-// mustEnd ends the connection when it was told to.
+// mustEnd reports whether the connection is over. It first applies an end that another goroutine
+// asked for, and writes its error.
 func (c *conn) mustEnd() bool {
 	if e := c.fatal.Load(); e != nil {
 		if *e != "" {
@@ -87,11 +88,11 @@ func (c *conn) mustEnd() bool {
 	return c.over || c.draining.Load()
 }
 
-// want is how much room the next read needs: for the request at hand, but not much more than the
-// client has sent so far.
+// want returns how much room the next read needs: enough for the current request, but not much more
+// than the client has sent so far.
 func (c *conn) want() int { return min(c.parser.Want(), 2*len(c.in.Pending())+growth) }
 
-// handleAll handles the whole requests of what was read, and writes the answers.
+// handleAll handles the complete requests in the input buffer, and writes the answers.
 func (c *conn) handleAll() {
 	c.resume()
 	c.lastAt.Store(time.Now().UnixMilli())
@@ -109,7 +110,7 @@ func (c *conn) handleAll() {
 			break
 		}
 		if c.polling != "" && pollKey(all[from:]) != c.polling {
-			c.run() // it may wait, and meanwhile more is read: this request is looked at again
+			c.run() // it may wait and read more: the request is parsed again
 			continue
 		}
 		c.in.Consume(n)
@@ -125,13 +126,13 @@ func (c *conn) handleAll() {
 	c.giveBack()
 }
 
-// resume takes a workspace.
+// resume takes a workspace from the pool.
 func (c *conn) resume() {
 	c.work = workspaces.Get().(*workspace)
 	c.w.Buf = append(c.work.out[:0], c.w.Buf...)
 }
 
-// giveBack returns the workspace, when everything is answered.
+// giveBack returns the workspace to the pool. All requests must have been answered.
 func (c *conn) giveBack() {
 	k := c.work
 	c.work = nil
@@ -147,7 +148,7 @@ func (c *conn) giveBack() {
 	workspaces.Put(k)
 }
 
-// handle does one request, or gathers it.
+// handle executes a request, or adds it to the batch.
 func (c *conn) handle(args [][]byte) {
 	if command.Is(args[0], "post") || command.Is(args[0], "host:") {
 		c.cutOff()
@@ -188,16 +189,16 @@ func (c *conn) handle(args [][]byte) {
 		}
 		c.gather(pending{req: req})
 		switch req.(type) {
-		case command.SemaphoreBlocker: // what follows is not done before it
+		case command.SemaphoreBlocker: // the following requests run after it
 			c.run()
-		case command.Bulky: // many of them would be much to hold
+		case command.Bulky: // the results of many would take much memory
 			c.run()
 		}
 	}
 }
 
-// pollKey is equal for requests that are polled together: same command, same queue. It copies the
-// arguments.
+// pollKey returns equal keys for requests that can be polled together: those with the same command
+// and the same queue. It copies the arguments.
 func pollKey(args [][]byte) string {
 	if len(args) < 2 {
 		return ""
@@ -205,16 +206,16 @@ func pollKey(args [][]byte) string {
 	return string(args[0]) + " " + string(args[1])
 }
 
-// cutOff ends a connection on which HTTP is spoken: a malicious page may have made a browser send
-// commands to this machine, where no login is needed. Redis does the same.
+// cutOff closes a connection on which HTTP is spoken: a malicious web page may have made a browser
+// send commands to this machine, where no login is needed. Redis does the same.
 func (c *conn) cutOff() {
 	c.srv.quiet.Warn("redis: a client speaks HTTP, closing the connection", "conn", c.id, "peer", c.nc.RemoteAddr())
 	c.run()
 	c.over, c.linger = true, true
 }
 
-// refuse answers a command that may not run; d is nil when there is no such command. A transaction
-// is spoiled by it.
+// refuse answers a command that may not run. d is nil if there is no such command. An open
+// transaction is marked as failed.
 func (c *conn) refuse(d *command.Command, e command.Error) {
 	if c.tx != nil {
 		c.tx.broken = true
@@ -226,7 +227,8 @@ func (c *conn) refuse(d *command.Command, e command.Error) {
 	c.gather(pending{ready: errorReply(e)})
 }
 
-// admit finds the command of a request and tells why it may not run, in Redis' order of reasons.
+// admit returns the command of a request, or the reason why it may not run. The checks are in the
+// order of Redis.
 func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	d, ok := lookUp(args)
 	switch {
@@ -287,8 +289,8 @@ func (c *conn) gather(p pending) {
 	}
 }
 
-// run executes the gathered requests and answers them. From the first one that must wait on, it
-// takes them one by one.
+// run executes the batch and answers its requests. From the first request that must wait, it
+// handles them one by one.
 func (c *conn) run() {
 	k := c.work
 	if len(k.batch) == 0 {
@@ -317,13 +319,13 @@ func (c *conn) run() {
 			} else {
 				c.awaitTask(p.req.(command.SemaphoreBlocker))
 			}
-		default: // also one that got something after all: a message that died may have come back to its queue
+		default: // it may have got something after all: a dead message may return to its queue
 			c.answerTo(p, nil)
 		}
 	}
 }
 
-// perform has the engine execute the batch.
+// perform makes the engine execute the batch.
 func (c *conn) perform(k *workspace) error {
 	for i := range k.batch {
 		p := &k.batch[i]
@@ -346,7 +348,7 @@ func (c *conn) perform(k *workspace) error {
 	return nil
 }
 
-// clear makes room for the next requests.
+// clear empties the workspace for the next requests.
 func (k *workspace) clear() {
 	clear(k.batch)
 	clear(k.cmds)
@@ -357,7 +359,7 @@ func (k *workspace) clear() {
 	}
 }
 
-// mustWait reports, once the commands of p are done, that it got nothing and has to wait.
+// mustWait reports whether p got nothing and has to wait. It is called after the commands of p ran.
 func (p *pending) mustWait() bool {
 	if r, ok := p.req.(command.SemaphoreBlocker); ok {
 		return !r.Satisfied()
@@ -365,7 +367,7 @@ func (p *pending) mustWait() bool {
 	return p.waits && !p.req.(command.Pollable).Polled()
 }
 
-// answerTo answers a request that is done, or that failed with the whole batch.
+// answerTo answers a request that has run, or that failed with the whole batch.
 func (c *conn) answerTo(p *pending, failed error) {
 	c.answer(func() {
 		switch {
@@ -379,21 +381,21 @@ func (c *conn) answerTo(p *pending, failed error) {
 	})
 }
 
-// muting is what CLIENT REPLY has said. While it is not loud, nothing waits to be written.
+// muting is the state set by CLIENT REPLY. Unless it is loud, no output is buffered.
 type muting uint8
 
 const (
 	loud     muting = iota
 	skipNext        // no answer to the next command
-	skipping        // none to this one
+	skipping        // no answer to this command
 	quiet           // no answers
 )
 
-// silent reports whether what is answered now is not sent.
+// silent reports whether the current answer is discarded.
 func (c *conn) silent() bool { return c.muted == skipping || c.muted == quiet }
 
-// confirm has fn write what the client is sent about its subscriptions. It is a push: CLIENT REPLY
-// does not hold it back.
+// confirm has fn write a confirmation about the client's subscriptions. It is a push, so CLIENT
+// REPLY does not suppress it.
 func (c *conn) confirm(fn func(w *respwire.Writer)) {
 	if !c.silent() {
 		fn(&c.w)
@@ -404,10 +406,10 @@ func (c *conn) confirm(fn func(w *respwire.Writer)) {
 	c.over = !c.out.write(w.Buf) || c.over
 }
 
-// answer has fn write an answer, unless the client wants none.
+// answer has fn write an answer, unless the client wants no answer.
 func (c *conn) answer(fn func()) {
 	if c.muted == skipNext {
-		c.flush() // what came before is not skipped
+		c.flush() // earlier answers are not skipped
 		c.muted = skipping
 	}
 	fn()
@@ -424,8 +426,8 @@ func (c *conn) answer(fn func()) {
 	}
 }
 
-// flush writes the replies that have gathered. While the client wants none there are only those
-// that are not sent.
+// flush writes the buffered replies. While replies are off, the buffer holds only replies that are
+// discarded.
 func (c *conn) flush() {
 	if len(c.w.Buf) > 0 && !c.silent() {
 		c.over = !c.out.write(c.w.Buf) || c.over

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// TestPipeline: what comes together is answered in its order, whatever kinds of commands it is.
+// TestPipeline checks that pipelined commands of all kinds are answered in their order.
 func TestPipeline(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	var sent strings.Builder
@@ -39,7 +39,7 @@ func TestPipeline(t *testing.T) {
 			wants = append(wants, "nil")
 		}
 	}
-	go c.Conn.Write([]byte(sent.String())) //nolint:errcheck // the replies tell
+	go c.Conn.Write([]byte(sent.String())) //nolint:errcheck // the replies show a failure
 	for i, want := range wants {
 		if got := c.Reply(); got != want {
 			t.Fatalf("reply %d: %s, want %s", i, got, want)
@@ -47,15 +47,15 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// TestWait: a request that waits is woken by a message, ends after its time, and what was sent
-// behind it comes behind it.
+// TestWait checks that a waiting request is woken by a message, times out, and that later requests
+// are answered after it.
 func TestWait(t *testing.T) {
 	n := startNode(t, Options{})
 	c, other := n.Dial(), n.Dial()
 	id := c.Do("CLIENT", "ID")
 	c.Send(resptest.Encode("TEST.POP", "q", "0") + resptest.Encode("ECHO", "behind"))
 	n.UntilBlocked(other, 1)
-	other.Wants("TEST.PUSH q hello", "1") // and goes to the waiting client
+	other.Wants("TEST.PUSH q hello", "1") // goes to the waiting client
 	for _, want := range []string{`"hello"`, `"behind"`} {
 		if got := c.Reply(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -75,7 +75,7 @@ func TestWait(t *testing.T) {
 	other.Wants("CLIENT UNBLOCK "+id, "0")
 }
 
-// TestLeaverIsNoticed: a client that leaves while it waits takes nothing.
+// TestLeaverIsNoticed checks that a client that disconnects while it waits takes nothing.
 func TestLeaverIsNoticed(t *testing.T) {
 	n := startNode(t, Options{})
 	other := n.Dial()
@@ -90,7 +90,7 @@ func TestLeaverIsNoticed(t *testing.T) {
 	}
 }
 
-// TestPanic ends one connection, with an answer and a line in the log.
+// TestPanic checks that a panic ends only its own connection, with an answer and a log line.
 func TestPanic(t *testing.T) {
 	n := startNode(t, Options{})
 	c, other := n.Dial(), n.Dial()
@@ -107,7 +107,7 @@ func TestPanic(t *testing.T) {
 
 func TestTooManyClients(t *testing.T) {
 	n := startNode(t, Options{Shared: protocol.Shared{Connections: protocol.NewLimit(1)}})
-	silent := n.Dial() // a client that has said nothing takes no place
+	silent := n.Dial() // a client that has sent nothing takes no slot
 	first := n.Dial()
 	first.Wants("PING", "+PONG")
 	silent.Wants("PING", "-ERR max number of clients reached")
@@ -115,7 +115,7 @@ func TestTooManyClients(t *testing.T) {
 	first.Wants("PING", "+PONG")
 }
 
-// TestDrain: idle and waiting connections are closed.
+// TestDrain checks that Drain closes idle and waiting connections.
 func TestDrain(t *testing.T) {
 	n := startNode(t, Options{})
 	resting, waiting, listening := n.Dial(), n.Dial(), n.Dial()
@@ -132,8 +132,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsAtTheEnd: a connection that is told to end while it is at work does not begin to
-// wait.
+// TestNobodyWaitsAtTheEnd checks that a connection that is told to end while it executes a command
+// does not start to wait.
 func TestNobodyWaitsAtTheEnd(t *testing.T) {
 	for name, want := range map[string]string{"TEST.DRAIN": "", "TEST.END": "-ERR enough\r\n"} {
 		c := startNode(t, Options{}).Dial()
@@ -144,7 +144,8 @@ func TestNobodyWaitsAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestHTTPIsCutOff: a page in a browser on this machine cannot have it send commands here.
+// TestHTTPIsCutOff checks that a web page in a browser on this machine cannot make it send
+// commands.
 func TestHTTPIsCutOff(t *testing.T) {
 	n := startNode(t, Options{})
 	for request, want := range map[string]string{
@@ -160,7 +161,7 @@ func TestHTTPIsCutOff(t *testing.T) {
 	n.Dial().Wants("LLEN q", "0")
 }
 
-// TestProtocolErrors: they are told, and end the connection.
+// TestProtocolErrors checks that protocol errors are reported and close the connection.
 func TestProtocolErrors(t *testing.T) {
 	n := startNode(t, Options{MaxMessageSize: 1000})
 	for sent, want := range map[string]string{
@@ -183,14 +184,14 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// TestDeafClient: the broker stops reading from a client that does not read its replies, so that
-// its requests do not pile up here.
+// TestDeafClient checks that the broker applies backpressure: it stops reading from a client that
+// does not read its replies.
 func TestDeafClient(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.Dial()
 	body := resptest.Encode("ECHO", strings.Repeat("x", 1<<20))
 	sent := 0
-	c.Conn.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // the loop ends by it
+	c.Conn.SetWriteDeadline(time.Now().Add(time.Second)) //nolint:errcheck // the deadline ends the loop
 	for ; sent < 1000; sent++ {
 		if _, err := c.Conn.Write([]byte(body)); err != nil {
 			break
@@ -202,7 +203,8 @@ func TestDeafClient(t *testing.T) {
 	n.Dial().Wants("PING", "+PONG")
 }
 
-// TestAlarm: while memory or disk is short nothing is added, and all else goes on.
+// TestAlarm checks that nothing is added during a memory or disk alarm, and that other commands
+// work.
 func TestAlarm(t *testing.T) {
 	for want, engine := range map[string]broker.Options{
 		string(command.ErrDiskFull): {DiskFreeLimit: 1 << 62},

@@ -31,7 +31,7 @@ type transaction struct {
 	broken bool // a command was rejected: EXEC will fail
 }
 
-// kept is a command that waits for EXEC; its arguments are copies.
+// kept is a command that waits for EXEC. Its arguments are copies.
 type kept struct {
 	d    *command.Command
 	args [][]byte
@@ -97,12 +97,12 @@ func (c *conn) queue(d *command.Command, args [][]byte) {
 	c.gather(pending{ready: "+QUEUED\r\n"})
 }
 
-// step is a command of a transaction that is being done.
+// step is a command of a transaction that EXEC runs.
 type step struct {
 	kept
 	req    command.Request
-	err    error // of preparing it
-	engine bool  // it has commands of the engine
+	err    error // from preparing it
+	engine bool  // it has engine commands
 }
 
 // exec implements EXEC.
@@ -142,13 +142,13 @@ func exec(c *conn, _ [][]byte) {
 	for i := range steps {
 		c.tell(&steps[i], err)
 		steps[i] = step{}
-		if len(c.w.Buf) >= flushBytes && c.muted == loud && !c.subs.any() { // what it subscribed to must not come within the answer
+		if len(c.w.Buf) >= flushBytes && c.muted == loud && !c.subs.any() { // no push may appear within the answer
 			c.flush()
 		}
 	}
 }
 
-// plan prepares the commands of a transaction, and appends what the engine is to do for them.
+// plan prepares the commands of a transaction, and appends the engine commands for them.
 func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Command, []semaphores.Change) {
 	steps := make([]step, len(tx.kept))
 	var changes []semaphores.Change
@@ -170,8 +170,8 @@ func (c *conn) plan(tx *transaction, cmds []broker.Command) ([]step, []broker.Co
 	return steps, cmds, changes
 }
 
-// tell writes the answer of one command of a transaction. One that does not concern the engine's
-// queues is done only now. failed is the error of all that do.
+// tell writes the answer of one command of a transaction. A command that does not use the engine's
+// queues runs only now. failed is the error of all commands that do use them.
 func (c *conn) tell(s *step, failed error) {
 	switch {
 	case s.err != nil:
@@ -185,7 +185,7 @@ func (c *conn) tell(s *step, failed error) {
 	}
 }
 
-// reset is RESET: the connection is as it was at first.
+// reset implements RESET: it restores the initial state of the connection.
 func reset(c *conn, _ [][]byte) {
 	c.endTransaction()
 	c.leave()
@@ -193,7 +193,7 @@ func reset(c *conn, _ [][]byte) {
 	c.welcome()
 	c.change(func(f *face) { *f = face{} })
 	c.speak(false)
-	if c.muted != skipping { // the answer to this one is still skipped
+	if c.muted != skipping { // the answer to this command is still skipped
 		c.muted = loud
 	}
 	c.w.Simple("RESET")

@@ -54,8 +54,8 @@ func TestMulti(t *testing.T) {
 	c.Wants("EXEC", `[["subscribe" "a" 1] ["pong" ""]]`)
 }
 
-// TestSmallCommandsTakeMemory: a transaction of many small commands is bounded by what they take
-// here.
+// TestSmallCommandsTakeMemory checks that the bound on a transaction includes the overhead of many
+// small commands.
 func TestSmallCommandsTakeMemory(t *testing.T) {
 	c := startNode(t, Options{MaxMessageSize: 1}).Dial()
 	c.Wants("MULTI", "+OK")
@@ -71,7 +71,7 @@ func TestSmallCommandsTakeMemory(t *testing.T) {
 	c.Wants("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
 }
 
-// TestLargeAnswerOfExec: the answer of EXEC does not have to be in memory at once.
+// TestLargeAnswerOfExec checks that the answer of EXEC need not fit into memory at once.
 func TestLargeAnswerOfExec(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	body := strings.Repeat("x", 1<<20)
@@ -91,7 +91,7 @@ func TestLargeAnswerOfExec(t *testing.T) {
 	}
 }
 
-// heap is how much memory is in use.
+// heap returns how much memory is in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -99,7 +99,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestPublishInExec: what a client gets of its own transaction does not come within the answer.
+// TestPublishInExec checks that messages that a client's own transaction publishes to it do not
+// appear within the answer.
 func TestPublishInExec(t *testing.T) {
 	c := startNode(t, Options{}).Dial()
 	c.Do("HELLO", "3")
@@ -114,7 +115,7 @@ func TestPublishInExec(t *testing.T) {
 	}
 }
 
-// TestTransactionIsBounded: what a client says between MULTI and EXEC takes memory.
+// TestTransactionIsBounded checks that the memory of a transaction is bounded.
 func TestTransactionIsBounded(t *testing.T) {
 	c := startNode(t, Options{MaxMessageSize: 1}).Dial()
 	c.Wants("MULTI", "+OK")
@@ -133,7 +134,7 @@ func TestWatch(t *testing.T) {
 	n := startNode(t, Options{})
 	c, other := n.Dial(), n.Dial()
 	for _, tc := range []struct {
-		then string // what another client does
+		then string // a command of another client
 		done bool
 	}{
 		{"ECHO x", true}, {"TEST.PUSH a x", false}, {"TEST.POP a", false}, {"TEST.PUSH b x", true}, {"TEST.POP b", true}, {"TEST.PUSH a x", false},

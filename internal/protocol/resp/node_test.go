@@ -8,25 +8,25 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// node is a broker with this protocol in front of it.
+// node is a broker with this protocol in front.
 type node struct {
 	*resptest.Node
 	srv *Server
 }
 
-// startNode starts a broker on files in memory.
+// startNode starts a broker on in-memory files.
 func startNode(t testing.TB, o Options) *node {
 	t.Helper()
 	return startNodeOn(t, o, broker.Options{DiskFreeLimit: -1})
 }
 
-// startNodeOn starts a broker with options of its own.
+// startNodeOn is like startNode, with options for the engine.
 func startNodeOn(t testing.TB, o Options, engine broker.Options) *node {
 	t.Helper()
 	return startNodeBy(resptest.Start, t, o, engine)
 }
 
-// bubbleNode is startNode in a bubble of testing/synctest.
+// bubbleNode is like startNode, in a bubble of testing/synctest.
 func bubbleNode(t testing.TB, o Options) *node {
 	t.Helper()
 	return startNodeBy(resptest.StartInBubble, t, o, broker.Options{DiskFreeLimit: -1})
@@ -48,7 +48,7 @@ func startNodeBy(start starter, t testing.TB, o Options, engine broker.Options) 
 	return n
 }
 
-// user makes a user with all permissions in "/".
+// user creates a user with all permissions in "/".
 func (n *node) user(name, password string) {
 	n.T.Helper()
 	if _, err := n.Broker.PutUser(catalog.UserSpec{Name: name, Password: password}); err != nil {

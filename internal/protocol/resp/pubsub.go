@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// pubsubCommands are those about channels.
+// pubsubCommands returns the commands about channels.
 func pubsubCommands() []command.Command {
 	const about = command.PubSub | command.NoScript | anywhere | command.Subscribed
 	return []command.Command{
@@ -45,24 +45,24 @@ func pubsubCommands() []command.Command {
 	}
 }
 
-// subscriptions are what a connection listens to, in its virtual host.
+// subscriptions holds what a connection is subscribed to in its virtual host.
 type subscriptions struct {
 	channels, patterns, shards map[string]struct{}
 	watches                    map[watchName]*semaphoreWatch
 }
 
-// count is what replies have as the number of subscriptions: all but those to shard channels.
+// count returns the number of subscriptions as replies report it: all but those to shard channels.
 func (s *subscriptions) count() int { return len(s.channels) + len(s.patterns) + len(s.watches) }
 
-// any reports whether there is a subscription.
+// any reports whether there are any subscriptions.
 func (s *subscriptions) any() bool { return s.count()+len(s.shards) > 0 }
 
-// listening is one of the three ways to subscribe.
+// listening describes one of the three kinds of subscription.
 type listening struct {
-	begun, ended string // what the client is told
+	begun, ended string // the words in the replies
 	of           func(*subscriptions) *map[string]struct{}
 	in           func(*hub) map[topic]subscribers
-	count        func(*subscriptions) int // of subscriptions, in the replies
+	count        func(*subscriptions) int // the number of subscriptions reported in replies
 }
 
 var byChannel = listening{"subscribe", "unsubscribe",
@@ -73,13 +73,13 @@ var byPattern = listening{"psubscribe", "punsubscribe",
 	func(s *subscriptions) *map[string]struct{} { return &s.patterns }, func(h *hub) map[topic]subscribers { return h.patterns },
 	(*subscriptions).count}
 
-// byShard is for shard channels. Redis Cluster keeps those within a shard; a server that is not a
-// cluster of that kind, as this one, has them apart from the other channels all the same.
+// byShard is the kind for shard channels. Redis Cluster keeps their messages within a shard. Like a
+// Redis server without a cluster, this one only keeps them separate from other channels.
 var byShard = listening{"ssubscribe", "sunsubscribe",
 	func(s *subscriptions) *map[string]struct{} { return &s.shards }, func(h *hub) map[topic]subscribers { return h.shards },
 	func(s *subscriptions) int { return len(s.shards) }}
 
-// subscribe answers once for each name.
+// subscribe subscribes to the names and answers once for each.
 func (c *conn) subscribe(l *listening, names [][]byte) {
 	for _, b := range names {
 		if l != &byPattern && c.session.MayListen(string(b)) != nil {
@@ -110,7 +110,8 @@ func (c *conn) subscribe(l *listening, names [][]byte) {
 	}
 }
 
-// subscribeToShards is SSUBSCRIBE channel [channel...]. As in Redis, it is not for transactions.
+// subscribeToShards implements SSUBSCRIBE channel [channel...]. As in Redis, it is not allowed in
+// transactions.
 func subscribeToShards(c *conn, args [][]byte) {
 	if c.executing {
 		c.w.Error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client")
@@ -119,8 +120,8 @@ func subscribeToShards(c *conn, args [][]byte) {
 	c.subscribe(&byShard, args[1:])
 }
 
-// unsubscribe answers once for each name; without names, for each there is, and once when there is
-// none.
+// unsubscribe answers once for each name. Without names it ends all subscriptions of this kind and
+// answers once for each, or once if there is none.
 func (c *conn) unsubscribe(l *listening, names [][]byte) {
 	if len(names) == 0 {
 		c.unsubscribeAll(l, true)
@@ -132,7 +133,7 @@ func (c *conn) unsubscribe(l *listening, names [][]byte) {
 	}
 }
 
-// unsubscribeAll ends all subscriptions of one way.
+// unsubscribeAll ends all subscriptions of one kind.
 func (c *conn) unsubscribeAll(l *listening, tell bool) {
 	names := slices.Sorted(maps.Keys(*l.of(&c.subs)))
 	for _, name := range names {
@@ -151,7 +152,7 @@ func (c *conn) unsubscribeAll(l *listening, tell bool) {
 	}
 }
 
-// dropAll ends all subscriptions, and tells the client nothing.
+// dropAll ends all subscriptions without telling the client.
 func (c *conn) dropAll() {
 	for _, l := range []*listening{&byChannel, &byPattern, &byShard} {
 		c.unsubscribeAll(l, false)
@@ -159,7 +160,7 @@ func (c *conn) dropAll() {
 	c.unwatchAll(false)
 }
 
-// drop ends one subscription, if there is it.
+// drop ends a subscription, if it exists.
 func (c *conn) drop(l *listening, name string) {
 	if _, ok := (*l.of(&c.subs))[name]; ok {
 		delete(*l.of(&c.subs), name)
@@ -171,7 +172,7 @@ func (c *conn) drop(l *listening, name string) {
 	}
 }
 
-// counted lets others see how many subscriptions there are.
+// counted publishes the numbers of subscriptions for other goroutines.
 func (c *conn) counted() {
 	c.subscribed[0].Store(int32(len(c.subs.channels)))
 	c.subscribed[1].Store(int32(len(c.subs.patterns)))
@@ -179,7 +180,7 @@ func (c *conn) counted() {
 	c.subscribed[3].Store(int32(len(c.subs.shards)))
 }
 
-// listens reports whether there are any. Any goroutine may call it.
+// listens reports whether there are any subscriptions. Any goroutine may call it.
 func (c *conn) listens() bool {
 	return c.subscribed[0].Load()+c.subscribed[1].Load()+c.subscribed[2].Load()+c.subscribed[3].Load() > 0
 }
@@ -195,8 +196,8 @@ func subscription(w *respwire.Writer, what, name string, count int) {
 	w.Int(int64(count))
 }
 
-// publish is PUBLISH channel message. Subscribers of this protocol get it at once; queues bound to
-// the exchange of the channel's name get it too.
+// publish implements PUBLISH channel message. Subscribers of this protocol get the message at once.
+// Queues bound to the exchange with the channel's name get it too.
 func publish(c *conn, args [][]byte) {
 	if !c.beforePublish(args[1]) {
 		return
@@ -215,27 +216,28 @@ func publish(c *conn, args [][]byte) {
 	c.w.Int(int64(n))
 }
 
-// publishToShard is SPUBLISH channel message: to the subscribers of the shard channel, and to no
-// exchange.
+// publishToShard implements SPUBLISH channel message. Only the subscribers of the shard channel get
+// the message, no exchange does.
 func publishToShard(c *conn, args [][]byte) {
 	if c.beforePublish(args[1]) {
 		c.w.Int(int64(c.srv.hub.publishToShard(c.session.VHost(), string(args[1]), string(args[2]))))
 	}
 }
 
-// beforePublish reports whether the client may publish to a channel, and answers when it may not.
+// beforePublish reports whether the client may publish to a channel, and writes the error if it may
+// not.
 func (c *conn) beforePublish(channel []byte) bool {
 	if c.session.MayPublish(channel) != nil {
 		c.w.Error(string(errNoPermChannel))
 		return false
 	}
-	if c.subs.any() && !c.executing { // nothing comes within the answer of EXEC
-		c.flush() // what it gets itself comes behind what it was answered before
+	if c.subs.any() && !c.executing { // no messages appear within the answer of EXEC
+		c.flush() // its own message must follow the answers to earlier commands
 	}
 	return true
 }
 
-// listChannels is PUBSUB CHANNELS [pattern], and SHARDCHANNELS.
+// listChannels implements PUBSUB CHANNELS [pattern] and PUBSUB SHARDCHANNELS [pattern].
 func (c *conn) listChannels(l *listening, args [][]byte) {
 	pattern := "*"
 	switch len(args) {
@@ -254,9 +256,9 @@ func (c *conn) listChannels(l *listening, args [][]byte) {
 	}
 }
 
-// countSubscribers is PUBSUB NUMSUB [channel...], and SHARDNUMSUB.
+// countSubscribers implements PUBSUB NUMSUB [channel...] and PUBSUB SHARDNUMSUB [channel...].
 func (c *conn) countSubscribers(l *listening, channels [][]byte) {
-	c.w.Array(2 * len(channels)) // in RESP3 too
+	c.w.Array(2 * len(channels)) // in RESP3 as well
 	for _, channel := range channels {
 		c.w.Bulk(channel)
 		n := 0
@@ -268,7 +270,7 @@ func (c *conn) countSubscribers(l *listening, channels [][]byte) {
 }
 
 // mayKnow reports whether the client may know that a channel has subscribers: it may subscribe to
-// it itself, or publish to it.
+// the channel, or publish to it.
 func (c *conn) mayKnow(channel string) bool {
 	return c.session.MayListen(channel) == nil || c.session.MayPublish([]byte(channel)) == nil
 }

@@ -53,8 +53,8 @@ func TestPubSubRESP3(t *testing.T) {
 	c.Wants("UNSUBSCRIBE", `>["unsubscribe" null 0]`)
 }
 
-// TestSlowSubscriber: a subscriber that does not read is disconnected, and others do not wait for
-// it.
+// TestSlowSubscriber checks that a subscriber that does not read is disconnected, and that others
+// do not wait for it.
 func TestSlowSubscriber(t *testing.T) {
 	n := startNode(t, Options{})
 	c, p := n.Dial(), n.Dial()

@@ -18,16 +18,17 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// right is a row of the matrix of rights: the arguments of a command, and the users that may run
+// right is a row of the permission matrix: the arguments of a command, and the users that may run
 // it.
 type right struct {
-	// args are the arguments behind the name. Q is a queue that is there, as kind says: a list with
-	// an element (L), a stream with an entry and the group g (S), or a queue with the job m (J); or
-	// a semaphore with the task t, which runs (T).
+	// args are the arguments after the name. Q is a queue that exists. Its content depends on kind:
+	// a list with an element (L), a stream with an entry and the group g (S), or a queue with the
+	// job m (J). With kind T it is a semaphore with the running task t.
 	kind, args string
-	// there are the letters of the users that may run the command when the queue exists: n has no
-	// right at all, c only configure, w only write, r only read; x has configure and write, y write
-	// and read, z all three. missing is the same when there is no queue; "=" is there.
+	// there holds the letters of the users that may run the command if the queue exists: n has no
+	// permissions, c only configure, w only write, r only read; x has configure and write, y write
+	// and read, z all three. missing is the same for a queue that does not exist; "=" means the
+	// same as there.
 	there, missing string
 }
 
@@ -36,12 +37,12 @@ const (
 	readers  = "ryz"
 	writers  = "wxyz"
 	both     = "yz" // write and read
-	makers   = "xz" // configure and write: a queue is made
+	makers   = "xz" // configure and write: creates a queue
 	everyone = "z"
-	settlers = "cxz" // configure: a semaphore is made, changed or deleted
+	settlers = "cxz" // configure: creates, changes or deletes a semaphore
 )
 
-// rights is the matrix: each command of the table has a row, or several.
+// rights is the matrix. Each command of the table has at least one row.
 var rights = map[string][]right{
 	"ping": {{"L", "", anybody, "="}}, "echo": {{"L", "Q", anybody, "="}}, "quit": {{"L", "", anybody, "="}},
 	"auth": {{"L", "z secret", anybody, "="}}, "hello": {{"L", "2", anybody, "="}}, "reset": {{"L", "", anybody, "="}},
@@ -115,8 +116,8 @@ var rights = map[string][]right{
 	"sem.unwatch": {{"T", "Q", anybody, "="}},
 }
 
-// TestRights: every command works for users with the rights that it needs, and gives all others the
-// same error, whatever exists or not.
+// TestRights checks that every command works for users with the required permissions, and returns
+// the same error to all others, whether the queue exists or not.
 func TestRights(t *testing.T) {
 	n := startNode(t, Options{})
 	for _, who := range anybody {
@@ -171,7 +172,7 @@ func (n *node) checkRights(name string) {
 	}
 }
 
-// tryRight runs a command as a user who has some of the rights.
+// tryRight runs a command as a user with some of the permissions.
 func (n *node) tryRight(name, who string, row right, there bool) string {
 	c := n.Dial()
 	defer c.Conn.Close()
@@ -196,8 +197,8 @@ func (n *node) tryRight(name, who string, row right, there bool) string {
 	return got
 }
 
-// permit gives a user the rights that a letter of the matrix stands for, on queues and exchanges of
-// some names.
+// permit gives a user the permissions of a letter of the matrix, on queues and exchanges whose
+// names match pattern.
 func (n *node) permit(user, letter, pattern string) {
 	n.T.Helper()
 	p := catalog.Permission{User: user, VHost: "/"}
@@ -215,7 +216,7 @@ func (n *node) permit(user, letter, pattern string) {
 	}
 }
 
-// cheapUser makes a user with the password "secret", the hash of which takes no time.
+// cheapUser creates a user with the password "secret" and a hash that takes no time to compute.
 func (n *node) cheapUser(name string) {
 	n.T.Helper()
 	salt := "salt"
@@ -225,7 +226,7 @@ func (n *node) cheapUser(name string) {
 	}
 }
 
-// fill makes a queue of a kind of the matrix.
+// fill creates a queue with the content of a kind of the matrix.
 func (n *node) fill(queue, kind string) {
 	n.T.Helper()
 	s, err := n.Broker.Operate("/")
@@ -254,7 +255,7 @@ func (n *node) fill(queue, kind string) {
 	}
 }
 
-// line makes a semaphore of which a task, t, runs.
+// line creates a semaphore with a running task t.
 func (n *node) line(key string) {
 	n.T.Helper()
 	s, err := n.Broker.Operate("/")
@@ -268,7 +269,7 @@ func (n *node) line(key string) {
 	}
 }
 
-// remove deletes a queue and a semaphore.
+// remove deletes a queue and a semaphore of the same name.
 func (n *node) remove(queue string) {
 	n.T.Helper()
 	s, err := n.Broker.Operate("/")
@@ -284,7 +285,7 @@ func (n *node) remove(queue string) {
 	}
 }
 
-// TestSecrets: what lists names and counts shows a user what it may read, and nothing of others.
+// TestSecrets checks that commands that list names or counts include only what the user may read.
 func TestSecrets(t *testing.T) {
 	n := startNode(t, Options{})
 	for _, who := range []string{"narrow", "wide"} {
@@ -335,7 +336,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestReaderMakesNoStream: a user who may only read cannot turn a list that is empty at the moment
+// TestReaderMakesNoStream checks that a user with read permission only cannot turn an empty list
 // into a stream.
 func TestReaderMakesNoStream(t *testing.T) {
 	n := startNode(t, Options{})
@@ -350,7 +351,7 @@ func TestReaderMakesNoStream(t *testing.T) {
 	c.Wants("XGROUP CREATE q g $ MKSTREAM", "-"+string(command.ErrWrongType))
 }
 
-// TestOtherVHosts: no way leads into a virtual host without a permission in it.
+// TestOtherVHosts checks that a user cannot reach a virtual host without a permission in it.
 func TestOtherVHosts(t *testing.T) {
 	n := startNode(t, Options{})
 	if _, err := n.Broker.PutVHost(catalog.VHostSpec{Name: "shop"}); err != nil {
@@ -375,8 +376,8 @@ func TestOtherVHosts(t *testing.T) {
 	}
 	c.Wants("AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
 	c.Wants("HELLO 3 AUTH stranger secret", "-NOPERM this user has no permissions in the virtual host '/'")
-	c.Wants("LLEN q", "1")                   // user and virtual host are unchanged
-	c.Wants("AUTH shopkeeper secret", "+OK") // it begins in the only virtual host in which it may be
+	c.Wants("LLEN q", "1")                   // user and virtual host have not changed
+	c.Wants("AUTH shopkeeper secret", "+OK") // the session starts in the user's only virtual host
 	c.Wants("LPUSH goods x", "1")
 	c.Wants("LLEN q", "0")
 	c.Wants("KEYS *", `["goods"]`)
@@ -391,7 +392,7 @@ func TestOtherVHosts(t *testing.T) {
 	}
 }
 
-// TestReservedNames: queues of the names that the broker gives itself are used, but not made.
+// TestReservedNames checks that queues with reserved names can be used, but not created.
 func TestReservedNames(t *testing.T) {
 	n := startNode(t, Options{})
 	c := n.Dial()

@@ -11,7 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// watchCommands are those that listen to semaphores: subscriptions, as those to channels are.
+// watchCommands returns the commands that watch semaphores. Watches are subscriptions, like those
+// to channels.
 func watchCommands() []command.Command {
 	listen := func(name string, arity int, summary string, now func(*conn, [][]byte)) command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: command.PubSub | command.NoScript | command.NoMulti | command.Subscribed,
@@ -23,7 +24,7 @@ func watchCommands() []command.Command {
 	}
 }
 
-// mostWatches is how many a connection may have.
+// mostWatches is the maximum number of watches of a connection.
 const mostWatches = 1 << 16
 
 const (
@@ -31,22 +32,22 @@ const (
 	errNoPattern command.Error = "ERR a semaphore has a key"
 )
 
-// watchName names a watch of a connection.
+// watchName identifies a watch of a connection.
 type watchName struct{ pattern, task string }
 
 // semaphoreWatch pushes events to a connection that watches semaphores.
 type semaphoreWatch struct {
 	c       *conn
 	name    watchName
-	literal bool   // the pattern means one key
-	stop    func() // ends it
+	literal bool   // the pattern matches exactly one key
+	stop    func() // ends the watch
 
 	mu     sync.Mutex
-	opened bool   // the client knows that it watches
-	held   []byte // guarded by mu: what comes before it does
+	opened bool   // the client has been told about the watch
+	held   []byte // guarded by mu: events that came before opened
 }
 
-// semWatch is SEM.WATCH pattern [TASK task] [ALL].
+// semWatch implements SEM.WATCH pattern [TASK task] [ALL].
 func semWatch(c *conn, args [][]byte) {
 	name, all := watchName{pattern: string(args[1])}, false
 	w := command.Words{Rest: args[2:]}
@@ -75,7 +76,7 @@ func semWatch(c *conn, args [][]byte) {
 	}
 }
 
-// beginWatch begins a watch, in the place of one of the same name, and tells the client.
+// beginWatch starts a watch, replaces one of the same name, and tells the client.
 func (c *conn) beginWatch(name watchName, all bool) error {
 	o := semaphores.WatchOptions{Task: name.task, All: all}
 	s := &semaphoreWatch{c: c, name: name}
@@ -93,7 +94,7 @@ func (c *conn) beginWatch(name watchName, all bool) error {
 	}
 	c.subs.watches[name] = s
 	c.counted()
-	c.flush() // the answers before it
+	c.flush() // the answers to earlier commands
 	text := respwire.Writer{RESP3: c.w.RESP3}
 	watchTold(&text, "sem.watch", name, c.subs.count())
 	s.open(text.Buf)
@@ -112,7 +113,7 @@ func watchTold(w *respwire.Writer, what string, name watchName, count int) {
 	w.Int(int64(count))
 }
 
-// open lets the client know that it watches, and then what has come meanwhile.
+// open tells the client about the watch, and then pushes the events that have come meanwhile.
 func (s *semaphoreWatch) open(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,12 +121,12 @@ func (s *semaphoreWatch) open(text []byte) {
 	s.opened, s.held = true, nil
 }
 
-// tell pushes events. Any goroutine may call it; it never blocks.
+// tell pushes events. It never blocks. Any goroutine may call it.
 func (s *semaphoreWatch) tell(events []semaphores.Event) {
 	w := respwire.Writer{RESP3: s.c.resp3.Load()}
 	for i := range events {
 		e := &events[i]
-		if e.Info == nil && (s.literal || glob.Match(s.name.pattern, e.Key)) { // what happens to tasks
+		if e.Info == nil && (s.literal || glob.Match(s.name.pattern, e.Key)) { // task events
 			writeEvent(&w, s.name.pattern, e)
 		}
 	}
@@ -144,7 +145,7 @@ func (s *semaphoreWatch) tell(events []semaphores.Event) {
 	}
 }
 
-// writeEvent writes an event as a watcher gets it.
+// writeEvent writes an event in the form that a watcher gets.
 func writeEvent(w *respwire.Writer, pattern string, e *semaphores.Event) {
 	w.Push(4)
 	w.BulkString("sem.event")
@@ -167,7 +168,8 @@ func writeEvent(w *respwire.Writer, pattern string, e *semaphores.Event) {
 	w.Field("time", e.Time)
 }
 
-// eventName is what a watcher is told; what is no transition has names of its own.
+// eventName returns the name of an event for watchers. Events that are not transitions have names
+// of their own.
 func eventName(e *semaphores.Event) string {
 	switch {
 	case e.Event != 0:
@@ -178,7 +180,7 @@ func eventName(e *semaphores.Event) string {
 	return "Enqueued"
 }
 
-// semUnwatch is SEM.UNWATCH [pattern [TASK task]]; without a pattern it is all.
+// semUnwatch implements SEM.UNWATCH [pattern [TASK task]]. Without a pattern it ends all watches.
 func semUnwatch(c *conn, args [][]byte) {
 	if len(args) == 1 {
 		c.unwatchAll(true)
@@ -199,7 +201,7 @@ func semUnwatch(c *conn, args [][]byte) {
 	c.confirm(func(w *respwire.Writer) { watchTold(w, "sem.unwatch", name, c.subs.count()) })
 }
 
-// endWatch ends a watch, if there is it.
+// endWatch ends a watch, if it exists.
 func (c *conn) endWatch(name watchName) {
 	if s, ok := c.subs.watches[name]; ok {
 		delete(c.subs.watches, name)
@@ -208,7 +210,8 @@ func (c *conn) endWatch(name watchName) {
 	}
 }
 
-// unwatchAll ends all watches; the client is told of each, or once that there is none.
+// unwatchAll ends all watches. If tell is set, the client gets a reply for each of them, or one
+// reply if there was none.
 func (c *conn) unwatchAll(tell bool) {
 	names := make([]watchName, 0, len(c.subs.watches))
 	for name := range c.subs.watches {

@@ -62,11 +62,12 @@ func TestSemaphoreWatch(t *testing.T) {
 		}
 	}
 	c.Wants("SEM.ENQUEUE crowd b 1", `["ACQUIRED"]`)
-	old.Wants("PING", "+PONG") // and nothing before it
+	old.Wants("PING", "+PONG") // with no reply before it
 	modern.Wants("PING", "+PONG")
 }
 
-// TestSemaphoreWatchRights: a pattern tells of what the user may read at that time.
+// TestSemaphoreWatchRights checks that a pattern reports only the keys that the user may read at
+// that time.
 func TestSemaphoreWatchRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")
@@ -90,8 +91,8 @@ func TestSemaphoreWatchRights(t *testing.T) {
 	}
 }
 
-// TestSemaphoreEventsAreMessages: any Redis client receives transitions as messages of the channel
-// semaphore.events.
+// TestSemaphoreEventsAreMessages checks that any Redis client receives transitions as messages of
+// the channel semaphore.events.
 func TestSemaphoreEventsAreMessages(t *testing.T) {
 	n := startNode(t, Options{})
 	c, listener := n.Dial(), n.Dial()
@@ -103,7 +104,8 @@ func TestSemaphoreEventsAreMessages(t *testing.T) {
 	}
 }
 
-// TestSemaphoreWatcherDoesNotRead: it is disconnected, and others are not affected.
+// TestSemaphoreWatcherDoesNotRead checks that a watcher that does not read is disconnected, and
+// that others are not affected.
 func TestSemaphoreWatcherDoesNotRead(t *testing.T) {
 	n := startNode(t, Options{})
 	c, deaf := n.Dial(), n.Dial()
@@ -122,13 +124,13 @@ func TestSemaphoreWatcherDoesNotRead(t *testing.T) {
 		}
 		c.Wants(strings.Join(names, " "), fmt.Sprint(tasks))
 	}
-	deaf.Conn.SetDeadline(time.Now().Add(resptest.Patience)) //nolint:errcheck // reading tells
+	deaf.Conn.SetDeadline(time.Now().Add(resptest.Patience)) //nolint:errcheck // a read reports the error
 	if _, err := io.Copy(io.Discard, deaf.R); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Error(err)
 	}
 }
 
-// TestSemaphoresOfVHosts: each virtual host has its own.
+// TestSemaphoresOfVHosts checks that each virtual host has its own semaphores.
 func TestSemaphoresOfVHosts(t *testing.T) {
 	n := startNode(t, Options{})
 	if _, err := n.Broker.PutVHost(catalog.VHostSpec{Name: "shop"}); err != nil {
@@ -140,7 +142,7 @@ func TestSemaphoresOfVHosts(t *testing.T) {
 	c, watcher := n.Dial(), n.Dial()
 	watcher.Do("HELLO", "3")
 	watcher.Wants("SEM.WATCH *", `>["sem.watch" "*" null 1]`)
-	watcher.Wants("SELECT shop", "+OK") // which ends the watch
+	watcher.Wants("SELECT shop", "+OK") // this ends the watch
 	c.Wants("SEM.CREATE s", "1")
 	c.Wants("SEM.ENQUEUE s t 1", `["ACQUIRED"]`)
 	watcher.Wants("SEM.INFO s", "-NOSEM no such semaphore")

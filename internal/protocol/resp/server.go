@@ -11,17 +11,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// Options configure a Server. A zero value means the default in brackets.
+// Options configures a Server. For a zero value the default in brackets applies.
 type Options struct {
 	protocol.Shared
 
 	Version        string // of this broker, for INFO
 	NodeName       string // for INFO
-	MaxMessageSize int64  // bytes of an argument [128 MiB]; a request has twice the room
+	MaxMessageSize int64  // bytes of an argument [128 MiB]; twice that for a request
 	MemoryLimit    int64  // bytes, for INFO and CONFIG
-	Fsync          string // when the log is synced, as Redis calls it, for CONFIG: always, everysec or no
+	Fsync          string // when the log is synced, for CONFIG: always, everysec or no
 
-	LoginTimeout time.Duration // from accept to the end of the login, where one is needed [60 s]
+	LoginTimeout time.Duration // from accept until login, where one is needed [60 s]
 }
 
 func (o Options) withDefaults(b *broker.Broker) Options {
@@ -33,17 +33,17 @@ func (o Options) withDefaults(b *broker.Broker) Options {
 
 // Server serves connections of Redis clients in front of one broker.
 type Server struct {
-	*protocol.Edge // Drain has every connection answer what it has read; waits for messages end without one
+	*protocol.Edge // Drain answers all requests read; waits for messages end without an answer
 
 	broker  *broker.Broker
 	o       Options
-	quiet   *slog.Logger // for what clients can cause that have not logged in
+	quiet   *slog.Logger // for events that clients can cause without a login
 	hub     hub
 	bridges bridges
 	conns   registry
 
 	processed atomic.Int64 // commands
-	rejected  atomic.Int64 // connections, for there were too many
+	rejected  atomic.Int64 // connections refused because there were too many
 	started   time.Time
 }
 

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// serverCommands are those about the server.
+// serverCommands returns the commands about the server.
 func serverCommands() []command.Command {
 	about := func(name string, arity int, f command.Flags, since, summary string, now func(c *conn, args [][]byte)) command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Group: "server", Since: since, Summary: summary, Now: on(now)}
@@ -37,7 +37,7 @@ func serverCommands() []command.Command {
 	}
 }
 
-// now is TIME: seconds and microseconds.
+// now implements TIME, which returns seconds and microseconds.
 func now(_ command.Conn, _ [][]byte) (command.Request, error) {
 	return command.Told(func(w *respwire.Writer) {
 		t := time.Now()
@@ -47,7 +47,7 @@ func now(_ command.Conn, _ [][]byte) (command.Request, error) {
 	}), nil
 }
 
-// role is ROLE: a master, which has sent 0 bytes to no replicas.
+// role implements ROLE: a master that has sent 0 bytes and has no replicas.
 func role(_ command.Conn, _ [][]byte) (command.Request, error) {
 	return command.Told(func(w *respwire.Writer) {
 		w.Array(3)

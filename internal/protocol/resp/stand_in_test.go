@@ -9,9 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// The stand-ins are commands with which the tests of this edge try what it does for all commands:
-// TEST.PUSH queue body, TEST.POP queue [seconds], TEST.PANIC, TEST.DRAIN and TEST.END (the
-// connection is told to end while it is at work), TEST.KICK (its next read is for nothing).
+// The stand-ins are commands for testing what the connection does for any command: TEST.PUSH queue
+// body, TEST.POP queue [seconds], TEST.PANIC, TEST.DRAIN and TEST.END (which tell the connection to
+// end while it executes a command), and TEST.KICK (which interrupts its next read).
 
 func init() {
 	for _, d := range []command.Command{
@@ -54,7 +54,7 @@ func (p *testPush) Reply(w *respwire.Writer) {
 
 type testPop struct {
 	lists.Pop
-	timeout time.Duration // negative: it does not wait
+	timeout time.Duration // negative: no wait
 }
 
 func (p *testPop) Commands(dst []broker.Command) []broker.Command { return append(dst, &p.Pop) }

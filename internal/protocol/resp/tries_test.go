@@ -7,8 +7,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// TestTriesInARow: requests in a row that may wait are done together as far as there is something
-// for them; the first that got nothing waits, and what follows it is not done before.
+// TestTriesInARow checks that consecutive requests that may wait run in one batch as long as there
+// are elements for them. The first that gets nothing waits, and later requests do not run before
+// it.
 func TestTriesInARow(t *testing.T) {
 	for _, try := range [][]string{{"BRPOP", "q", "0"}, {"JOB.TAKE", "q", "BLOCK", "0"}} {
 		t.Run(try[0], func(t *testing.T) {

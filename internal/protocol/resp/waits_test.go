@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// TestKeyBecomesAnother: a client that waits at a key whose kind changes waits on, as in Redis 7.0,
-// whose answers these are; readers of a group are told.
+// TestKeyBecomesAnother checks that a client blocked on a key whose type changes keeps waiting, as
+// in Redis 7.0, which gave these answers. Readers of a group get an error.
 func TestKeyBecomesAnother(t *testing.T) {
 	const (
 		group = "XGROUP CREATE k g $ MKSTREAM"

@@ -1,6 +1,6 @@
-// Package level numbers what the log of a cluster may hold. A version of Fiveways that logs entries
-// or facts of a new kind does so from the next level on, which the cluster reaches when all of its
-// nodes support it (docs/adr/0040-a-gate-for-new-entries.md).
+// Package level numbers the sets of entries that the log of a cluster may hold. A version of
+// Fiveways that logs new kinds of entries or facts does so only from the next level on. The cluster
+// reaches it once all nodes support it (docs/adr/0040-a-gate-for-new-entries.md).
 package level
 
 import (
@@ -11,23 +11,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// First is the level of the clusters that were there before levels were.
+// First is the level of clusters created before levels existed.
 const First = 1
 
-// this is the levels that this version supports.
+// this is the range of levels that this version supports.
 var this = Range{Oldest: First, Newest: First}
 
-// ErrUnsupported says that a version does not support the level of a log.
+// ErrUnsupported means that a version does not support the level of a log.
 var ErrUnsupported = errors.New("level: not supported")
 
-// Range is the levels that a version supports: one, or two neighbouring ones. Nothing is known of a
-// version whose range is empty.
+// Range is the range of levels that a version supports: one level, or two adjacent ones. An empty
+// range means that nothing is known about the version.
 type Range struct {
 	Oldest uint64 `json:"oldest"`
 	Newest uint64 `json:"newest"`
 }
 
-// Check returns ErrUnsupported, with the way out, for a level that the range does not have.
+// Check returns ErrUnsupported, with advice for the operator, if level is outside of the range.
 func (r Range) Check(level uint64) error {
 	switch {
 	case level > r.Newest:
@@ -38,7 +38,7 @@ func (r Range) Check(level uint64) error {
 	return nil
 }
 
-// String is for people.
+// String implements fmt.Stringer.
 func (r Range) String() string {
 	if r.Oldest == r.Newest {
 		return fmt.Sprintf("level %d", r.Newest)
@@ -46,10 +46,10 @@ func (r Range) String() string {
 	return fmt.Sprintf("levels %d and %d", r.Oldest, r.Newest)
 }
 
-// Append appends the range.
+// Append appends the encoded range.
 func (r Range) Append(dst []byte) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(dst, r.Oldest), r.Newest)
 }
 
-// Read reads what Append has written.
+// Read decodes what Append wrote.
 func Read(r *codec.Reader) Range { return Range{r.Uvarint(), r.Uvarint()} }

@@ -10,7 +10,7 @@ func TestCheck(t *testing.T) {
 	for _, tc := range []struct {
 		supported Range
 		level     uint64
-		says      string // "": it is supported
+		says      string // "": supported
 	}{
 		{Range{1, 1}, 1, ""},
 		{Range{1, 2}, 1, ""},

@@ -2,5 +2,5 @@
 
 package level
 
-// Supported is the levels that this version supports.
+// Supported is the range of levels that this version supports.
 var Supported = this

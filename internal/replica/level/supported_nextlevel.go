@@ -2,5 +2,5 @@
 
 package level
 
-// Supported is the levels of the version that tests take for the next one.
+// Supported is the range of levels of the version that tests use as the next one.
 var Supported = Range{Oldest: this.Newest, Newest: this.Newest + 1}

@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/worker/carmine"
 )
 
-// pair is a Redis with Carmine's queues and a broker.
+// pair is a Redis server with Carmine's queues, and a broker.
 type pair struct {
 	from   *carmine.Jobs
 	redis  *redis.Client
@@ -73,7 +73,7 @@ func (p pair) take(t *testing.T, mid string) worker.Lease {
 	return jobs[0].Lease
 }
 
-// fill makes a queue with one id in every state.
+// fill creates a queue with one id in every state.
 func (p pair) fill(t *testing.T) {
 	ctx := t.Context()
 	p.enqueue(t, "tried", "tried", worker.EnqueueOptions{})
@@ -101,7 +101,7 @@ func (p pair) fill(t *testing.T) {
 		if mid == "remembered2" {
 			p.enqueue(t, mid, "second", worker.EnqueueOptions{Requeue: true})
 		}
-		if mid == "done" { // no worker may come by
+		if mid == "done" { // before any worker visits it
 			ok(t, p.redis.LRem(ctx, "carmine:mq:mail:mid-circle", 0, mid).Err())
 		}
 	}
@@ -110,10 +110,10 @@ func (p pair) fill(t *testing.T) {
 	p.enqueue(t, "nippy", "NPY\x00j\x04name", worker.EnqueueOptions{Headers: map[string]string{carmine.ContentTypeHeader: carmine.Nippy}})
 	p.enqueue(t, "later", "later", worker.EnqueueOptions{Backoff: time.Hour, Lock: time.Minute})
 	ok(t, p.redis.HSet(ctx, "carmine:mq:mail:udts", "plain", 1700000000000).Err())
-	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // was forgotten
+	ok(t, p.redis.RPush(ctx, "carmine:mq:mail:mid-circle", "nothing").Err()) // forgotten
 }
 
-// near reports whether a time that is left is about what it was.
+// near reports whether a remaining time is approximately as expected.
 func near(got, want time.Duration) bool { return got <= want && got > want-time.Minute }
 
 func (p pair) check(t *testing.T) {
@@ -123,7 +123,7 @@ func (p pair) check(t *testing.T) {
 		"tried":       {State: worker.QueuedWithBackoff, Attempts: 1, Backoff: hour},
 		"locked":      {State: worker.Locked, Attempts: 1, Lock: hour},
 		"locked2":     {State: worker.LockedWithRequeue, Attempts: 1, Lock: 2 * hour},
-		"retried2":    {State: worker.LockedWithRequeue, Attempts: 1, Lock: hour}, // kept until its backoff is over
+		"retried2":    {State: worker.LockedWithRequeue, Attempts: 1, Lock: hour}, // kept until its backoff ends
 		"done":        {},
 		"remembered":  {State: worker.DoneWithBackoff, Attempts: 1, Backoff: hour},
 		"remembered2": {State: worker.DoneWithRequeue, Attempts: 1, Backoff: hour},
@@ -168,8 +168,8 @@ func (p pair) check(t *testing.T) {
 	}
 }
 
-// TestEveryState: what a queue has arrives with all that is known of it, and nothing is left
-// behind.
+// TestEveryState checks that the whole queue is moved with all of its state, and that nothing is
+// left behind.
 func TestEveryState(t *testing.T) {
 	p := start(t)
 	p.fill(t)
@@ -191,7 +191,8 @@ func TestEveryState(t *testing.T) {
 	}
 }
 
-// TestRunAgain: after a run that was broken off when all had arrived and nothing was removed.
+// TestRunAgain repeats a run that was interrupted when everything had arrived and nothing was
+// removed.
 func TestRunAgain(t *testing.T) {
 	p := start(t)
 	p.fill(t)
@@ -208,7 +209,7 @@ func TestRunAgain(t *testing.T) {
 	p.check(t)
 }
 
-// TestWhatTheBrokerDoesNotTake stays.
+// TestWhatTheBrokerDoesNotTake checks that jobs that the broker refuses stay on Redis.
 func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 	p := start(t)
 	long := strings.Repeat("m", 300)
@@ -229,8 +230,8 @@ func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestUnreadable: what cannot be thawed stays on the Redis and is reported, unless it is to be
-// moved as it is or is not needed any more.
+// TestUnreadable checks that unreadable content stays on Redis and is reported, unless it is moved
+// unchanged or not needed any more.
 func TestUnreadable(t *testing.T) {
 	p := start(t)
 	const frozen = "NPY\x00\xff"
@@ -267,8 +268,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestWhileItWorks: producers and workers of the Redis go on while the queue is moved; every job is
-// handled there or arrives, at least once.
+// TestWhileItWorks checks that producers and workers on Redis can continue during a move: every job
+// is handled there or moved, at least once.
 func TestWhileItWorks(t *testing.T) {
 	p := start(t)
 	const n = 3000

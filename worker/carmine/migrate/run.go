@@ -11,36 +11,36 @@ import (
 	"fiveways.dev/fiveways/worker/carmine"
 )
 
-// Options of Run.
+// Options configures Run.
 type Options struct {
-	// Keep leaves everything on the Redis: the queue is copied.
+	// Keep leaves everything on Redis: the queue is copied.
 	Keep bool
-	// Progress is called now and then with the progress; may be nil.
+	// Progress is called from time to time with the current report. It may be nil.
 	Progress func(Report)
 }
 
-// Report is what a run did, or a dry run found.
+// Report is the result of a run, or of a dry run.
 type Report struct {
 	Found     int                  `json:"found"`   // ids
-	Moved     int                  `json:"moved"`   // that the broker has now
-	There     int                  `json:"there"`   // of them, those that it had already
-	Forgotten int                  `json:"done"`    // ids that were done with: nothing was to be moved
-	Changed   int                  `json:"changed"` // ids that changed while they were moved, and were moved once more
-	Failed    int                  `json:"failed"`  // ids that the broker does not take, or that cannot be read; they stay on the Redis
+	Moved     int                  `json:"moved"`   // now on the broker
+	There     int                  `json:"there"`   // of those moved, already there
+	Forgotten int                  `json:"done"`    // ids of completed jobs: nothing to move
+	Changed   int                  `json:"changed"` // ids that changed and were moved again
+	Failed    int                  `json:"failed"`  // ids refused or unreadable: left on Redis
 	States    map[worker.State]int `json:"states"`  // of the ids found
 }
 
-// maxFailures is how many failed ids are told one by one.
+// maxFailures is how many failed ids are reported individually.
 const maxFailures = 10
 
-// ErrFailed is wrapped by the error of a run that could not move all.
+// ErrFailed is wrapped by the error of a run that could not move everything.
 var ErrFailed = errors.New("migrate: not everything was moved")
 
-// passes bounds how often a queue that is in use is gone through; each pass moves what was not
-// there at the one before.
+// passes is the maximum number of passes over a queue that is in use. Each pass moves what the
+// previous one did not see.
 const passes = 100
 
-// Count tells what a run would move.
+// Count reports what a run would move.
 func Count(ctx context.Context, from *carmine.Jobs, queue string) (Report, error) {
 	m := mover{from: from, queue: queue, report: Report{States: map[worker.State]int{}}}
 	mids, err := from.MIDs(ctx, queue)
@@ -58,7 +58,8 @@ func Count(ctx context.Context, from *carmine.Jobs, queue string) (Report, error
 	return m.report, nil
 }
 
-// Run moves a queue. What it returns with an error was done nevertheless; run again to go on.
+// Run moves a queue. If it fails, the returned report still describes what was moved. Run it again
+// to continue.
 func Run(ctx context.Context, from *carmine.Jobs, queue string, to *Target, o Options) (Report, error) {
 	m := mover{from: from, queue: queue, to: to, options: o, seen: map[string]bool{}, report: Report{States: map[worker.State]int{}}}
 	for range passes {
@@ -93,7 +94,7 @@ func Run(ctx context.Context, from *carmine.Jobs, queue string, to *Target, o Op
 	return m.report, err
 }
 
-// batchSize is how many ids are on their way at once.
+// batchSize is how many ids are moved at once.
 const batchSize = carmine.MaxRecords
 
 type mover struct {
@@ -101,7 +102,7 @@ type mover struct {
 	queue    string
 	to       *Target
 	options  Options
-	seen     map[string]bool // ids that are not to be looked at again: they stay on the Redis
+	seen     map[string]bool // ids to skip: they stay on Redis
 	report   Report
 	failures []error
 }
@@ -115,8 +116,8 @@ func (m *mover) count(records []carmine.Record) {
 	}
 }
 
-// move moves the first of some ids, and tells how many. again says that they changed since they
-// were moved: then the broker gets the content of now.
+// move moves the first of some ids, and returns how many. again means that they have changed since
+// they were moved: the broker then gets the current content.
 func (m *mover) move(ctx context.Context, mids []string, again bool) (int, error) {
 	records, err := m.from.Records(ctx, m.queue, mids)
 	if err != nil {
@@ -165,7 +166,8 @@ func (m *mover) tally(r *carmine.Record, o outcome) {
 	}
 }
 
-// remove takes what has arrived off the Redis. What has changed there meanwhile is moved once more.
+// remove removes confirmed records from Redis. Records that have changed there meanwhile are moved
+// again.
 func (m *mover) remove(ctx context.Context, arrived []carmine.Record) error {
 	removed, err := m.from.Remove(ctx, m.queue, arrived)
 	if err != nil {
@@ -191,5 +193,5 @@ func (m *mover) remove(ctx context.Context, arrived []carmine.Record) error {
 	return nil
 }
 
-// StateNames are the states that a report counts, in order.
+// StateNames returns the states that a report counts, in order.
 func (r Report) StateNames() []worker.State { return slices.Sorted(maps.Keys(r.States)) }

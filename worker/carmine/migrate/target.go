@@ -11,16 +11,16 @@ import (
 	"fiveways.dev/fiveways/worker/carmine"
 )
 
-// Target is the broker that jobs are moved to.
+// Target is the broker queue to which jobs are moved.
 type Target struct {
 	client *redis.Client
 	queue  string
 }
 
-// callTimeout is how long the broker may take to answer: the answers come when all is on disk.
+// callTimeout is how long the broker may take to answer. It answers when everything is on disk.
 const callTimeout = time.Minute
 
-// Dial returns the target at redis://user:password@host:port/vhost, a queue of a broker.
+// Dial returns the target for a queue of the broker at redis://user:password@host:port/vhost.
 func Dial(address, queue string) (*Target, error) {
 	o, err := worker.ClientOptions(address)
 	if err != nil {
@@ -30,17 +30,17 @@ func Dial(address, queue string) (*Target, error) {
 	return &Target{client: redis.NewClient(o), queue: queue}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (t *Target) Close() error { return t.client.Close() }
 
-// outcome is what became of one record.
+// outcome is the result for one record.
 type outcome struct {
-	there  bool  // the broker had the id already
-	failed error // it does not have it
+	there  bool  // the broker already had the id
+	failed error // the broker does not have it
 }
 
-// put moves records in one pipeline. The error is that of the whole: nothing is known then of any
-// of them. With update the broker takes the content of a job that it has already.
+// put moves records in one pipeline. If it returns an error, nothing is known about any record.
+// With update the broker replaces the content of jobs that it already has.
 func (t *Target) put(ctx context.Context, records []carmine.Record, update bool) ([]outcome, error) {
 	pipe := t.client.Pipeline()
 	all := make([][]*redis.Cmd, len(records))
@@ -62,7 +62,7 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 	for i := range records {
 		for _, cmd := range all[i] {
 			switch err := cmd.Err(); {
-			case err == nil && cmd.Val() == nil: // it was not sent, as after a login that was refused: only an answer is one
+			case err == nil && cmd.Val() == nil: // not sent, as after a refused login
 				return nil, fmt.Errorf("migrate: the broker did not answer: %w", whole)
 			case err == nil:
 			case hopeless(err):
@@ -82,11 +82,11 @@ func (t *Target) put(ctx context.Context, records []carmine.Record, update bool)
 }
 
 func isReply(err error) bool {
-	_, ok := err.(redis.Error) //nolint:errorlint // go-redis gives replies unwrapped
+	_, ok := err.(redis.Error) //nolint:errorlint // go-redis returns replies unwrapped
 	return ok
 }
 
-// hopeless tells that no command at all will do.
+// hopeless reports whether the error means that every command would fail.
 func hopeless(err error) bool {
 	for _, prefix := range []string{"unknown command", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING"} {
 		if redis.HasErrorPrefix(err, prefix) {
@@ -96,12 +96,12 @@ func hopeless(err error) bool {
 	return false
 }
 
-// shortLock is the least time that a job is locked which has a second version behind it: the second
-// can only be put behind a locked one.
+// shortLock is the minimum lock of a job with a second version behind it: the second version can
+// only be enqueued behind a locked job.
 const shortLock = time.Second
 
-// commands are what makes the broker's queue have what a record says; none when there is nothing to
-// move.
+// commands returns the commands that recreate a record in the broker's queue, or none if there is
+// nothing to move.
 func commands(queue string, r *carmine.Record, update bool) (all [][]any) {
 	enqueue := func(v carmine.Version, options ...any) {
 		args := append([]any{"JOB.ENQUEUE", queue, v.Body, "ID", r.MID}, options...)
@@ -133,7 +133,7 @@ func commands(queue string, r *carmine.Record, update bool) (all [][]any) {
 	case worker.Locked, worker.LockedWithRequeue:
 		enqueue(r.Version, append(first, "LOCKED", max(r.Lock.Milliseconds(), 1))...)
 	case worker.DoneWithBackoff, worker.DoneWithRequeue:
-		if r.Backoff <= 0 { // its second version is as good as queued
+		if r.Backoff <= 0 { // its second version counts as queued
 			enqueue(*r.Behind)
 			return all
 		}

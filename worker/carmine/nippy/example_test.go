@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/worker/carmine/nippy"
 )
 
-// A value of a Clojure program, there and back.
+// This example freezes a value as a Clojure program does, and thaws it.
 func Example() {
 	frozen, err := nippy.Freeze("ann")
 	if err != nil {

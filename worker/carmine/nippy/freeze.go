@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Freeze writes a value with a header and without compression, so that Nippy since 2.12 thaws it to
-// the same value. It takes what Thaw gives, and int. Its errors wrap ErrUnsupported.
+// Freeze encodes a value with a header and without compression. Nippy 2.12 and later thaw it to the
+// same value. It accepts the types that Thaw returns, and int. Its errors wrap ErrUnsupported.
 func Freeze(v any) ([]byte, error) {
 	b, err := appendValue([]byte("NPY\x00"), v, 0)
 	if err != nil {
@@ -49,7 +49,7 @@ func appendAll(b []byte, all []any, depth int) (_ []byte, err error) {
 	return b, nil
 }
 
-// counted writes a type and a number of four bytes.
+// counted appends a type and a count of four bytes.
 func counted(b []byte, id byte, n int) []byte {
 	return binary.BigEndian.AppendUint32(append(b, id), uint32(n))
 }
@@ -102,8 +102,8 @@ func appendScalar(b []byte, v any) ([]byte, error) {
 	return nil, fmt.Errorf("nippy: %w: freeze a %T", ErrUnsupported, v)
 }
 
-// appendBig writes a number as Java's BigInteger keeps it: two's complement, with room for the
-// sign.
+// appendBig appends a number in the format of Java's BigInteger: two's complement, with room for
+// the sign.
 func appendBig(b []byte, n *big.Int) []byte {
 	size := n.BitLen()/8 + 1
 	m := n

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// AppendJSON writes a thawed value as JSON. Keywords, symbols and characters are their names; what
-// is in order, and sets, arrays; maps and records objects; byte arrays base64; dates, instants,
-// durations, periods as in ISO 8601; UUIDs, URIs, patterns and ratios text. Its errors wrap
-// ErrUnsupported: a double that is no number, a map whose keys are collections or are alike when
-// they are text.
+// AppendJSON appends a thawed value as JSON. Keywords, symbols and characters become their names.
+// Sequential values and sets become arrays; maps and records become objects; byte arrays become
+// base64. Dates, instants, durations and periods are in ISO 8601. UUIDs, URIs, patterns and ratios
+// become text. It fails with ErrUnsupported for a double that is NaN or infinite, and for a map
+// whose keys are collections or have the same text.
 func AppendJSON(b []byte, v any) ([]byte, error) { return appendJSON(b, v, 0) }
 
-// appendJSON is bounded by depth and by length: a cached value may appear in many places.
+// appendJSON is bounded in depth and length, because a cached value may appear in many places.
 func appendJSON(b []byte, v any, depth int) ([]byte, error) {
 	if depth >= maxDepth || len(b) > maxBytes {
 		return nil, fmt.Errorf("nippy: %w: as JSON more than %d levels or %d bytes", ErrUnsupported, maxDepth, maxBytes)
@@ -62,7 +62,7 @@ func appendText(b []byte, text string) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // of a string never fails
+	_ = e.Encode(text) // never fails for a string
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
 
@@ -102,7 +102,7 @@ func appendObject(b []byte, m Map, depth int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// keyOf is a key of an object: text, or what a number or a boolean looks like.
+// keyOf returns the key of an object: text, or the text of a number or a boolean.
 func keyOf(v any) (string, error) {
 	switch v.(type) {
 	case nil, bool, int64, float64, float32, *big.Int, Decimal:
@@ -115,7 +115,7 @@ func keyOf(v any) (string, error) {
 	return "", fmt.Errorf("nippy: %w: JSON of a map with a %T as a key", ErrUnsupported, v)
 }
 
-// appendFloat keeps a point, so that a double stays one.
+// appendFloat always writes a point or an exponent, so that a double stays a double.
 func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, fmt.Errorf("nippy: %w: JSON of %v", ErrUnsupported, f)
@@ -127,10 +127,10 @@ func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	return append(b, text...), nil
 }
 
-// maxPlain is the longest fraction that is written without an exponent.
+// maxPlain is the largest scale that is written without an exponent.
 const maxPlain = 40
 
-// String is the number, with an exponent of ten where its fraction is long.
+// String returns the number, with an exponent if its scale is large.
 func (d Decimal) String() string {
 	switch {
 	case d.Scale == 0:
@@ -177,7 +177,7 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-// String is the duration as in ISO 8601, in seconds.
+// String returns the duration in ISO 8601, in seconds.
 func (d Duration) String() string {
 	whole := new(big.Int).Mul(big.NewInt(d.Seconds), big.NewInt(1e9))
 	r := new(big.Rat).SetFrac(whole.Add(whole, big.NewInt(int64(d.Nanos))), big.NewInt(1e9))
@@ -185,8 +185,8 @@ func (d Duration) String() string {
 	return "PT" + strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + "S"
 }
 
-// FromJSON reads JSON as Clojure's programs would: the keys of objects become keywords, whole
-// numbers longs or big integers, others doubles.
+// FromJSON parses JSON as Clojure programs usually do: the keys of objects become keywords,
+// integers become longs or big integers, other numbers doubles.
 func FromJSON(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -200,7 +200,7 @@ func FromJSON(text []byte) (any, error) {
 	return fromJSON(v)
 }
 
-// maxDigits is what a number of maxBigBytes has at most.
+// maxDigits is the maximum number of digits of a number of maxBigBytes.
 const maxDigits = maxBigBytes * 5 / 2
 
 func fromJSON(v any) (_ any, err error) {
@@ -215,7 +215,7 @@ func fromJSON(v any) (_ any, err error) {
 		if len(v) > maxDigits {
 			return nil, fmt.Errorf("nippy: %w: a number of %d digits", ErrMalformed, len(v))
 		}
-		n, _ := new(big.Int).SetString(string(v), 10) // whole, as JSON was read
+		n, _ := new(big.Int).SetString(string(v), 10) // an integer, because it was valid JSON
 		return n, nil
 	case []any:
 		for i := range v {
@@ -231,7 +231,7 @@ func fromJSON(v any) (_ any, err error) {
 
 func mapFromJSON(object map[string]any) (Map, error) {
 	m := make(Map, 0, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) { // frozen the same each time
+	for _, key := range slices.Sorted(maps.Keys(object)) { // for a deterministic result
 		value, err := fromJSON(object[key])
 		if err != nil {
 			return nil, err

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// recorded calls f with the lines of a recording, split at their tabs; testdata/record.clj tells
-// what they are.
+// recorded calls f with the columns of each line of a recording. testdata/record.clj describes the
+// columns.
 func recorded(tb testing.TB, path string, f func(columns []string)) {
 	tb.Helper()
 	file, err := os.Open(path)
@@ -58,7 +58,7 @@ func unbase64(tb testing.TB, text string) []byte {
 	return b
 }
 
-// said is the kind and the content of a value, as record.clj says them.
+// said returns the kind and the content of a value in the form of record.clj.
 func said(v any) (string, []byte, error) {
 	switch v := v.(type) {
 	case string:
@@ -70,7 +70,8 @@ func said(v any) (string, []byte, error) {
 	return "json", b, err
 }
 
-// TestRecorded: what five versions of the real Nippy froze is what Clojure said it was.
+// TestRecorded checks that data frozen by five versions of the real Nippy thaws to the values that
+// Clojure recorded.
 func TestRecorded(t *testing.T) {
 	for _, path := range recordings(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -102,7 +103,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// same freezes a value that was thawed, where this package writes its type, and thaws it again.
+// same freezes a thawed value, if the package can freeze its type, and compares the result of
+// thawing it again.
 func same(t *testing.T, name string, v any) {
 	t.Helper()
 	frozen, err := Freeze(v)
@@ -125,8 +127,8 @@ var fromGo = []any{
 	[]any{}, []any{int64(1), []any{"x"}}, Set{Keyword("s")}, Map{}, Map{{Keyword("to"), "ann"}, {"n", int64(3)}},
 }
 
-// TestFrozen: what Freeze writes is byte by byte what five versions of the real Nippy thawed, and
-// what they said it was.
+// TestFrozen checks that the output of Freeze is identical to data that five versions of the real
+// Nippy thawed to the expected values.
 func TestFrozen(t *testing.T) {
 	if *writeFrozen != "" {
 		var b strings.Builder
@@ -173,10 +175,11 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestRefused: every refusal has its kind, and none takes much room.
+// TestRefused checks that every refused input has the right kind of error, and that none needs much
+// memory.
 func TestRefused(t *testing.T) {
 	deep := append([]byte("NPY\x00"), bytes.Repeat([]byte{113, 3}, 2000)...)
-	bomb := []byte("NPY\x00") // each cached value holds the one before it twice
+	bomb := []byte("NPY\x00") // each cached value contains the previous one twice
 	for i := range 40 {
 		bomb = append(bomb, 21, 0, 0, 0, 2, 67, byte(i))
 	}
@@ -237,7 +240,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestJSON: JSON of a Go program becomes what a program of Clojure expects, and comes back.
+// TestJSON checks that JSON becomes what a Clojure program expects, and survives the round trip.
 func TestJSON(t *testing.T) {
 	for _, text := range []string{
 		`{"n":3,"to":"ann"}`, `[1,-2.5,true,null,"x",{}]`, `12345678901234567890123`, `2.0`, `"text"`, `{"a/b":{"c":[]}}`,
@@ -262,8 +265,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzThaw: no bytes make it panic, or take more than a bound; what it reads it can say, and what
-// it can write it reads again.
+// FuzzThaw checks that no input causes a panic or excessive memory, that every thawed value has a
+// JSON form or an error, and that every value that can be frozen survives the round trip.
 func FuzzThaw(f *testing.F) {
 	for _, path := range recordings(f) {
 		recorded(f, path, func(c []string) {

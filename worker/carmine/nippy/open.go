@@ -13,7 +13,7 @@ import (
 
 var signature = []byte("NPY")
 
-// open takes the header and the compression off.
+// open removes the header and the compression.
 func open(frozen []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(frozen, signature)
 	if !ok || len(rest) < 2 {
@@ -54,8 +54,8 @@ func decompress(meta byte, packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// room checks a size that is announced against the best that a compressor can do, so that few bytes
-// cannot make much be allocated.
+// room checks an announced size against the best ratio of a compressor, so that small input cannot
+// cause a large allocation.
 func room(size, packed, ratio int) error {
 	if size < 0 || size > maxBytes || size/ratio > packed {
 		return fmt.Errorf("%d bytes are announced by %d", size, packed)
@@ -79,7 +79,7 @@ func unlz4(packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes", len(packed))
 	}
 	size := int(int32(binary.BigEndian.Uint32(packed)))
-	if err := room(size, len(packed), 256); err != nil { // a byte more makes a match longer by 255
+	if err := room(size, len(packed), 256); err != nil { // each further byte extends a match by 255
 		return nil, err
 	}
 	raw := make([]byte, size)

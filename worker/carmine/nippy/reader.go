@@ -11,11 +11,11 @@ const (
 	maxBytes  = 32 << 20
 	maxValues = 4 << 20
 	maxDepth  = 512
-	// maxBigBytes bounds big integers: to make a text of one takes more than linear time.
+	// maxBigBytes bounds big integers: converting one to text takes more than linear time.
 	maxBigBytes = 4096
 )
 
-// reader reads one element. The first failure sticks; every read after it gives zero.
+// reader reads one element. It keeps the first failure; reads after it return zero values.
 type reader struct {
 	rest   []byte
 	err    error
@@ -43,7 +43,7 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-// signed reads a number of size bytes.
+// signed reads a signed number of size bytes.
 func (r *reader) signed(size int) int64 {
 	b := r.take(size)
 	if b == nil {
@@ -60,10 +60,10 @@ func (r *reader) signed(size int) int64 {
 	return int64(binary.BigEndian.Uint64(b))
 }
 
-// offset reads a number of size bytes whose smallest value means 0.
+// offset reads a number of size bytes in which the smallest value means 0.
 func (r *reader) offset(size int) int64 { return r.signed(size) + 1<<(8*size-1) }
 
-// count is how many elements follow, each of at least a byte.
+// count checks an element count, with at least each bytes per element.
 func (r *reader) count(n, each int64) int {
 	if r.err == nil && (n < 0 || n > int64(len(r.rest))/each) {
 		r.fail(ErrMalformed, "%d elements are announced where %d bytes are left", n, len(r.rest))
@@ -85,7 +85,7 @@ func (r *reader) bytes(n int64) []byte {
 	return append([]byte{}, r.take(int(n))...)
 }
 
-// bigInt reads a number as Java's BigInteger keeps it: two's complement.
+// bigInt reads a number in the format of Java's BigInteger: two's complement.
 func (r *reader) bigInt() *big.Int {
 	size := r.signed(4)
 	if size > maxBigBytes {
@@ -99,7 +99,7 @@ func (r *reader) bigInt() *big.Int {
 	return n
 }
 
-// lengthBytes is what the length of a type is made of; below 0: counted from the smallest value on.
+// length reads a length of size bytes; if size is negative, it is counted from the smallest value.
 func (r *reader) length(size int) int64 {
 	if size < 0 {
 		return r.offset(-size)

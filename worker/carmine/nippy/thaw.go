@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Thaw returns the value that was frozen. Its errors wrap ErrUnsupported or ErrMalformed.
+// Thaw returns the value of frozen data. Its errors wrap ErrUnsupported or ErrMalformed.
 func Thaw(frozen []byte) (any, error) {
 	raw, err := open(frozen)
 	if err != nil {
@@ -21,15 +21,15 @@ func Thaw(frozen []byte) (any, error) {
 	return v, nil
 }
 
-// shape is how a type says its length: in how many bytes (below 0: counted from the smallest value
-// on; 0: not at all).
+// shape describes how a type encodes its length: the number of bytes (negative: counted from the
+// smallest value; 0: none).
 type shape struct {
 	kind byte
 	size int
-	of   int64 // with size 0: how many
+	of   int64 // with size 0: the fixed count
 }
 
-// shapes are the types with a length or a count. Kinds: string, keyword, symbol, bytes, vector,
+// shapes holds the types with a length or a count. Kinds: string, keyword, symbol, bytes, vector,
 // set, map, flat map (counted by keys and values), record.
 var shapes = map[byte]shape{
 	34: {'s', 0, 0}, 96: {'s', -1, 0}, 105: {'s', 1, 0}, 16: {'s', 2, 0}, 13: {'s', 4, 0},
@@ -46,7 +46,7 @@ var shapes = map[byte]shape{
 	48: {'r', 1, 0}, 49: {'r', 2, 0}, 80: {'r', 4, 0},
 }
 
-// element reads a value with its type.
+// element reads a type byte and its value.
 func (r *reader) element() any {
 	if r.values++; r.values > maxValues {
 		r.fail(ErrMalformed, "more than %d values", maxValues)
@@ -114,7 +114,7 @@ func (r *reader) pairs(n int) Map {
 	return all
 }
 
-// number reads the types of numbers; false is none of them.
+// number reads a number. ok is false if id is not a number type.
 func (r *reader) number(id byte) (any, bool) {
 	switch id {
 	case 0:
@@ -189,7 +189,7 @@ func (r *reader) other(id byte) any {
 		return r.signed(1) != 0
 	case 10:
 		return Char(uint16(r.signed(2)))
-	case 104: // what metadata has in the place of a function
+	case 104: // in metadata, in place of a function
 		return Keyword("taoensso.nippy/meta-protocol-key")
 	case 25:
 		r.element()
@@ -223,7 +223,7 @@ func (r *reader) other(id byte) any {
 	return nil
 }
 
-// cached reads a value that is frozen once and named thereafter.
+// cached reads a value that is frozen once and then referred to by number.
 func (r *reader) cached(id byte) (any, bool) {
 	var i int
 	switch id {
@@ -249,7 +249,7 @@ func (r *reader) cached(id byte) (any, bool) {
 	return v, true
 }
 
-// refuse names what is not read.
+// refuse fails with an error that names the unsupported type.
 func (r *reader) refuse(id byte) {
 	switch {
 	case id == 75, id == 76, id == 46, id == 50, id == 6:

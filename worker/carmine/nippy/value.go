@@ -5,11 +5,12 @@ import (
 	"math/big"
 )
 
-// Thaw gives, and Freeze takes, nil, bool, int64, float64, string and []byte for what they are in
-// Clojure, []any for what is in order (vectors, lists, seqs, queues, arrays), time.Time for dates
-// and instants, *big.Int and *big.Rat for big integers and ratios, float32, and these.
+// Thaw returns, and Freeze accepts, nil, bool, int64, float64, string and []byte for the
+// corresponding Clojure values, []any for sequential values (vectors, lists, seqs, queues, arrays),
+// time.Time for dates and instants, *big.Int and *big.Rat for big integers and ratios, float32, and
+// the types below.
 type (
-	Keyword string // without its colon
+	Keyword string // without the colon
 	Symbol  string
 	Char    rune
 	Set     []any
@@ -17,7 +18,7 @@ type (
 	Entry   struct{ Key, Value any }
 	UUID    [16]byte
 	URI     string
-	Pattern string // a regular expression of Java
+	Pattern string // a Java regular expression
 	// Decimal is Unscaled·10^-Scale.
 	Decimal struct {
 		Unscaled *big.Int
@@ -35,9 +36,9 @@ type (
 )
 
 var (
-	// ErrUnsupported is wrapped where bytes are Nippy's, and hold what this package does not read
-	// or JSON cannot say.
+	// ErrUnsupported is wrapped if the data is valid, but contains a value that this package cannot
+	// read or JSON cannot represent.
 	ErrUnsupported = errors.New("not supported")
-	// ErrMalformed is wrapped where bytes are not what Nippy writes, or pass a bound.
+	// ErrMalformed is wrapped if the data is not valid Nippy, or exceeds a bound.
 	ErrMalformed = errors.New("malformed")
 )

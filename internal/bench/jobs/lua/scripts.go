@@ -25,5 +25,5 @@ var (
 	Status string
 )
 
-// Key is the key of a queue.
+// Key returns the key of a queue.
 func Key(queue string) string { return "{" + queue + "}" }

@@ -6,50 +6,51 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Conn is what a command may use of the connection that it came on.
+// Conn gives a command access to its connection.
 type Conn interface {
-	// Session is the session of the logged-in user; nil only for commands with NoAuth.
+	// Session returns the session of the logged-in user. It is nil only for commands with NoAuth.
 	Session() *broker.Session
-	// Semaphores is nil when the broker has none; then their commands are unknown.
+	// Semaphores returns nil if the broker has no semaphores. Then their commands are unknown.
 	Semaphores() *semaphores.Manager
-	// Time is the broker's, in ms since 1970.
+	// Time returns the broker's time in ms since 1970.
 	Time() int64
-	// Writer takes the answer of a command that is done at once.
+	// Writer returns the writer for the answer of a command with Now.
 	Writer() *respwire.Writer
 }
 
-// Command is a row of the table of commands.
+// Command is a row of the command table.
 type Command struct {
-	Name    string // lower case; of a subcommand with that of its command: "client|id"
-	Arity   int    // arguments with the name; negative: at least this many
+	Name    string // lower case; a subcommand's name includes its command: "client|id"
+	Arity   int    // number of arguments, including the name; negative: at least this many
 	Flags   Flags
 	Keys    Keys
-	Group   string // of commands, for people: "list"
-	Since   string // the version of Redis that brought it; "": Redis does not have it
+	Group   string // for people: "list"
+	Since   string // the Redis version that introduced it; "" if Redis does not have it
 	Summary string
-	// Of these one is set; only COMMAND has Now beside its Subs. Prepare makes a request of the
-	// arguments, the first of which is the name; an error is the whole answer. Now does it at once
-	// and writes the answer: everything before it has been answered, and in a transaction it runs
-	// when its turn comes.
+	// Exactly one of these is set, except that COMMAND has both Now and Subs. Prepare makes a
+	// request from the arguments, the first of which is the name; an error is the whole answer. Now
+	// executes the command at once and writes the answer: everything before it has been answered,
+	// and in a transaction it runs when its turn comes.
 	Prepare Prepare
 	Now     func(c Conn, args [][]byte)
 	Subs    []Command
 }
 
-// Prepare makes a request of arguments; the first is the name of the command.
+// Prepare makes a request from arguments. The first argument is the name of the command.
 type Prepare func(c Conn, args [][]byte) (Request, error)
 
-// Takes reports whether the command may have n arguments, its name included.
+// Takes reports whether the command accepts n arguments, including its name.
 func (d *Command) Takes(n int) bool { return n == d.Arity || d.Arity < 0 && n >= -d.Arity }
 
 // SemaphoreGroup is the group of the commands about task semaphores.
 const SemaphoreGroup = "semaphores"
 
-// Keys says which arguments of a command name queues or semaphores, as Redis' COMMAND does: First
-// and Last (negative: from the end), every Step-th. The zero value: none.
+// Keys tells which arguments of a command name queues or semaphores, in the form of Redis' COMMAND:
+// every Step-th argument from First to Last. A negative Last counts from the end. The zero value
+// means none.
 type Keys struct{ First, Last, Step int }
 
-// The keys that most commands have.
+// The positions of keys in most commands.
 var (
 	OneKey  = Keys{1, 1, 1}
 	TwoKeys = Keys{1, 2, 1}
@@ -68,26 +69,26 @@ func (k Keys) Of(args [][]byte) (found [][]byte) {
 	return found
 }
 
-// Flags are what is to be known of a command before it runs.
+// Flags are properties of a command that are needed before it runs.
 type Flags uint32
 
 // The flags of a command.
 const (
 	Write       Flags = 1 << iota // changes queues
-	Readonly                      // looks at queues
+	Readonly                      // reads queues
 	DenyOOM                       // needs memory: refused during an alarm
 	Admin                         // for administrators
 	PubSub                        // about channels
 	NoScript                      // Redis does not allow it in scripts
 	Blocking                      // may wait
-	Loading                       // Redis allows it while it loads
-	Stale                         // Redis allows it on a replica that is behind
-	Fast                          // takes the same time whatever is there
-	NoAuth                        // may come before the login
-	NoMulti                       // not in a transaction
-	Control                       // of a transaction: not kept for EXEC
-	Subscribed                    // also while subscribed, in RESP2
-	MovableKeys                   // which arguments are keys depends on others
+	Loading                       // Redis allows it while it loads data
+	Stale                         // Redis allows it on a stale replica
+	Fast                          // takes constant time
+	NoAuth                        // allowed before the login
+	NoMulti                       // not allowed in a transaction
+	Control                       // controls transactions: not queued for EXEC
+	Subscribed                    // allowed while subscribed in RESP2
+	MovableKeys                   // the positions of its keys depend on other arguments
 )
 
 var flagNames = []string{
@@ -95,7 +96,7 @@ var flagNames = []string{
 	"fast", "no_auth", "no_multi", "", "", "movablekeys",
 }
 
-// Names are the flags as COMMAND tells them.
+// Names returns the names of the flags in the reply of COMMAND.
 func (f Flags) Names() (all []string) {
 	for i, name := range flagNames {
 		if f&(1<<i) != 0 && name != "" {

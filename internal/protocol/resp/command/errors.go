@@ -11,12 +11,12 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Error is an error as the client is told it: a code, a blank, a text.
+// Error is an error in the form sent to the client: a code, a blank, and a text.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// Errors that many commands have, with Redis' words.
+// Errors common to many commands, with the texts of Redis.
 const (
 	ErrSyntax      Error = "ERR syntax error"
 	ErrNotInteger  Error = "ERR value is not an integer or out of range"
@@ -35,13 +35,13 @@ const (
 // Errorf formats an error.
 func Errorf(format string, args ...any) Error { return Error(fmt.Sprintf(format, args...)) }
 
-// WrongNumber is the answer to a wrong number of arguments of the command of this name.
+// WrongNumber returns the error for a wrong number of arguments of the named command.
 func WrongNumber(name string) Error {
 	return Errorf("ERR wrong number of arguments for '%s' command", name)
 }
 
-// errorRows is what clients are told of the engine's errors. "{name}" is the name of what it is
-// about, "{arg}" the argument that is wrong.
+// errorRows maps engine errors to the texts for clients. "{name}" stands for the name of the object
+// that the error is about, "{arg}" for the wrong argument.
 var errorRows = []struct {
 	err  error
 	text Error
@@ -96,7 +96,7 @@ var errorRows = []struct {
 	{failure.ErrClosed, ErrClosing},
 }
 
-// Text is the error text for the client; an unforeseen error is internal.
+// Text returns the error text for the client. An unexpected error is reported as internal.
 func Text(err error) string {
 	var ready Error
 	if errors.As(err, &ready) {
@@ -119,10 +119,11 @@ func Fail(w *respwire.Writer, err error) {
 	w.Error(Text(err))
 }
 
-// Missing reports whether err says that there is no such queue: clients take it for an empty one.
+// Missing reports whether err says that the queue does not exist. Clients see such a queue as
+// empty.
 func Missing(err error) bool { return errors.Is(err, failure.ErrQueueNotFound) }
 
-// Failed writes the error of a command and reports true, if it has one other than Missing.
+// Failed writes the error of a command and returns true, if there is an error other than Missing.
 func Failed(w *respwire.Writer, err error) bool {
 	if err == nil || Missing(err) {
 		return false
@@ -131,14 +132,14 @@ func Failed(w *respwire.Writer, err error) bool {
 	return true
 }
 
-// SubSyntax is the answer to a subcommand with arguments that make no sense.
+// SubSyntax returns the error for a subcommand with invalid arguments.
 func SubSyntax(args [][]byte) Error {
 	return Errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
 		Quoted(args[1]), strings.ToUpper(string(args[0])))
 }
 
-// MostQuoted is how many bytes of what the client sent are repeated in an error.
+// MostQuoted is the maximum number of bytes of client input that an error repeats.
 const MostQuoted = 128
 
-// Quoted is so much of what the client sent as an error repeats.
+// Quoted returns the prefix of b that an error may repeat.
 func Quoted(b []byte) []byte { return b[:min(len(b), MostQuoted)] }

@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// A sentinel that is exported and has no row here would reach clients as an internal error.
+// TestEverySentinelHasARow checks that every exported sentinel error has a row. Without one it
+// would reach clients as an internal error.
 func TestEverySentinelHasARow(t *testing.T) {
 	names := amqperrtest.Sentinels(t, "../../../core/failure/errors.go", 10)
 	for _, row := range errorRows {

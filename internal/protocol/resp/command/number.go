@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Integer reads a whole number as Redis does: no blanks, no plus sign, no zeros before it.
+// Integer parses an integer as strictly as Redis: no blanks, plus sign, or leading zeros.
 func Integer(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 20 || b[0] == '+' || len(b) > 1 && b[0] == '0' || len(b) > 1 && b[0] == '-' && b[1] == '0' {
 		return 0, false
@@ -17,8 +17,8 @@ func Integer(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// Seconds reads a timeout in seconds, which may have a fraction; 0 is for ever. One that is too
-// large counts as negative, as in Redis.
+// Seconds parses a timeout in seconds, which may have a fraction; 0 means no limit. As in Redis, a
+// timeout that is too large counts as negative.
 func Seconds(b []byte) (time.Duration, error) {
 	f, err := strconv.ParseFloat(string(b), 64)
 	switch {
@@ -32,5 +32,5 @@ func Seconds(b []byte) (time.Duration, error) {
 	return time.Duration(math.Ceil(f*1000)) * time.Millisecond, nil
 }
 
-// Is reports whether an argument is a word of Redis, in any case.
+// Is reports whether an argument is the given Redis keyword, ignoring case.
 func Is(b []byte, word string) bool { return len(b) == len(word) && strings.EqualFold(string(b), word) }

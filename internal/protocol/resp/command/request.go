@@ -20,21 +20,22 @@ type Request interface {
 }
 
 // Blocker is a request that may wait for a message. It keeps copies of its arguments, because the
-// connection reads on while it waits. In a transaction it is an ordinary request and never waits.
+// connection reads more input while it waits. In a transaction it is an ordinary request and never
+// waits.
 type Blocker interface {
 	Request
 	// Wait returns the commands to wait on: the first one that gets something ends the wait
-	// (broker.Session.Await). Reply is called then, or when the timeout passes. Timeout 0 means
-	// no limit. A request that returns no commands does not wait.
+	// (broker.Session.Await). Reply is called then, or when the timeout expires. Timeout 0 means no
+	// limit. A request that returns no commands does not wait.
 	Wait() (commands []broker.Command, timeout time.Duration)
 }
 
-// Pollable is a Blocker that clients send in bulk. Successive ones on the same queue are polled in
-// one batch, and the connection waits only from the first one that got nothing: those behind it
-// have rarely got anything.
+// Pollable is a Blocker that clients send in bulk. Consecutive ones on the same queue are polled in
+// one batch. The connection waits from the first one that got nothing, since those behind it rarely
+// got anything.
 type Pollable interface {
 	Blocker
-	// Polled reports, once its commands are done, that there is no need to wait.
+	// Polled reports, after its commands ran, whether there is no need to wait.
 	Polled() bool
 }
 
@@ -42,7 +43,7 @@ type Pollable interface {
 // has a message.
 type MultiPollable interface {
 	Blocker
-	// Answered reports, once its commands are done, that there is no need to wait.
+	// Answered reports, after its commands ran, whether there is no need to wait.
 	Answered() bool
 }
 
@@ -52,7 +53,7 @@ type Changer interface {
 	Changes(dst []semaphores.Change) []semaphores.Change
 }
 
-// Bulky is a Changer whose result is so large that the connection ends the batch behind it.
+// Bulky is a Changer with such a large result that the connection ends the batch after it.
 type Bulky interface {
 	Changer
 	Bulky()
@@ -62,18 +63,18 @@ type Bulky interface {
 // transaction it never waits.
 type SemaphoreBlocker interface {
 	Changer
-	// Satisfied reports, once its changes are done, that there is no need to wait.
+	// Satisfied reports, after its changes were made, whether there is no need to wait.
 	Satisfied() bool
-	// Await waits until the request is satisfied or ctx ends; Reply is called after it. Timeout 0
+	// Await waits until the request is satisfied or ctx ends. Reply is called afterwards. Timeout 0
 	// means no limit.
 	Await(ctx context.Context, c Conn) error
 	Timeout() time.Duration
 }
 
-// Told is a request whose answer needs no engine.
+// Told is a request that is answered without the engine.
 type Told func(w *respwire.Writer)
 
-// Commands implements Request: there are none.
+// Commands implements Request. It appends none.
 func (Told) Commands(dst []broker.Command) []broker.Command { return dst }
 
 // Reply implements Request.

@@ -1,14 +1,14 @@
 package command
 
-// Words reads arguments from the left. The first thing that is wrong stays in Err: what is read
-// after it is zero.
+// Words reads arguments from left to right. Err keeps the first error. After an error, all reads
+// return zero values.
 type Words struct {
-	Rest [][]byte // what is not read yet
+	Rest [][]byte // not read yet
 	Err  error
-	last []byte // read last
+	last []byte // the argument read last
 }
 
-// Fail keeps err, unless something was wrong before, and reads no more.
+// Fail sets Err, unless it is set already, and stops reading.
 func (w *Words) Fail(err error) {
 	if w.Err == nil {
 		w.Err = err
@@ -16,10 +16,10 @@ func (w *Words) Fail(err error) {
 	w.Rest = nil
 }
 
-// More reports whether there is another.
+// More reports whether there is another argument.
 func (w *Words) More() bool { return len(w.Rest) > 0 }
 
-// Next is the next one; it is a syntax error when there is none.
+// Next returns the next argument. If there is none, it fails with a syntax error.
 func (w *Words) Next() []byte {
 	if len(w.Rest) == 0 {
 		w.CutOff()
@@ -30,7 +30,7 @@ func (w *Words) Next() []byte {
 	return w.last
 }
 
-// CutOff fails because more has to follow what was read last.
+// CutOff fails because something must follow the argument read last.
 func (w *Words) CutOff() {
 	if w.last == nil {
 		w.Fail(ErrSyntax)
@@ -39,10 +39,10 @@ func (w *Words) CutOff() {
 	w.Fail(Errorf("ERR syntax error, something is missing after '%s'", Quoted(w.last)))
 }
 
-// Unknown fails because of what was read last.
+// Unknown fails because of the argument read last.
 func (w *Words) Unknown() { w.Fail(Errorf("ERR syntax error near '%s'", Quoted(w.last))) }
 
-// Number is the next one as a number from 0 to most.
+// Number returns the next argument as a number from 0 to most.
 func (w *Words) Number(most int64) int64 {
 	n, ok := Integer(w.Next())
 	switch {
@@ -58,7 +58,7 @@ func (w *Words) Number(most int64) int64 {
 	return n
 }
 
-// Positive is the next one as a number from 1 to most.
+// Positive returns the next argument as a number from 1 to most.
 func (w *Words) Positive(most int64) int64 {
 	n := w.Number(most)
 	if w.Err == nil && n == 0 {
@@ -67,20 +67,20 @@ func (w *Words) Positive(most int64) int64 {
 	return n
 }
 
-// mostMS is the longest time that a job waits or is locked, ms: a thousand years. The sum with a
-// time of today is far from any bound.
+// mostMS is the longest time in ms that a job may wait or be locked: a thousand years. Adding it to
+// the current time cannot overflow.
 const mostMS = 1000 * 366 * 24 * 3600 * 1000
 
-// MS is the next one as a span in ms.
+// MS returns the next argument as a duration in ms.
 func (w *Words) MS() int64 { return w.Number(mostMS) }
 
-// Keyword is the next one, the name of an option, in capitals.
+// Keyword returns the next argument, which names an option, in capitals.
 func (w *Words) Keyword() string { return Capitals(w.Next()) }
 
-// longestOption is at least as long as the longest name of an option.
+// longestOption is an upper bound for the length of an option's name.
 const longestOption = 32
 
-// Capitals is b in capitals when it is not too long for the name of an option, else "".
+// Capitals returns b in capitals, or "" if b is too long for the name of an option.
 func Capitals(b []byte) string {
 	var text [longestOption]byte
 	if len(b) > len(text) {

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// Commands are those about jobs, and about queues as they see them.
+// Commands returns the commands about jobs and job queues.
 func Commands() []command.Command {
 	const read, write, add, fast = command.Readonly, command.Write, command.Write | command.DenyOOM, command.Fast
 	row := func(name string, arity int, f command.Flags, summary string, prepare command.Prepare) command.Command {
@@ -39,7 +39,7 @@ const group = "jobs"
 
 const errJobID command.Error = "ERR a job's id has 1 to 255 bytes"
 
-// jobID is the next argument as the id of a job.
+// jobID returns the next argument as the id of a job.
 func jobID(w *command.Words) []byte {
 	b := w.Next()
 	if w.Err == nil && (len(b) == 0 || len(b) > jobs.MaxID) {
@@ -49,7 +49,7 @@ func jobID(w *command.Words) []byte {
 	return b
 }
 
-// Errors of jobs; they name the job's id.
+// jobErrors holds the errors about jobs. Their texts name the job's id.
 var jobErrors = []struct {
 	err  error
 	text string
@@ -60,7 +60,7 @@ var jobErrors = []struct {
 	{failure.ErrStale, "STALE the lock on job '%s' is over"},
 }
 
-// jobError writes an error of a command about the job with this id.
+// jobError writes an error about the job with this id.
 func jobError(w *respwire.Writer, mid []byte, err error) {
 	for _, row := range jobErrors {
 		if errors.Is(err, row.err) {

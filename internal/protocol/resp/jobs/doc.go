@@ -1,8 +1,8 @@
-// Package jobs has the commands of the Redis protocol about jobs and job queues: JOB.ENQUEUE to
-// QUEUE.CLEAR. Redis has none of them.
+// Package jobs implements the commands of the Redis protocol about jobs and job queues: JOB.ENQUEUE
+// to QUEUE.CLEAR. Redis has none of them.
 //
-// It owns the descriptors, the grammar and the replies of these commands, and how the headers of a
-// message of any protocol are shown to a worker (headers.go). Jobs, their locks and their ledger
+// It owns the descriptors, the grammar and the replies of these commands, and the conversion of
+// message headers of any protocol for workers (headers.go). Jobs, their locks and their ledger
 // belong to the engine.
 //
 // Invariants:

@@ -10,10 +10,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// enqueuing is a job on its way into a queue.
+// enqueuing is a request that enqueues a job.
 type enqueuing struct {
 	jobs.Enqueue
-	bad error // what is wrong with its options: it is not enqueued
+	bad error // an error in its options: it is not enqueued
 }
 
 func (r *enqueuing) Commands(dst []broker.Command) []broker.Command {
@@ -41,7 +41,7 @@ func (r *enqueuing) Reply(w *respwire.Writer) {
 	w.Bulk(r.ID)
 }
 
-// jobEnqueue is JOB.ENQUEUE queue body [option …].
+// jobEnqueue implements JOB.ENQUEUE queue body [option …].
 func jobEnqueue(c command.Conn, args [][]byte) (command.Request, error) {
 	r := &enqueuing{}
 	r.Queue, r.Body = string(args[1]), args[2]
@@ -51,7 +51,7 @@ func jobEnqueue(c command.Conn, args [][]byte) (command.Request, error) {
 	return r, nil
 }
 
-// options reads the options of a job.
+// options parses the options of a job.
 func (r *enqueuing) options(c command.Conn, args [][]byte) error {
 	w := command.Words{Rest: args}
 	for w.More() {
@@ -87,8 +87,8 @@ func (r *enqueuing) options(c command.Conn, args [][]byte) error {
 	return w.Err
 }
 
-// headers reads names and values to the end. The names of the broker's own headers of jobs are not
-// the client's to set.
+// headers reads names and values up to the last argument. Clients may not set the broker's own
+// headers of jobs.
 func (r *enqueuing) headers(w *command.Words) {
 	if !w.More() {
 		w.CutOff()
@@ -102,7 +102,7 @@ func (r *enqueuing) headers(w *command.Words) {
 	}
 }
 
-// enqueuingMany is several jobs on their way.
+// enqueuingMany is a request that enqueues several jobs.
 type enqueuingMany struct{ jobs []enqueuing }
 
 func (r *enqueuingMany) Commands(dst []broker.Command) []broker.Command {
@@ -119,8 +119,8 @@ func (r *enqueuingMany) Reply(w *respwire.Writer) {
 	}
 }
 
-// jobEnqueueMany is JOB.MENQUEUE queue n, then n times: body, the number of words of options, these
-// words.
+// jobEnqueueMany implements JOB.MENQUEUE queue n, followed n times by a body, the number of option
+// words, and these words.
 func jobEnqueueMany(c command.Conn, args [][]byte) (command.Request, error) {
 	w := command.Words{Rest: args[2:]}
 	n := int(w.Positive(int64(len(args)) / 2))

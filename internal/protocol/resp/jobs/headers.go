@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// ownHeader reports whether a header is one in which the engine keeps what it knows of a job:
-// clients have other words for it.
+// ownHeader reports whether the engine uses this header for its own data about a job. Clients set
+// such data with options instead.
 func ownHeader(name []byte) bool {
 	switch string(name) {
 	case "x-first-enqueued", "x-lock-ms":
@@ -19,8 +19,8 @@ func ownHeader(name []byte) bool {
 	return false
 }
 
-// writeHeaders writes the headers of a message, as they are on the wire, as a map. Tables, arrays
-// and values that are nothing are left out.
+// writeHeaders writes encoded headers of a message as a map. It omits tables, arrays and void
+// values.
 func writeHeaders(w *respwire.Writer, raw []byte) {
 	n := 0
 	eachHeader(raw, func([]byte, byte, []byte) { n++ })
@@ -31,7 +31,7 @@ func writeHeaders(w *respwire.Writer, raw []byte) {
 	})
 }
 
-// eachHeader shows the headers that are written.
+// eachHeader calls show for each header that writeHeaders includes.
 func eachHeader(raw []byte, show func(name []byte, letter byte, value []byte)) {
 	for {
 		name, letter, value, rest, ok := message.NextField(raw)
@@ -45,8 +45,8 @@ func eachHeader(raw []byte, show func(name []byte, letter byte, value []byte)) {
 	}
 }
 
-// writeHeader writes a value: text and bytes as they are, numbers without a fraction as numbers,
-// all else as text. The letters are those of message.Table.
+// writeHeader writes a value: strings and bytes as they are, integers as numbers, anything else as
+// text. The letters are those of message.Table.
 func writeHeader(w *respwire.Writer, letter byte, value []byte) {
 	switch letter {
 	case 'S', 'x':

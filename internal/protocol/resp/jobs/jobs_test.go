@@ -11,14 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// start starts a broker with the protocol in front of it.
+// start starts a broker with the protocol in front.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
 		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
 	})
 }
 
-// TestJobGrammar: what is wrong with a request is said before anything is done.
+// TestJobGrammar checks that errors in a request are reported before anything is done.
 func TestJobGrammar(t *testing.T) {
 	c := start(t).Dial()
 	long := strings.Repeat("x", 256)
@@ -84,7 +84,7 @@ func TestJobGrammar(t *testing.T) {
 	}
 }
 
-// masked is a reply with what differs from run to run left out: random ids, tokens, times.
+// masked returns a reply without the parts that differ between runs: random ids, tokens, times.
 func masked(reply string) string {
 	reply = regexp.MustCompile(`("token" )"[^"]+"`).ReplaceAllString(reply, `${1}"T"`)
 	reply = regexp.MustCompile(`("enqueued" )1[0-9]{12}`).ReplaceAllString(reply, "${1}NOW")
@@ -93,7 +93,7 @@ func masked(reply string) string {
 
 var tokenOf = regexp.MustCompile(`"token" "([^"]+)"`)
 
-// TestJobReplies: what each command answers, in both versions.
+// TestJobReplies checks the reply of each command in both protocol versions.
 func TestJobReplies(t *testing.T) {
 	for _, version := range []string{"2", "3"} {
 		t.Run("RESP"+version, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestJobReplies(t *testing.T) {
 	}
 }
 
-// TestJobRandomID: a job without an id gets one.
+// TestJobRandomID checks that a job without an id gets one.
 func TestJobRandomID(t *testing.T) {
 	c := start(t).Dial()
 	first, second := c.Do("JOB.ENQUEUE", "q", "x"), c.Do("JOB.ENQUEUE", "q", "x")
@@ -170,7 +170,7 @@ func TestJobRandomID(t *testing.T) {
 	}
 }
 
-// TestJobContent: pages of a listing have everything once.
+// TestJobContent checks that the pages of a listing contain every job exactly once.
 func TestJobContent(t *testing.T) {
 	c := start(t).Dial()
 	want := 57
@@ -197,8 +197,8 @@ func TestJobContent(t *testing.T) {
 	}
 }
 
-// TestHeadersFitAFrame: consumers of AMQP get a job, too, and the dead letter of one: their headers
-// are bounded.
+// TestHeadersFitAFrame checks that headers are bounded, so that AMQP consumers can receive a job
+// and its dead letter.
 func TestHeadersFitAFrame(t *testing.T) {
 	c := start(t).Dial()
 	c.Wants("JOB.ENQUEUE q x ID m HEADERS name "+strings.Repeat("v", 70_000), "-ERR too large")

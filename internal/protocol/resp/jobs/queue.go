@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// counting counts the jobs of a queue.
+// counting is a request that counts the jobs of a queue.
 type counting struct{ jobs.Counts }
 
-// queueStatus is QUEUE.STATUS queue.
+// queueStatus implements QUEUE.STATUS queue.
 func queueStatus(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &counting{}
 	r.Queue = string(args[1])
@@ -40,16 +40,16 @@ func (r *counting) Reply(w *respwire.Writer) {
 	w.Field("ntotal", int64(c.Queued+c.Locked+c.Backoff+c.Done))
 }
 
-// listing lists the jobs of a queue.
+// listing is a request that lists the jobs of a queue.
 type listing struct{ jobs.Content }
 
-// The number of jobs that QUEUE.CONTENT lists when it is not told one, and at most.
+// The default and the maximum number of jobs that QUEUE.CONTENT lists.
 const (
 	usualContent = 10
 	mostContent  = 10_000
 )
 
-// queueContent is QUEUE.CONTENT queue [CURSOR c] [COUNT n].
+// queueContent implements QUEUE.CONTENT queue [CURSOR c] [COUNT n].
 func queueContent(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &listing{}, command.Words{Rest: args[2:]}
 	r.Queue, r.Max = string(args[1]), usualContent
@@ -93,10 +93,10 @@ func (r *listing) Reply(w *respwire.Writer) {
 	}
 }
 
-// clearing removes the jobs of queues.
+// clearing is a request that removes the jobs of queues.
 type clearing struct{ queues []jobs.Clear }
 
-// queueClear is QUEUE.CLEAR queue [queue …].
+// queueClear implements QUEUE.CLEAR queue [queue …].
 func queueClear(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &clearing{queues: make([]jobs.Clear, len(args)-1)}
 	for i := range r.queues {
@@ -126,8 +126,8 @@ func (r *clearing) Reply(w *respwire.Writer) {
 	w.Int(int64(n))
 }
 
-// queueNames is QUEUE.NAMES [pattern]: the queues that hold messages, whatever is happening to
-// them, and that the client may read.
+// queueNames implements QUEUE.NAMES [pattern]. It lists the queues that hold messages in any state
+// and that the client may read.
 func queueNames(c command.Conn, args [][]byte) {
 	w := c.Writer()
 	if len(args) > 2 {

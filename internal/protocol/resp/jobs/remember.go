@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// remembering lets an id be known as done, of a job that was done elsewhere.
+// remembering is a request that records the id of a job as done, for a job that was done elsewhere.
 type remembering struct{ jobs.Remember }
 
-// jobRemember is JOB.REMEMBER queue mid ms [ATTEMPTS n] [FIRST ms].
+// jobRemember implements JOB.REMEMBER queue mid ms [ATTEMPTS n] [FIRST ms].
 func jobRemember(c command.Conn, args [][]byte) (command.Request, error) {
 	r := &remembering{}
 	r.Queue = string(args[1])

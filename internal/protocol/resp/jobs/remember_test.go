@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestJobsFromElsewhere: a job arrives with its past, and an id that was done elsewhere is known.
+// TestJobsFromElsewhere checks that a job keeps its history when it comes from another system, and
+// that an id that was done there is known.
 func TestJobsFromElsewhere(t *testing.T) {
 	c := start(t).Dial()
 	play := func(command, want string) {

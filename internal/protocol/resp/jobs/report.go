@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// reporting is what became of a job, on its way.
+// reporting is a request that reports the outcome of a job.
 type reporting struct{ jobs.Report }
 
 func (r *reporting) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Report) }
@@ -25,10 +25,10 @@ func okOr(w *respwire.Writer, mid []byte, err error) {
 	}
 }
 
-// staleToken is the answer to a token that cannot be one: no lock has it.
+// staleToken returns the error for a malformed token, which no lock can have.
 func staleToken(mid []byte) error { return command.Errorf(jobErrors[3].text, command.Quoted(mid)) }
 
-// leaseToken reads the token of a job.
+// leaseToken parses the token of a job.
 func leaseToken(mid, text []byte) (jobs.Token, error) {
 	token, ok := jobs.ParseToken(text)
 	if !ok {
@@ -37,17 +37,17 @@ func leaseToken(mid, text []byte) (jobs.Token, error) {
 	return token, nil
 }
 
-// jobDone is JOB.DONE queue mid token [BACKOFF ms].
+// jobDone implements JOB.DONE queue mid token [BACKOFF ms].
 func jobDone(_ command.Conn, args [][]byte) (command.Request, error) {
 	return report(args, jobs.Done)
 }
 
-// jobRetry is JOB.RETRY queue mid token [BACKOFF ms] [ERROR text].
+// jobRetry implements JOB.RETRY queue mid token [BACKOFF ms] [ERROR text].
 func jobRetry(_ command.Conn, args [][]byte) (command.Request, error) {
 	return report(args, jobs.Retry)
 }
 
-// jobFail is JOB.FAIL queue mid token [ERROR text].
+// jobFail implements JOB.FAIL queue mid token [ERROR text].
 func jobFail(_ command.Conn, args [][]byte) (command.Request, error) {
 	return report(args, jobs.Failed)
 }
@@ -74,14 +74,14 @@ func report(args [][]byte, outcome jobs.Outcome) (command.Request, error) {
 	return r, err
 }
 
-// extending sets the time of a lock.
+// extending is a request that sets how long a lock still lasts.
 type extending struct{ jobs.Extend }
 
 func (r *extending) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Extend) }
 
 func (r *extending) Reply(w *respwire.Writer) { okOr(w, r.ID, r.Err) }
 
-// jobExtend is JOB.EXTEND queue mid token ms.
+// jobExtend implements JOB.EXTEND queue mid token ms.
 func jobExtend(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &extending{}, command.Words{Rest: args[4:]}
 	r.Queue, r.ID = string(args[1]), args[2]

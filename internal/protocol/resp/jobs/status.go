@@ -8,13 +8,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// asking is a question about a job.
+// asking is a request for the status of a job.
 type asking struct {
 	jobs.Status
 	detail bool
 }
 
-// jobStatus is JOB.STATUS queue mid [DETAIL].
+// jobStatus implements JOB.STATUS queue mid [DETAIL].
 func jobStatus(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &asking{}
 	r.Queue, r.Status.ID = string(args[1]), args[2]
@@ -44,7 +44,7 @@ func (r *asking) Reply(w *respwire.Writer) {
 	}
 }
 
-// detailFields is how many fields writeDetail writes.
+// detailFields returns the number of fields that writeDetail writes.
 func detailFields(j *jobs.Info) int {
 	if j.Error != "" {
 		return 8
@@ -52,7 +52,7 @@ func detailFields(j *jobs.Info) int {
 	return 7
 }
 
-// writeDetail writes what is known of a job, as fields of a map that was begun.
+// writeDetail writes the details of a job as fields of a map that the caller has begun.
 func writeDetail(w *respwire.Writer, j *jobs.Info) {
 	w.BulkString("status")
 	w.BulkString(j.State.String())
@@ -68,10 +68,10 @@ func writeDetail(w *respwire.Writer, j *jobs.Info) {
 	}
 }
 
-// cancelling removes a job.
+// cancelling is a request that removes a job.
 type cancelling struct{ jobs.Cancel }
 
-// jobCancel is JOB.CANCEL queue mid [FORCE].
+// jobCancel implements JOB.CANCEL queue mid [FORCE].
 func jobCancel(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &cancelling{}
 	r.Queue, r.ID = string(args[1]), args[2]

@@ -11,15 +11,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// taking is a look for jobs.
+// taking is a request that takes jobs from queues.
 type taking struct {
-	takes   []jobs.Take // one for each queue, in the order in which they are asked
+	takes   []jobs.Take // one per queue, in the order in which they are tried
 	waits   bool
-	timeout time.Duration // 0: for ever
+	timeout time.Duration // 0: no limit
 }
 
-// jobTake is JOB.TAKE queue [queue …] [COUNT n] [LOCK ms] [BLOCK ms]. The queues end where an
-// option begins.
+// jobTake implements JOB.TAKE queue [queue …] [COUNT n] [LOCK ms] [BLOCK ms]. The list of queues
+// ends at the first option.
 func jobTake(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &taking{}, command.Words{Rest: args[1:]}
 	for w.More() && (len(r.takes) == 0 || !takeOption(w.Rest[0])) {
@@ -68,13 +68,13 @@ func (r *taking) Wait() (commands []broker.Command, timeout time.Duration) {
 	if !r.waits {
 		return nil, 0
 	}
-	for i := range r.takes { // in a transaction they do not wait, make no queues, and are asked one after the other
+	for i := range r.takes { // in a transaction takes run one by one and create no queues
 		r.takes[i].Create, r.takes[i].Unless = true, nil
 	}
 	return r.Commands(nil), r.timeout
 }
 
-// tried is for one queue.
+// Polled implements command.Pollable, for a request on one queue.
 func (r *taking) Polled() bool { return r.takes[0].Err != nil || len(r.takes[0].Jobs) > 0 }
 
 func (r *taking) Reply(w *respwire.Writer) {
@@ -98,7 +98,7 @@ func (r *taking) Reply(w *respwire.Writer) {
 	}
 }
 
-// writeJob writes a job that was taken.
+// writeJob writes a taken job.
 func writeJob(w *respwire.Writer, queue string, j *jobs.Job) {
 	_, _, props, body := j.Env.Split()
 	w.Map(8)

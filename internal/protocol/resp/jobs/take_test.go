@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// gist is a job of a reply: queue, mid and attempt.
+// gist matches a job in a reply: queue, mid and attempt.
 var gist = regexp.MustCompile(`"queue" "(\w+)" "mid" "(\w+)" .*"attempt" (\d+) `)
 
 func gistOf(reply string) string {
@@ -19,7 +19,7 @@ func gistOf(reply string) string {
 	return strings.Join(m[1:], " ")
 }
 
-// TestJobTakeWaits: a waiting take gets whatever job becomes ready in any of its queues.
+// TestJobTakeWaits checks that a waiting take gets any job that becomes ready in any of its queues.
 func TestJobTakeWaits(t *testing.T) {
 	n := start(t)
 	c, other := n.Dial(), n.Dial()
@@ -43,7 +43,7 @@ func TestJobTakeWaits(t *testing.T) {
 	other.Wants("JOB.ENQUEUE r x ID a", `["added" "a"]`)
 	token := tokenOf.FindStringSubmatch(served("r a 1"))[1]
 
-	waits("JOB.TAKE q r BLOCK 0") // until the lock has run out
+	waits("JOB.TAKE q r BLOCK 0") // until the lock expires
 	served("r a 2")
 	other.Wants("JOB.DONE r a "+token, "-STALE the lock on job 'a' is over")
 
@@ -56,12 +56,12 @@ func TestJobTakeWaits(t *testing.T) {
 	token = tokenOf.FindStringSubmatch(served("q b 2"))[1]
 
 	waits("JOB.TAKE q BLOCK 0")
-	other.Wants("JOB.ENQUEUE q y ID b REQUEUE", `["added" "b"]`) // behind, until the first is done
+	other.Wants("JOB.ENQUEUE q y ID b REQUEUE", `["added" "b"]`) // again, after the first is done
 	other.Wants("JOB.DONE q b "+token+" BACKOFF 30", "+OK")
 	served("q b 1")
 }
 
-// TestJobTakeOrder: the first queue that has a job is the one that is taken from.
+// TestJobTakeOrder checks that jobs are taken from the first queue that has one.
 func TestJobTakeOrder(t *testing.T) {
 	c := start(t).Dial()
 	c.Do("JOB.ENQUEUE", "b", "x", "ID", "one")
@@ -79,7 +79,8 @@ func TestJobTakeOrder(t *testing.T) {
 	}
 }
 
-// TestJobsInTransaction: jobs are done with the rest of a transaction; nothing waits in it.
+// TestJobsInTransaction checks that job commands run with the rest of a transaction, and that none
+// of them waits.
 func TestJobsInTransaction(t *testing.T) {
 	c := start(t).Dial()
 	c.Wants("MULTI", "+OK")

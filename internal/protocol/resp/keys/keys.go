@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// Commands are those about keys.
+// Commands returns the commands about keys.
 func Commands() []command.Command {
 	const readonly, fast = command.Readonly, command.Fast
 	request := func(name string, arity int, f command.Flags, keys command.Keys, since, summary string, prepare command.Prepare) command.Command {
@@ -119,8 +119,7 @@ func kindName(k inspect.Kind) string {
 	return "none"
 }
 
-// Names are the names of queues that hold something, that the session may read, and that match a
-// pattern.
+// Names returns the names of non-empty queues that the session may read and that match a pattern.
 func Names(of *broker.Session, pattern string) (all []string, err error) {
 	const page = 1000
 	for from := uint64(0); ; {
@@ -176,7 +175,7 @@ func randomName(c command.Conn, _ [][]byte) {
 	}
 }
 
-// scanning is what SCAN is asked for.
+// scanning holds the arguments of SCAN.
 type scanning struct {
 	from    uint64
 	count   int
@@ -213,7 +212,7 @@ func readScan(args [][]byte) (s scanning, err error) {
 	return s, nil
 }
 
-// mostScanned is how many queues one SCAN looks at, whatever it asks for.
+// mostScanned is the maximum number of queues that one SCAN visits, regardless of COUNT.
 const mostScanned = 10_000
 
 func scan(c command.Conn, args [][]byte) {

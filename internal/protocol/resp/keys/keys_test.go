@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// start starts a broker with the protocol in front of it.
+// start starts a broker with the protocol in front.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
 		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
 	})
 }
 
-// TestKeys: a queue is a key while it holds something.
+// TestKeys checks that a queue is a key while it is not empty.
 func TestKeys(t *testing.T) {
 	start(t).Dial().Play(`
 		RANDOMKEY → nil

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// What Redis knows of a list command before it runs.
+// The flags of list commands.
 const (
 	readonly = command.Readonly
 	write    = command.Write
@@ -20,7 +20,7 @@ const (
 	movable  = command.MovableKeys
 )
 
-// Commands are those about lists.
+// Commands returns the commands about lists.
 func Commands() []command.Command {
 	allButLast := command.Keys{First: 1, Last: -2, Step: 1}
 	row := func(name string, arity int, f command.Flags, keys command.Keys, since, summary string, prepare command.Prepare) command.Command {
@@ -51,7 +51,7 @@ func Commands() []command.Command {
 	}
 }
 
-// onQueue names the queue of an argument.
+// onQueue returns the queue that an argument names.
 func onQueue(name []byte) broker.OnQueue { return broker.OnQueue{Queue: string(name)} }
 
 type pushRequest struct{ lists.Push }
@@ -92,7 +92,7 @@ func (r *lengthRequest) Reply(w *respwire.Writer) {
 	w.Int(int64(r.Ready))
 }
 
-// place is a whole number that is a place in a list.
+// place parses an index in a list.
 func place(b []byte) (int, error) {
 	n, ok := command.Integer(b)
 	if !ok {
@@ -101,7 +101,7 @@ func place(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// places are the two ends of a range.
+// places parses the two ends of a range.
 func places(args [][]byte) (first, last int, err error) {
 	if first, err = place(args[0]); err == nil {
 		last, err = place(args[1])
@@ -112,7 +112,7 @@ func places(args [][]byte) (first, last int, err error) {
 type rangeRequest struct {
 	lists.Range
 	one bool
-	bad error // what is wrong with the place, when there is an element at all
+	bad error // error of the place, reported only if there is an element
 }
 
 func lrange(_ command.Conn, args [][]byte) (command.Request, error) {
@@ -193,14 +193,14 @@ func (r *trimRequest) Reply(w *respwire.Writer) {
 	}
 }
 
-// moveRequest is one of the commands that take from one list and put into another.
+// moveRequest is a command that takes an element from one list and adds it to another.
 type moveRequest struct {
 	lists.Move
-	timeout time.Duration // negative: it does not wait
+	timeout time.Duration // negative: no wait
 	waited  bool
 }
 
-// left reports whether a word says LEFT; else it must say RIGHT.
+// left reports whether a word is LEFT. It fails if the word is neither LEFT nor RIGHT.
 func left(b []byte) (bool, error) {
 	switch {
 	case command.Is(b, "left"):

@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// start starts a broker with the protocol in front of it.
+// start starts a broker with the protocol in front.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
 		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
 	})
 }
 
-// TestLists: each command answers as Redis does.
+// TestLists checks that each command answers like Redis.
 func TestLists(t *testing.T) {
 	start(t).Dial().Play(`
 		LPUSH l a b c → 3
@@ -55,7 +55,7 @@ func TestLists(t *testing.T) {
 	`)
 }
 
-// TestBlockingLists: a command that may wait takes what is there, and ends after its time.
+// TestBlockingLists checks that blocking commands take what is available, and time out.
 func TestBlockingLists(t *testing.T) {
 	start(t).Dial().Play(`
 		RPUSH l a b c d e → 5

@@ -10,13 +10,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// positionRequest is LPOS: where in a list an element is.
+// positionRequest is LPOS, which returns the positions of an element in a list.
 type positionRequest struct {
 	look    lists.Range
-	size    broker.Count // the look may leave out what is at the left
+	size    broker.Count // look may omit elements at the left
 	element []byte
-	skip    int // matches to pass over
-	most    int // matches to tell
+	skip    int // matches to skip
+	most    int // maximum number of matches to return
 	fromEnd bool
 	counted bool // COUNT was given: the reply is an array
 }
@@ -42,7 +42,7 @@ func lpos(_ command.Conn, args [][]byte) (command.Request, error) {
 			case n == 0:
 				return nil, rankIsZero
 			}
-			// The least number has no positive one: Redis then passes over nothing.
+			// The minimum integer has no positive counterpart. Redis then skips nothing.
 			r.fromEnd, r.skip = n < 0, max(int(max(n, -n)), 1)-1
 		case command.Is(rest[0], "count"):
 			if !whole || n < 0 {
@@ -88,10 +88,10 @@ func (r *positionRequest) Reply(w *respwire.Writer) {
 	}
 }
 
-// matches are the positions of what is to be told, in the order of the search.
+// matches returns the positions to report, in the order of the search.
 func (r *positionRequest) matches() (found []int) {
 	bodies, skip := r.look.Bodies, r.skip
-	if r.look.Err != nil { // there is no such queue
+	if r.look.Err != nil { // the queue does not exist
 		return nil
 	}
 	for i := range bodies {

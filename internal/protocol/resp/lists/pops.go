@@ -12,7 +12,7 @@ import (
 
 type popRequest struct {
 	lists.Pop
-	counted bool // a number was given: the answer is an array
+	counted bool // a count was given: the answer is an array
 }
 
 func pop(back bool) command.Prepare {
@@ -53,15 +53,15 @@ func (r *popRequest) Reply(w *respwire.Writer) {
 	}
 }
 
-// firstPop takes from the first of several lists that has something.
+// firstPop takes elements from the first of several lists that has any.
 type firstPop struct {
 	pops    []lists.Pop
-	many    bool          // the answer has an array of elements, not one
-	timeout time.Duration // negative: it does not wait
+	many    bool          // the answer has an array of elements instead of one element
+	timeout time.Duration // negative: no wait
 }
 
-// newFirstPop takes up to most elements. Each list is looked at only when those before it had
-// nothing.
+// newFirstPop returns a request that takes up to most elements. Each list is tried only if those
+// before it were empty.
 func newFirstPop(names [][]byte, back bool, most int) *firstPop {
 	r := &firstPop{pops: make([]lists.Pop, len(names)), timeout: -1}
 	for i, name := range names {
@@ -84,7 +84,7 @@ func blockingPop(back bool) command.Prepare {
 	}
 }
 
-// manyPop reads what LMPOP and BLMPOP have in common: numkeys key... LEFT|RIGHT [COUNT n].
+// manyPop parses the arguments that LMPOP and BLMPOP share: numkeys key... LEFT|RIGHT [COUNT n].
 func manyPop(args [][]byte, at int) (*firstPop, error) {
 	n, ok := command.Integer(args[at])
 	if !ok || n <= 0 {
@@ -145,7 +145,7 @@ func (r *firstPop) Wait() (commands []broker.Command, timeout time.Duration) {
 	return r.Commands(nil), r.timeout
 }
 
-// tried is for one list.
+// Polled implements command.Pollable, for a request on one list.
 func (r *firstPop) Polled() bool { return r.pops[0].Err != nil || len(r.pops[0].Bodies) > 0 }
 
 func (r *firstPop) Reply(w *respwire.Writer) {

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// Client is a connection that a test drives by hand.
+// Client is a connection that a test controls step by step.
 type Client struct {
 	Conn net.Conn
-	R    *bufio.Reader // of Conn
+	R    *bufio.Reader // reads from Conn
 
 	t testing.TB
 }
 
-// Dial connects a client; the end of the test closes it.
+// Dial connects a client. It is closed at the end of the test.
 func (n *Node) Dial() *Client {
 	n.T.Helper()
 	nc, err := n.open()
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	nc.SetDeadline(time.Now().Add(Patience)) //nolint:errcheck // reading tells
+	nc.SetDeadline(time.Now().Add(Patience)) //nolint:errcheck // a read reports the error
 	n.T.Cleanup(func() { nc.Close() })
 	return &Client{Conn: nc, R: bufio.NewReader(nc), t: n.T}
 }
 
-// Send writes requests as they are.
+// Send writes raw requests.
 func (c *Client) Send(raw string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.Conn, raw); err != nil {
@@ -39,7 +39,7 @@ func (c *Client) Send(raw string) {
 	}
 }
 
-// Encode is a request as clients send it.
+// Encode returns a request in the form in which clients send it.
 func Encode(words ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(words))
@@ -49,14 +49,14 @@ func Encode(words ...string) string {
 	return b.String()
 }
 
-// Do sends one request of words and returns the reply as text.
+// Do sends a request made of words and returns the reply as text.
 func (c *Client) Do(words ...string) string {
 	c.t.Helper()
 	c.Send(Encode(words...))
 	return c.Reply()
 }
 
-// Wants does a command, given as words with blanks between them, and compares the reply.
+// Wants sends a command, given as words separated by blanks, and compares the reply.
 func (c *Client) Wants(command, want string) {
 	c.t.Helper()
 	if got := c.Do(strings.Fields(command)...); got != want {
@@ -64,8 +64,8 @@ func (c *Client) Wants(command, want string) {
 	}
 }
 
-// Reply reads one reply and writes it as text: an error with its minus sign, a status with its plus
-// sign, strings in quotes, arrays in brackets, maps and sets in braces, pushes behind >.
+// Reply reads a reply and returns it as text: an error with its minus sign, a status with its plus
+// sign, strings in quotes, arrays in brackets, maps and sets in braces, and pushes after ">".
 func (c *Client) Reply() string {
 	c.t.Helper()
 	text, err := c.Read()
@@ -75,7 +75,7 @@ func (c *Client) Reply() string {
 	return text
 }
 
-// Read is Reply with what went wrong as an error.
+// Read is like Reply, but returns failures as an error.
 func (c *Client) Read() (string, error) {
 	line, err := c.R.ReadString('\n')
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *Client) Read() (string, error) {
 	return "", fmt.Errorf("a reply that begins with %q", line)
 }
 
-// Ends checks that the connection ends without another word.
+// Ends checks that the connection is closed without further output.
 func (c *Client) Ends() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.R); err != nil || len(rest) > 0 {
@@ -133,7 +133,8 @@ func (c *Client) Ends() {
 	}
 }
 
-// Play does commands, each with its reply behind →.
+// Play sends commands and checks their replies. Each line of script is a command, " → ", and the
+// reply.
 func (c *Client) Play(script string) {
 	c.t.Helper()
 	for line := range strings.Lines(script) {

@@ -18,31 +18,31 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Patience is how long a test waits for what must come.
+// Patience is how long a test waits for an expected event.
 const Patience = 20 * time.Second
 
-// Server is what a test starts: resp.Server.
+// Server is the server under test: resp.Server.
 type Server interface {
 	Serve(ln net.Listener) error
 	Drain(ctx context.Context) error
 }
 
-// Node is a broker with the protocol in front of it.
+// Node is a broker with a server of the protocol in front.
 type Node struct {
 	T          testing.TB
 	Broker     *broker.Broker
 	Semaphores *semaphores.Manager
-	Addr       string // where the server listens; "" in a bubble
+	Addr       string // the server's address; "" in a bubble
 	Log        logtest.Text
 
-	open func() (net.Conn, error) // a connection
+	open func() (net.Conn, error) // opens a connection
 }
 
-// Logger writes to the node's log.
+// Logger returns a logger that writes to the node's log.
 func (n *Node) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(&n.Log, nil)) }
 
-// Start starts a broker on files in memory, and the server that serve makes for it. The end of the
-// test stops both.
+// Start starts a broker on files in memory, and the server that serve creates for it. The end of
+// the test stops both.
 func Start(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Node {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func Start(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Nod
 	return n
 }
 
-// StartInBubble is Start in a bubble of testing/synctest, with connections in memory.
+// StartInBubble is like Start in a bubble of testing/synctest, with connections in memory.
 func StartInBubble(t testing.TB, engine broker.Options, serve func(n *Node) Server) *Node {
 	t.Helper()
 	ln := protocoltest.NewPipes()
@@ -89,7 +89,7 @@ func start(t testing.TB, engine broker.Options, serve func(n *Node) Server, ln n
 	return n
 }
 
-// UntilBlocked has c ask until this many clients wait for messages or tasks.
+// UntilBlocked polls through c until the given number of clients wait for messages or tasks.
 func (n *Node) UntilBlocked(c *Client, want int) {
 	n.T.Helper()
 	for range 100_000 {

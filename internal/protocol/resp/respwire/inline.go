@@ -2,7 +2,7 @@ package respwire
 
 import "bytes"
 
-// inline parses an inline command: words on one line.
+// inline parses an inline command: words on a single line.
 func (p *Parser) inline(b []byte, dst [][]byte) ([][]byte, int, error) {
 	end := bytes.IndexByte(b, '\n')
 	if end < 0 {
@@ -18,9 +18,9 @@ func (p *Parser) inline(b []byte, dst [][]byte) ([][]byte, int, error) {
 	return args, end + 1, nil
 }
 
-// splitWords appends the words of a line. A word may be quoted: in double quotes \n, \r, \t, \b, \a
-// and \xHH mean one byte, in single quotes \' does. ok is false when a quote is not closed, or not
-// followed by a blank.
+// splitWords appends the words of a line. A word may be quoted. In double quotes, \n, \r, \t, \b,
+// \a and \xHH each stand for one byte; in single quotes only \' does. ok is false if a quote is not
+// closed, or not followed by a blank.
 func splitWords(line []byte, dst [][]byte) (words [][]byte, ok bool) {
 	if end := bytes.IndexByte(line, 0); end >= 0 {
 		line = line[:end]
@@ -41,7 +41,7 @@ func splitWords(line []byte, dst [][]byte) (words [][]byte, ok bool) {
 	}
 }
 
-// firstWord takes the word at the beginning of a line.
+// firstWord returns the word at the beginning of a line.
 func firstWord(line []byte) (word, rest []byte, ok bool) {
 	plain := 0
 	for plain < len(line) && !isBlank(line[plain]) && line[plain] != '"' && line[plain] != '\'' {
@@ -63,7 +63,7 @@ func firstWord(line []byte) (word, rest []byte, ok bool) {
 	return word, rest, true
 }
 
-// unquote appends what precedes the closing quote; ok is false when there is none.
+// unquote appends the text before the closing quote. ok is false if there is no closing quote.
 func unquote(word, rest []byte, quote byte) ([]byte, []byte, bool) {
 	for len(rest) > 0 {
 		c := rest[0]
@@ -83,7 +83,7 @@ func unquote(word, rest []byte, quote byte) ([]byte, []byte, bool) {
 	return word, nil, false
 }
 
-// escaped is the byte that a backslash and c stand for.
+// escaped returns the byte that a backslash followed by c stands for.
 func escaped(c byte) byte {
 	switch c {
 	case 'n':

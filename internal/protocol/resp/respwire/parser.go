@@ -5,49 +5,48 @@ import (
 	"fmt"
 )
 
-// Limits of any request. Redis has the same figures.
+// Limits of any request, the same as in Redis.
 const (
 	maxArgs = 1 << 20
 	maxLine = 64 << 10 // of an inline request, and of a line with a count or a length
 )
 
-// What a client may send before it is logged in.
+// Limits for a client that has not logged in.
 const (
 	strangerArgs = 10
 	strangerBulk = 16 << 10
 )
 
-// ProtocolError is a request that makes no sense: where the next one begins is not known any more.
+// ProtocolError is a malformed request. The position of the next request is unknown after it.
 type ProtocolError string
 
 func (e ProtocolError) Error() string { return "Protocol error: " + string(e) }
 
-// Limits bound what a request may need.
+// Limits bounds the size of requests.
 type Limits struct {
 	Bulk    int // bytes of one argument
 	Request int // bytes of a whole request
 }
 
-// Parser finds requests in what a client sent.
+// Parser finds requests in the client's input.
 type Parser struct {
 	Limits   Limits
-	Stranger bool // the client is not logged in: it may send little
+	Stranger bool // the client is not logged in: stricter limits apply
 
-	// The request at hand, as far as it was there the last time. Places are relative to its first
-	// byte.
-	left  int    // arguments that are still to come, 0: it has not begun
-	pos   int    // all before it has been looked at
-	bulk  int    // length of the argument at pos, -1: its length is not known yet
-	spans []span // arguments found
+	// The state of the current, incomplete request. Positions are relative to its first byte.
+	left  int    // number of arguments still missing, 0 if no request has begun
+	pos   int    // everything before it has been parsed
+	bulk  int    // length of the argument at pos, or -1 if not known yet
+	spans []span // arguments found so far
 }
 
-// span is where an argument lies.
+// span is the position of an argument.
 type span struct{ from, to int }
 
-// Next finds the request at the beginning of b, which must be the same place until a request was
-// found: n is its length, 0 while more of it is needed. Its arguments are appended to dst; they are
-// slices of b, or of their own when they were quoted. A request may have none: then there is
-// nothing to answer. The error is a ProtocolError.
+// Next finds the request at the beginning of b, which must start at the same byte until a request
+// was found. n is the length of the request, or 0 while more input is needed. Next appends the
+// arguments to dst. They are slices of b, or copies if they were quoted. A request without
+// arguments needs no answer. The error is a ProtocolError.
 func (p *Parser) Next(b []byte, dst [][]byte) (args [][]byte, n int, err error) {
 	if p.left == 0 {
 		if len(b) == 0 {
@@ -87,10 +86,10 @@ func (p *Parser) Next(b []byte, dst [][]byte) (args [][]byte, n int, err error) 
 	return dst, n, nil
 }
 
-// keepSpans is how many places of arguments are kept for the next request.
+// keepSpans is the maximum capacity of spans that is kept for the next request.
 const keepSpans = 64
 
-// argument looks for the argument at pos; whole tells that all of it is there.
+// argument parses the argument at pos. whole reports whether all of it has arrived.
 func (p *Parser) argument(b []byte) (whole bool, err error) {
 	if p.bulk < 0 {
 		line, next, err := lineAt(b, p.pos, "too big bulk count string")
@@ -125,8 +124,8 @@ func (p *Parser) argument(b []byte) (whole bool, err error) {
 	return true, nil
 }
 
-// Want is how many bytes there must be, from the first of the request at hand, for Next to find out
-// more; 0 when that is not known.
+// Want returns how many bytes, from the first byte of the current request, Next needs to make
+// progress, or 0 if that is not known.
 func (p *Parser) Want() int {
 	if p.left == 0 || p.bulk < 0 {
 		return 0
@@ -134,11 +133,11 @@ func (p *Parser) Want() int {
 	return p.pos + p.bulk + 2
 }
 
-// Busy tells that a request has begun and is not whole.
+// Busy reports whether a request has begun and is incomplete.
 func (p *Parser) Busy() bool { return p.left > 0 }
 
-// lineAt is the line of b that begins at from, and where the next begins: 0 when its end is not
-// there yet.
+// lineAt returns the line of b that begins at from, and the position of the next line. The position
+// is 0 if the line is incomplete.
 func lineAt(b []byte, from int, tooLong ProtocolError) (line []byte, next int, err error) {
 	end := bytes.IndexByte(b[from:], '\r')
 	switch {
@@ -150,7 +149,7 @@ func lineAt(b []byte, from int, tooLong ProtocolError) (line []byte, next int, e
 	return b[from : from+end], from + end + 2, nil
 }
 
-// number reads a decimal number as it is written: no blanks, no plus sign, no zeros before it.
+// number parses a decimal number without blanks, plus sign, or leading zeros.
 func number(b []byte) (n int64, ok bool) {
 	negative := len(b) > 1 && b[0] == '-'
 	if negative {

@@ -10,8 +10,7 @@ import (
 
 func limits() Limits { return Limits{Bulk: 1 << 20, Request: 2 << 20} }
 
-// all parses whatever is in sent, as it is there after each of the reads that end at cuts, and
-// writes it down.
+// all parses all requests in sent, with reads that end at cuts, and returns them as text.
 func all(p *Parser, sent []byte, cuts ...int) string {
 	var text strings.Builder
 	from := 0
@@ -62,7 +61,7 @@ func TestParser(t *testing.T) {
 	}
 }
 
-// TestStranger: requests before the login must be small.
+// TestStranger checks that requests before the login must be small.
 func TestStranger(t *testing.T) {
 	for _, tc := range []struct{ sent, want string }{
 		{"*11\r\n", "! Protocol error: unauthenticated multibulk length"},
@@ -75,7 +74,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestPieces: however a request arrives, it is the same, and what Want says is enough.
+// TestPieces checks that the result does not depend on how a request is split, and that Want asks
+// for enough.
 func TestPieces(t *testing.T) {
 	sent := []byte("*3\r\n$5\r\nLPUSH\r\n$1\r\nq\r\n$10\r\n0123456789\r\n*0\r\nPING 'x y'\r\n*1\r\n$4\r\nQUIT\r\n")
 	want := all(&Parser{Limits: limits()}, sent)
@@ -93,8 +93,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLargeRequestIsLookedAtOnce: many arguments that come one by one are not looked at again and
-// again.
+// TestLargeRequestIsLookedAtOnce checks that arguments that arrive one by one are not parsed
+// repeatedly.
 func TestLargeRequestIsLookedAtOnce(t *testing.T) {
 	const n = 200_000
 	sent := []byte(fmt.Sprintf("*%d\r\n", n) + strings.Repeat("$1\r\na\r\n", n))
@@ -109,8 +109,8 @@ func TestLargeRequestIsLookedAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzParser: whatever is sent, whole or in two pieces, is understood in one way or refused, and no
-// argument lies elsewhere.
+// FuzzParser checks that any input is parsed or refused in the same way whole and in two pieces,
+// and that all arguments are slices of the input.
 func FuzzParser(f *testing.F) {
 	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$1\r\na\r\n$0\r\n\r\n", "PING \"a\\x41\" 'b'\r\n", "*-1\r\n*0\r\n\r\n", "*1\r\n$-1\r\n"} {
 		f.Add([]byte(s), 3)

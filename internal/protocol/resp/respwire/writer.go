@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Writer gathers replies. The zero value writes RESP2.
+// Writer appends replies to a buffer. The zero value writes RESP2.
 type Writer struct {
 	Buf   []byte
-	RESP3 bool // the client asked for the third version
+	RESP3 bool // the client asked for protocol version 3
 }
 
-// line adds a line of a kind with a number.
+// line adds a line with a type byte and a number.
 func (w *Writer) line(kind byte, n int64) {
 	if n >= 0 && n < 10 {
 		w.Buf = append(w.Buf, kind, '0'+byte(n), '\r', '\n')
@@ -23,30 +23,30 @@ func (w *Writer) line(kind byte, n int64) {
 	w.Buf = append(w.Buf, '\r', '\n')
 }
 
-// OK adds the reply of what has nothing else to say.
+// OK adds the reply of a command that returns nothing else.
 func (w *Writer) OK() { w.Buf = append(w.Buf, "+OK\r\n"...) }
 
-// Simple adds a status. It must be one line.
+// Simple adds a status, which must be a single line.
 func (w *Writer) Simple(status string) {
 	w.Buf = append(w.Buf, '+')
 	w.Buf = append(w.Buf, status...)
 	w.Buf = append(w.Buf, '\r', '\n')
 }
 
-// newlines are not allowed in errors: they would end them.
+// newlines replaces line ends in errors, which would end the error.
 var newlines = strings.NewReplacer("\r", " ", "\n", " ")
 
-// Error adds an error: its code and its text.
+// Error adds an error. The text begins with its code.
 func (w *Writer) Error(text string) {
 	w.Buf = append(w.Buf, '-')
 	w.Buf = append(w.Buf, newlines.Replace(text)...)
 	w.Buf = append(w.Buf, '\r', '\n')
 }
 
-// Int adds a number.
+// Int adds an integer.
 func (w *Writer) Int(n int64) { w.line(':', n) }
 
-// Bulk adds a string of any bytes.
+// Bulk adds a string of arbitrary bytes.
 func (w *Writer) Bulk(b []byte) {
 	w.line('$', int64(len(b)))
 	w.Buf = append(w.Buf, b...)
@@ -60,7 +60,7 @@ func (w *Writer) BulkString(s string) {
 	w.Buf = append(w.Buf, '\r', '\n')
 }
 
-// Null adds the reply of what is not there, where a string would be.
+// Null adds a missing value in place of a string.
 func (w *Writer) Null() {
 	if w.RESP3 {
 		w.Buf = append(w.Buf, "_\r\n"...)
@@ -69,7 +69,7 @@ func (w *Writer) Null() {
 	w.Buf = append(w.Buf, "$-1\r\n"...)
 }
 
-// NullArray adds the reply of what is not there, where an array would be.
+// NullArray adds a missing value in place of an array.
 func (w *Writer) NullArray() {
 	if w.RESP3 {
 		w.Buf = append(w.Buf, "_\r\n"...)
@@ -78,10 +78,10 @@ func (w *Writer) NullArray() {
 	w.Buf = append(w.Buf, "*-1\r\n"...)
 }
 
-// Array begins an array; its n members follow.
+// Array begins an array of n members, which follow.
 func (w *Writer) Array(n int) { w.line('*', int64(n)) }
 
-// Map begins a map; its n keys follow, each before its value. In RESP2 it is an array.
+// Map begins a map of n keys, which follow, each with its value behind it. In RESP2 it is an array.
 func (w *Writer) Map(n int) {
 	if w.RESP3 {
 		w.line('%', int64(n))
@@ -90,13 +90,13 @@ func (w *Writer) Map(n int) {
 	w.line('*', 2*int64(n))
 }
 
-// Field adds the name and the number of one key of a map.
+// Field adds a key of a map and its integer value.
 func (w *Writer) Field(name string, n int64) {
 	w.BulkString(name)
 	w.Int(n)
 }
 
-// Set begins a set; its n members follow. In RESP2 it is an array.
+// Set begins a set of n members, which follow. In RESP2 it is an array.
 func (w *Writer) Set(n int) {
 	if w.RESP3 {
 		w.line('~', int64(n))
@@ -105,7 +105,7 @@ func (w *Writer) Set(n int) {
 	w.Array(n)
 }
 
-// Push begins an unsolicited message; its n members follow. In RESP2 it is an array.
+// Push begins an unsolicited message of n members, which follow. In RESP2 it is an array.
 func (w *Writer) Push(n int) {
 	if w.RESP3 {
 		w.line('>', int64(n))
@@ -114,7 +114,7 @@ func (w *Writer) Push(n int) {
 	w.Array(n)
 }
 
-// Bool adds a truth value, in RESP2 the number 1 or 0.
+// Bool adds a boolean, in RESP2 the integer 1 or 0.
 func (w *Writer) Bool(b bool) {
 	switch {
 	case w.RESP3 && b:
@@ -128,7 +128,7 @@ func (w *Writer) Bool(b bool) {
 	}
 }
 
-// Double adds a number with a fraction, in RESP2 as a string.
+// Double adds a floating-point number, in RESP2 as a string.
 func (w *Writer) Double(f float64) {
 	var text [32]byte
 	b := strconv.AppendFloat(text[:0], f, 'g', 17, 64)

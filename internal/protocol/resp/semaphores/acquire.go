@@ -11,16 +11,16 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// acquiring puts a task in line, and waits until it runs.
+// acquiring is a request that enqueues a task and waits until it runs.
 type acquiring struct {
 	onSemaphore
 	semaphores.Enqueue
-	limit time.Duration // of the wait; 0: none
+	limit time.Duration // of the wait; 0: no limit
 	state semaphores.State
 	err   error // of the wait
 }
 
-// semAcquire is SEM.ACQUIRE key task priority [LEASE ms] [TIMEOUT ms].
+// semAcquire implements SEM.ACQUIRE key task priority [LEASE ms] [TIMEOUT ms].
 func semAcquire(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &acquiring{}, command.Words{Rest: args[2:]}
 	r.Key = string(args[1])
@@ -45,7 +45,8 @@ func (r *acquiring) Changes(dst []semaphores.Change) []semaphores.Change {
 
 func (r *acquiring) Timeout() time.Duration { return r.limit }
 
-// satisfied also takes what came with the changes.
+// Satisfied implements command.SemaphoreBlocker. It also stores the state that came with the
+// changes.
 func (r *acquiring) Satisfied() bool {
 	if r.Err == nil && !r.state.Found && len(r.States) > 0 {
 		r.state = r.States[0]

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// Commands are those about task semaphores.
+// Commands returns the commands about task semaphores.
 func Commands() []command.Command {
 	row := func(name string, arity int, f command.Flags, summary string, prepare command.Prepare) command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.OneKey, Group: command.SemaphoreGroup,
@@ -34,16 +34,15 @@ func Commands() []command.Command {
 	}
 }
 
-// onSemaphore is the part that all requests about semaphores have: they need no commands of the
-// engine.
+// onSemaphore is embedded in all requests on semaphores. They need no engine commands.
 type onSemaphore struct{}
 
 func (onSemaphore) Commands(dst []broker.Command) []broker.Command { return dst }
 
-// mostTasks is how many running tasks a semaphore may have, as far as this protocol takes numbers.
+// mostTasks is the maximum number of running tasks per semaphore that this protocol accepts.
 const mostTasks = math.MaxInt32
 
-// settings reads [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
+// settings parses [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
 func settings(w *command.Words) (s semaphores.Settings) {
 	for w.More() {
 		switch w.Keyword() {
@@ -66,7 +65,7 @@ func settings(w *command.Words) (s semaphores.Settings) {
 	return s
 }
 
-// priority is the next argument as a finite number.
+// priority returns the next argument as a finite number.
 func priority(w *command.Words) float64 {
 	f, err := strconv.ParseFloat(string(w.Next()), 64)
 	if w.Err == nil && (err != nil || math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -76,7 +75,7 @@ func priority(w *command.Words) float64 {
 	return f
 }
 
-// texts are copies of arguments.
+// texts returns copies of the arguments.
 func texts(args [][]byte) []string {
 	all := make([]string, len(args))
 	for i, a := range args {
@@ -85,7 +84,7 @@ func texts(args [][]byte) []string {
 	return all
 }
 
-// writeInfo describes a semaphore.
+// writeInfo writes the description of a semaphore.
 func writeInfo(w *respwire.Writer, i *semaphores.Info) {
 	w.Map(8)
 	w.BulkString("key")
@@ -104,7 +103,7 @@ func writeInfo(w *respwire.Writer, i *semaphores.Info) {
 	w.Field("try_release_asked", int64(i.TryRelease))
 }
 
-// writeStatus tells the status of a task, nothing when it does not stand in line.
+// writeStatus writes the status of a task, or null if the task is not queued.
 func writeStatus(w *respwire.Writer, s *semaphores.State) {
 	if !s.Found {
 		w.Null()
@@ -113,7 +112,7 @@ func writeStatus(w *respwire.Writer, s *semaphores.State) {
 	w.BulkString(s.Status.String())
 }
 
-// writeTask tells all of a task, nothing when it does not stand in line.
+// writeTask writes the details of a task, or null if the task is not queued.
 func writeTask(w *respwire.Writer, s *semaphores.State, now time.Time) {
 	if !s.Found {
 		w.Null()
@@ -132,7 +131,7 @@ func writeTask(w *respwire.Writer, s *semaphores.State, now time.Time) {
 	w.Field("left", leaseLeft(s, now))
 }
 
-// leaseLeft is how many ms are left of a running task's lease; 0: it has none.
+// leaseLeft returns the remaining ms of a running task's lease, or 0 if it has none.
 func leaseLeft(s *semaphores.State, now time.Time) int64 {
 	if s.Status == semaphore.Wait || s.Until == 0 {
 		return 0

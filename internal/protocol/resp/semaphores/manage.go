@@ -7,13 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// creating makes a semaphore.
+// creating is a request that creates a semaphore.
 type creating struct {
 	onSemaphore
 	semaphores.Create
 }
 
-// semCreate is SEM.CREATE key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
+// semCreate implements SEM.CREATE key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
 func semCreate(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &creating{}, command.Words{Rest: args[2:]}
 	r.Key, r.Settings = string(args[1]), settings(&w)
@@ -35,13 +35,13 @@ func (r *creating) Reply(w *respwire.Writer) {
 	}
 }
 
-// resetting changes a semaphore.
+// resetting is a request that changes the settings of a semaphore.
 type resetting struct {
 	onSemaphore
 	semaphores.Update
 }
 
-// semSet is SEM.SET key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
+// semSet implements SEM.SET key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
 func semSet(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &resetting{}, command.Words{Rest: args[2:]}
 	r.Key, r.Settings = string(args[1]), settings(&w)
@@ -60,13 +60,13 @@ func (r *resetting) Reply(w *respwire.Writer) {
 	w.OK()
 }
 
-// deleting deletes a semaphore.
+// deleting is a request that deletes a semaphore.
 type deleting struct {
 	onSemaphore
 	semaphores.Delete
 }
 
-// semDel is SEM.DEL key [IFEMPTY].
+// semDel implements SEM.DEL key [IFEMPTY].
 func semDel(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &deleting{}, command.Words{Rest: args[2:]}
 	r.Key = string(args[1])
@@ -94,13 +94,13 @@ func (r *deleting) Reply(w *respwire.Writer) {
 	}
 }
 
-// looking describes a semaphore.
+// looking is a request for the description of a semaphore.
 type looking struct {
 	onSemaphore
 	semaphores.Look
 }
 
-// semInfo is SEM.INFO key.
+// semInfo implements SEM.INFO key.
 func semInfo(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &looking{}
 	r.Key = string(args[1])
@@ -117,14 +117,14 @@ func (r *looking) Reply(w *respwire.Writer) {
 	writeInfo(w, &r.Info)
 }
 
-// The number of semaphores or tasks that are looked at when nothing is said, and at most.
+// The default and the maximum number of semaphores or tasks that a command visits.
 const (
 	usualPage = 100
 	mostPage  = 10_000
 )
 
-// semList is SEM.LIST [MATCH pattern] [AFTER key] [COUNT n]. It looks at n semaphores in the order
-// of their keys, and lists those of them that match.
+// semList implements SEM.LIST [MATCH pattern] [AFTER key] [COUNT n]. It visits n semaphores in the
+// order of their keys, and lists those that match.
 func semList(c command.Conn, args [][]byte) {
 	pattern, after, limit := "*", "", int64(usualPage)
 	reply := c.Writer()
@@ -166,6 +166,5 @@ func semList(c command.Conn, args [][]byte) {
 	}
 }
 
-// count is the next argument as a number of things to be listed, and not more than is listed at
-// once.
+// count returns the next argument as a number of items to list, limited to mostPage.
 func count(w *command.Words) int64 { return min(w.Positive(1<<31), mostPage) }

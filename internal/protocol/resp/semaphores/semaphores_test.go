@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// start starts a broker with the protocol in front of it.
+// start starts a broker with the protocol in front.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
 		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
@@ -124,8 +124,8 @@ func TestSemaphoreList(t *testing.T) {
 	c.Wants("SEM.LIST MATCH x*", "[nil []]")
 }
 
-// TestSemaphorePipeline: requests about queues and about semaphores are done in the order in which
-// they came.
+// TestSemaphorePipeline checks that requests on queues and on semaphores run in the order in which
+// they arrive.
 func TestSemaphorePipeline(t *testing.T) {
 	c := start(t).Dial()
 	c.Send(resptest.Encode("SEM.CREATE", "s", "ACTIVE", "1") + resptest.Encode("LPUSH", "q", "x") + resptest.Encode("PING") + resptest.Encode("SEM.ENQUEUE", "s", "a", "1") +
@@ -141,8 +141,7 @@ func TestSemaphorePipeline(t *testing.T) {
 	}
 }
 
-// TestSemaphoreTransaction: EXEC does what is about queues and what is about semaphores at one
-// moment, or nothing of it.
+// TestSemaphoreTransaction checks that EXEC makes its changes to queues and semaphores atomically.
 func TestSemaphoreTransaction(t *testing.T) {
 	n := start(t)
 	c, other := n.Dial(), n.Dial()
@@ -178,8 +177,8 @@ func TestSemaphoreTransaction(t *testing.T) {
 	`)
 }
 
-// untilInLine waits until a client waits for a task of the semaphore s, and the task is in
-// line: the client counts as blocked a moment earlier.
+// untilInLine waits until a client is blocked on a task of the semaphore s and the task is queued:
+// the client counts as blocked a moment earlier.
 func untilInLine(n *resptest.Node, c *resptest.Client, task string) {
 	n.T.Helper()
 	n.UntilBlocked(c, 1)
@@ -222,8 +221,8 @@ func TestSemaphoreAcquire(t *testing.T) {
 	`)
 }
 
-// TestSemaphoreWaitEnds: a client that waits may be unblocked, may send on, and may leave; the task
-// keeps standing in line.
+// TestSemaphoreWaitEnds checks that a waiting client may be unblocked, send further commands, or
+// disconnect, and that its task stays queued.
 func TestSemaphoreWaitEnds(t *testing.T) {
 	n := start(t)
 	c := n.Dial()

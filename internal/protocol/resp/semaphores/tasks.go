@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// lining puts tasks in line.
+// lining is a request that enqueues tasks.
 type lining struct {
 	onSemaphore
 	semaphores.Enqueue
 }
 
-// semEnqueue is SEM.ENQUEUE key [LEASE ms] task priority [task priority …].
+// semEnqueue implements SEM.ENQUEUE key [LEASE ms] task priority [task priority …].
 func semEnqueue(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &lining{}, command.Words{Rest: args[2:]}
 	r.Key = string(args[1])
@@ -47,13 +47,13 @@ func (r *lining) Reply(w *respwire.Writer) {
 	}
 }
 
-// releasing takes tasks out.
+// releasing is a request that releases tasks.
 type releasing struct {
 	onSemaphore
 	semaphores.Release
 }
 
-// semRelease is SEM.RELEASE key task [task …].
+// semRelease implements SEM.RELEASE key task [task …].
 func semRelease(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &releasing{}
 	r.Key, r.Tasks = string(args[1]), texts(args[2:])
@@ -78,13 +78,13 @@ func (r *releasing) Reply(w *respwire.Writer) {
 	w.Int(int64(n))
 }
 
-// renewing begins leases anew.
+// renewing is a request that renews leases.
 type renewing struct {
 	onSemaphore
 	semaphores.Renew
 }
 
-// semRenew is SEM.RENEW key task [task …].
+// semRenew implements SEM.RENEW key task [task …].
 func semRenew(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &renewing{}
 	r.Key, r.Tasks = string(args[1]), texts(args[2:])
@@ -111,14 +111,14 @@ func number(yes bool) int64 {
 	return 0
 }
 
-// stating tells the statuses of tasks.
+// stating is a request for the statuses of tasks.
 type stating struct {
 	onSemaphore
 	semaphores.Status
 	detail bool
 }
 
-// semStatus is SEM.STATUS key [DETAIL] task [task …].
+// semStatus implements SEM.STATUS key [DETAIL] task [task …].
 func semStatus(_ command.Conn, args [][]byte) (command.Request, error) {
 	r := &stating{}
 	r.Key = string(args[1])
@@ -148,14 +148,14 @@ func (r *stating) Reply(w *respwire.Writer) {
 	}
 }
 
-// paging lists tasks.
+// paging is a request that lists tasks.
 type paging struct {
 	onSemaphore
 	semaphores.Page
 }
 
-// semTasks is SEM.TASKS key [FROM position] [COUNT n] [STATUS status] …; STATUS may be said several
-// times.
+// semTasks implements SEM.TASKS key [FROM position] [COUNT n] [STATUS status] …. STATUS may be
+// given several times.
 func semTasks(_ command.Conn, args [][]byte) (command.Request, error) {
 	r, w := &paging{}, command.Words{Rest: args[2:]}
 	r.Key, r.From, r.Limit = string(args[1]), 1, usualPage
@@ -180,7 +180,7 @@ func semTasks(_ command.Conn, args [][]byte) (command.Request, error) {
 
 func (r *paging) Changes(dst []semaphores.Change) []semaphores.Change { return append(dst, &r.Page) }
 
-// Bulky implements command.Bulky: a page may have all tasks.
+// Bulky implements command.Bulky: a page may contain all tasks.
 func (r *paging) Bulky() {}
 
 func (r *paging) Reply(w *respwire.Writer) {

@@ -18,7 +18,7 @@ const (
 	wait     = command.Blocking | command.MovableKeys
 )
 
-// Commands are those about streams.
+// Commands returns the commands about streams.
 func Commands() []command.Command {
 	row := func(name string, arity int, f command.Flags, since, summary string, prepare command.Prepare) command.Command {
 		keys := command.OneKey
@@ -45,18 +45,19 @@ func Commands() []command.Command {
 	}
 }
 
-// container is a command that has only subcommands, each about the stream after its name.
+// container returns a command that has only subcommands, each about the stream named after the
+// subcommand.
 func container(name, summary string, subs ...command.Command) command.Command {
 	return command.Command{Name: name, Arity: -2, Group: group, Since: "5.0.0", Summary: summary, Subs: subs}
 }
 
-// sub is a row of a container.
+// sub returns a row of a container.
 func sub(name string, arity int, f command.Flags, since, summary string, prepare command.Prepare) command.Command {
 	return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.Keys{First: 2, Last: 2, Step: 1},
 		Group: group, Since: since, Summary: summary, Prepare: prepare}
 }
 
-// help is the row of a container's HELP, which answers with lines.
+// help returns the row of a container's HELP, which replies with lines.
 func help(name string, lines []string) command.Command {
 	return command.Command{Name: name, Arity: 2, Flags: command.Loading | command.Stale, Group: group, Since: "5.0.0",
 		Summary: "Show helpful text", Prepare: func(command.Conn, [][]byte) (command.Request, error) {
@@ -69,12 +70,12 @@ func help(name string, lines []string) command.Command {
 		}}
 }
 
-// ask is a request about one stream.
+// ask is a request on one stream.
 type ask struct {
 	cmd     broker.Command
 	on      *streams.OnStream
-	missing func(w *respwire.Writer) // the answer when there is no stream
-	done    func(w *respwire.Writer) // the answer when there was no error
+	missing func(w *respwire.Writer) // writes the answer if the stream does not exist
+	done    func(w *respwire.Writer) // writes the answer if there was no error
 }
 
 func (a *ask) Commands(dst []broker.Command) []broker.Command { return append(dst, a.cmd) }
@@ -90,7 +91,7 @@ func (a *ask) Reply(w *respwire.Writer) {
 	}
 }
 
-// late is an error that the client is told only when the stream is there.
+// late returns a request that fails with e only if the stream exists.
 func late(key []byte, e error, missing func(w *respwire.Writer)) (command.Request, error) {
 	look := &streams.Info{Entries: -1}
 	look.Queue = string(key)
@@ -223,19 +224,19 @@ var setRefusals = map[streams.SetRefusal]command.Error{
 	streams.FewerThanEntries: "ERR The entries_added specified in XSETID is smaller than the target stream length",
 }
 
-// addOptions is what may appear before the id of XADD, or makes XTRIM.
+// addOptions holds the options before the id of XADD, or those of XTRIM.
 type addOptions struct {
 	noStream bool
-	given    bool // the trim
+	given    bool // a trim was given
 	trim     stream.Trim
 	id       stream.ID // of XADD
-	seq      bool      // id has its number, too
+	seq      bool      // id includes its sequence number
 }
 
-// The number of entries that go at most when whole blocks do and LIMIT says nothing.
+// The maximum number of entries removed when only whole blocks are trimmed and LIMIT is not given.
 const trimLimit = 100 * 100
 
-// trimOptions reads the options of XADD, up to the id, the place of which is n, or all those of
+// trimOptions parses the options of XADD up to the id, whose position is n, or all options of
 // XTRIM.
 func trimOptions(args [][]byte, add bool) (o addOptions, n int, err error) {
 	limited := false
@@ -293,7 +294,7 @@ loop:
 	return o, i, nil
 }
 
-// bound reads how far to trim.
+// bound parses the threshold of a trim.
 func (o *addOptions) bound(arg []byte) (err error) {
 	if o.trim.ByID {
 		o.trim.MinID, err = strictID(arg, 0)

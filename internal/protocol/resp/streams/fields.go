@@ -12,18 +12,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// An entry of a stream is a message: the value of its field "body" is the body, the others are
-// headers, in their order. The body comes first, and is left out when it is empty and there are
-// headers. What that would not give back is kept in a header beside it, or, when it is large, as
-// the body, which a content type tells.
+// An entry of a stream is stored as a message. The value of its field "body" becomes the body, and
+// the other fields become headers in their order. When a message is read as an entry, the body
+// comes first, and is omitted if it is empty and there are headers. Fields that would not survive
+// this conversion are kept in an extra header or, if they are large, as the body, which the content
+// type then tells.
 const (
 	bodyField   = "body"
 	exactHeader = "x-stream-fields"
 	exactType   = "application/x-stream-fields"
-	mostHeaders = 64 << 10 // bytes of headers: they must fit into one frame of AMQP
+	mostHeaders = 64 << 10 // bytes of headers, which must fit into one AMQP frame
 )
 
-// messageOf makes a message of fields and their values.
+// messageOf returns the properties and the body of a message with these fields and values.
 func messageOf(fields [][]byte) (props, body []byte) {
 	if len(fields) == 2 && string(fields[0]) == bodyField {
 		return plainProps, fields[1]
@@ -55,7 +56,7 @@ func messageOf(fields [][]byte) (props, body []byte) {
 	return p.Append(nil), body
 }
 
-// plainProps are those of a message that is nothing but a body.
+// plainProps holds the properties of a message that has only a body.
 var plainProps = (&message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: message.Persistent}).Append(nil)
 
 func has(t message.Table, name []byte) bool {
@@ -67,7 +68,7 @@ func has(t message.Table, name []byte) bool {
 	return false
 }
 
-// appendFields appends fields and values, each with its length in front.
+// appendFields appends fields and values, each prefixed with its length.
 func appendFields(dst []byte, fields [][]byte) []byte {
 	for _, f := range fields {
 		dst = codec.AppendPrefixed(dst, f)
@@ -75,7 +76,7 @@ func appendFields(dst []byte, fields [][]byte) []byte {
 	return dst
 }
 
-// exactFields reads what appendFields wrote; nil when it did not.
+// exactFields decodes what appendFields wrote. It returns nil if b is malformed.
 func exactFields(b []byte) (fields [][]byte) {
 	r := codec.NewReader(b)
 	for r.Len() > 0 {
@@ -87,7 +88,7 @@ func exactFields(b []byte) (fields [][]byte) {
 	return fields
 }
 
-// fieldsOf is the fields and values that a message is shown as.
+// fieldsOf returns the fields and values as which a message is shown.
 func fieldsOf(env message.Envelope) [][]byte {
 	_, _, props, body := env.Split()
 	if kind, ok := message.FindProperty(props, message.HasContentType); ok && string(kind) == exactType {
@@ -123,7 +124,7 @@ func fieldsOf(env message.Envelope) [][]byte {
 	return fields
 }
 
-// headerText shows the value of a header that is no text.
+// headerText returns the value of a header that is not text, as text.
 func headerText(v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -144,7 +145,7 @@ func headerText(v any) []byte {
 	return fmt.Append(nil, v)
 }
 
-// jsonOf is a value of a header as JSON knows it.
+// jsonOf converts the value of a header to a type that JSON supports.
 func jsonOf(v any) any {
 	switch v := v.(type) {
 	case message.Table:
@@ -167,7 +168,7 @@ func jsonOf(v any) any {
 	return v
 }
 
-// writeEntry tells an entry, one that is gone with null in the place of its fields.
+// writeEntry writes an entry. A removed entry has null in place of its fields.
 func writeEntry(w *respwire.Writer, e *streams.Entry) {
 	w.Array(2)
 	writeID(w, e.ID)

@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// TestFields: whatever the fields of an entry are, they come back as they were, and the message is
-// what other protocols can make the most of.
+// TestFields checks that the fields of any entry are returned unchanged, and that the message is as
+// useful as possible to other protocols.
 func TestFields(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
 		fields  []string
 		body    string
-		headers message.Table // without the exact ones
+		headers message.Table // without the exact header
 		exact   bool
 	}{
 		{[]string{"body", "b"}, "b", nil, false},

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// groupCommand is XGROUP with its subcommands.
+// groupCommand returns XGROUP with its subcommands.
 func groupCommand() command.Command {
 	return container("xgroup", "A container for consumer groups commands",
 		sub("xgroup|create", -5, grow, "5.0.0", "Create a consumer group", xgroupSet),
@@ -55,11 +55,11 @@ func noKeyOrGroup(key, group []byte) command.Error {
 	return command.Errorf("NOGROUP No such key '%s' or consumer group '%s'", key, group)
 }
 
-// groupAsk is a ask about a group, with an answer for when there is none.
+// groupAsk is an ask about a group, with an error for a missing group.
 type groupAsk struct {
 	ask
 	none    *bool
-	noGroup command.Error // also the answer when there is no stream, unless missing says another
+	noGroup command.Error // also sent if the stream does not exist, unless missing is set
 }
 
 func askGroup(cmd broker.Command, on *streams.OnGroup, noGroup command.Error, done func(w *respwire.Writer)) *groupAsk {
@@ -74,14 +74,14 @@ func (a *groupAsk) Reply(w *respwire.Writer) {
 	a.ask.Reply(w)
 }
 
-// lateInGroup is an error that the client is told only when the group is there.
+// lateInGroup returns a request that fails with e only if the group exists.
 func lateInGroup(key, group []byte, e error, noGroup command.Error) *groupAsk {
 	look := &streams.GroupPending{}
 	look.Queue, look.Group = string(key), string(group)
 	return askGroup(look, &look.OnGroup, noGroup, func(w *respwire.Writer) { command.Fail(w, e) })
 }
 
-// xgroupSet is XGROUP CREATE and SETID.
+// xgroupSet implements XGROUP CREATE and XGROUP SETID.
 func xgroupSet(_ command.Conn, args [][]byte) (command.Request, error) {
 	key, group := args[2], args[3]
 	t := &streams.GroupSet{Read: stream.Unknown, Move: command.Is(args[1], "SETID")}
@@ -106,7 +106,7 @@ func xgroupSet(_ command.Conn, args [][]byte) (command.Request, error) {
 	}
 	var err error
 	switch t.Latest = string(args[4]) == "$"; {
-	case len(args) > 8 || t.Move && len(args) > 7: // an option comes twice
+	case len(args) > 8 || t.Move && len(args) > 7: // an option is repeated
 		err = command.SubSyntax(args)
 	case t.Latest:
 	case t.Move:
@@ -185,7 +185,7 @@ func xack(_ command.Conn, args [][]byte) (command.Request, error) {
 	return &ackAsk{ask{t, &t.OnStream, tellZero, func(w *respwire.Writer) { w.Int(int64(t.Acked)) }}, &t.NoGroup}, nil
 }
 
-// ackAsk is a ask for which a group that is not there is one with nothing in it.
+// ackAsk is an ask that treats a missing group as empty.
 type ackAsk struct {
 	ask
 	none *bool
@@ -274,7 +274,7 @@ func xclaim(_ command.Conn, args [][]byte) (command.Request, error) {
 	return askGroup(t, &t.OnGroup, none, func(w *respwire.Writer) { writeClaimed(w, t.Entries, t.JustIDs) }), nil
 }
 
-// claimOptions reads the arguments of XCLAIM from the least idle time on.
+// claimOptions parses the arguments of XCLAIM from the minimum idle time on.
 func claimOptions(t *streams.GroupClaim, args [][]byte) error {
 	idle, ok := command.Integer(args[4])
 	if !ok {
@@ -326,7 +326,7 @@ func claimOptions(t *streams.GroupClaim, args [][]byte) error {
 	return nil
 }
 
-// writeClaimed tells what was claimed.
+// writeClaimed writes the claimed entries.
 func writeClaimed(w *respwire.Writer, list []streams.Entry, justIDs bool) {
 	if !justIDs {
 		writeEntries(w, list)

@@ -13,7 +13,7 @@ import (
 
 const errStreamID command.Error = "ERR Invalid stream ID specified as stream command argument"
 
-// strictID reads an id. Without a number it has seq.
+// strictID parses an id. If it has no sequence number, seq is used.
 func strictID(arg []byte, seq uint64) (stream.ID, error) {
 	id, given, err := parseID(arg, seq)
 	if !given {
@@ -22,7 +22,7 @@ func strictID(arg []byte, seq uint64) (stream.ID, error) {
 	return id, err
 }
 
-// looseID is strictID where - and + stand for the first and the last id.
+// looseID is like strictID, but also accepts - and + for the first and the last id.
 func looseID(arg []byte, seq uint64) (stream.ID, error) {
 	switch string(arg) {
 	case "-":
@@ -33,10 +33,11 @@ func looseID(arg []byte, seq uint64) (stream.ID, error) {
 	return strictID(arg, seq)
 }
 
-// newID reads the id of a new entry; given is false when the stream gives the number: ms-*.
+// newID parses the id of a new entry. given is false if the stream assigns the sequence number
+// (ms-*).
 func newID(arg []byte) (id stream.ID, given bool, err error) { return parseID(arg, 0) }
 
-// longestID is how long an id may be; it may have blanks and zeros in front.
+// longestID is the maximum length of an id, which may have leading blanks and zeros.
 const longestID = 127
 
 func parseID(arg []byte, seq uint64) (id stream.ID, given bool, err error) {
@@ -62,8 +63,8 @@ func parseID(arg []byte, seq uint64) (id stream.ID, given bool, err error) {
 	return id, true, nil
 }
 
-// unsigned reads a number as C's strtoull does, which Redis asks: blanks and a plus sign may appear
-// before it.
+// unsigned parses a number like C's strtoull, which Redis uses: leading blanks and a plus sign are
+// allowed.
 func unsigned(b []byte) (uint64, bool) {
 	s := strings.TrimLeft(string(b), " \t\n\v\f\r")
 	if s != "" && s[0] == '+' {
@@ -76,7 +77,7 @@ func unsigned(b []byte) (uint64, bool) {
 	return n, err == nil
 }
 
-// interval reads the ends of a range, which may be exclusive: (id.
+// interval parses the ends of a range. The form "(id" excludes the end.
 func interval(from, to []byte) (a, b stream.ID, err error) {
 	if a, err = intervalStart(from); err != nil {
 		return a, b, err
@@ -109,7 +110,7 @@ func intervalStart(arg []byte) (id stream.ID, err error) {
 	return id, err
 }
 
-// writeID tells an id.
+// writeID writes an id.
 func writeID(w *respwire.Writer, id stream.ID) {
 	var text [41]byte
 	b := strconv.AppendUint(text[:0], id.Ms, 10)

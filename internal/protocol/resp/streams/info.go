@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/respwire"
 )
 
-// infoCommand is XINFO with its subcommands.
+// infoCommand returns XINFO with its subcommands.
 func infoCommand() command.Command {
 	return container("xinfo", "A container for stream introspection commands",
 		sub("xinfo|stream", -3, readonly, "5.0.0", "Get information about a stream", xinfoStream),
@@ -30,8 +30,8 @@ var infoHelp = []string{
 	"    Prints this help.",
 }
 
-// shownInFull is how many entries, and pending ones of each group and consumer, XINFO STREAM FULL
-// shows when COUNT does not say.
+// shownInFull is the default number of entries, and of pending entries per group and consumer, that
+// XINFO STREAM FULL shows.
 const shownInFull = 10
 
 func xinfoStream(_ command.Conn, args [][]byte) (command.Request, error) {
@@ -125,7 +125,7 @@ func writeStreamInFull(w *respwire.Writer, t *streams.Info) {
 	}
 }
 
-// writeGroupHead tells name, last-delivered-id, entries-read and lag.
+// writeGroupHead writes name, last-delivered-id, entries-read and lag.
 func writeGroupHead(w *respwire.Writer, g *streams.GroupInfo) {
 	w.BulkString("name")
 	w.BulkString(g.Name)

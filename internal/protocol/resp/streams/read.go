@@ -22,7 +22,7 @@ func xrevrange(_ command.Conn, args [][]byte) (command.Request, error) {
 	return entryRange(args, args[3], args[2], true)
 }
 
-// entryRange is XRANGE and XREVRANGE.
+// entryRange implements XRANGE and XREVRANGE.
 func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, error) {
 	r := &streams.Range{Back: back}
 	r.Queue = string(args[1])
@@ -41,7 +41,7 @@ func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, err
 	}
 	r.Max = int(min(max(count, 0), math.MaxInt32))
 	if count == 0 {
-		r.Max = 1 // it is looked whether the stream is there
+		r.Max = 1 // check whether the stream exists
 	}
 	return &ask{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
 		if count == 0 {
@@ -52,7 +52,7 @@ func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, err
 	}}, nil
 }
 
-// countOf reads a number of entries; a negative one is 0.
+// countOf parses a number of entries. A negative number becomes 0.
 func countOf(arg []byte) (int64, error) {
 	n, ok := command.Integer(arg)
 	if !ok {
@@ -61,10 +61,10 @@ func countOf(arg []byte) (int64, error) {
 	return max(n, 0), nil
 }
 
-// reading is the options of XREAD and XREADGROUP.
+// reading holds the options of XREAD and XREADGROUP.
 type reading struct {
 	count           int
-	block           int64 // ms, 0 for ever, below 0 not at all
+	block           int64 // ms; 0: no limit, negative: no wait
 	group, consumer string
 	grouped, noAck  bool
 	keys, ids       [][]byte
@@ -116,7 +116,7 @@ func parseReading(args [][]byte, ofGroup bool) (r reading, err error) {
 	return r, nil
 }
 
-// milliseconds reads a timeout.
+// milliseconds parses a timeout.
 func milliseconds(arg []byte) (int64, error) {
 	n, ok := command.Integer(arg)
 	switch {
@@ -143,7 +143,7 @@ const (
 type plainRead struct {
 	reading
 	reads []streams.Read
-	errs  []error // of the ids: told when the streams before, and the one itself, are all right
+	errs  []error // of the ids: reported only if no earlier stream and not the stream itself failed
 }
 
 func xread(_ command.Conn, args [][]byte) (command.Request, error) {
@@ -168,7 +168,7 @@ func xread(_ command.Conn, args [][]byte) (command.Request, error) {
 	return r, nil
 }
 
-// own copies what is told of the keys: while the request waits more is read.
+// own copies the keys that the answer names, because more input is read while the request waits.
 func (r *reading) own() {
 	r.ids = nil
 	if r.block >= 0 {
@@ -197,7 +197,7 @@ func (r *plainRead) Wait() ([]broker.Command, time.Duration) {
 	return r.Commands(nil), r.timeout()
 }
 
-// failed is the error of the first stream that has one.
+// failed returns the error of the first stream that has one.
 func (r *plainRead) failed() error {
 	for i := range r.reads {
 		switch read := &r.reads[i]; {
@@ -219,13 +219,13 @@ func (r *plainRead) entries(i int) (list []streams.Entry, told bool) {
 
 func (r *plainRead) Reply(w *respwire.Writer) { replyRead(w, r, r.keys) }
 
-// read is XREAD or XREADGROUP when it has been tried.
+// read is an XREAD or XREADGROUP that has run.
 type read interface {
 	failed() error
-	entries(i int) (list []streams.Entry, told bool) // of a stream, and whether the answer tells of it
+	entries(i int) (list []streams.Entry, told bool) // of stream i; told: the answer has it
 }
 
-// some is how many of n streams the answer tells of.
+// some returns how many of n streams the answer includes.
 func some(r read, n int) (told int) {
 	for i := range n {
 		if _, ok := r.entries(i); ok {
@@ -254,7 +254,7 @@ func replyRead(w *respwire.Writer, r read, keys [][]byte) {
 	}
 }
 
-// streamsBegin begins the answer of XREAD, streamBegin what is in it of one stream.
+// streamsBegin begins the answer of XREAD, and streamBegin the part of one stream.
 func streamsBegin(w *respwire.Writer, n int) {
 	if w.RESP3 {
 		w.Map(n)
@@ -274,7 +274,7 @@ func streamBegin(w *respwire.Writer, key []byte) {
 type groupRead struct {
 	reading
 	reads streams.GroupReads
-	looks []streams.GroupPending // in the place of the reads, when an id is wrong
+	looks []streams.GroupPending // replaces the reads if an id is wrong
 	errs  []error
 }
 
@@ -337,7 +337,7 @@ func (r *groupRead) Wait() (all []broker.Command, timeout time.Duration) {
 	return all, r.timeout()
 }
 
-// failed is the error of the first stream that has one.
+// failed returns the error of the first stream that has one.
 func (r *groupRead) failed() error {
 	for i := range r.keys {
 		on, none := &r.reads.Reads[i].OnStream, r.reads.Reads[i].NoGroup

@@ -13,19 +13,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/resp/resptest"
 )
 
-// start starts a broker with the protocol in front of it.
+// start starts a broker with the protocol in front.
 func start(t *testing.T) *resptest.Node {
 	return resptest.Start(t, broker.Options{DiskFreeLimit: -1}, func(n *resptest.Node) resptest.Server {
 		return resp.New(n.Broker, resp.Options{Shared: protocol.Shared{Semaphores: n.Semaphores, Log: n.Logger(), LoginDelay: -1}})
 	})
 }
 
-// TestStreamWaits: an entry wakes all waiting readers without a group and one of each group; a read
-// that need not wait returns at once.
+// TestStreamWaits checks that an entry wakes all waiting readers without a group and one reader of
+// each group, and that a read that need not wait returns at once.
 func TestStreamWaits(t *testing.T) {
 	n := start(t)
 	a, b, g1, g2, other := n.Dial(), n.Dial(), n.Dial(), n.Dial(), n.Dial()
-	a.Send(resptest.Encode("XREAD", "BLOCK", "0", "STREAMS", "s", "new", "$", "0")) // neither is there
+	a.Send(resptest.Encode("XREAD", "BLOCK", "0", "STREAMS", "s", "new", "$", "0")) // neither exists
 	n.UntilBlocked(other, 1)
 	other.Wants("XADD s 1-1 f v", `"1-1"`)
 	if got, want := a.Reply(), `[["s" [["1-1" ["f" "v"]]]]]`; got != want {
@@ -69,7 +69,8 @@ func TestStreamWaits(t *testing.T) {
 	}
 }
 
-// TestForeignEntries: a message of another protocol is an entry, shown as text.
+// TestForeignEntries checks that a message of another protocol is an entry with its fields shown as
+// text.
 func TestForeignEntries(t *testing.T) {
 	n := start(t)
 	c := n.Dial()
