@@ -102,5 +102,5 @@ func (f Figures) Get(name string) int64 {
 	return 0
 }
 
-// rounded rounds a rate as RabbitMQ does. The rate of a counter that was reset is not negative.
+// rounded rounds a rate to three decimals, as RabbitMQ does.
 func rounded(rate float64) float64 { return math.Round(rate*1000) / 1000 }
