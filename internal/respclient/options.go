@@ -33,7 +33,7 @@ func Options(address string) (*redis.Options, error) {
 	return o, nil
 }
 
-// parse splits the virtual host off an address. "" becomes "/".
+// parse returns the options and the virtual host of an address. The virtual host "" means "/".
 func parse(address string) (o *redis.Options, vhost string, err error) {
 	var nodes []string
 	for one := range split(address) {

@@ -41,7 +41,7 @@ var tagRefusals = []string{
 	"User not authorised to access virtual host",
 }
 
-// ofOthers reports whether a caller who may use a path is refused in this test because the path is
+// ofOthers reports whether a caller that may use a path is refused in this test because the path is
 // about connections of others.
 func ofOthers(pattern, reason string) bool {
 	return strings.Contains(pattern, "/connections/username/") && reason == "User not authorised to access object"

@@ -199,8 +199,8 @@ func deleteAfter(key string, v any) []string {
 	return should(key, `a number greater than or equal to 0, "never" or "queue-length"`, v)
 }
 
-// arguments checks the arguments of a queue or a consumer. Their names are checked only when they
-// are used.
+// arguments checks the arguments of a queue or a consumer. Their names must begin with x-. Whether
+// an argument is supported is checked only when it is used.
 func arguments(key string, v any) []string {
 	object, ok := v.(map[string]any)
 	if !ok {

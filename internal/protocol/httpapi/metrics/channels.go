@@ -81,7 +81,7 @@ func (o *open) each(fn func(name string, c *protocol.Channel)) {
 	}
 }
 
-// sum adds up the counters of the open channels.
+// sum returns the sum of the open channels, their number, and how many of them have published.
 func (o *open) sum() (sum protocol.Channel, n, publishers int) {
 	o.each(func(_ string, c *protocol.Channel) {
 		n++
@@ -150,7 +150,8 @@ func (o *open) eachConnection(out *sink, bytes, channels bool) {
 // protocolLabel is RabbitMQ's label for AMQP 0-9-1.
 const protocolLabel = "amqp091"
 
-// global writes the totals of messages over AMQP, which are the sums over its channels.
+// global writes the totals of messages over AMQP, which are the sums over its channels, including
+// closed ones.
 func global(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts, publishers int) {
 	received := func(name, help string, n uint64) {
 		out.counter("global_messages_"+name+"_total", help, "protocol")(float64(n), protocolLabel)
