@@ -31,7 +31,7 @@ type outgoing struct {
 type prepared struct {
 	env       message.Envelope
 	peek      message.Peek
-	also      [][]byte // additional routing keys from
+	also      [][]byte // additional routing keys from the headers CC and BCC
 	ttl       int64    // ms, -1 none
 	notBefore int64    // unix ms, 0 none
 }

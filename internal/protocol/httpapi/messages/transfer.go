@@ -31,7 +31,7 @@ type transfer struct {
 const (
 	// batchMessages is the maximum number of messages per transaction.
 	batchMessages = 100
-	// batchTime is how much time's worth of its rate a transfer moves at once.
+	// batchTime times the rate is the number of messages per batch.
 	batchTime = 100 * time.Millisecond
 )
 

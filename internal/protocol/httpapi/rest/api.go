@@ -251,7 +251,7 @@ func put[T any](a *API, n Need, path string, decode func(*http.Request, any) err
 	})
 }
 
-// Decode decodes the body of a request into into.
+// Decode decodes the body of a request into the value that into points to.
 func Decode(r *http.Request, into any) error {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return Unreadable(err)
