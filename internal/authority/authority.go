@@ -31,7 +31,7 @@ type Pair struct{ Cert, Key []byte }
 // clockSkew is how long before now a certificate is valid, for machines whose clocks are behind.
 const clockSkew = time.Hour
 
-// New makes an authority of this name whose certificates are valid from about now to until.
+// New creates an authority of this name whose certificates are valid from about now to until.
 func New(name string, now, until time.Time) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-clockSkew), NotAfter: until,
@@ -65,13 +65,14 @@ func Load(p Pair) (*Authority, error) {
 	return &Authority{cert: pair.Leaf, key: key, pair: Pair{encode("CERTIFICATE", pair.Leaf.Raw), block}}, nil
 }
 
-// Cert is the authority's own certificate in PEM form, for clients that trust it.
+// Cert returns the authority's own certificate in PEM form, for clients that trust it.
 func (a *Authority) Cert() []byte { return a.pair.Cert }
 
-// Pair is the authority's own certificate and key, for Load.
+// Pair returns the authority's own certificate and key, for Load.
 func (a *Authority) Pair() Pair { return a.pair }
 
-// Secret derives a secret of 32 bytes from the authority's key, another one for each purpose.
+// Secret derives a secret of 32 bytes from the authority's key. Different purposes give different
+// secrets.
 func (a *Authority) Secret(purpose string) ([]byte, error) {
 	key, err := a.key.Bytes()
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *Authority) Secret(purpose string) ([]byte, error) {
 	return secret, nil
 }
 
-// Server makes the certificate of a server that is reached by these names and addresses.
+// Server creates the certificate of a server with these host names and addresses.
 func (a *Authority) Server(hosts ...string) (Pair, error) {
 	template := &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, h := range hosts {
@@ -100,10 +101,11 @@ func (a *Authority) Server(hosts ...string) (Pair, error) {
 	return a.issue(template)
 }
 
-// Node makes the certificate of a node of a cluster, which other nodes dial and which dials them.
+// Node creates the certificate of a node of a cluster, which serves as both server and client
+// certificate.
 func (a *Authority) Node(name string) (Pair, error) { return a.issue(ofNode(name)) }
 
-// SignNode makes the certificate, in PEM form, of a node that has a key already. It is valid from
+// SignNode creates the certificate, in PEM form, of a node that already has a key. It is valid from
 // about now to until.
 func (a *Authority) SignNode(name string, key crypto.PublicKey, now, until time.Time) ([]byte, error) {
 	template := ofNode(name)
@@ -118,15 +120,15 @@ func ofNode(name string) *x509.Certificate {
 	}
 }
 
-// Client makes the certificate of a client that is this user; its common name and its alternative
-// name both say so.
+// Client creates the certificate of a client. Its common name and its alternative name are both the
+// user.
 func (a *Authority) Client(user string) (Pair, error) {
 	return a.issue(&x509.Certificate{
 		Subject: pkix.Name{CommonName: user}, DNSNames: []string{user}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 }
 
-// issue makes a certificate that is valid as long as the authority's, and a key for it.
+// issue creates a key and a certificate for it that is valid as long as the authority's.
 func (a *Authority) issue(template *x509.Certificate) (p Pair, err error) {
 	key, block, err := NewKey()
 	if err != nil {
@@ -137,7 +139,7 @@ func (a *Authority) issue(template *x509.Certificate) (p Pair, err error) {
 	return Pair{cert, block}, err
 }
 
-// NewKey makes a private key; block is its PEM form.
+// NewKey generates a private key. block is its PEM form.
 func NewKey() (key *ecdsa.PrivateKey, block []byte, err error) {
 	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, fmt.Errorf("authority: %w", err)
@@ -154,7 +156,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return encode("PRIVATE KEY", der), nil
 }
 
-// sign makes a certificate in PEM form, with a serial number of its own.
+// sign creates a certificate in PEM form with a unique serial number.
 func sign(template, parent *x509.Certificate, key crypto.PublicKey, by *ecdsa.PrivateKey) ([]byte, error) {
 	const serialBits = 120
 	var err error

@@ -51,8 +51,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestLoad: an authority that is loaded is the same: it signs what others of it trust, and has the
-// same secrets.
+// TestLoad: a loaded authority is the same: its certificates are trusted like the original's, and
+// it has the same secrets.
 func TestLoad(t *testing.T) {
 	now := time.Now()
 	a, err := New("test authority", now, now.Add(10*time.Hour))

@@ -16,10 +16,10 @@ import (
 // Jobs implements worker.Jobs.
 type Jobs struct{ *sessions }
 
-// New gives the queues of a virtual host.
+// New returns the job queues of a virtual host.
 func New(b *broker.Broker, vhost string) *Jobs { return &Jobs{newSessions(b, vhost, worker.ErrClosed)} }
 
-// do has the engine do commands. Whether each went well is in its OnQueue.
+// do executes commands. The result of each is in its OnQueue.
 func (j *Jobs) do(ctx context.Context, commands ...broker.Command) error {
 	s, err := j.get(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (j *Jobs) do(ctx context.Context, commands ...broker.Command) error {
 	return meaning(s.Do(commands...))
 }
 
-// refusals are the engine's errors in the words of package worker.
+// refusals maps the engine's errors to those of package worker.
 var refusals = []struct{ engine, means error }{
 	{failure.ErrAlreadyQueued, worker.ErrAlreadyQueued},
 	{failure.ErrLocked, worker.ErrLocked},
@@ -48,10 +48,10 @@ func meaning(err error) error {
 	return err
 }
 
-// missing tells that a queue is not there, which is the same as an empty one.
+// missing reports whether a queue does not exist, which is equivalent to an empty one.
 func missing(err error) bool { return errors.Is(err, failure.ErrQueueNotFound) }
 
-// room refuses jobs while there is an alarm, as the protocols do.
+// room returns an error while there is an alarm, as the protocols do.
 func (j *Jobs) room() error { return j.alarm(worker.ErrNoRoom) }
 
 // Enqueue implements worker.Jobs.
@@ -108,7 +108,8 @@ func enqueued(c *jobs.Enqueue) (worker.Enqueued, error) {
 	return e, nil
 }
 
-// ms is a time in milliseconds; one that is less than a millisecond is one.
+// ms returns a duration in milliseconds. A positive duration below a millisecond is rounded up to
+// one.
 func ms(d time.Duration) int64 {
 	if d > 0 && d < time.Millisecond {
 		return 1

@@ -45,7 +45,7 @@ func TestBrokerCloses(t *testing.T) {
 	}
 }
 
-// TestNoToken: what is no token at all is as stale as one that is over.
+// TestNoToken: a malformed token is as stale as an expired one.
 func TestNoToken(t *testing.T) {
 	j := New(open(t), "/")
 	l := worker.Lease{Queue: "q", MID: "m", Token: "what?"}
@@ -64,12 +64,12 @@ func TestUnknownVirtualHost(t *testing.T) {
 	}
 }
 
-// TestAlarm: a broker that is short of disk takes no jobs, and goes on with those it has.
+// TestAlarm: a broker that is short of disk space accepts no jobs, but continues with those it has.
 func TestAlarm(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.DiskFreeLimit = 1 << 62 })
 	t.Cleanup(func() { enginetest.Close(t, b) })
 	j := New(b, "/")
-	for b.Alarm() == nil { // the watchdog looks a few times a second
+	for b.Alarm() == nil { // the watchdog checks several times a second
 		runtime.Gosched()
 	}
 	if _, err := j.Enqueue(t.Context(), "q", nil, worker.EnqueueOptions{}); !errors.Is(err, worker.ErrNoRoom) {

@@ -29,7 +29,7 @@ func (j *Jobs) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 	return j.takeLater(ctx, s, takes, o.Wait)
 }
 
-// takeNow asks one queue after the other.
+// takeNow tries one queue after the other.
 func takeNow(s *broker.Session, takes []*jobs.Take) ([]worker.Job, error) {
 	for _, t := range takes {
 		if err := s.Do(t); err != nil {
@@ -45,7 +45,7 @@ func takeNow(s *broker.Session, takes []*jobs.Take) ([]worker.Job, error) {
 	return nil, nil
 }
 
-// takeLater waits at all queues.
+// takeLater waits at all queues at once.
 func (j *Jobs) takeLater(ctx context.Context, s *broker.Session, takes []*jobs.Take, wait time.Duration) ([]worker.Job, error) {
 	commands := make([]broker.Command, len(takes))
 	for i, t := range takes {
@@ -81,8 +81,8 @@ func taken(t *jobs.Take) []worker.Job {
 	return jobs
 }
 
-// headers are those of a message that have a simple value, as text, without those in which the
-// engine keeps what it knows of a job.
+// headers returns the headers of a message that have a simple value, as text. It leaves out those
+// in which the engine records the state of a job.
 func headers(env message.Envelope) map[string]string {
 	table, err := jobs.HeadersOf(env)
 	if err != nil {
@@ -112,7 +112,7 @@ func headers(env message.Envelope) map[string]string {
 
 func span(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// moment is zero for one that is not known.
+// moment converts a time in unix ms. An unknown time becomes the zero Time.
 func moment(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -120,7 +120,7 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// report does a command about a lease.
+// report executes a command about a lease.
 func (j *Jobs) report(ctx context.Context, c broker.Command, on *broker.OnQueue) error {
 	if err := j.do(ctx, c); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// look does a command that changes nothing; found is false when the queue is not there.
+// look executes a read-only command. found is false if the queue does not exist.
 func (j *Jobs) look(ctx context.Context, c broker.Command, on *broker.OnQueue) (found bool, err error) {
 	if err := j.do(ctx, c); err != nil {
 		return false, err

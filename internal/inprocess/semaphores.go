@@ -21,14 +21,14 @@ type Semaphores struct {
 	*sessions
 	m *semaphores.Manager
 
-	eyes struct { // what watches
+	eyes struct { // the watches
 		sync.Mutex
-		session *broker.Session // of all watches; nil: there was none yet
+		session *broker.Session // shared by all watches; nil before the first
 		missed  map[*func()]struct{}
 	}
 }
 
-// NewSemaphores gives the semaphores of a virtual host. They end with m.
+// NewSemaphores returns the semaphores of a virtual host. They end with m.
 func NewSemaphores(b *broker.Broker, m *semaphores.Manager, vhost string) *Semaphores {
 	s := &Semaphores{sessions: newSessions(b, vhost, semaphore.ErrClosed), m: m}
 	s.eyes.missed = map[*func()]struct{}{}
@@ -36,7 +36,7 @@ func NewSemaphores(b *broker.Broker, m *semaphores.Manager, vhost string) *Semap
 	return s
 }
 
-// run waits for the end of the manager, or its own, and then tells the watchers.
+// run waits until the manager or s is closed, and then informs the watchers.
 func (s *Semaphores) run() {
 	select {
 	case <-s.m.Stopped():
@@ -57,7 +57,7 @@ func (s *Semaphores) run() {
 	}
 }
 
-// meanings are the engine's errors in the words of package semaphore.
+// meanings maps the engine's errors to those of package semaphore.
 var meanings = []struct{ engine, means error }{
 	{semaphores.ErrNotFound, semaphore.ErrNotFound},
 	{semaphores.ErrDeleted, semaphore.ErrDeleted},
@@ -69,7 +69,7 @@ var meanings = []struct{ engine, means error }{
 	{failure.ErrClosed, semaphore.ErrClosed},
 }
 
-// do does one change, and gives its error a meaning.
+// do executes one change and converts its error.
 func (s *Semaphores) do(ctx context.Context, c semaphores.Change, of *semaphores.Of) error {
 	session, err := s.get(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Semaphores) Info(ctx context.Context, key string) (semaphore.Info, erro
 	return info(&c.Info), nil
 }
 
-// pageSize is how many semaphores or tasks one look shows.
+// pageSize is the number of semaphores or tasks per page.
 const pageSize = 1000
 
 // List implements semaphore.Backend.
@@ -267,7 +267,7 @@ func (s *Semaphores) Follow(ctx context.Context, key, task string, fn func(semap
 		func() { fn(semaphore.EventMissed) })
 }
 
-// watch has fn told of what happens to tasks, and missed called when nothing more is told.
+// watch has fn called for events of tasks, and missed called when no more events will follow.
 func (s *Semaphores) watch(ctx context.Context, o semaphores.WatchOptions, fn func(*semaphores.Event), missed func()) (stop func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func (s *Semaphores) watch(ctx context.Context, o semaphores.WatchOptions, fn fu
 	}, nil
 }
 
-// kind is what happened to a task.
+// kind returns the kind of an event.
 func kind(e *semaphores.Event) semaphore.Kind {
 	switch {
 	case e.Event != 0:

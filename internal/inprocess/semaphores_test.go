@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/semaphore/semaphoretest"
 )
 
-// openLines starts an engine with semaphores. stop ends it, once.
+// openLines starts an engine with semaphores. stop closes it, once.
 func openLines(t *testing.T) (b *broker.Broker, m *semaphores.Manager, stop func()) {
 	t.Helper()
 	m = semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)})

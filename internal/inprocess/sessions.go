@@ -8,13 +8,13 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// sessions are those of calls into the engine: one call has one at a time.
+// sessions is a pool of engine sessions. Each call uses one at a time.
 type sessions struct {
 	broker *broker.Broker
 	vhost  string
-	ended  error // of calls after Close
+	ended  error // the error of calls after Close
 
-	closed context.Context // ends when Close begins
+	closed context.Context // done when Close begins
 	close  context.CancelFunc
 
 	mu   sync.Mutex
@@ -27,7 +27,7 @@ func newSessions(b *broker.Broker, vhost string, ended error) *sessions {
 	return s
 }
 
-// get gives a session for one call, to be put back.
+// get returns a session for one call. The caller puts it back.
 func (p *sessions) get(ctx context.Context) (*broker.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,7 +55,8 @@ func (p *sessions) put(s *broker.Session) {
 	p.idle = append(p.idle, s)
 }
 
-// alarm is why nothing can be added now, as the protocols have it; nil when it can.
+// alarm returns the alarm that blocks additions, as the protocols report it, or nil if there is
+// none.
 func (p *sessions) alarm(noRoom error) error {
 	if a := p.broker.Alarm(); a != nil {
 		return fmt.Errorf("%w (%s)", noRoom, a.Reason)
@@ -63,7 +64,7 @@ func (p *sessions) alarm(noRoom error) error {
 	return nil
 }
 
-// Close ends what waits, and gives the sessions back. The engine goes on.
+// Close ends calls that wait, and closes the sessions. The engine keeps running.
 func (p *sessions) Close() error {
 	p.close()
 	p.mu.Lock()

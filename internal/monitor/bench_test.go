@@ -11,7 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// What one sample costs. The shards stand still for the part of it that the engine takes, in steps.
+// BenchmarkSample measures one sample. The shards pause, in steps, for the part of it that the
+// engine takes.
 func BenchmarkSample(b *testing.B) {
 	for _, queues := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("%d queues", queues), func(b *testing.B) {

@@ -1,17 +1,17 @@
 package monitor
 
-// Edge is what the protocols know at a moment.
+// Edge is the state of the protocols at a moment.
 type Edge struct {
 	Connections []Connection
 	Channels    []Channel
-	GoneIn      map[string]ChannelCounts // of channels that are closed, by their virtual host
+	GoneIn      map[string]ChannelCounts // of closed channels, by virtual host
 
 	ConnectionsOpened, ConnectionsClosed uint64
 	ChannelsOpened, ChannelsClosed       uint64
-	Received, Sent                       uint64 // bytes, of all connections that there were
+	Received, Sent                       uint64 // bytes, of all connections ever
 }
 
-// Gone are the counts of all channels that are closed.
+// Gone returns the counts of all closed channels.
 func (e *Edge) Gone() (sum ChannelCounts) {
 	for _, c := range e.GoneIn {
 		sum.Add(&c)
@@ -19,33 +19,33 @@ func (e *Edge) Gone() (sum ChannelCounts) {
 	return sum
 }
 
-// Connection is one connection.
+// Connection is a connection.
 type Connection struct {
 	ID             uint64
 	Received, Sent uint64 // bytes
 }
 
-// ChannelID names a channel.
+// ChannelID identifies a channel.
 type ChannelID struct {
 	Connection uint64
 	Number     int
 }
 
-// Channel is one channel of a connection.
+// Channel is a channel of a connection.
 type Channel struct {
 	ID     ChannelID
 	VHost  string
 	Counts ChannelCounts
 }
 
-// ChannelCounts are what has happened on a channel, or on several.
+// ChannelCounts counts events on one or more channels.
 type ChannelCounts struct {
 	Published, Confirmed      uint64
-	Returned                  uint64 // publishes that no queue took and that went back to the client
-	Dropped                   uint64 // publishes that no queue took
+	Returned                  uint64 // publishes that reached no queue and were returned to the client
+	Dropped                   uint64 // publishes that reached no queue and were dropped
 	Delivered, DeliveredNoAck uint64
 	Got, GotNoAck, GotNone    uint64
-	Redelivered               uint64 // of those delivered and got
+	Redelivered               uint64 // included in those delivered and got
 	Acked                     uint64
 }
 

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Span asks for the history of values: samples as far back as Age, Every apart. The zero Span asks
-// for none.
+// Span selects the history of a value: samples as far back as Age, Every apart. The zero Span
+// selects none.
 type Span struct{ Age, Every time.Duration }
 
-// Query is which histories a request asks for.
+// Query selects the histories that a request asks for.
 type Query struct {
-	Lengths  Span // of numbers of messages
-	Messages Span // of rates of messages
-	Data     Span // of bytes of connections
-	Node     Span // of the node
+	Lengths  Span // numbers of messages
+	Messages Span // rates of messages
+	Data     Span // bytes of connections
+	Node     Span // values of the node
 }
 
-// ParseQuery reads RabbitMQ's parameters: lengths_age and lengths_incr, in seconds, and so on. What
-// makes no sense asks for nothing.
+// ParseQuery reads RabbitMQ's parameters: lengths_age and lengths_incr, in seconds, and so on.
+// Invalid parameters select nothing.
 func ParseQuery(q url.Values) Query {
 	span := func(name string) (s Span) {
 		age, _ := strconv.Atoi(q.Get(name + "_age"))
@@ -34,10 +34,10 @@ func ParseQuery(q url.Values) Query {
 	return Query{Lengths: span("lengths"), Messages: span("msg_rates"), Data: span("data_rates"), Node: span("node_stats")}
 }
 
-// maxPoints bounds how many samples a request may ask for of one value.
+// maxPoints limits how many samples of one value a request may ask for.
 const maxPoints = 10_000
 
-// Details are how a value has changed.
+// Details describe how a value has changed.
 type Details struct {
 	Rate    float64  `json:"rate"` // per second, between the last two samples
 	Samples []Point  `json:"samples,omitempty"`
@@ -51,18 +51,18 @@ type Point struct {
 	Timestamp int64 `json:"timestamp"` // unix ms
 }
 
-// Figure is a value, what it is called, and how it has changed.
+// Figure is a named value and how it has changed.
 type Figure struct {
 	Name    string
 	Value   int64
 	Details Details
 }
 
-// Figures are values of one thing. In JSON each is a field, with its details in a field beside it:
+// Figures are values of one object. In JSON each is a field, with its details in a field beside it:
 // {"publish": 3, "publish_details": {"rate": 0.2}}.
 type Figures []Figure
 
-// JSONSchema says how figures look in JSON.
+// JSONSchema returns the schema of figures in JSON.
 func (Figures) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
 
 // MarshalJSON implements json.Marshaler.
@@ -84,7 +84,7 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// AddTo puts the fields that the figures are in JSON into an object.
+// AddTo adds the figures to an object, as the fields of their JSON form.
 func (f Figures) AddTo(object map[string]any) {
 	for i := range f {
 		object[f[i].Name] = f[i].Value
@@ -92,7 +92,7 @@ func (f Figures) AddTo(object map[string]any) {
 	}
 }
 
-// Get is the value of that name, 0 when there is none.
+// Get returns the value of that name, or 0 if there is none.
 func (f Figures) Get(name string) int64 {
 	for i := range f {
 		if f[i].Name == name {
@@ -102,5 +102,5 @@ func (f Figures) Get(name string) int64 {
 	return 0
 }
 
-// rounded is a rate as RabbitMQ shows it; a counter that began anew has none below zero.
+// rounded rounds a rate to three decimals, as RabbitMQ does.
 func rounded(rate float64) float64 { return math.Round(rate*1000) / 1000 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// history is the last samples of some values of one thing. Samples are numbered by a clock, which
-// many histories share.
+// history holds the last samples of some values of one object. Samples are numbered by a clock,
+// which many histories share.
 type history struct {
 	clock        *clock
-	width, depth int      // values of a sample, and the most samples that are kept
+	width, depth int      // number of values per sample, and maximum number of samples
 	last         int      // number of the newest sample
-	next         int      // where the next sample goes, in samples
-	values       []int64  // sample by sample, a ring once there are depth of them; none while all of them are 0
-	slow         *history // of the same values for longer, with a slower clock; nil: there is none
+	next         int      // position of the next sample
+	values       []int64  // sample by sample, a ring buffer once there are depth of them; empty while all values are 0
+	slow         *history // the same values for longer, with a slower clock; nil: none
 }
 
 func newHistory(k *kind, c *clock) *history {
@@ -24,10 +24,10 @@ func newHistory(k *kind, c *clock) *history {
 	return &history{clock: c, width: len(k.names), depth: depth(kept, c.every)}
 }
 
-// reach is how far back samples go once there are depth of them.
+// reach returns how far back samples go once there are depth of them.
 func (h *history) reach() time.Duration { return time.Duration(h.depth-2) * h.clock.every }
 
-// add appends the values of the newest sample of the clock. What was before a gap is forgotten.
+// add appends the values of the clock's newest sample. It discards everything before a gap.
 func (h *history) add(values []int64) {
 	if h.slow != nil && h.slow.last != h.slow.clock.n {
 		h.slow.add(values)
@@ -52,7 +52,7 @@ func (h *history) add(values []int64) {
 	h.next = (h.next + 1) % h.depth
 }
 
-// len is how many samples there are.
+// len returns the number of samples.
 func (h *history) len() int {
 	if h == nil {
 		return 0
@@ -60,13 +60,13 @@ func (h *history) len() int {
 	return len(h.values) / h.width
 }
 
-// at is value i of the sample that was taken back samples before the newest.
+// at returns value i of the sample back samples before the newest.
 func (h *history) at(back, i int) int64 {
 	place := (h.next - 1 - back + 2*h.depth) % h.depth
 	return h.values[place*h.width+i]
 }
 
-// any reports whether one of the values of the newest sample from that one on is not 0.
+// any reports whether one of the values of the newest sample, starting with value from, is not 0.
 func (h *history) any(from int) bool {
 	for i := from; h.len() > 0 && i < h.width; i++ {
 		if h.at(0, i) != 0 {
@@ -76,8 +76,8 @@ func (h *history) any(from int) bool {
 	return false
 }
 
-// restarted reports whether a counter is lower than at the newest sample: its thing was deleted,
-// and made again under the same name.
+// restarted reports whether a counter is lower than at the newest sample, because its object was
+// deleted and created again under the same name.
 func (h *history) restarted(counters []int64) bool {
 	for i := 0; h.len() > 0 && i < h.width; i++ {
 		if counters[i] < h.at(0, i) {
@@ -87,8 +87,9 @@ func (h *history) restarted(counters []int64) bool {
 	return false
 }
 
-// keep raises values from from on to those of the newest sample. They are sums that never fall:
-// what left one addend for another while they were read is missing for once.
+// keep raises the values starting with value from to those of the newest sample. They are sums that
+// never fall: an amount that moved from one addend to another while they were read may be missing
+// once.
 func (h *history) keep(from int, values []int64) {
 	for i := from; h.len() > 0 && i < h.width; i++ {
 		values[i] = max(values[i], h.at(0, i))

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// JobDay counts what became of the jobs of a queue in the last 24 hours; since the queue or the
-// broker is there, if that is shorter.
+// JobDay counts what became of the jobs of a queue in the last 24 hours, or since the creation of
+// the queue or the start of the broker if that is later.
 type JobDay struct {
 	Enqueued int64 `json:"enqueued"`
 	Done     int64 `json:"done"`
@@ -15,7 +15,8 @@ type JobDay struct {
 	Dead     int64 `json:"dead"`   // given up: reported as failed, or returned too often
 }
 
-// jobKind is sampled of queues that are used for jobs, once a minute: 46 KB a queue after a day.
+// jobKind is sampled once a minute for queues that are used for jobs. After a day it takes 46 KB
+// per queue.
 var jobKind = kind{[]string{"enqueued", "done", "failed", "dead"}, Coarse}
 
 func appendJobs(dst []int64, c *queue.Counts) []int64 {
@@ -30,7 +31,7 @@ type jobHistory struct {
 }
 
 // rememberJobs adds the newest sample to the histories of queues that are used for jobs. A queue
-// that was there before is one that had other messages.
+// may have existed before with other messages.
 func (m *Monitor) rememberJobs() {
 	for i := range m.last.Queues {
 		q := m.last.Queues[i]
@@ -51,7 +52,8 @@ func (m *Monitor) rememberJobs() {
 	maps.DeleteFunc(m.jobs, func(_ uint64, h jobHistory) bool { return h.last != m.slow.n })
 }
 
-// JobDay tells what became of the jobs of a queue, by its id. counts are what is counted by now.
+// JobDay returns what became of the jobs of a queue, by the queue's id. counts are its current
+// counters.
 func (m *Monitor) JobDay(id uint64, counts *queue.Counts) JobDay {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -65,7 +67,7 @@ func (m *Monitor) JobDay(id uint64, counts *queue.Counts) JobDay {
 	return JobDay{v[0], v[1], v[2], v[3]}
 }
 
-// dayAgo is value i of 24 hours ago, or before the first sample.
+// dayAgo returns value i as of 24 hours ago, or before the first sample if that is later.
 func (h *jobHistory) dayAgo(i int) int64 {
 	if back := h.depth - 2; h.len() > back {
 		return h.at(back, i)

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// The jobs of a day are those of 24 hours, of a queue that is younger all, and of one that had
-// other messages before those since it has jobs.
+// The jobs of a day are those of the last 24 hours. For a younger queue they are all jobs, and for
+// a queue that had other messages before, those since its first job.
 func TestJobDay(t *testing.T) {
 	m := New(nil, Options{Every: time.Minute})
 	after := func(minute int) *queue.Counts {
@@ -23,7 +23,7 @@ func TestJobDay(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", what, have, want)
 		}
 	}
-	const young, plain, begun = 1, 2, 500 // the plain queue has jobs from that minute on
+	const young, plain, begun = 1, 2, 500 // the plain queue has jobs from minute begun on
 	for minute := range 3001 {
 		m.clock.tick(float64(minute)*60_000, 0)
 		m.slow.tick(float64(minute)*60_000, 0)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A kind says which values of a thing are sampled, in the words of RabbitMQ, and for how long they
-// are kept, those that are kept for Fine also for Coarse with fewer samples.
+// A kind defines which values of an object are sampled, by RabbitMQ's names, and how long they are
+// kept. Values kept for Fine are also kept for Coarse, with fewer samples.
 type kind struct {
 	names []string
 	kept  time.Duration
@@ -15,7 +15,8 @@ type kind struct {
 
 var (
 	queueKind = kind{append(append([]string{"messages", "messages_ready", "messages_unacknowledged"}, queueStats...), died), time.Minute}
-	// Those of an exchange are messages that came to it, and queues that they went to in sum.
+	// The values of an exchange are the messages published to it and the sum of the queues they
+	// were routed to.
 	exchangeKind   = kind{[]string{"publish_in", "publish_out"}, time.Minute}
 	connectionKind = kind{[]string{"recv_oct", "send_oct"}, time.Minute}
 	channelKind    = kind{channelStats, time.Minute}
@@ -30,8 +31,8 @@ var (
 	}, Fine}
 )
 
-// lengths is how many values of queues, virtual hosts and totals are numbers of messages;
-// statistics of messages follow.
+// lengths is how many of the first values of queues, virtual hosts and totals are numbers of
+// messages. Statistics of messages follow.
 const lengths = 3
 
 var (
@@ -41,23 +42,23 @@ var (
 	channelStats = append([]string{"confirm", "return_unroutable", "drop_unroutable"}, queueStats...)
 )
 
-// died is how many messages of a queue failed: they were rejected, returned too often, or pushed
-// out. It is for trends only. Expired ones are not in it: queues in which messages wait are emptied
-// that way.
+// died is the number of messages of a queue that failed: they were rejected, returned too often, or
+// dropped from a full queue. It is used only for trends. It excludes expired messages, because
+// expiry is the normal way out of queues that delay messages.
 const died = "died"
 
-// index is where a value stands.
+// index returns the index of a value.
 func (k *kind) index(name string) int { return slices.Index(k.names, name) }
 
-// appendQueueStats appends the values of queueStats. published says how many messages publishers
-// brought.
+// appendQueueStats appends the values of queueStats. published is the number of messages that were
+// published.
 func appendQueueStats(dst []int64, published uint64, c *queue.Counts) []int64 {
 	return append(dst, int64(published), int64(c.HandedOut()), int64(c.Delivered), int64(c.DeliveredNoAck), int64(c.Got), int64(c.GotNoAck),
 		int64(c.GotNone), int64(c.Redelivered), int64(c.Acked))
 }
 
-// appendLengths appends numbers of messages. What waits for its time, or for others to be gone, is
-// in none of them, as with RabbitMQ's delayed exchange.
+// appendLengths appends numbers of messages. Scheduled and blocked messages are not included, as
+// with RabbitMQ's delayed exchange.
 func appendLengths(dst []int64, ready, unacked int) []int64 {
 	return append(dst, int64(ready+unacked), int64(ready), int64(unacked))
 }

@@ -7,36 +7,36 @@ import (
 	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
-// Quantiles are values that half, and 99 in a hundred, of what was measured do not exceed, in ms.
+// Quantiles are the 50th and 99th percentiles of the measurements, in ms.
 type Quantiles struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
 }
 
-// Latency is how long the log took in some time. A nil one was not measured: nothing happened.
+// Latency is the latency of the log in some period. A field is nil if nothing was measured.
 type Latency struct {
 	Fsync   *Quantiles `json:"fsync,omitempty"`
 	Confirm *Quantiles `json:"confirm,omitempty"`
 }
 
-// LatencyPoint is what was measured in the step that ends at a time.
+// LatencyPoint is the latency in the step that ends at Timestamp.
 type LatencyPoint struct {
 	Latency
 	Timestamp int64 `json:"timestamp"` // unix ms
 }
 
-// latencies keeps what histograms had counted at each sample, so that quantiles of any step are
-// those of all that was measured in it.
+// latencies keeps the state of histograms at each sample, so that the quantiles of any step are
+// those of all measurements in it.
 type latencies struct {
 	clock *clock
-	read  []measured // of sample n at (n-1) % the most that are kept
+	read  []measured // sample n is at (n-1) % the maximum number of samples
 }
 
 type measured struct{ sync, confirm histogram.Snapshot }
 
 func newLatencies(c *clock) *latencies { return &latencies{clock: c} }
 
-// add keeps what was counted at the newest sample of the clock.
+// add records the histograms at the newest sample of the clock.
 func (l *latencies) add(now *broker.Latencies) {
 	v := measured{now.Sync, now.Confirm}
 	if most := len(l.clock.times); len(l.read) == most {
@@ -46,10 +46,11 @@ func (l *latencies) add(now *broker.Latencies) {
 	l.read = append(l.read, v)
 }
 
-// at is what was counted at the sample that is this many before the newest.
+// at returns the histograms at the sample back samples before the newest.
 func (l *latencies) at(back int) *measured { return &l.read[(l.clock.n-1-back)%len(l.clock.times)] }
 
-// between is what was measured from one sample to another, each given by how many came after it.
+// between returns the latency from one sample to another. A sample is given by the number of
+// samples after it.
 func (l *latencies) between(from, to int) Latency {
 	a, b := l.at(from), l.at(to)
 	return Latency{quantiles(&a.sync, &b.sync), quantiles(&a.confirm, &b.confirm)}
@@ -63,7 +64,7 @@ func quantiles(before, after *histogram.Snapshot) *Quantiles {
 	return &Quantiles{d.Quantile(0.5) / float64(time.Millisecond), d.Quantile(0.99) / float64(time.Millisecond)}
 }
 
-// Latency reads the times between the last two samples.
+// Latency returns the latency between the last two samples.
 func (m *Monitor) Latency() Latency {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -73,8 +74,8 @@ func (m *Monitor) Latency() Latency {
 	return m.took.between(1, 0)
 }
 
-// Latencies reads the times of the past in steps, the newest first. Each step ends at a sample, and
-// has all that was measured since the one before it.
+// Latencies returns past latencies in steps, newest first. Each step ends at a sample, and includes
+// all measurements since the end of the step before it.
 func (m *Monitor) Latencies(s Span) (out []LatencyPoint) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -88,7 +89,8 @@ func (m *Monitor) Latencies(s Span) (out []LatencyPoint) {
 	c := l.clock
 	newest, to := c.time(0), 0
 	for ago := s.Every; ago <= s.Age; ago += s.Every {
-		// The nearest sample ends the step: those that jitter around its time are all taken once.
+		// The step ends at the nearest sample, so that every sample is used once even if the times
+		// jitter.
 		at, from := newest-float64(ago.Milliseconds()), to
 		for from+1 < len(l.read) && c.time(from+1) > at-float64(c.every.Milliseconds())/2 {
 			from++

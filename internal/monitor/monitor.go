@@ -15,14 +15,14 @@ import (
 // Options configure a Monitor. A zero value means the default in brackets.
 type Options struct {
 	Every   time.Duration    // between samples [5 s]
-	Edge    func() Edge      // what the protocols know [nothing]
-	Process func() Process   // what the operating system knows of this process [ReadProcess]
+	Edge    func() Edge      // returns the state of the protocols [empty]
+	Process func() Process   // returns the operating system's view of this process [ReadProcess]
 	Now     func() time.Time // [time.Now]
 	Log     *slog.Logger     // [slog.Default()]
 }
 
-// Monitor samples one broker. Its methods may be called by any goroutine, also before Start and
-// after Stop.
+// Monitor samples one broker. Its methods are safe for concurrent use, also before Start and after
+// Stop.
 type Monitor struct {
 	b       *broker.Broker
 	o       Options
@@ -32,36 +32,36 @@ type Monitor struct {
 
 	taking   sync.Mutex // held while a sample is taken; before mu
 	sampler  *inspect.Sampler
-	expected int // queues of the next sample, about
+	expected int // approximate number of queues in the next sample
 	values   []int64
 
 	mu    sync.RWMutex
 	clock *clock          // of all samples
-	slow  *clock          // of one sample a minute, for what is kept for a day
+	slow  *clock          // of one sample a minute, for values kept for a day
 	since int64           // unix ms of the first sample
-	last  *inspect.Sample // the newest; it is never changed, so that it may be read without the lock
+	last  *inspect.Sample // the newest; immutable, so it may be read without the lock
 	edge  *Edge           // likewise
 	proc  *Process        // likewise
 
-	took, tookSlow *latencies // in the pace of clock, and of slow
+	took, tookSlow *latencies // at the intervals of clock and of slow
 
 	queues      map[uint64]*history
 	exchanges   map[exchangeID]*history
 	vhosts      map[string]*history
 	connections map[uint64]*history
 	channels    map[ChannelID]*history
-	brought     map[string]uint64 // to each virtual host by publishers, as of the newest sample
-	published   uint64            // to all that there were
+	brought     map[string]uint64 // messages published to each virtual host, as of the newest sample
+	published   uint64            // messages published to all virtual hosts ever
 	total       *history
 	churn       *history
 	node        *history
-	jobs        map[uint64]jobHistory // of queues that are used for jobs, in the pace of slow
+	jobs        map[uint64]jobHistory // by id of the queues that are used for jobs, at the interval of slow
 }
 
-// exchangeID names an exchange.
+// exchangeID identifies an exchange.
 type exchangeID struct{ vhost, name string }
 
-// New returns a monitor of b, which knows nothing before Start, or Sample.
+// New returns a monitor of b. It has no data before Start or Sample.
 func New(b *broker.Broker, o Options) *Monitor {
 	o.Every = cmp.Or(o.Every, 5*time.Second)
 	if o.Edge == nil {
@@ -87,20 +87,20 @@ func New(b *broker.Broker, o Options) *Monitor {
 	return m
 }
 
-// Every is the time between samples.
+// Every returns the interval between samples.
 func (m *Monitor) Every() time.Duration { return m.o.Every }
 
-// Started is when the monitor was made, which is when the node was started.
+// Started returns when the monitor was made, which is when the node was started.
 func (m *Monitor) Started() time.Time { return m.started }
 
-// Since is when history begins, in unix ms; 0 before the first sample.
+// Since returns the time of the first sample in unix ms, or 0 before it.
 func (m *Monitor) Since() int64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.since
 }
 
-// Start takes a sample, and then one after the other until Stop.
+// Start takes a sample at once, and then one every interval until Stop.
 func (m *Monitor) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop, m.stopped = stop, make(chan struct{})
@@ -108,7 +108,7 @@ func (m *Monitor) Start() {
 	go m.run(ctx)
 }
 
-// Stop ends what Start began. It may be called again, and without Start.
+// Stop stops sampling. It may be called again, and without Start.
 func (m *Monitor) Stop() {
 	m.stop()
 	if m.stopped != nil {
@@ -130,7 +130,7 @@ func (m *Monitor) run(ctx context.Context) {
 	}
 }
 
-// Sample takes one sample. Of a broker that is closed nothing is learned.
+// Sample takes one sample. If the broker is closed, it does nothing.
 func (m *Monitor) Sample() {
 	m.taking.Lock()
 	defer m.taking.Unlock()
@@ -141,7 +141,8 @@ func (m *Monitor) Sample() {
 		return
 	}
 	edge := m.o.Edge()
-	// The counters were read between before and now; the middle is at most half of that wrong.
+	// The counters were read between before and now. The error of the middle is at most half of
+	// that interval.
 	now := m.o.Now()
 	at := now.Add(before.Sub(now) / 2)
 	proc, took := m.o.Process(), m.b.Latencies()
@@ -164,7 +165,8 @@ func (m *Monitor) Sample() {
 	}
 }
 
-// remember adds the newest sample to the histories, and forgets what is not there any more.
+// remember adds the newest sample to the histories, and drops those of objects that no longer
+// exist.
 func (m *Monitor) remember() {
 	m.countPublished()
 	totals := m.rememberQueues()
@@ -190,9 +192,9 @@ func (m *Monitor) remember() {
 	m.rememberNode()
 }
 
-// countPublished adds what publishers have brought to virtual hosts since the sample before, also
-// to those that are gone by now. What is known of a virtual host that was made again under its name
-// is forgotten.
+// countPublished adds the messages published to virtual hosts since the previous sample, including
+// hosts deleted since then. If a virtual host was deleted and created again under the same name,
+// its counts are reset.
 func (m *Monitor) countPublished() {
 	brought := make(map[string]uint64, len(m.last.VHosts))
 	for i := range m.last.VHosts {
@@ -209,7 +211,7 @@ func (m *Monitor) countPublished() {
 	m.brought = brought
 }
 
-// sum is what the queues of a virtual host have in common.
+// sum holds the totals of the queues of a virtual host.
 type sum struct {
 	counts         queue.Counts
 	ready, unacked int
@@ -239,7 +241,7 @@ func (m *Monitor) rememberQueues() map[string]*sum {
 	return totals
 }
 
-// rememberEdge adds what the protocols know, and the sums that need it.
+// rememberEdge adds the state of the protocols, and the sums that depend on it.
 func (m *Monitor) rememberEdge(totals map[string]*sum) {
 	e := m.edge
 	for _, c := range e.Connections {
@@ -287,7 +289,7 @@ func (s *sum) appendTo(dst []int64, c *ChannelCounts) []int64 {
 	return appendQueueStats(dst, s.published+s.counts.Direct, &s.counts)
 }
 
-// rememberNode adds what is known of the node as a whole.
+// rememberNode adds values of the node as a whole.
 func (m *Monitor) rememberNode() {
 	e, p, st, res := m.edge, m.proc, m.b.Stats(), m.b.Resources()
 	m.values = append(m.values[:0], int64(e.ConnectionsOpened), int64(e.ConnectionsClosed), int64(e.ChannelsOpened), int64(e.ChannelsClosed),
@@ -299,7 +301,7 @@ func (m *Monitor) rememberNode() {
 	m.node.add(m.values)
 }
 
-// remember adds values to the history of a thing.
+// remember adds values to the history of an object.
 func remember[K comparable](m *Monitor, all map[K]*history, id K, k *kind, values []int64) {
 	h := all[id]
 	if h == nil {
@@ -310,7 +312,7 @@ func remember[K comparable](m *Monitor, all map[K]*history, id K, k *kind, value
 	m.values = values[:0]
 }
 
-// forget drops the histories of things that the newest sample does not have.
+// forget drops the histories of objects that the newest sample lacks.
 func forget[K comparable](m *Monitor, all map[K]*history) {
 	for id, h := range all {
 		if h.last != m.clock.n {

@@ -22,7 +22,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// node is a broker with a monitor, and a session that may do everything.
+// node is a broker with a monitor and a session with all permissions.
 type node struct {
 	t *testing.T
 	b *broker.Broker
@@ -33,7 +33,7 @@ type node struct {
 	e  Edge // guarded by mu while m runs
 }
 
-// edge is what the monitor samples.
+// edge returns the state of the protocols for the monitor.
 func (n *node) edge() Edge {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -42,7 +42,7 @@ func (n *node) edge() Edge {
 	return e
 }
 
-// change changes what the monitor samples.
+// change changes the state of the protocols.
 func (n *node) change(by func(*Edge)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -115,7 +115,7 @@ func (n *node) status(queue string) *inspect.QueueStatus {
 	return &st
 }
 
-// every is the time between samples.
+// every is the interval between samples.
 const every = 5 * time.Second
 
 func rateOf(f Figures, name string) float64 {
@@ -155,7 +155,7 @@ func TestRates(t *testing.T) {
 		if f := n.m.ExchangeStats("/", "amq.topic", 0, 0, Query{}); f != nil {
 			t.Errorf("an exchange that was never used has %v", f)
 		}
-		// What has happened since the last sample is in the values, and not yet in the rates.
+		// Values include events since the last sample, but rates do not yet.
 		n.publish("q", 1)
 		if f := n.m.QueueStats(n.status("q"), Query{}); f.Get("publish") != 101 || rateOf(f, "publish") != 20 {
 			t.Errorf("statistics %+v", f)
@@ -168,13 +168,13 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// Rates of many queues are those that are told of each.
+// The rates of many queues are the same as those of each.
 func TestQueueRates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := start(t)
 		defer n.end()
 		names := []string{"idle", "busy"}
-		ids := make([]uint64, len(names)+1) // the last one is of no queue
+		ids := make([]uint64, len(names)+1) // the last id is of no queue
 		for i, name := range names {
 			n.declare(name)
 			ids[i] = n.status(name).ID
@@ -199,7 +199,7 @@ func TestQueueRates(t *testing.T) {
 	})
 }
 
-// Sums go on when queues, connections and channels go.
+// Sums are kept when queues, connections and channels are removed.
 func TestTotals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := start(t)
@@ -286,7 +286,7 @@ func TestSamples(t *testing.T) {
 		if s := n.m.QueueLengths(n.status("new"), q).ReadyDetails.Samples; !reflect.DeepEqual(s, []Point{{0, now}}) {
 			t.Errorf("samples of a queue that was there at none %v", s)
 		}
-		// A queue is remembered for a minute, sums for longer.
+		// A queue is remembered for a minute, and sums for longer.
 		time.Sleep(100 * every)
 		synctest.Wait()
 		if s := n.m.QueueStats(n.status("q"), q)[0].Details.Samples; len(s) != 13 {
@@ -301,7 +301,7 @@ func TestSamples(t *testing.T) {
 	})
 }
 
-// The ring of a history tells the last samples in order, however often it went round.
+// The ring buffer of a history returns the last samples in order, however often it wrapped around.
 func TestHistory(t *testing.T) {
 	h := newHistory(&kind{[]string{"a", "b"}, time.Minute}, newClock(time.Minute, Fine))
 	for i := 1; i <= 10; i++ {
@@ -365,7 +365,7 @@ func TestFiguresInJSON(t *testing.T) {
 	}
 }
 
-// Times of the log are told for the last interval only.
+// Latencies of the log cover only the last interval.
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := start(t)
@@ -392,7 +392,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// A monitor of a broker that is closed keeps what it knows.
+// A monitor keeps its data when its broker is closed.
 func TestClosedBroker(t *testing.T) {
 	n := start(t)
 	n.declare("q")
@@ -412,7 +412,7 @@ func TestClosedBroker(t *testing.T) {
 	})
 }
 
-// A thing that is not used has no values; once it is, what it had before counts as 0.
+// An unused object has no values. Once it is used, its earlier values count as 0.
 func TestHistoryBeginsWithUse(t *testing.T) {
 	c := newClock(time.Second, time.Minute)
 	h := newHistory(&exchangeKind, c)

@@ -8,23 +8,23 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Process is what the operating system and the runtime know of this process.
+// Process is the state of this process, as seen by the operating system and the runtime.
 type Process struct {
-	Memory      int64 // resident bytes; what the runtime has taken where the system does not say
+	Memory      int64 // resident bytes; where the system does not report them, bytes obtained by the runtime
 	Files       int64 // open files, sockets included
-	MostFiles   int64 // that it may open, 0: not known
+	MostFiles   int64 // limit of open files, 0: unknown
 	Goroutines  int64
-	Collections int64 // of garbage
-	Reclaimed   int64 // bytes that they gave back
-	Heap        int64 // bytes of live objects and of garbage
+	Collections int64 // completed garbage collections
+	Reclaimed   int64 // bytes freed by garbage collections
+	Heap        int64 // bytes of live and dead objects
 }
 
-// runtimeMetrics are what is read of the runtime, in the order of Process' fields.
+// runtimeMetrics are the metrics read from the runtime, in the order of Process' fields.
 var runtimeMetrics = []string{
 	"/memory/classes/total:bytes", "/sched/goroutines:goroutines", "/gc/cycles/total:gc-cycles", "/gc/heap/frees:bytes", "/memory/classes/heap/objects:bytes",
 }
 
-// ReadProcess looks at this process.
+// ReadProcess reads the state of this process.
 func ReadProcess() Process {
 	samples := make([]metrics.Sample, len(runtimeMetrics))
 	for i, name := range runtimeMetrics {
@@ -45,7 +45,7 @@ func ReadProcess() Process {
 	return p
 }
 
-// readSystem asks /proc; where there is none, fields stay as they are.
+// readSystem reads /proc. Where there is none, the fields keep their values.
 func (p *Process) readSystem() {
 	self, err := procfs.NewProc(os.Getpid())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// At a steady rate every rate is that rate, however the times of samples jitter and whatever steps
-// are asked for.
+// If the rate is steady, every computed rate equals it, however the times of samples jitter and
+// whatever the steps are.
 func TestSteadyRates(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -47,7 +47,7 @@ func TestSteadyRates(t *testing.T) {
 	}
 }
 
-// startAt is start with a clock of the test.
+// startAt is start with a clock controlled by the test.
 func startAt(t *testing.T) (*node, *time.Time) {
 	t.Helper()
 	n, now := start(t), time.Now()
@@ -55,8 +55,7 @@ func startAt(t *testing.T) (*node, *time.Time) {
 	return n, &now
 }
 
-// requireSteady fails when a rate that a value has, or that follows from its samples, is more than
-// 5 % off.
+// requireSteady fails if a rate of a value, or one computed from its samples, is more than 5 % off.
 func requireSteady(t *testing.T, what string, f Figures, name string, want float64) {
 	t.Helper()
 	check := func(which string, rate float64) {
@@ -81,8 +80,8 @@ func requireSteady(t *testing.T, what string, f Figures, name string, want float
 	}
 }
 
-// A thing that comes while others are there has never more than it got in the time since the sample
-// before it.
+// An object created while others exist never has a higher rate than its events since the previous
+// sample give.
 func TestSteadyFromTheFirst(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
@@ -101,8 +100,8 @@ func TestSteadyFromTheFirst(t *testing.T) {
 	}
 }
 
-// Counters begin anew when a channel's number, an exchange's or a virtual host's name is used
-// again; sums never fall.
+// Counters restart when a channel number, or the name of an exchange or a virtual host, is reused.
+// Sums never fall.
 func TestCountersThatRestart(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
@@ -131,7 +130,8 @@ func TestCountersThatRestart(t *testing.T) {
 		t.Errorf("of the virtual host %+v", f)
 	}
 
-	// It is in neither sum while it is closed.
+	// While it is being closed, a channel is in neither sum: not open any more, and not yet in
+	// GoneIn.
 	*now = now.Add(every)
 	n.e.Channels = nil
 	n.m.Sample()

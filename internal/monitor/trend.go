@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// A trend of a queue is seen over so many samples: a minute when they are 5 s apart.
+// trendSamples is the number of samples of a trend: a minute if they are 5 s apart.
 const trendSamples = 12
 
-// noticed is how many messages a queue has to grow by in a trend. One that is busy goes up and down
-// by a few.
+// noticed is the minimum growth of a queue for a trend. The length of a busy queue fluctuates by a
+// few messages.
 const noticed = 30
 
-// Trend is what the last samples say of a queue. The zero Trend says nothing.
+// Trend summarizes the last samples of a queue. The zero Trend means that nothing is known.
 type Trend struct {
-	Over    time.Duration // from the first of these samples to the newest
-	Growth  int           // how many messages more it has; 0: it did not grow all the time
-	Waiting bool          // messages were ready all the time, and none was handed out
-	Died    int           // messages that were rejected, returned too often, or pushed out
+	Over    time.Duration // time from the first of these samples to the newest
+	Growth  int           // increase in messages; 0: it did not grow steadily
+	Waiting bool          // messages were ready all the time, and none was delivered
+	Died    int           // messages that were rejected, returned too often, or dropped from a full queue
 }
 
-// QueueTrend tells how a queue has changed lately, by its id. Of one that is too young it says
-// nothing.
+// QueueTrend returns how a queue has changed lately, by its id. For a queue that is too young it
+// returns the zero Trend.
 func (m *Monitor) QueueTrend(id uint64) Trend {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -44,7 +44,7 @@ func (m *Monitor) QueueTrend(id uint64) Trend {
 		t.Waiting = t.Waiting && h.at(back, ready) > 0
 	}
 	rises := true
-	for part := range 4 { // a sample alone is often lower than the one before
+	for part := range 4 { // a single sample is often lower than the one before
 		rises = rises && h.at(n*part/4, messages) > h.at(n*(part+1)/4, messages)
 	}
 	if growth := h.at(0, messages) - h.at(n, messages); rises && growth >= noticed {
@@ -53,15 +53,15 @@ func (m *Monitor) QueueTrend(id uint64) Trend {
 	return t
 }
 
-// A forecast looks back as far as longestLook, and needs shortestLook.
+// A forecast uses samples of the last longestLook, and at least of shortestLook.
 const (
 	longestLook  = 10 * time.Minute
 	shortestLook = 5 * time.Minute
 )
 
-// Forecast tells when a value of the node, such as disk_free, comes to a bound at the rate of the
-// last ten minutes. ok is false when it does not come nearer all the time, or is known for less
-// than five minutes.
+// Forecast returns when a value of the node, such as disk_free, will reach a bound at the rate of
+// the last ten minutes. ok is false if the value does not approach the bound steadily, or if there
+// are samples of less than five minutes.
 func (m *Monitor) Forecast(name string, bound int64) (left time.Duration, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

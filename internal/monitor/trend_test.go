@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
-// At a steady rate every step of a day is that rate, though only one sample a minute is kept; and a
-// range is answered with no more than there is history for.
+// If the rate is steady, every step of a day has it, though only one sample a minute is kept. A
+// range is answered only as far as there is history.
 func TestSteadyOverADay(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
@@ -34,8 +34,8 @@ func TestSteadyOverADay(t *testing.T) {
 	}
 }
 
-// Each fsync is in one step of the history of latencies and in no other, whatever the steps are,
-// and where nothing was written there is none.
+// Each fsync is in exactly one step of the history of latencies, whatever the steps are. A step
+// without writes has none.
 func TestLatencies(t *testing.T) {
 	const slow, fast, perSample = 1 << 27, 1 << 20, 100 // ns
 	var h histogram.Histogram
@@ -89,7 +89,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// appendRing is latencies.add of a measurement.
+// appendRing adds a measurement as latencies.add does.
 func appendRing(l *latencies, v measured) []measured {
 	if most := len(l.clock.times); len(l.read) == most {
 		l.read[(l.clock.n-1)%most] = v
@@ -98,8 +98,8 @@ func appendRing(l *latencies, v measured) []measured {
 	return append(l.read, v)
 }
 
-// A queue grows when it has more and more, not when it goes up and down; it waits when nobody takes
-// what it has.
+// A queue grows if its length rises steadily, not if it goes up and down. It waits if nothing is
+// delivered from it.
 func TestQueueTrend(t *testing.T) {
 	n, now := startAt(t)
 	defer n.end()
@@ -134,7 +134,7 @@ func TestQueueTrend(t *testing.T) {
 	}
 }
 
-// A forecast needs five minutes in which the value comes nearer all the time.
+// A forecast needs five minutes in which the value approaches the bound steadily.
 func TestForecast(t *testing.T) {
 	memory := int64(1 << 30)
 	n, now := startAt(t)

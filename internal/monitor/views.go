@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Lengths are numbers of messages. It is meant to be embedded in what is shown of a queue.
+// Lengths are numbers of messages. It is meant to be embedded in the form of a queue.
 type Lengths struct {
 	Messages        int     `json:"messages"`
 	MessagesDetails Details `json:"messages_details"`
@@ -19,7 +19,7 @@ type Lengths struct {
 	UnackedDetails  Details `json:"messages_unacknowledged_details"`
 }
 
-// QueueLengths tells how many messages a queue has, and how that has changed.
+// QueueLengths returns how many messages a queue has, and how that has changed.
 func (m *Monitor) QueueLengths(st *inspect.QueueStatus, q Query) Lengths {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -33,8 +33,7 @@ func (m *Monitor) lengths(h *history, ready, unacked int, q Query) Lengths {
 	}
 }
 
-// QueueStats tells what has happened to the messages of a queue, as message_stats; nil when nothing
-// has.
+// QueueStats returns the message_stats of a queue, or nil if all counters are 0.
 func (m *Monitor) QueueStats(st *inspect.QueueStatus, q Query) Figures {
 	if st.Counts == (queue.Counts{}) {
 		return nil
@@ -45,10 +44,10 @@ func (m *Monitor) QueueStats(st *inspect.QueueStatus, q Query) Figures {
 	return m.figures(queueStats, m.queues[st.ID], lengths, appendQueueStats(room[:0], st.Counts.Published, &st.Counts), q.Messages)
 }
 
-// QueueRates tells how fast a value of queues changes, by their ids: messages, messages_ready,
-// messages_unacknowledged, or one of what has happened, such as message_stats.publish. It is a
-// float64 for each as [Monitor.QueueLengths] and [Monitor.QueueStats] have it, nil where they have
-// none. All are of one moment.
+// QueueRates returns the rates of a value of queues, by their ids: messages, messages_ready,
+// messages_unacknowledged, or a counter such as message_stats.publish. Each result is a float64 as
+// in [Monitor.QueueLengths] and [Monitor.QueueStats], or nil if these have none. All are of the
+// same moment.
 func (m *Monitor) QueueRates(value string, ids []uint64) []any {
 	name, happened := strings.CutPrefix(value, "message_stats.")
 	i := queueKind.index(name)
@@ -66,13 +65,13 @@ func (m *Monitor) QueueRates(value string, ids []uint64) []any {
 	return rates
 }
 
-// ExchangeStats tells what came to an exchange, as message_stats; nil when nothing did. in and out
-// are what was counted by now.
+// ExchangeStats returns the message_stats of an exchange, or nil if all counters are 0. in and out
+// are the current counters.
 func (m *Monitor) ExchangeStats(vhost, name string, in, out uint64, q Query) Figures {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	h := m.exchanges[exchangeID{vhost, name}]
-	if h.len() > 0 { // the default exchange has more than its own counters say
+	if h.len() > 0 { // the history of the default exchange includes more than its own counters
 		in = max(in, uint64(h.at(0, 0)))
 	}
 	if in == 0 && out == 0 {
@@ -81,8 +80,8 @@ func (m *Monitor) ExchangeStats(vhost, name string, in, out uint64, q Query) Fig
 	return m.figures(exchangeKind.names, h, 0, []int64{int64(in), int64(out)}, q.Messages)
 }
 
-// ChannelStats tells what has happened on a channel, as message_stats; nil when nothing has. Values
-// that are 0 are left out but for those that RabbitMQ always has.
+// ChannelStats returns the message_stats of a channel, or nil if all counters are 0. It leaves out
+// values that are 0 except those that RabbitMQ always has.
 func (m *Monitor) ChannelStats(id ChannelID, c *ChannelCounts, q Query) Figures {
 	if *c == (ChannelCounts{}) {
 		return nil
@@ -93,20 +92,21 @@ func (m *Monitor) ChannelStats(id ChannelID, c *ChannelCounts, q Query) Figures 
 	return m.figures(channelStats, m.channels[id], 0, c.appendStats(room[:0]), q.Messages)
 }
 
-// ConnectionStats tells how many bytes went over a connection, as recv_oct and send_oct.
+// ConnectionStats returns the numbers of bytes received and sent by a connection, as recv_oct and
+// send_oct.
 func (m *Monitor) ConnectionStats(id, received, sent uint64, q Query) Figures {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.figures(connectionKind.names, m.connections[id], 0, []int64{int64(received), int64(sent)}, q.Data)
 }
 
-// Sum is what is known of many queues together.
+// Sum is the total of many queues.
 type Sum struct {
 	Lengths Lengths
 	Stats   Figures // message_stats
 }
 
-// Add adds another sum. Histories are added up as far back as both go.
+// Add adds another sum. Histories are added up as far back as both reach.
 func (s *Sum) Add(o *Sum) {
 	if s.Stats == nil {
 		*s = *o
@@ -136,14 +136,14 @@ func (d *Details) add(o *Details) {
 	d.average()
 }
 
-// VHost is the sum of a virtual host as of the last sample.
+// VHost returns the sum of a virtual host as of the last sample.
 func (m *Monitor) VHost(name string, q Query) Sum {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.sum(m.vhosts[name], vhostStats, q)
 }
 
-// Total is the sum of all virtual hosts as of the last sample.
+// Total returns the sum of all virtual hosts as of the last sample.
 func (m *Monitor) Total(q Query) Sum {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -160,13 +160,13 @@ func (m *Monitor) sum(h *history, names []string, q Query) Sum {
 	return Sum{m.lengths(h, int(now[1]), int(now[2]), q), m.figures(names, h, lengths, now[lengths:], q.Messages)}
 }
 
-// Churn tells what has come and gone, as churn_rates.
+// Churn returns how many objects were created and removed, as churn_rates.
 func (m *Monitor) Churn(q Query) Figures { return m.newest(churnKind.names, m.churn, q.Messages) }
 
-// Node tells what the node uses.
+// Node returns the resource usage of the node.
 func (m *Monitor) Node(q Query) Figures { return m.newest(nodeKind.names, m.node, q.Node) }
 
-// SyncTime is how the mean time of an fsync has changed, its samples in microseconds.
+// SyncTime returns how the mean duration of an fsync has changed. Its samples are in microseconds.
 func (m *Monitor) SyncTime(s Span) Details {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -188,7 +188,7 @@ func (m *Monitor) SyncTime(s Span) Details {
 	return d
 }
 
-// newest are the figures of the last sample.
+// newest returns the figures of the last sample.
 func (m *Monitor) newest(names []string, h *history, s Span) Figures {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -201,7 +201,8 @@ func (m *Monitor) newest(names []string, h *history, s Span) Figures {
 	return m.figures(names, h, 0, now, s)
 }
 
-// figures are values with their details; the first is value from of the history. mu is held.
+// figures returns values with their details. The first is value from of the history. The caller
+// holds mu.
 func (m *Monitor) figures(names []string, h *history, from int, now []int64, s Span) Figures {
 	f := make(Figures, len(names))
 	for i, name := range names {
@@ -210,7 +211,7 @@ func (m *Monitor) figures(names []string, h *history, from int, now []int64, s S
 	return f
 }
 
-// rate is how fast value i of a history changes, per second. mu is held.
+// rate returns how fast value i of a history changes, per second. The caller holds mu.
 func (m *Monitor) rate(h *history, i int) float64 {
 	if h.len() < 2 {
 		return 0
@@ -222,7 +223,7 @@ func (m *Monitor) rate(h *history, i int) float64 {
 	return rounded(float64(h.at(0, i)-h.at(1, i)) * 1000 / ms)
 }
 
-// details tells how value i of a history has changed. mu is held.
+// details returns how value i of a history has changed. The caller holds mu.
 func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	d.Rate = m.rate(h, i)
 	if s.Every > 0 && m.clock.n > 0 {
@@ -232,10 +233,10 @@ func (m *Monitor) details(h *history, i int, s Span) (d Details) {
 	return d
 }
 
-// samples are those of value i of a history, as far back as it may reach: how many there are does
-// not depend on how old the thing is. They are evenly spaced and the samples that were taken are
-// not, so what lies between two of these is interpolated: the steps of one grid over the other
-// would make a steady rate jump. mu is held.
+// samples returns the samples of value i of a history, as far back as it may reach. Their number
+// does not depend on the age of the object. They are evenly spaced, unlike the samples that were
+// taken, so values between two of these are interpolated; otherwise a steady rate would appear to
+// jump. The caller holds mu.
 func (m *Monitor) samples(h *history, i int, s Span) (out []Point) {
 	for _, p := range m.curve(h, i, s) {
 		out = append(out, Point{int64(math.Round(p.value)), p.at})
@@ -243,16 +244,16 @@ func (m *Monitor) samples(h *history, i int, s Span) (out []Point) {
 	return out
 }
 
-// point is a Point that is not rounded.
+// point is a Point without rounding.
 type point struct {
 	value float64
 	at    int64
 }
 
-// curve is samples that are not rounded. mu is held.
+// curve is samples without rounding. The caller holds mu.
 func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
 	c := m.clock
-	var reach time.Duration // of a thing that came after the last sample
+	var reach time.Duration // 0 for an object that was created after the last sample
 	if h != nil {
 		if s.Age > h.reach() && h.slow != nil {
 			h = h.slow
@@ -265,7 +266,7 @@ func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
 		for back < h.len() && c.time(back) > at {
 			back++
 		}
-		if back == h.len() && back > 0 && back == h.depth { // what was before is forgotten
+		if back == h.len() && back > 0 && back == h.depth { // older samples have been dropped
 			return out
 		}
 		out = append(out, point{c.between(h, i, back, at), c.wall - ago.Milliseconds()})
@@ -273,9 +274,9 @@ func (m *Monitor) curve(h *history, i int, s Span) (out []point) {
 	return out
 }
 
-// between is value i at a time that lies at or after the sample back, and before the one after it.
+// between returns value i at a time between the sample back and the one after it.
 func (c *clock) between(h *history, i, back int, at float64) float64 {
-	v := 0.0 // before its first sample a thing had nothing
+	v := 0.0 // before its first sample the value of an object is 0
 	if back < h.len() {
 		v = float64(h.at(back, i))
 	}
@@ -289,7 +290,7 @@ func (c *clock) between(h *history, i, back int, at float64) float64 {
 	return v + (float64(h.at(back-1, i))-v)*(at-from)/(to-from)
 }
 
-// average fills in what follows from the samples.
+// average sets the fields that are computed from the samples.
 func (d *Details) average() {
 	n := len(d.Samples)
 	if n == 0 {
@@ -307,8 +308,8 @@ func (d *Details) average() {
 	d.Avg, d.AvgRate = &avg, &rate
 }
 
-// Read calls fn with the newest sample, and what was learned beside it, which fn must not change.
-// Without one it takes it.
+// Read calls fn with the newest sample and the data taken along with it, which fn must not change.
+// If there is no sample, it takes one first.
 func (m *Monitor) Read(fn func(s *inspect.Sample, e *Edge, p *Process)) {
 	m.mu.RLock()
 	empty := m.clock.n == 0

@@ -15,35 +15,34 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Conn is a connection on which the broker also speaks first. It speaks RESP3. One goroutine may
-// send while another receives.
+// Conn is a RESP3 connection on which the broker may also push messages. One goroutine may send
+// while another receives.
 type Conn struct {
 	nc net.Conn
 	r  *bufio.Reader
 }
 
-// Push is what the broker says without being asked, and how it confirms what it will say that
-// about.
+// Push is a message that the broker pushes, or its confirmation of a subscription to such messages.
 type Push []any
 
-// Refusal is an answer that is an error: a code, a blank, a text.
+// Refusal is an error reply: a code, a space, and a text.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// RedisError makes it one of the errors of go-redis.
+// RedisError makes Refusal one of go-redis' errors.
 func (Refusal) RedisError() {}
 
-// Bounds of what is received: no reply of the broker comes near them.
+// Limits for replies. No reply of the broker comes near them.
 const (
-	mostBytes  = 64 << 20 // of a text
+	mostBytes  = 64 << 20 // of a string
 	mostParts  = 1 << 20  // of an array or map
 	mostNested = 8
 )
 
 var errProtocol = errors.New("unexpected answer from the broker")
 
-// Connect makes a connection to a broker at an address as Options takes it, and logs in.
+// Connect connects to a broker at an address in the form of Options, and logs in.
 func Connect(ctx context.Context, address string) (*Conn, error) {
 	o, vhost, err := parse(address)
 	if err != nil {
@@ -66,7 +65,7 @@ func Connect(ctx context.Context, address string) (*Conn, error) {
 	return c, nil
 }
 
-// begin logs in and chooses the virtual host.
+// begin logs in and selects the virtual host.
 func (c *Conn) begin(o *redis.Options, vhost string) error {
 	hello := []string{"HELLO", "3"}
 	if o.Password != "" {
@@ -95,7 +94,7 @@ func (c *Conn) begin(o *redis.Options, vhost string) error {
 	return nil
 }
 
-// Send sends requests, all of them with one write.
+// Send sends requests in one write.
 func (c *Conn) Send(requests ...[]string) error {
 	var b []byte
 	for _, words := range requests {
@@ -108,15 +107,15 @@ func (c *Conn) Send(requests ...[]string) error {
 	return err
 }
 
-// Receive waits for the next thing that the broker says: a Push, or the answer to the next request:
-// nil, a string, an int64, a float64, a bool, []any, map[any]any, or a Refusal. An error ends the
-// connection.
+// Receive waits for the next message of the broker: a Push, or the reply to the next request, which
+// is nil, a string, an int64, a float64, a bool, []any, map[any]any, or a Refusal. After an error
+// the connection is unusable.
 func (c *Conn) Receive() (any, error) { return c.value(0) }
 
-// SetReadDeadline bounds how long Receive waits.
+// SetReadDeadline limits how long Receive waits.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.nc.SetReadDeadline(t) }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Conn) Close() error { return c.nc.Close() }
 
 func (c *Conn) value(depth int) (any, error) {
@@ -149,7 +148,7 @@ func (c *Conn) value(depth int) (any, error) {
 	return nil, errProtocol
 }
 
-// whole takes a number that was understood.
+// whole converts the result of parsing a number.
 func whole[T int64 | float64](n T, err error) (any, error) {
 	if err != nil {
 		return nil, errProtocol
@@ -157,7 +156,7 @@ func whole[T int64 | float64](n T, err error) (any, error) {
 	return n, nil
 }
 
-// size reads a length; -1 is that of nothing.
+// size parses a length. -1 is the length of null.
 func size(text string, most int) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < -1 || n > int64(min(most, math.MaxInt32)) {
@@ -176,7 +175,7 @@ func (c *Conn) text(kind byte, rest string) (any, error) {
 		return nil, err
 	}
 	text := string(b[:n])
-	if kind == '=' { // its first letters say what it is
+	if kind == '=' { // a verbatim string starts with its format
 		_, text, _ = strings.Cut(text, ":")
 	}
 	return text, nil
@@ -190,7 +189,7 @@ func (c *Conn) parts(kind byte, rest string, depth int) (any, error) {
 	if kind == '%' {
 		return c.fields(n, depth)
 	}
-	var list []any // grows with what comes, not with what was announced
+	var list []any // grows with what arrives, not with the announced length
 	for range n {
 		v, err := c.value(depth + 1)
 		if err != nil {

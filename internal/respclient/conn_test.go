@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// said is a connection on which the broker says this.
+// said returns a connection on which the broker sends this.
 func said(text string) *Conn { return &Conn{r: bufio.NewReader(strings.NewReader(text))} }
 
 func TestReceive(t *testing.T) {
@@ -51,7 +51,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// TestIsReply: what a node says that knows no leader is no answer.
+// TestIsReply: the answer of a node that knows no leader is not a reply.
 func TestIsReply(t *testing.T) {
 	for err, want := range map[error]bool{Refusal("NOSEM x"): true, Refusal("LOADING no node leads"): false, io.EOF: false, nil: false} {
 		if got := IsReply(err); got != want {

@@ -12,17 +12,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// dialTimeout is for all nodes together, as go-redis has it for one.
+// dialTimeout is the timeout for all nodes together, as go-redis' is for one.
 const dialTimeout = 5 * time.Second
 
-// dialer connects to the first node that answers, from any one on: clients spread over the nodes,
-// and one that accepts and then hangs is not the only one that is asked.
+// dialer returns a function that connects to the first node that answers, starting with a random
+// one. So clients spread over the nodes, and a node that accepts and then hangs is not the only one
+// tried.
 func dialer(nodes []string, o *redis.Options) func(ctx context.Context, network, address string) (net.Conn, error) {
 	d := &net.Dialer{Timeout: cmp.Or(o.DialTimeout, dialTimeout) / time.Duration(len(nodes))}
 	connect := d.DialContext
 	if o.TLSConfig != nil {
 		secret := o.TLSConfig.Clone()
-		secret.ServerName = "" // that of the node
+		secret.ServerName = "" // set to the node's name for each connection
 		connect = (&tls.Dialer{NetDialer: d, Config: secret}).DialContext
 	}
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -27,7 +27,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestNodes: connections go to all nodes, but not to those that do not answer.
+// TestNodes: connections go to all nodes except those that do not answer.
 func TestNodes(t *testing.T) {
 	var nodes []string
 	listeners := make([]net.Listener, 3)

@@ -11,10 +11,11 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Options are what go-redis needs to reach a broker: redis://user:password@host:port, or rediss://
-// with TLS. A path is a virtual host; none and /0 are the virtual host "/". The nodes of a cluster
-// are hosts joined by commas, any of which is as good. Nothing is retried: only the caller knows
-// whether a half-done command may be repeated.
+// Options returns go-redis' options for a broker at an address: redis://user:password@host:port, or
+// rediss:// with TLS. The path is a virtual host; an empty path and /0 mean the virtual host "/".
+// The nodes of a cluster are hosts separated by commas, which are all equivalent. Commands are not
+// retried, because only the caller knows whether a command that may have been executed may be
+// repeated.
 func Options(address string) (*redis.Options, error) {
 	o, vhost, err := parse(address)
 	if err != nil {
@@ -32,7 +33,7 @@ func Options(address string) (*redis.Options, error) {
 	return o, nil
 }
 
-// parse takes the virtual host out of an address; "" is "/".
+// parse returns the options and the virtual host of an address. The virtual host "" means "/".
 func parse(address string) (o *redis.Options, vhost string, err error) {
 	var nodes []string
 	for one := range split(address) {
@@ -45,7 +46,7 @@ func parse(address string) (o *redis.Options, vhost string, err error) {
 	return o, vhost, nil
 }
 
-// split yields an address for each host that one has.
+// split yields an address for each host of an address.
 func split(address string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		scheme, rest, _ := strings.Cut(address, "://")

@@ -7,28 +7,28 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Pipeline gathers what goroutines send while a pipeline is on its way to the broker and back; the
-// next one takes it all. So a single request does not wait for others, and many concurrent ones
-// share a round trip. The zero value needs only its Client.
+// Pipeline collects the commands that goroutines send while a pipeline is in flight; the next
+// pipeline sends them all. So a single request does not wait for others, and many concurrent ones
+// share a round trip. In the zero value only Client must be set.
 type Pipeline struct {
 	Client *redis.Client
 
 	mu      sync.Mutex
 	waiting []*call
-	flying  bool // a goroutine is at it
+	flying  bool // a goroutine is sending
 }
 
-// call is what one goroutine asks.
+// call holds the commands of one goroutine.
 type call struct {
 	cmds []*redis.Cmd
-	done chan struct{} // closed when cmds have their answers or errors
+	done chan struct{} // closed when cmds have their results
 }
 
-// maxPipeline is how many commands a pipeline begins with at most, or one call's.
+// maxPipeline is the maximum number of commands in a pipeline, unless a single call has more.
 const maxPipeline = 1024
 
-// Do asks, and returns when the commands have their answers. When ctx ends before, its error is
-// returned, and the commands are not to be looked at: they may be done.
+// Do executes commands and returns when they have their results. If ctx is done before, it returns
+// the error of ctx. Then the caller must not read the commands, which may have been executed.
 func (p *Pipeline) Do(ctx context.Context, cmds ...*redis.Cmd) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (p *Pipeline) Do(ctx context.Context, cmds ...*redis.Cmd) error {
 	}
 }
 
-// fly sends pipelines until no request waits.
+// fly sends pipelines until no request is waiting.
 func (p *Pipeline) fly() {
 	for {
 		calls := p.next()
@@ -75,8 +75,8 @@ func (p *Pipeline) send(calls []*call) {
 	if err == nil {
 		return
 	}
-	// Each command that was answered has its own error, or a value. When the broker refused the
-	// login there is neither.
+	// Each command that got a reply has a value or an error of its own. If the broker refused the
+	// login it has neither.
 	for _, c := range calls {
 		for _, cmd := range c.cmds {
 			if cmd.Err() == nil && cmd.Val() == nil {
@@ -86,7 +86,7 @@ func (p *Pipeline) send(calls []*call) {
 	}
 }
 
-// next takes calls; nil when there are none.
+// next takes the calls for the next pipeline. It returns nil if there are none.
 func (p *Pipeline) next() []*call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (p *Pipeline) next() []*call {
 	}
 	calls := p.waiting[:n:n]
 	if p.waiting = p.waiting[n:]; len(p.waiting) == 0 {
-		p.waiting = nil // what has grown in a rush is let go
+		p.waiting = nil // releases an array that grew during a burst
 	}
 	return calls
 }

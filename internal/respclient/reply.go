@@ -10,20 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// IsReply says that an error is what the broker answered, not that it could not be asked. A node
-// that knows no leader (LOADING) has asked nobody.
+// IsReply reports whether an error is the broker's reply to a command, rather than a failure to
+// reach it. LOADING is such a failure: a node that knows no leader has not executed the command.
 func IsReply(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && !strings.HasPrefix(reply.Error(), "LOADING ")
 }
 
-// IsNil says that the broker answered with nothing.
+// IsNil reports whether the reply is null.
 func IsNil(err error) bool { return errors.Is(err, redis.Nil) }
 
-// Fields is a map of RESP3, or the flat array that stands for one in RESP2.
+// Fields is a RESP3 map, or the flat array that replaces it in RESP2.
 type Fields map[string]any
 
-// FieldsOf reads a map; what is none has no fields.
+// FieldsOf converts a reply to Fields. If it is no map, there are no fields.
 func FieldsOf(v any) Fields {
 	f := Fields{}
 	switch v := v.(type) {
@@ -39,7 +39,7 @@ func FieldsOf(v any) Fields {
 	return f
 }
 
-// Text is a value as text; "" for nothing.
+// Text returns a value as text, or "" if it is nil.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -50,10 +50,10 @@ func Text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Text is the value of that name as text.
+// Text returns the value of a field as text.
 func (f Fields) Text(name string) string { return Text(f[name]) }
 
-// Number is 0 for what is not there.
+// Number returns the value of a field, or 0 if it is missing.
 func (f Fields) Number(name string) int64 {
 	switch v := f[name].(type) {
 	case int64:
@@ -65,7 +65,7 @@ func (f Fields) Number(name string) int64 {
 	return 0
 }
 
-// Float is 0 for what is not there.
+// Float returns the value of a field, or 0 if it is missing.
 func (f Fields) Float(name string) float64 {
 	switch v := f[name].(type) {
 	case float64:
@@ -79,12 +79,12 @@ func (f Fields) Float(name string) float64 {
 	return 0
 }
 
-// Duration is a span of time in ms.
+// Duration returns the value of a field in ms as a Duration.
 func (f Fields) Duration(name string) time.Duration {
 	return time.Duration(max(f.Number(name), 0)) * time.Millisecond
 }
 
-// Time is a moment in unix ms, zero for one that is not known.
+// Time returns the value of a field in unix ms as a Time. It is zero if unknown.
 func (f Fields) Time(name string) time.Time {
 	if n := f.Number(name); n > 0 {
 		return time.UnixMilli(n)
@@ -92,7 +92,8 @@ func (f Fields) Time(name string) time.Time {
 	return time.Time{}
 }
 
-// Milliseconds is a time as commands take it; one that is less than a millisecond is one.
+// Milliseconds returns a duration in the unit of commands. A positive duration below a millisecond
+// is rounded up to one.
 func Milliseconds(d time.Duration) int64 {
 	if d > 0 && d < time.Millisecond {
 		return 1

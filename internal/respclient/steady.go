@@ -8,10 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Steady has a client ask a broker that is gone anew each time. By itself go-redis, after as many
-// failures as its pool has places, answers with the last of them until a probe that it sends once a
-// second finds the broker: reports fail then that would arrive. So a connection that cannot be made
-// is one on which everything fails.
+// Steady makes a client dial an unreachable broker for every command. By default go-redis returns
+// the last dial error, after as many failures as its pool has connections, until a probe once a
+// second finds the broker; then reports fail that would have arrived. To prevent that, a failed
+// dial returns a connection on which everything fails.
 func Steady(o *redis.Options) {
 	dial := o.Dialer
 	if dial == nil {
@@ -26,7 +26,7 @@ func Steady(o *redis.Options) {
 	}
 }
 
-// unmade is a connection that could not be made, and why.
+// unmade is the connection that replaces one that could not be made, with the reason.
 type unmade struct{ err error }
 
 func (u unmade) Read([]byte) (int, error)         { return 0, u.err }

@@ -12,10 +12,10 @@ import (
 )
 
 // AdminSocket returns the Unix socket on which a broker with this configuration serves the HTTP API
-// to its own OS user (mode 0600): a process that can open it may do everything.
+// to its own OS user (mode 0600). A process that can open it has all permissions.
 func AdminSocket(cfg config.Config) string { return filepath.Join(cfg.Data, "admin.sock") }
 
-// adminPatience bounds how long a request may take to arrive.
+// adminPatience is the timeout for reading a request.
 var adminPatience = 10 * time.Second
 
 // openAdmin opens the admin socket and adds it to the listeners. The server holds the lock of the
@@ -29,7 +29,8 @@ func (s *Server) openAdmin() {
 	s.listeners["admin"] = []net.Listener{l}
 }
 
-// listenPrivately makes a socket under another name and renames it once only its owner can open it.
+// listenPrivately creates a socket under another name and renames it once only its owner can open
+// it.
 func listenPrivately(path string) (net.Listener, error) {
 	fresh := path + ".new"
 	for _, name := range []string{path, fresh} {

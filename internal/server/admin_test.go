@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// A client that does not send all of its request is let go, so that it cannot hold up a stop.
+// A client that does not send all of its request is disconnected, so that it cannot delay a stop.
 func TestAdminPatience(t *testing.T) {
 	old := adminPatience
 	adminPatience = 50 * time.Millisecond
@@ -35,7 +35,7 @@ func TestAdminPatience(t *testing.T) {
 	if _, err := c.Write([]byte("PUT /api/vhosts/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")); err != nil {
 		t.Fatal(err)
 	}
-	c.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	c.SetReadDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // otherwise the read fails
 	for buf := make([]byte, 4096); err == nil; {
 		_, err = c.Read(buf)
 	}

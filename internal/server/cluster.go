@@ -25,25 +25,25 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ErrCluster means that the settings do not fit the data folder: that of a node of a cluster, or of
-// a single node.
+// ErrCluster means that the settings do not match the data folder: one is for a node of a cluster,
+// the other for a single node.
 var ErrCluster = errors.New("cannot start as a node of a cluster")
 
 const (
-	// maxGroup and maxMessage bound what a node of a cluster sends to the others at once
+	// maxGroup and maxMessage limit what a node of a cluster sends to the others at once
 	// (replica.MaxGroupBytes), including overhead.
 	maxGroup   = 56 << 20
 	maxMessage = 48 << 20
-	// farewell is how long the sessions of a lost leadership may take to end.
+	// farewell is the timeout for ending the sessions of a lost leadership.
 	farewell = 3 * time.Second
 )
 
-// turnAway tells clients that no node leads, by the key of their listener.
+// turnAway holds the functions that tell clients that no node leads, by the key of their listener.
 var turnAway = map[string]func(net.Conn){
 	"amqp": amqp.TurnAway, "sql": pgwire.TurnAway, "redis": resp.TurnAway, "etcd": etcd.TurnAway, "http": httpapi.TurnAway, "admin": httpapi.TurnAway,
 }
 
-// checkFolder rejects settings that do not fit the folder.
+// checkFolder returns an error if the settings do not match the folder.
 func checkFolder(cfg config.Config) error {
 	is, err := store.LookInto(vfs.OS{}, cfg.Data)
 	switch {
@@ -96,7 +96,7 @@ func (s *Server) startNode() error {
 	close(ready)
 	s.openControl()
 	for key, all := range s.listeners {
-		if key == "metrics" { // each node has its own
+		if key == "metrics" { // each node serves its own metrics
 			continue
 		}
 		for _, l := range all {
@@ -123,7 +123,7 @@ func (s *Server) openControl() {
 	s.serveMetrics(s.cluster)
 }
 
-// serveMetrics serves the metrics of this node: while it leads, those of the broker come first.
+// serveMetrics serves the metrics of this node. While it leads, those of the broker come first.
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)
@@ -148,12 +148,12 @@ func (s *Server) serveMetrics(c *control.Control) {
 	for _, l := range s.listeners["metrics"] {
 		s.doors.Go(func() {
 			web.Serve(l) //nolint:errcheck // the listener was closed
-			web.Close()  //nolint:errcheck // as it was
+			web.Close()  //nolint:errcheck // as above
 		})
 	}
 }
 
-// leadership returns the current leadership, nil while another node leads.
+// leadership returns the current leadership, or nil while another node leads.
 func (s *Server) leadership() *leadership {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,8 +231,8 @@ func (s *Server) stopNode(ctx context.Context) error {
 	return err
 }
 
-// Failed is closed when a node of a cluster cannot go on, for a reason that is in the log; nil for
-// a single node.
+// Failed returns a channel that is closed when a node of a cluster cannot continue, for a reason
+// that is in the log. For a single node it returns nil.
 func (s *Server) Failed() <-chan struct{} {
 	if s.node == nil {
 		return nil

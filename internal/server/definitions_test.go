@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// The file is taken in at every start, and one that cannot be ends it.
+// The file is imported at every start. An error aborts the start.
 func TestDefinitionsAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config.Default()

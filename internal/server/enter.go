@@ -21,8 +21,8 @@ const (
 	tokenPoll = time.Second
 )
 
-// enter turns an empty data folder into that of a node, which joins a cluster or founds one. The
-// folder of a node is left unchanged.
+// enter initializes an empty data folder as that of a node, which joins a cluster or founds one. It
+// leaves the folder of an existing node unchanged.
 func (s *Server) enter() error {
 	is, err := store.LookInto(vfs.OS{}, s.cfg.Data)
 	switch {
@@ -48,7 +48,7 @@ func (s *Server) enter() error {
 	return cluster.Join(ctx, s.cfg.Data, token, s.cfg.AdvertisedAddress())
 }
 
-// found founds a cluster if there is no token. There would be one if a node of an existing cluster
+// found founds a cluster if there is no token. A token would exist if a node of an existing cluster
 // had lost its data.
 func (s *Server) found() error {
 	id, err := cluster.Init(s.cfg.Data, s.cfg.AdvertisedAddress())
@@ -70,7 +70,7 @@ func (s *Server) awaitToken(file string) (token string, err error) {
 	return token, err
 }
 
-// readToken returns the content of a file, "" if it does not exist.
+// readToken returns the content of a file, or "" if it does not exist.
 func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -13,13 +13,14 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// etcdServer is the etcd v3 API with its store of ordinary keys, which lives in the broker's log.
+// etcdServer is the etcd v3 API with its store of ordinary keys, which is kept in the broker's log.
 type etcdServer struct {
 	keys   *keyspace.Store
 	server *etcd.Server // nil until start
 }
 
-// newEtcd makes the store, which the broker fills when it opens; nil if the protocol is off.
+// newEtcd creates the store, which the broker fills when it opens. It returns nil if the protocol
+// is off.
 func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
 	if cfg.Etcd == config.Off {
 		return nil
@@ -42,7 +43,7 @@ func quota(cfg config.Config) int64 {
 	return cfg.EtcdQuota
 }
 
-// start allows changes of the store and makes the server.
+// start allows changes of the store and creates the server.
 func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error {
 	if err := e.keys.Start(b.StateMachine(statemachine.Keys)); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error 
 	return nil
 }
 
-// store returns the store of keys; nil if the protocol is off.
+// store returns the store of keys, or nil if the protocol is off.
 func (e *etcdServer) store() *keyspace.Store {
 	if e == nil {
 		return nil
@@ -70,8 +71,8 @@ func (e *etcdServer) Serve(l net.Listener) error { return e.server.Serve(l) }
 // drain ends connections.
 func (e *etcdServer) drain(ctx context.Context) error { return e.server.Drain(ctx) }
 
-// stop ends the store's background work. It comes before the broker is closed, which still writes
-// the store's checkpoint; close comes after.
+// stop ends the store's background work. Call it before the broker is closed, which still writes
+// the store's checkpoint, and call close afterwards.
 func (e *etcdServer) stop() {
 	if e != nil {
 		e.keys.Stop()

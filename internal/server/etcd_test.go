@@ -31,7 +31,7 @@ func serveOn(t *testing.T, dir string, etcd string) (addr string, stop func()) {
 	}
 }
 
-// Keys and the member ID outlive a restart, even one in which the API was off.
+// Keys and the member ID survive a restart, even one in which the API was off.
 func TestKeysOutliveRestarts(t *testing.T) {
 	dir := t.TempDir()
 	var last *clientv3.PutResponse

@@ -18,7 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// begin starts a node that only has AMQP, runs fn and stops it.
+// begin starts a node with only AMQP, runs fn and stops it.
 func begin(t *testing.T, cfg config.Config, fn func(*Server)) error {
 	t.Helper()
 	cfg.AMQP = "127.0.0.1:0"
@@ -130,7 +130,8 @@ func TestFirstUserComesOnce(t *testing.T) {
 	}
 }
 
-// A start that ended between the new user and the end of guest is completed by the next one.
+// A start that was interrupted between the creation of the new user and the removal of guest is
+// completed by the next one.
 func TestFirstUserAfterACrash(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data = t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// The collector's limit grows with the index of the keys, which is on the heap beside what
-// memory_limit counts.
+// The limit of the garbage collector grows with the index of the keys, which is on the heap in
+// addition to what memory_limit counts.
 func TestHeapLimitFollowsKeys(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = t.TempDir(), config.Off, config.Off, config.Off, "127.0.0.1:0", config.Off, config.Off
@@ -39,7 +39,7 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 		t.Errorf("%d keys raise the limit by %d bytes", keys, more)
 	}
 
-	// An operator who limits the heap is told that limit, not what the broker would have chosen.
+	// If the operator limits the heap, the node reports that limit instead of the broker's.
 	if a := s.about(); a.MemoryLimit != HeapLimit(cfg, s.Kept()) {
 		t.Errorf("the limit told is %d", a.MemoryLimit)
 	}

@@ -19,8 +19,9 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// leadership is everything that serves a broker: the protocols, and what runs beside them. It lasts
-// as long as the broker: on a single node until it stops, on a node of a cluster while it leads.
+// leadership is everything that serves a broker: the protocols and the components beside them. It
+// lasts as long as the broker: on a single node until it stops, on a node of a cluster while it
+// leads.
 type leadership struct {
 	broker   *broker.Broker
 	lease    protocol.Lease // nil: a single node
@@ -32,8 +33,8 @@ type leadership struct {
 	sql      *pgwire.Server  // nil: off
 	redis    *resp.Server    // nil: off
 	http     *httpapi.Server // nil: off
-	metrics  *httpapi.Server // nil: off, or the node itself serves counters
-	counters http.Handler    // of the metrics, which the node serves; nil: a single node
+	metrics  *httpapi.Server // nil: off, or the node itself serves the metrics
+	counters http.Handler    // the broker's metrics, which the node serves; nil: a single node
 	admin    *httpapi.Server // nil: its socket could not be opened
 	monitor  *monitor.Monitor
 	shovels  *shovels
@@ -41,8 +42,8 @@ type leadership struct {
 	served   sync.WaitGroup // one for each listener
 }
 
-// newLeadership prepares everything that serves a broker. Errors are those of what is written at
-// the start; nothing runs then.
+// newLeadership prepares everything that serves a broker. It returns errors of the changes that a
+// start writes; then nothing is running.
 func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lease) (*leadership, error) {
 	l := &leadership{
 		broker: b, lease: lease, sems: m.sems, keys: m.keys, log: s.log,
@@ -93,7 +94,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lea
 	return l, nil
 }
 
-// prepare makes the changes that a start makes to the broker's state.
+// prepare writes the changes that a start makes to the broker's state.
 func (l *leadership) prepare(s *Server) error {
 	jobs.Resume(l.broker)
 	err := l.sems.Start(l.broker)
@@ -112,7 +113,7 @@ func (l *leadership) prepare(s *Server) error {
 	return err
 }
 
-// serve accepts clients from listeners, which are those of the protocols that are on.
+// serve accepts clients from the listeners of the enabled protocols.
 func (l *leadership) serve(listeners map[string][]net.Listener) {
 	with := map[string]func(net.Listener) error{}
 	if l.amqp != nil {
@@ -148,8 +149,8 @@ func (l *leadership) serve(listeners map[string][]net.Listener) {
 }
 
 // abandon ends the sessions of all clients, including those on the admin socket, because this node
-// no longer leads: it must not answer anything that only it knows. drain follows. Metrics are the
-// node's own and stay.
+// no longer leads: it must not answer what only the leader may answer. The caller calls drain next.
+// Metrics belong to the node and stay.
 func (l *leadership) abandon() {
 	l.log.Warn("this node has lost the lead: all sessions end")
 	if l.amqp != nil {
@@ -173,8 +174,8 @@ func (l *leadership) abandon() {
 	l.shovels.inside.Abandon()
 }
 
-// drain ends the sessions, by force those that take longer than ctx, and everything that runs on
-// the broker. The broker is closed or abandoned next.
+// drain ends the sessions and everything that runs on the broker. It ends sessions by force when
+// ctx is done. The caller closes or abandons the broker next.
 func (l *leadership) drain(ctx context.Context) error {
 	l.broker.Hurry()
 	errs := append([]error{l.shovels.stop(ctx)}, l.drainProtocols(ctx)...)
@@ -188,7 +189,7 @@ func (l *leadership) drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drainProtocols drains them concurrently: they share the time.
+// drainProtocols drains the protocols concurrently, because they share the time.
 func (l *leadership) drainProtocols(ctx context.Context) []error {
 	errs := make([]error, 6)
 	var all sync.WaitGroup

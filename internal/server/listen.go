@@ -14,10 +14,10 @@ import (
 // Endpoint is an address at which a protocol is served.
 type Endpoint = protocol.Endpoint
 
-// listenAll opens the listeners of all protocols that are not off. An error names every address
-// that could not be opened, and leaves none open. A busy default address does not prevent the start
-// if it is that of the metrics; that of a protocol does, because its clients would talk to the
-// program that uses its address.
+// listenAll opens the listeners of all enabled protocols. On an error, which names every address
+// that could not be opened, it leaves none open. A busy default address does not prevent the start
+// if it is that of the metrics. For a protocol it does, because clients would talk to the program
+// that uses the address.
 func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, error) {
 	listeners := map[string][]net.Listener{}
 	var errs []error

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// taken is an address that another program has.
+// taken returns an address that is in use.
 func taken(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func TestTakenAddresses(t *testing.T) {
 	}
 }
 
-// TestReachable: a listener on all addresses is told with the host that the node advertises.
+// TestReachable: a listener on all addresses is reported with the host that the node advertises.
 func TestReachable(t *testing.T) {
 	for address, want := range map[string]string{
 		"127.0.0.1:2379": "127.0.0.1:2379", "10.0.0.5:2379": "10.0.0.5:2379", "0.0.0.0:2379": "n1.example:2379", "[::]:2379": "n1.example:2379", ":2379": "n1.example:2379",

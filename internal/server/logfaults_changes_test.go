@@ -13,22 +13,22 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// change is something that a client is told to be done. It is made on a node with the durable
-// queues q and r, the semaphore crowd, and what prepare makes.
+// change is a change requested by a client. It is made on a node with the durable queues q and r,
+// the semaphore crowd, and what prepare creates.
 type change struct {
 	name    string
 	prepare step
 	do      step
-	done    string                  // what the client gets
-	failed  string                  // what it hears when the log has failed
-	state   func(n *faultyNode) int // what it changes,
-	changed int                     // and to what
+	done    string                  // the client's answer on success
+	failed  string                  // the answer after a failure of the log
+	state   func(n *faultyNode) int // the state that it changes,
+	changed int                     // and the value after the change
 }
 
-// step has a client do something, and returns what it hears.
+// step makes a client do something and returns the answer.
 type step func(ctx context.Context, n *faultyNode) (string, error)
 
-// How each protocol says that the log has failed. An AMQP connection ends with 541.
+// How each protocol reports a failed log. An AMQP connection is closed with 541.
 const (
 	amqpFailed  = "Exception (541)"
 	sqlFailed   = "SQLSTATE 58030"
@@ -37,7 +37,7 @@ const (
 	httpFailed  = "503 "
 )
 
-// lost is what the client hears when the node has lost its leadership: its connection ends.
+// lost returns what the client sees when the node has lost its leadership: its connection ends.
 func (c *change) lost() string {
 	protocol, _, _ := strings.Cut(c.name, ":")
 	return lost[strings.TrimSuffix(protocol, ", a message")]
@@ -47,7 +47,7 @@ var lost = map[string]string{
 	"AMQP": "Exception (320)", "SQL": "SQLSTATE 57P01", "Redis": "EOF", "etcd": "etcdserver: leader changed", "HTTP": "EOF",
 }
 
-// all does steps one after the other.
+// all returns a step that executes steps one after the other.
 func all(steps ...step) step {
 	return func(ctx context.Context, n *faultyNode) (said string, err error) {
 		for _, s := range steps {
@@ -98,18 +98,18 @@ func httpDo(method, path, body string) step {
 	return func(ctx context.Context, n *faultyNode) (string, error) { return n.post(ctx, method, path, body) }
 }
 
-// messages is the state of a queue.
+// messages returns a function for the number of messages in a queue.
 func messages(queue string) func(n *faultyNode) int {
 	return func(n *faultyNode) int { return n.messages(queue) }
 }
 
-// moved is 10 for each message in q and 1 for each in r.
+// moved returns 10 for each message in q plus 1 for each in r.
 func moved(n *faultyNode) int { return 10*n.messages("q") + n.messages("r") }
 
-// both is how many messages are in q and r.
+// both returns the number of messages in q and r.
 func both(n *faultyNode) int { return n.messages("q") + n.messages("r") }
 
-// there is 1 when the HTTP API finds the path, and 0 when not.
+// there returns a function whose result is 1 if the HTTP API finds the path, and 0 if not.
 func there(path string) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		said, err := n.post(n.t.Context(), "GET", path, "")
@@ -118,7 +118,7 @@ func there(path string) func(n *faultyNode) int {
 	}
 }
 
-// listed is how many things the HTTP API lists.
+// listed returns a function for the number of objects that the HTTP API lists.
 func listed(path string) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		said, err := n.post(n.t.Context(), "GET", path, "")
@@ -129,7 +129,7 @@ func listed(path string) func(n *faultyNode) int {
 	}
 }
 
-// keys is how many keys of etcd's API have the prefix.
+// keys returns a function for the number of keys in etcd's API with the prefix.
 func keys(prefix string) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		got, err := n.etcd.Get(n.t.Context(), prefix, clientv3.WithPrefix())
@@ -144,14 +144,14 @@ func leases(n *faultyNode) int {
 	return len(got.Leases)
 }
 
-// etcdUsers is how many users etcd's API has.
+// etcdUsers returns the number of users in etcd's API.
 func etcdUsers(n *faultyNode) int {
 	got, err := n.etcd.UserList(n.t.Context())
 	n.check(err)
 	return len(got.Users)
 }
 
-// saying is 1 when the command answers that, and 0 when it answers something else.
+// saying returns a function whose result is 1 if the reply to the command is answer, and 0 if not.
 func saying(answer string, args ...any) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		said, err := redisDo(args...)(n.t.Context(), n)
@@ -162,7 +162,7 @@ func saying(answer string, args ...any) func(n *faultyNode) int {
 	}
 }
 
-// number is what a command answers.
+// number returns a function for the number that a command replies.
 func number(args ...any) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		said, err := n.rdb.Do(n.t.Context(), args...).Int()
@@ -171,7 +171,7 @@ func number(args ...any) func(n *faultyNode) int {
 	}
 }
 
-// crowd is a figure of the semaphore crowd.
+// crowd returns a function for a figure of the semaphore crowd.
 func crowd(figure string) func(n *faultyNode) int {
 	return func(n *faultyNode) int {
 		got, err := n.rdb.Do(n.t.Context(), "SEM.INFO", "crowd").Result()
@@ -180,7 +180,7 @@ func crowd(figure string) func(n *faultyNode) int {
 	}
 }
 
-// pending is how many entries of the stream s are pending in the group g.
+// pending returns the number of pending entries of the stream s in the group g.
 func pending(n *faultyNode) int {
 	got, err := n.rdb.XPending(n.t.Context(), "s", "g").Result()
 	n.check(err)
@@ -189,14 +189,14 @@ func pending(n *faultyNode) int {
 
 var persistent = amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: []byte("a")}
 
-// publish sends a message to q and awaits its confirm, in confirm mode.
+// publish publishes a message to q in confirm mode and waits for its confirm.
 func publish(ctx context.Context, n *faultyNode) (string, error) {
 	c, err := n.amqp.PublishWithDeferredConfirmWithContext(ctx, "", "q", false, false, persistent)
 	if err != nil {
 		return "", err
 	}
 	ok, err := c.WaitContext(ctx)
-	if err == nil && n.amqp.IsClosed() { // then ok is the client's own
+	if err == nil && n.amqp.IsClosed() { // then ok does not come from the broker
 		if why := <-n.ended; why != nil {
 			err = why
 		}
@@ -204,7 +204,7 @@ func publish(ctx context.Context, n *faultyNode) (string, error) {
 	return fmt.Sprint("ack ", ok), err
 }
 
-// takeJob takes a job of q, and remembers its token.
+// takeJob takes a job of q and stores its token.
 func takeJob(ctx context.Context, n *faultyNode) (string, error) {
 	got, err := n.rdb.Do(ctx, "JOB.TAKE", "q").Slice()
 	if err != nil {
@@ -214,7 +214,7 @@ func takeJob(ctx context.Context, n *faultyNode) (string, error) {
 	return "", nil
 }
 
-// holdOf becomes a consumer of a queue in etcd's API, and remembers the key of its first delivery.
+// holdOf becomes a consumer of a queue in etcd's API and stores the key of its first delivery.
 func holdOf(queue string) step {
 	return func(ctx context.Context, n *faultyNode) (string, error) {
 		for r := range n.etcd.Watch(ctx, "/q/"+queue+"/c/w", clientv3.WithPrefix()) {
@@ -315,7 +315,7 @@ var changes = []change{
 		failed: amqpFailed, state: listed("/api/bindings/%2F/e/amq.direct/e/amq.fanout"), changed: 0,
 	},
 
-	// The first post of a queue reserves numbers of iids, by an entry of its own.
+	// The first post to a queue reserves a range of iids by a log entry of its own.
 	{name: "SQL: a post", prepare: sqlDo("select mbus4.post('q', 'a=>1')"), do: sqlDo("select mbus4.post('q', 'a=>1')"), done: "SELECT 1", failed: sqlFailed, state: messages("q"), changed: 2},
 	{name: "SQL: a consume", prepare: sqlDo("select mbus4.post('q', 'a=>1')"), do: sqlDo("select * from mbus4.consume('q')"), done: "SELECT 1", failed: sqlFailed, state: messages("q"), changed: 0},
 	{name: "SQL: a take", prepare: sqlDo("select mbus4.post('q', 'a=>1')"), do: sqlDo("select * from mbus4.take('q.1')"), done: "SELECT 1", failed: sqlFailed, state: messages("q"), changed: 0},
@@ -352,7 +352,7 @@ var changes = []change{
 		},
 		failed: redisFailed, state: both, changed: 2,
 	},
-	// The first job makes the queue one of jobs, by an entry of its own; so does the first XADD.
+	// The first job makes the queue a job queue by a log entry of its own; so does the first XADD.
 	{name: "Redis: JOB.ENQUEUE", prepare: redisDo("JOB.ENQUEUE", "q", "a"), do: redisDo("JOB.ENQUEUE", "q", "b"), done: "[added", failed: redisFailed, state: messages("q"), changed: 2},
 	{name: "Redis: JOB.TAKE", prepare: redisDo("JOB.ENQUEUE", "q", "a", "ID", "m"), do: redisDo("JOB.TAKE", "q"), done: "token", failed: redisFailed, state: saying("locked", "JOB.STATUS", "q", "m"), changed: 1},
 	{

@@ -25,19 +25,19 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// faultyNode is a node on a log with faults, with a client of each protocol that is there before
-// the faults are.
+// faultyNode is a node whose log can be made to fail, with a client of each protocol that is
+// connected before the faults.
 type faultyNode struct {
 	t     *testing.T
 	s     *Server
 	log   *faultlog.Log
 	amqp  *amqp091.Channel
-	ended chan *amqp091.Error // gets why its connection ends
+	ended chan *amqp091.Error // receives why its connection ends
 	sql   *pgx.Conn
 	rdb   *redis.Client
 	etcd  *clientv3.Client
 	http  string
-	note  string           // what prepare remembers for do
+	note  string           // stored by prepare for do
 	lease clientv3.LeaseID // the same
 }
 
@@ -58,7 +58,7 @@ func startFaulty(t *testing.T, dir string) *faultyNode {
 	return n
 }
 
-// connect makes the clients, each with a connection that works.
+// connect creates the clients, each with a working connection.
 func (n *faultyNode) connect(at map[string]string) {
 	t := n.t
 	t.Helper()
@@ -88,14 +88,14 @@ func (n *faultyNode) check(err error) {
 	}
 }
 
-// queue makes a durable queue.
+// queue declares a durable queue.
 func (n *faultyNode) queue(name string) {
 	n.t.Helper()
 	_, err := n.amqp.QueueDeclare(name, true, false, false, false, nil)
 	n.check(err)
 }
 
-// messages is how many a queue holds; -1: there is no such queue.
+// messages returns how many messages a queue holds, or -1 if it does not exist.
 func (n *faultyNode) messages(name string) int {
 	said, err := n.post(n.t.Context(), "GET", "/api/queues/%2F/"+name, "")
 	n.check(err)
@@ -108,7 +108,7 @@ func (n *faultyNode) messages(name string) int {
 	return q.Messages
 }
 
-// post sends a request and answers with the status, and what is wrong.
+// post sends a request and returns the status and the reason.
 func (n *faultyNode) post(ctx context.Context, method, path, body string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, n.http+path, strings.NewReader(body))
 	if err != nil {
@@ -124,9 +124,9 @@ func (n *faultyNode) post(ctx context.Context, method, path, body string) (strin
 	return fmt.Sprint(res.StatusCode, " ", string(text)), err
 }
 
-// Every protocol waits for a slow log, and reports one that has failed; what it confirmed is there
-// at the next start, what was rejected is not, and what was unknown is there completely or not at
-// all.
+// Every protocol waits for a slow log and reports a failed one. After a restart, confirmed changes
+// are present, rejected ones are not, and those with an unknown outcome are present either
+// completely or not at all.
 func TestLogFaults(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func (c *change) underFault(t *testing.T, dir string, inject func(*faultlog.Log)
 	return before
 }
 
-// producers are changes that every protocol can make again and again, and their node.
+// producers are changes that every protocol can repeat, with their node.
 var producers = []change{
 	{name: "AMQP", prepare: changes[0].prepare, do: publish, done: "ack true", failed: "ack false", state: messages("q")},
 	{name: "SQL", prepare: sqlDo("select mbus4.post('q', 'a=>1')"), do: sqlDo("select mbus4.post('q', 'a=>1')"), done: "SELECT 1", failed: sqlFailed, state: messages("q")},
@@ -206,8 +206,9 @@ var producers = []change{
 	{name: "HTTP", do: httpDo("POST", "/api/queues/%2F/q/messages?raw=true", "a"), done: "201 ", failed: httpFailed, state: messages("q")},
 }
 
-// Leadership is lost in the middle of a stream of changes: those before it are confirmed and there,
-// the one at that moment may be, and none after it is; no client learns that one of them is done.
+// Leadership is lost in the middle of a sequence of changes. Those before are confirmed and
+// present, the one in flight may be, and none after is. No client is told that one of the latter
+// succeeded.
 func TestLeadershipLostInTheMiddle(t *testing.T) {
 	const before = 3
 	for _, c := range producers {
@@ -224,7 +225,7 @@ func TestLeadershipLostInTheMiddle(t *testing.T) {
 			n.log.Lose(before, store.ErrLost)
 			for i := range before + 3 {
 				ctx := t.Context()
-				if i > before { // clients of etcd's API would wait for a node that leads
+				if i > before { // clients of etcd's API would wait for a leader
 					limited, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 					defer cancel()
 					ctx = limited
@@ -235,7 +236,7 @@ func TestLeadershipLostInTheMiddle(t *testing.T) {
 					t.Errorf("of change %d the client hears %q, %v; want %q", i, said, err, c.done)
 				case i == before && (err == nil || !strings.Contains(err.Error(), c.lost())):
 					t.Errorf("of change %d the client hears %q, %v; want %q", i, said, err, c.lost())
-				case i > before && err == nil: // its connection is closed, and new ones are
+				case i > before && err == nil: // its connection is closed, and so are new ones
 					t.Errorf("of change %d the client hears %q", i, said)
 				}
 			}
@@ -249,7 +250,7 @@ func TestLeadershipLostInTheMiddle(t *testing.T) {
 	}
 }
 
-// end stops a node, whose log may have failed.
+// end stops a node whose log may have failed.
 func (n *faultyNode) end(failed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -258,8 +259,8 @@ func (n *faultyNode) end(failed bool) {
 	}
 }
 
-// What a consumer hears once the log has failed: deliveries go on from memory and from what can be
-// read (docs/durability.md), and what waits for the log says that it has failed.
+// Consumers after a failure of the log: deliveries continue from memory and from what can be read
+// (docs/durability.md), and operations that need the log fail.
 func TestConsumersOfFailedLog(t *testing.T) {
 	n := startFaulty(t, t.TempDir())
 	n.queue("q")

@@ -18,8 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// When leadership is lost, connections that only wait end in the words of their protocols, idle
-// ones do, and new ones.
+// When leadership is lost, waiting, idle and new connections end in the way of their protocols.
 func TestLeadershipLostEndsSessions(t *testing.T) {
 	n := startFaulty(t, t.TempDir())
 	for _, q := range []string{"q", "r"} {
@@ -80,8 +79,8 @@ func TestLeadershipLostEndsSessions(t *testing.T) {
 		_, err := subscribed.Receive(t.Context())
 		return err
 	})
-	// It says "leader changed", or EOF while an answer was being written: that must not follow the
-	// loss.
+	// The error is "leader changed", or EOF if an answer was being written, because nothing may
+	// follow the loss.
 	wait("Unavailable, a watch of a key", func() error { _, err := keys.Recv(); return err })
 	wait("Unavailable, a consumer", func() error { _, err := messages.Recv(); return err })
 	wait("EOF, events over HTTP", func() error {
@@ -115,7 +114,7 @@ func TestLeadershipLostEndsSessions(t *testing.T) {
 	n.end(true)
 }
 
-// ask opens a connection and says something.
+// ask opens a connection and sends text.
 func (n *faultyNode) ask(addr, text string) net.Conn {
 	n.t.Helper()
 	nc, err := net.Dial("tcp", addr)
@@ -127,7 +126,7 @@ func (n *faultyNode) ask(addr, text string) net.Conn {
 	return nc
 }
 
-// silence reads to the end of a connection: io.EOF when nothing came before it.
+// silence reads to the end of a connection. It returns io.EOF if nothing came before the end.
 func silence(nc net.Conn) error {
 	said, err := io.ReadAll(nc)
 	if len(said) > 0 {
@@ -136,7 +135,7 @@ func silence(nc net.Conn) error {
 	return endOf(err)
 }
 
-// endOf is io.EOF when reading has come to the end, which what was not read may make a reset.
+// endOf returns io.EOF if reading reached the end, which unread data may turn into a reset.
 func endOf(err error) error {
 	if err == nil || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return io.EOF
@@ -144,7 +143,7 @@ func endOf(err error) error {
 	return err
 }
 
-// watch is a watch of all keys with a prefix, of which nothing is tried again.
+// watch watches all keys with a prefix, without retries.
 func (n *faultyNode) watch(prefix string) pb.Watch_WatchClient {
 	n.t.Helper()
 	w, err := pb.NewWatchClient(n.etcd.ActiveConnection()).Watch(n.t.Context())
@@ -162,7 +161,7 @@ func (n *faultyNode) watch(prefix string) pb.Watch_WatchClient {
 	return w
 }
 
-// followed is a stream of the events of semaphores.
+// followed returns a stream of the events of semaphores.
 func (n *faultyNode) followed() io.Reader {
 	n.t.Helper()
 	req, err := http.NewRequestWithContext(n.t.Context(), "GET", n.http+"/api/semaphore-events/%2F", nil)

@@ -33,7 +33,7 @@ func (m *machines) byShard() map[uint32]statemachine.Machine {
 	return all
 }
 
-// kept returns about how many bytes they take.
+// kept returns approximately how many bytes they take.
 func (m *machines) kept() int64 {
 	n := m.sems.Bytes()
 	if m.keys != nil {
@@ -42,7 +42,7 @@ func (m *machines) kept() int64 {
 	return n
 }
 
-// close comes after the end of the broker, which writes their checkpoints when it closes.
+// close closes them. Call it after closing the broker, which writes their checkpoints.
 func (m *machines) close() error { return m.keys.close() }
 
 // brokerOptions returns the options of this node's broker.

@@ -29,8 +29,8 @@ func (s *Server) describe(l *leadership) httpapi.Node {
 	return n
 }
 
-// memoryLimit returns the bytes that the process should stay below: what the operator has told Go's
-// collector by GOMEMLIMIT, else what the broker tells it.
+// memoryLimit returns the soft memory limit of the process in bytes: the operator's GOMEMLIMIT, or
+// else the limit that the broker sets.
 func (s *Server) memoryLimit() int64 {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1)
@@ -43,8 +43,8 @@ func clusterName(b *broker.Broker, cfg config.Config) string {
 	return httpapi.ClusterName(b, unnamed(cfg))
 }
 
-// unnamed returns the cluster name of a broker that was given none. The nodes of a cluster agree on
-// it, whatever their own names are.
+// unnamed returns the default name of the cluster. It is the same on all nodes of a cluster,
+// whatever their own names are.
 func unnamed(cfg config.Config) string {
 	if cfg.ClusterListen != config.Off {
 		return config.Default().NodeName
@@ -52,7 +52,7 @@ func unnamed(cfg config.Config) string {
 	return cfg.NodeName
 }
 
-// about returns what this node tells the others of its cluster.
+// about returns what this node reports to the others of its cluster.
 func (s *Server) about() protocol.About {
 	a := protocol.About{
 		Name: s.name, Version: s.version, Levels: level.Supported, Started: s.started, PID: os.Getpid(), Processors: runtime.NumCPU(), Process: monitor.ReadProcess(),
@@ -68,8 +68,8 @@ func (s *Server) about() protocol.About {
 	return a
 }
 
-// reachable returns an address at which others reach a listener: if it listens on all addresses of
-// its machine, the one that the node advertises.
+// reachable returns an address at which other machines can reach a listener. If it listens on all
+// addresses of its machine, that is the advertised one.
 func reachable(address, advertised string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {

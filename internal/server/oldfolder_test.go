@@ -33,8 +33,8 @@ var (
 
 const oldFolders = "testdata/folders"
 
-// TestOldFolders opens data folders that other versions left, and compares what clients see with
-// what they saw when the version that wrote a folder opened it again.
+// TestOldFolders opens data folders written by other versions, and compares what clients see with
+// what they saw when the version that wrote a folder reopened it.
 func TestOldFolders(t *testing.T) {
 	if *update != "" {
 		makeFolders(t, *update)
@@ -52,7 +52,7 @@ func TestOldFolders(t *testing.T) {
 			}
 			dir := t.TempDir()
 			unpack(t, file, dir)
-			for _, opening := range []string{"first", "second"} { // the second reads what the first wrote
+			for _, opening := range []string{"first", "second"} { // the second opening reads what the first wrote
 				n := oldNode{startFaulty(t, dir)}
 				got := n.dump()
 				drainPolicyNode(t, n.s)
@@ -80,8 +80,8 @@ func compareLines(t *testing.T, opening, got, want string) {
 	}
 }
 
-// makeFolders has a binary fill two folders, and ends it in order in the one, with SIGKILL in the
-// other. They get the binary's name.
+// makeFolders makes a binary fill two folders, and stops it cleanly in one and with SIGKILL in the
+// other. The folders are named after the binary.
 func makeFolders(t *testing.T, binary string) {
 	for end, signal := range map[string]os.Signal{"stopped": syscall.SIGTERM, "killed": os.Kill} {
 		dir, name := t.TempDir(), filepath.Join(oldFolders, filepath.Base(binary)+"-"+end)
@@ -168,10 +168,10 @@ func unpackOne(path string, h *tar.Header, r io.Reader) error {
 	return os.WriteFile(path, bytes, 0o600)
 }
 
-// oldNode is a node whose folder is filled or looked at. It has no faults.
+// oldNode is a node whose folder is filled or inspected. It has no faults.
 type oldNode struct{ *faultyNode }
 
-// redis makes a request.
+// redis sends a command and returns the reply.
 func (n oldNode) redis(args ...any) any {
 	n.t.Helper()
 	v, err := n.rdb.Do(context.Background(), args...).Result()
@@ -181,10 +181,10 @@ func (n oldNode) redis(args ...any) any {
 	return v
 }
 
-// far is a span in ms, fifty years, that does not end while the folder is kept.
+// far is a duration in ms, fifty years, that does not end while the folder is kept.
 const far = 50 * 365 * 24 * 3600 * 1000
 
-// fill makes something of every kind that is kept on disk.
+// fill creates something of every kind that is stored on disk.
 func (n oldNode) fill() {
 	ctx := n.t.Context()
 	n.fillAMQP()
@@ -256,7 +256,7 @@ func (n oldNode) fill() {
 			n.t.Fatal(put, said)
 		}
 	}
-	n.publish("", "plain", "last", amqp091.Publishing{}) // the acks of before are on disk with it
+	n.publish("", "plain", "last", amqp091.Publishing{}) // its confirm implies that earlier acks are on disk
 	n.publish("", "prio", "last", amqp091.Publishing{})
 }
 
@@ -307,10 +307,10 @@ func (n oldNode) fillAMQP() {
 	}
 }
 
-// once is refused the second time.
+// once are the properties of a message that is rejected the second time.
 var once = amqp091.Publishing{Headers: amqp091.Table{"x-deduplication-header": "key"}}
 
-// publish waits for the confirm.
+// publish publishes a message and waits for the confirm.
 func (n oldNode) publish(exchange, key, body string, p amqp091.Publishing) {
 	n.t.Helper()
 	p.DeliveryMode, p.Body = amqp091.Persistent, []byte(body)
@@ -321,13 +321,13 @@ func (n oldNode) publish(exchange, key, body string, p amqp091.Publishing) {
 	}
 }
 
-// remaining finds times that pass and versions, which are not compared.
+// remaining matches remaining times, and versions, which are not compared.
 var (
 	remaining    = regexp.MustCompile(`\b(backoff|lock|left):[1-9][0-9]*`)
 	versionsJSON = regexp.MustCompile(`"(fiveways|rabbit|rabbitmq|product)_version":"[^"]*",?`)
 )
 
-// dump is what clients see, without changing anything.
+// dump returns what clients see, without changing anything.
 func (n oldNode) dump() string {
 	ctx := n.t.Context()
 	out := &strings.Builder{}

@@ -18,7 +18,7 @@ var syncModes = map[string]store.SyncMode{
 // fsyncs maps the sync modes to the values of Redis' appendfsync.
 var fsyncs = map[string]string{config.SyncAlways: "always", config.SyncBatch: "always", config.SyncOS: "everysec"}
 
-// common is what the protocols share.
+// common is the configuration that the protocols share.
 type common struct {
 	protocol.Shared
 	version string // of this build

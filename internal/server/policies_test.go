@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/config"
 )
 
-// policyNode is a broker with a channel to it.
+// policyNode is a broker with an AMQP channel.
 type policyNode struct {
 	*Server
 	ch *amqp.Channel
@@ -53,7 +53,7 @@ func drainPolicyNode(t *testing.T, s *Server) {
 	}
 }
 
-// call has the HTTP API set or delete something.
+// call sets or deletes something through the HTTP API.
 func (n *policyNode) call(t *testing.T, method, path, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+n.Addrs()["http"]+"/api/"+path, strings.NewReader(body))
@@ -71,7 +71,7 @@ func (n *policyNode) call(t *testing.T, method, path, body string) {
 	}
 }
 
-// put puts messages into a queue and returns when they are confirmed.
+// put publishes messages to a queue and returns when they are confirmed.
 func (n *policyNode) put(t *testing.T, queue string, bodies ...string) {
 	t.Helper()
 	for _, body := range bodies {
@@ -82,7 +82,7 @@ func (n *policyNode) put(t *testing.T, queue string, bodies ...string) {
 	}
 }
 
-// takeAll takes all that a queue holds.
+// takeAll gets all messages of a queue.
 func takeAll(t *testing.T, ch *amqp.Channel, queue string) (bodies []string) {
 	t.Helper()
 	for {
@@ -97,8 +97,8 @@ func takeAll(t *testing.T, ch *amqp.Channel, queue string) (bodies []string) {
 	}
 }
 
-// A policy changes what a queue in use does, over a restart too, and without it the queue is as
-// declared.
+// A policy changes the behavior of a queue in use, also across a restart. Without the policy the
+// queue is as declared.
 func TestPoliciesOverAMQP(t *testing.T) {
 	dir := t.TempDir()
 	n := startPolicyNode(t, dir)

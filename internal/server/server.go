@@ -4,8 +4,8 @@
 // Start returns once every listener serves, or an error with nothing left behind. Drain is complete
 // on return and safe to call twice.
 //
-// A Server is what a node has as long as it runs: its addresses, its certificate, its logs. A
-// leadership is what it builds on a broker; it may end, and another one may be built on the next
+// A Server holds what a node has as long as it runs: its addresses, its certificate, its logs. A
+// leadership holds what serves a broker. It may end, and another one may be created for the next
 // broker.
 package server
 
@@ -40,9 +40,9 @@ var (
 )
 
 // HeapLimit returns the heap size at which the garbage collector of a process that is only a broker
-// should work harder (debug.SetMemoryLimit): the memory limit of messages, with room for what is in
-// flight and for connections, queues and buffers, and the bytes (Server.Kept) that grow with keys
-// and semaphores.
+// should work harder (debug.SetMemoryLimit). It is the memory limit of messages plus room for data
+// in flight, connections, queues and buffers, plus the bytes that grow with keys and semaphores
+// (Server.Kept).
 func HeapLimit(cfg config.Config, kept int64) int64 {
 	return cfg.MemoryLimit + cfg.MemoryLimit/4 + kept + kept/4 + 96<<20
 }
@@ -73,8 +73,8 @@ type Server struct {
 	mu   sync.Mutex
 	lead *leadership // guarded by mu: nil while another node leads
 
-	stop    context.CancelFunc // of everything except the leadership
-	running sync.WaitGroup     // that
+	stop    context.CancelFunc // stops everything except the leadership
+	running sync.WaitGroup     // what stop stops
 	forced  context.Context    // ends when the drain must not wait any longer
 	force   context.CancelFunc // ends forced
 	once    sync.Once
@@ -87,7 +87,8 @@ func Start(cfg config.Config, version string, log *slog.Logger) (*Server, error)
 	return startOn(nil, nil, cfg, version, log)
 }
 
-// startOn is Start with a wrapper for the engine's log, and a lease instead of its own; nil: none.
+// startOn is Start with a wrapper for the engine's log, and with a lease that replaces the default
+// one; either may be nil.
 func startOn(wrap func(*store.Store) shardlog.Log, lease protocol.Lease, cfg config.Config, version string, log *slog.Logger) (*Server, error) {
 	s, err := open(cfg, version, log)
 	if err != nil {
@@ -177,7 +178,7 @@ func (s *Server) close() error {
 	return errors.Join(err, s.audit.Close())
 }
 
-// Kept returns about how many bytes of the heap the index of the keys of etcd's API and the
+// Kept returns approximately how many bytes of the heap the index of the keys of etcd's API and the
 // semaphores take. It grows and shrinks with them.
 func (s *Server) Kept() int64 { return s.machines.Load().kept() }
 
@@ -191,9 +192,10 @@ func (s *Server) Broker() *broker.Broker { return s.broker }
 // its configuration key.
 func (s *Server) Addrs() map[string]string { return s.addrs }
 
-// Drain stops accepting, answers outstanding confirms, closes connections politely, and gives up on
-// clients at ctx's deadline. It closes the data cleanly in any case. It may be called again, also
-// while it runs: then the first context to end counts, and all calls return the same error.
+// Drain stops accepting, answers outstanding confirms, closes connections gracefully, and stops
+// waiting for clients when ctx is done. It closes the data cleanly in any case. It may be called
+// again, also while it runs; then the first context that is done counts, and all calls return the
+// same error.
 func (s *Server) Drain(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.force)()
 	s.once.Do(func() {

@@ -14,8 +14,8 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// shovels run inside the broker. They connect to it as ordinary AMQP clients, over private pipes,
-// so they also run if AMQP is off.
+// shovels are the shovels that run inside the broker. They connect to it as ordinary AMQP clients
+// over private pipes, so they also run if AMQP is off.
 type shovels struct {
 	manager *dynamic.Manager
 	inside  *amqp.Server

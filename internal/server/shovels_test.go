@@ -22,7 +22,7 @@ import (
 
 const shovelPatience = 20 * time.Second
 
-// shovelNode is a broker that no protocol reaches; its shovels do.
+// shovelNode is a broker without listeners of protocols. Its shovels can reach it.
 type shovelNode struct {
 	t *testing.T
 	*Server
@@ -68,7 +68,7 @@ func (n *shovelNode) channel(vhost string) *amqp.Channel {
 	return ch
 }
 
-// publish puts messages into a queue, which it declares, and returns when they are there.
+// publish declares a queue and publishes messages to it. It returns when they are in the queue.
 func (n *shovelNode) publish(ch *amqp.Channel, queue string, bodies ...string) {
 	n.t.Helper()
 	if _, err := ch.QueueDeclare(queue, true, false, false, false, nil); err != nil {
@@ -95,7 +95,7 @@ func (n *shovelNode) set(name, value string) {
 	}
 }
 
-// until waits for something that others do.
+// until waits until a condition holds that others bring about.
 func (n *shovelNode) until(what string, holds func() bool) {
 	n.t.Helper()
 	for late := time.Now().Add(shovelPatience); !holds(); runtime.Gosched() {
@@ -129,7 +129,8 @@ func (n *shovelNode) consume(ch *amqp.Channel, queue string) func(want string) a
 	}
 }
 
-// A shovel that is to move what there is does that, in order, and is gone then, with its parameter.
+// A shovel that moves the current length of its queue does so in order, and is then deleted with
+// its parameter.
 func TestShovelOfAQueueLength(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
 	if _, err := n.Broker().PutVHost(catalog.VHostSpec{Name: "far"}); err != nil {
@@ -163,8 +164,8 @@ func TestShovelOfAQueueLength(t *testing.T) {
 	n.until("a shovel of nothing is gone", func() bool { return len(n.Broker().Parameters("/", dynamic.Component)) == 0 })
 }
 
-// A shovel runs until it is changed or deleted, also after a restart, and when its virtual host
-// comes and goes.
+// A shovel runs until it is changed or deleted, also after a restart, and when its virtual host is
+// deleted and created again.
 func TestShovelThatStays(t *testing.T) {
 	dir := t.TempDir()
 	n := startShovelNode(t, dir)
@@ -209,7 +210,8 @@ func TestShovelThatStays(t *testing.T) {
 	}
 }
 
-// A shovel from an exchange gets what comes while it runs; its virtual host takes it along.
+// A shovel from an exchange gets the messages that arrive while it runs. It is deleted with its
+// virtual host.
 func TestShovelOfAnExchange(t *testing.T) {
 	n := startShovelNode(t, t.TempDir())
 	if _, err := n.Broker().PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {

@@ -36,7 +36,7 @@ var certUsers = map[string]protocol.CertUser{
 	config.CertAlternativeName:   protocol.AlternativeName,
 }
 
-// openTLS reads the certificate; nil if there is none. Errors: protocol.ErrTLS.
+// openTLS reads the certificate. It returns nil if there is none. Errors: protocol.ErrTLS.
 func openTLS(cfg config.Config, log *slog.Logger) (*protocol.TLS, error) {
 	if cfg.TLSCert == "" {
 		return nil, nil
@@ -59,7 +59,7 @@ func OpenAudit(cfg config.Config, log *slog.Logger) (*protocol.Audit, error) {
 	return protocol.OpenAudit(cfg.AuditLog, log)
 }
 
-// watchTLS follows the files of the certificate until the server drains.
+// watchTLS watches the files of the certificate until the server drains.
 func (s *Server) watchTLS() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -69,5 +69,5 @@ func (s *Server) watchTLS() {
 }
 
 // Reload applies changed files: the certificate, and the destination of the audit log. If something
-// cannot be used it is logged, and what was in use stays.
+// is unusable, it is logged and the old version stays in use.
 func (s *Server) Reload() error { return errors.Join(s.tls.Reload(), s.audit.Reopen()) }

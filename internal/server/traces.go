@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/traces"
 )
 
-// newTraces returns the exporter of message spans, nil if it is off.
+// newTraces returns the exporter of message spans, or nil if it is off.
 func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Exporter {
 	if cfg.OTLPEndpoint == config.Off {
 		return nil
@@ -16,15 +16,15 @@ func newTraces(cfg config.Config, version string, log *slog.Logger) *traces.Expo
 	return traces.New(traces.Options{Endpoint: cfg.OTLPEndpoint, Node: cfg.NodeName, Version: version, Log: log})
 }
 
-// heard returns an exporter in the engine's form.
+// heard returns an exporter as the engine's interface.
 func heard(e *traces.Exporter) tracing.Listener {
 	if e == nil {
-		return nil // not a tracing.Listener that holds a nil
+		return nil // not an interface that holds a nil pointer
 	}
 	return e
 }
 
-// counted returns the counters of an exporter, nil if no spans are sent.
+// counted returns the counters of an exporter, or nil if it is off.
 func counted(e *traces.Exporter) func() traces.Stats {
 	if e == nil {
 		return nil

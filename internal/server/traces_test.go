@@ -14,8 +14,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// A trace goes through a message from one protocol to another, and the collector is told of its
-// time in the queue.
+// A trace continues through a message from one protocol to another, and the collector gets a span
+// for the time in the queue.
 func TestTraces(t *testing.T) {
 	const trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	type posted struct {

@@ -18,7 +18,7 @@ import (
 	"fiveways.dev/fiveways/test/clustertest"
 )
 
-// TestTurnAway: while no node leads, clients are told so in the words of their protocols, with and
+// TestTurnAway: while no node leads, clients are told so in the terms of their protocols, with and
 // without TLS.
 func TestTurnAway(t *testing.T) {
 	p := proxy.New(proxy.Options{
@@ -42,13 +42,14 @@ func TestTurnAway(t *testing.T) {
 			at[key] = ln.Addr().String()
 			ln = tc.server.Listen(ln, tlsModes[key])
 			t.Cleanup(func() { ln.Close() })
-			go p.Serve(key, ln) //nolint:errcheck // clients tell
+			go p.Serve(key, ln) //nolint:errcheck // clients report errors
 		}
 		t.Run(name, func(t *testing.T) { clustertest.TurnedAway(t, at, tc.client) })
 	}
 }
 
-// serverCertificate is one for 127.0.0.1, and what its clients trust.
+// serverCertificate returns a certificate for 127.0.0.1, and the configuration of clients that
+// trust it.
 func serverCertificate(t *testing.T) (*protocol.TLS, *tls.Config) {
 	t.Helper()
 	ca, err := authority.New("test", time.Now(), time.Now().Add(time.Hour))

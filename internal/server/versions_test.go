@@ -34,8 +34,8 @@ func get(t *testing.T, url string) string {
 	return string(body)
 }
 
-// Wherever RabbitMQ tells a version, clients parse three numbers, also of a build that is known by
-// its commit alone.
+// Wherever RabbitMQ reports a version, clients parse three numbers, also for a build that is
+// identified only by its commit.
 func TestVersionsAreNumbers(t *testing.T) {
 	const build = "16dcefc"
 	cfg := config.Default()

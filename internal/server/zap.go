@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// etcdLogger sends the log of etcd's code in the store of keys to the broker's log. Its information
-// becomes debug level there.
+// etcdLogger returns a logger for etcd's code that writes to the broker's log. It logs etcd's info
+// level as debug.
 func etcdLogger(log *slog.Logger) *zap.Logger { return zap.New(slogCore{log}) }
 
 // slogCore passes zap's entries to slog.
@@ -27,17 +27,17 @@ func slogLevel(l zapcore.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// Enabled reports whether lines of the level are written.
+// Enabled reports whether entries of the level are written.
 func (c slogCore) Enabled(l zapcore.Level) bool {
 	return c.log.Enabled(context.Background(), slogLevel(l))
 }
 
-// With adds fields to all that is written.
+// With returns a core that adds fields to all entries.
 func (c slogCore) With(fields []zapcore.Field) zapcore.Core {
 	return slogCore{c.log.With(pairs(fields)...)}
 }
 
-// Check adds the core to those that write an entry.
+// Check adds the core to ce if it writes the entry.
 func (c slogCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(e.Level) {
 		return ce.AddCore(e, c)
@@ -51,10 +51,10 @@ func (c slogCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return nil
 }
 
-// Sync has nothing to do.
+// Sync does nothing.
 func (c slogCore) Sync() error { return nil }
 
-// pairs are fields as names and values, by name.
+// pairs returns fields as names and values, sorted by name.
 func pairs(fields []zapcore.Field) []any {
 	o := zapcore.NewMapObjectEncoder()
 	for _, f := range fields {

@@ -13,15 +13,15 @@ import (
 
 const (
 	dialPatience = 10 * time.Second
-	// heartbeat finds a peer that is gone without a word within about twice that.
+	// heartbeat detects a dead peer within about twice this time.
 	heartbeat = 10 * time.Second
 )
 
-// errURI refuses a URI without repeating it: there may be a password in it.
+// errURI is the error for an invalid URI. It does not repeat the URI, which may contain a password.
 var errURI = errors.New("not a valid AMQP URI: amqp(s)://user:password@host:port/vhost")
 
-// dial connects; the end of ctx ends the attempt. The URI may name files of certificates as
-// RabbitMQ's URIs do (cacertfile, certfile, keyfile).
+// dial connects to a broker until ctx is done. As in RabbitMQ, the URI may name files of
+// certificates (cacertfile, certfile, keyfile).
 func (o *Options) dial(ctx context.Context, uri, side string) (*amqp.Connection, error) {
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName(o.Name + ": " + side)
@@ -48,7 +48,7 @@ func (o *Options) dial(ctx context.Context, uri, side string) (*amqp.Connection,
 	return c, nil
 }
 
-// guarded gives a new connection a deadline for the handshake; the library takes it away.
+// guarded sets a deadline for the handshake on a new connection. The library removes it.
 func guarded(conn net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func guarded(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// WithoutLogin is a URI for people: without user, password and what follows a question mark;
-// "" for one that cannot be read.
+// WithoutLogin returns a URI for display, without user, password and query. It returns "" if the
+// URI is invalid.
 func WithoutLogin(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

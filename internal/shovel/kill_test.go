@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/test/daemon"
 )
 
-// node is a broker on a folder and an address of its own that is killed and started again.
+// node is a broker on a folder and an address of its own that is killed and restarted.
 type node struct {
 	t    *testing.T
 	dir  string
@@ -34,8 +34,8 @@ func (n *node) start() {
 	n.b = b
 }
 
-// Both brokers are killed again and again while messages are moved. None is lost, and those that
-// come twice were under way at a kill.
+// Both brokers are killed repeatedly while messages are moved. None is lost, and only messages in
+// flight at a kill arrive twice.
 func TestKillsOfBothSides(t *testing.T) {
 	const messages, prefetch, kills = 6000, 100, 6
 	from, to := newNode(t), newNode(t)
@@ -44,7 +44,7 @@ func TestKillsOfBothSides(t *testing.T) {
 
 	next, done := uint64(messages/(kills+1)), make(chan struct{})
 	step := make(chan int, kills)
-	go func() { // beside the shovel, which sees its connections break
+	go func() { // concurrently with the shovel, which sees its connections break
 		defer close(done)
 		for i := range step {
 			victim := []*node{from, to}[i%2]
@@ -77,8 +77,7 @@ func TestKillsOfBothSides(t *testing.T) {
 	if left, _ := bodies(t, from.b.URL(), "a"); len(left) != 0 {
 		t.Errorf("%d messages are still at the source", len(left))
 	}
-	// A kill of the source forgets what it was told in the last moments, too: acknowledgements have
-	// no answer.
+	// A killed source also loses the last acknowledgements, because they have no reply.
 	if p.Breaks == 0 || killed != kills {
 		t.Errorf("%d kills, %d breaks: the test did not do what it should", killed, p.Breaks)
 	}

@@ -12,36 +12,36 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// idle is how long the source brings nothing before a shovel that moves what is there looks whether
-// it is empty.
+// idle is how long no message must arrive before a shovel that stops at the end of its source
+// checks whether the source is empty.
 const idle = 200 * time.Millisecond
 
-// run is a shovel while both connections hold. Everything is done on one goroutine.
+// run is one run of a shovel, while both connections hold. It uses a single goroutine.
 type run struct {
 	options   *Options
 	progress  *Progress
-	connected bool // both ends were reached, and all that is used there is there
+	connected bool // both ends were reached, and everything that is used there exists
 
 	from, to   *amqp.Channel
-	queue      string // of the source
+	queue      string // queue of the source
 	fromLost   chan *amqp.Error
 	toLost     chan *amqp.Error
 	returned   chan amqp.Return
 	deliveries <-chan amqp.Delivery // nil while there is no consumer
-	pending    []pending            // in the order of publishing
+	pending    []pending            // in publishing order
 	taken      uint64
 	began      time.Time
 }
 
 // pending is a message that the target has not confirmed yet.
 type pending struct {
-	delivery      amqp.Delivery // at the source
-	exchange, key string        // at the target
+	delivery      amqp.Delivery // of the source
+	exchange, key string        // of the target
 	confirm       *amqp.DeferredConfirmation
 	returned      bool
 }
 
-// do connects and moves messages until it is done (nil), or a connection ends.
+// do connects and moves messages until it is done (nil), or until a connection breaks.
 func (r *run) do(ctx context.Context) error {
 	if err := r.options.check(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close() //nolint:errcheck // what was not settled goes back, which is all that is wanted
+	defer from.Close() //nolint:errcheck // unsettled messages are requeued, as intended
 	to, err := r.options.dial(ctx, targetURI, "target")
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *run) do(ctx context.Context) error {
 	return r.move(ctx)
 }
 
-// open prepares both sides. done tells that nothing is to be moved.
+// open prepares both sides. done means that nothing is left to move.
 func (r *run) open(from, to *amqp.Connection) (done bool, err error) {
 	if done, err = r.openSource(from); done || err != nil {
 		return done, err
@@ -87,7 +87,7 @@ func (r *run) open(from, to *amqp.Connection) (done bool, err error) {
 	return false, r.consume()
 }
 
-// openSource finds or makes the queue of the source.
+// openSource finds or declares the queue of the source.
 func (r *run) openSource(from *amqp.Connection) (done bool, err error) {
 	source := &r.options.Source
 	if source.Queue != "" && source.Declare {
@@ -118,7 +118,8 @@ func (r *run) openSource(from *amqp.Connection) (done bool, err error) {
 	return false, nil
 }
 
-// ensureQueue declares a queue, durable, unless it is there in whatever form; "" is none.
+// ensureQueue declares a durable queue, unless a queue of that name exists with whatever
+// properties. It ignores the name "".
 func ensureQueue(c *amqp.Connection, queue string, args amqp.Table) error {
 	if queue == "" {
 		return nil
@@ -127,7 +128,7 @@ func ensureQueue(c *amqp.Connection, queue string, args amqp.Table) error {
 	if err != nil {
 		return err
 	}
-	defer ch.Close() //nolint:errcheck // a failed look has closed it
+	defer ch.Close() //nolint:errcheck // a failed passive declaration has closed it
 	if _, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil); err == nil {
 		return nil
 	}
@@ -154,8 +155,8 @@ func (r *run) consume() (err error) {
 	return nil
 }
 
-// move is the loop. Invariant: a delivery is acknowledged only when its confirm has come and no
-// message was returned.
+// move is the main loop. Invariant: a delivery is acknowledged only after its confirm has arrived,
+// and only if the message was not returned.
 func (r *run) move(ctx context.Context) error {
 	r.began = time.Now()
 	for {
@@ -172,7 +173,7 @@ func (r *run) move(ctx context.Context) error {
 		case err := <-r.toLost:
 			return broken("target", err)
 		case d, ok := <-deliveries:
-			if !ok { // the queue was deleted, or the connection ends
+			if !ok { // the queue was deleted, or the connection was lost
 				return broken("source", nil)
 			}
 			if err := r.publish(ctx, d); err != nil || r.enough() {
@@ -193,11 +194,11 @@ func (r *run) move(ctx context.Context) error {
 	}
 }
 
-// enough tells that as many messages were moved as are wanted.
+// enough reports whether the limit of messages has been moved.
 func (r *run) enough() bool { return r.options.Limit > 0 && r.progress.Moved >= r.options.Limit }
 
-// next tells where the next delivery comes from, nil while none is to be taken, and what to wait
-// for beside it.
+// next returns the channel of the next delivery, or nil while none may be taken, and a timer to
+// wait for.
 func (r *run) next() (<-chan amqp.Delivery, <-chan time.Time) {
 	if pause := r.pause(); pause > 0 {
 		return nil, time.After(pause)
@@ -211,7 +212,7 @@ func (r *run) next() (<-chan amqp.Delivery, <-chan time.Time) {
 	return r.deliveries, nil
 }
 
-// pause is how long the rate makes the next message wait.
+// pause returns how long the rate limit delays the next message.
 func (r *run) pause() time.Duration {
 	if r.options.Rate <= 0 {
 		return 0
@@ -220,7 +221,7 @@ func (r *run) pause() time.Duration {
 	return time.Until(due)
 }
 
-// publish sends a delivery on.
+// publish publishes a delivery at the target.
 func (r *run) publish(ctx context.Context, d amqp.Delivery) error {
 	t := &r.options.Target
 	exchange, key := "", t.Queue
@@ -248,7 +249,7 @@ func (r *run) publish(ctx context.Context, d amqp.Delivery) error {
 	return r.sent(&d)
 }
 
-// sent is the end of a message without a confirm.
+// sent finishes a message that needs no confirm.
 func (r *run) sent(d *amqp.Delivery) error {
 	if r.options.AckMode == OnPublish {
 		if err := r.from.Ack(d.DeliveryTag, false); err != nil {
@@ -260,7 +261,7 @@ func (r *run) sent(d *amqp.Delivery) error {
 	return nil
 }
 
-// publishing is a delivery as it was published.
+// publishing returns a delivery in the form to be published.
 func publishing(d *amqp.Delivery) amqp.Publishing {
 	return amqp.Publishing{
 		Headers: d.Headers, ContentType: d.ContentType, ContentEncoding: d.ContentEncoding, DeliveryMode: d.DeliveryMode, Priority: d.Priority,
@@ -275,8 +276,8 @@ func (r *run) settle() error {
 	for done < len(r.pending) && isDone(r.pending[done].confirm) {
 		done++
 	}
-	// A message that is returned is returned before it is confirmed, so that all returns of these
-	// are here.
+	// The broker returns a message before it confirms it, so all returns of these messages have
+	// arrived.
 	if err := r.markReturned(); err != nil {
 		return err
 	}
@@ -302,8 +303,8 @@ func (r *run) settle() error {
 	return nil
 }
 
-// markReturned notes which messages came back. What is equal in all that decides where a message
-// goes comes back alike.
+// markReturned marks the messages that were returned. Messages that are equal in everything that
+// determines their routing are returned alike.
 func (r *run) markReturned() error {
 	for {
 		select {
@@ -315,7 +316,7 @@ func (r *run) markReturned() error {
 				return !p.returned && p.exchange == back.Exchange && p.key == back.RoutingKey && bytes.Equal(p.delivery.Body, back.Body) &&
 					reflect.DeepEqual(p.delivery.Headers, back.Headers)
 			})
-			if i < 0 { // unknown: none that is under way may be acknowledged
+			if i < 0 { // unknown: no message in flight may be acknowledged
 				return fmt.Errorf("%w: exchange '%s', routing key '%s'", ErrUnroutable, back.Exchange, back.RoutingKey)
 			}
 			r.pending[i].returned = true
@@ -334,13 +335,13 @@ func isDone(c *amqp.DeferredConfirmation) bool {
 	}
 }
 
-// empty stops consuming, moves what has arrived already, and reports whether the source holds
-// nothing more; else it consumes again.
+// empty stops consuming, moves what has already arrived, and reports whether the source is empty.
+// If not, it consumes again.
 func (r *run) empty(ctx context.Context) (bool, error) {
 	if err := r.from.Cancel(consumerTag, false); err != nil {
 		return false, fmt.Errorf("shovel: source: %w", err)
 	}
-	for d := range r.deliveries { // closed by the cancel when all are out
+	for d := range r.deliveries { // closed by the cancel after the last delivery
 		if err := r.publish(ctx, d); err != nil {
 			return false, err
 		}
@@ -359,10 +360,10 @@ func (r *run) empty(ctx context.Context) (bool, error) {
 	return false, r.consume()
 }
 
-// finishPatience is how long confirms are waited for at the end.
+// finishPatience is the timeout for the last confirms.
 const finishPatience = 10 * time.Second
 
-// finish waits for the confirms of what is under way.
+// finish waits for the confirms of the messages in flight.
 func (r *run) finish() error {
 	over := time.After(finishPatience)
 	for len(r.pending) > 0 {
@@ -382,7 +383,7 @@ func (r *run) finish() error {
 	return nil
 }
 
-// broken is the error of a channel of one side that ended.
+// broken returns the error for a closed channel of one side.
 func broken(side string, err *amqp.Error) error {
 	if err == nil {
 		return fmt.Errorf("shovel: %s: the connection or the queue is gone", side)

@@ -11,7 +11,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultPrefetch = 1000
 	DefaultPause    = 200 * time.Millisecond
@@ -19,84 +19,83 @@ const (
 )
 
 var (
-	// ErrUnroutable tells that no queue of the target takes a message. It stays at the source.
+	// ErrUnroutable means that the message reached no queue at the target. It stays at the source.
 	ErrUnroutable = errors.New("shovel: the message is unroutable at the target")
-	// ErrRefused tells that the target refused a message, as a full queue does. It stays at the
+	// ErrRefused means that the target rejected a message, as a full queue does. It stays at the
 	// source.
 	ErrRefused = errors.New("shovel: the target rejected the message")
 )
 
-// AckMode says when the source is told that a message has arrived.
+// AckMode is when a message is acknowledged at the source.
 type AckMode uint8
 
-// The modes. With those that do not wait for the target, what is under way when a connection breaks
-// is lost.
+// Acknowledgement modes. With those that do not wait for the target, messages in flight are lost
+// when a connection breaks.
 const (
 	OnConfirm AckMode = iota // when the target has confirmed it
-	OnPublish                // when it was sent on
-	NoAck                    // never: the source forgets what it delivers
+	OnPublish                // when it has been published
+	NoAck                    // never: the source does not expect acknowledgements
 )
 
-// Source is where messages come from: a queue, or an exchange, to which a queue of the shovel's own
-// is bound that goes with its connection.
+// Source is a queue, or an exchange to which the shovel binds a queue of its own that is deleted
+// with the connection.
 type Source struct {
 	URI      string     // amqp or amqps, with user, password and virtual host
 	Others   []string   // further URIs of the same broker, tried in turn after a break
-	Queue    string     // must be there, unless Declare is set
-	Declare  bool       // Queue is declared, durable and with Args, where it is missing
+	Queue    string     // must exist unless Declare is set
+	Declare  bool       // declare Queue if it is missing, durable and with Args
 	Args     amqp.Table // see Declare
-	Exchange string     // where Queue is empty
+	Exchange string     // if Queue is empty
 	Key      string     // of the binding to Exchange
 	Consumer amqp.Table // arguments of the consumer
 }
 
-// Target is where messages go: to a queue, which is declared durable when it is missing, or to an
-// exchange.
+// Target is a queue, which is declared durable if it is missing, or an exchange.
 type Target struct {
 	URI      string
-	Others   []string // as those of Source
+	Others   []string // as in Source
 	Queue    string
-	Args     amqp.Table // of Queue where it is declared
-	Exchange string     // where Queue is empty; "" keeps the exchange of each message
-	Default  bool       // Exchange is the default one, whose name is empty
-	Key      string     // routing key, with Exchange; "" keeps that of each message
-	Lossy    bool       // a message that no queue takes is dropped
+	Args     amqp.Table // arguments of Queue if it is declared
+	Exchange string     // if Queue is empty; "" keeps the exchange of each message
+	Default  bool       // Exchange is the default exchange, whose name is empty
+	Key      string     // routing key, with Exchange; "" keeps the key of each message
+	Lossy    bool       // unroutable messages are dropped
 }
 
-// Options describe a shovel. The zero value of a field from AckMode on is its default.
+// Options describe a shovel. From AckMode on, the zero value of a field means its default.
 type Options struct {
 	Source   Source
 	Target   Target
 	AckMode  AckMode
-	Prefetch int           // messages under way at a time
-	Rate     float64       // at most this many messages a second; 0 is no limit
-	Limit    uint64        // stop after this many messages; 0 is no limit
+	Prefetch int           // maximum number of messages in flight
+	Rate     float64       // messages per second; 0: no limit
+	Limit    uint64        // stop after this many messages; 0: no limit
 	Length   bool          // stop after as many messages as the source's queue holds at the first connection, instead of Limit
 	Once     bool          // stop when the source is empty
-	Patient  bool          // keep trying where already the first connection fails
+	Patient  bool          // keep trying even if the first connection fails
 	Fragile  bool          // return the error of the first break instead of connecting again
 	Pause    time.Duration // before the first reconnect; doubled up to MaxPause while nothing is moved
 	MaxPause time.Duration
 	Progress func(Progress) // called on the goroutine of Run after each change, so it should be quick
 
-	// Name is how the connections are called, beside which side they are.
+	// Name is the name of the connections; the side is added to it.
 	Name string
-	// Local connects to the broker that a URI without a host means: the one that runs the shovel.
-	// Without a user in the URI it asks for no login. Without Local such a URI means localhost.
+	// Local connects to the broker that runs the shovel, which is meant by a URI without a host.
+	// Without a user in the URI no login is needed. If Local is nil, such a URI means localhost.
 	Local func(ctx context.Context) (net.Conn, error)
-	// Change makes of a message what is published. source and target are the URIs in use, without
-	// logins.
+	// Change changes a message before it is published. source and target are the URIs in use,
+	// without logins.
 	Change func(p *amqp.Publishing, source, target string)
 }
 
-// Progress tells how far a shovel is.
+// Progress is the progress of a shovel.
 type Progress struct {
-	Moved   uint64 // messages that the source need not keep any more
+	Moved   uint64 // messages that have left the source
 	Breaks  int    // how often a connection was lost or could not be made
-	Err     error  // why the last one was; nil while it runs
+	Err     error  // the reason of the last one; nil while it runs
 	Running bool   // both ends are connected
 
-	Source, Target string // the URIs of these, without logins
+	Source, Target string // URIs of both ends, without logins
 }
 
 func (o *Options) fill() {
@@ -104,7 +103,7 @@ func (o *Options) fill() {
 		o.Prefetch = DefaultPrefetch
 	}
 	if o.AckMode == NoAck && (o.Limit > 0 || o.Length) {
-		o.AckMode = OnPublish // else the source would forget more than is moved
+		o.AckMode = OnPublish // otherwise the source would drop more than is moved
 	}
 	if o.Limit > 0 {
 		o.Prefetch = int(min(uint64(o.Prefetch), o.Limit))
@@ -124,9 +123,10 @@ func (o *Options) fill() {
 	o.Name = cmp.Or(o.Name, "fiveways shovel")
 }
 
-// Run moves messages until ctx ends, the source is empty (Once) or Limit is reached; then the error
-// is nil. When a connection breaks it makes new ones. The error of a first connection that fails is
-// returned unless the options are Patient, and with Once that of a message that goes nowhere.
+// Run moves messages until ctx is done, the source is empty (Once) or Limit is reached; then the
+// error is nil. It reconnects when a connection breaks. It returns the error of a first connection
+// that fails, unless the options are Patient, and, with Once, the error of an unroutable or
+// rejected message.
 func Run(ctx context.Context, o Options) (Progress, error) {
 	o.fill()
 	var p Progress
@@ -157,7 +157,7 @@ func Run(ctx context.Context, o Options) (Progress, error) {
 	}
 }
 
-// check refuses options that no connection could mend.
+// check returns an error for options that no connection could satisfy.
 func (o *Options) check() error {
 	if o.Source.Queue == "" && o.Source.Exchange == "" {
 		return fmt.Errorf("shovel: the source has no queue")
@@ -165,7 +165,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// inTurn is the URI to use after this many breaks.
+// inTurn returns the URI to use after this many breaks.
 func inTurn(first string, others []string, breaks int) string {
 	if i := breaks % (len(others) + 1); i > 0 {
 		return others[i-1]

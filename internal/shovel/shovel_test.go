@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// open is a channel of a connection that the test closes at its end.
+// open returns a channel of a connection that is closed at the end of the test.
 func open(t *testing.T, uri string) *amqp.Channel {
 	t.Helper()
 	c, err := amqp.Dial(uri)
@@ -55,7 +55,7 @@ func fill(t *testing.T, uri, queue string, n int) {
 	}
 }
 
-// bodies takes all messages out of a queue and counts each body.
+// bodies gets all messages of a queue. It returns the count of each body and their order.
 func bodies(t *testing.T, uri, queue string) (all map[string]int, order []string) {
 	t.Helper()
 	ch, all := open(t, uri), map[string]int{}
@@ -109,7 +109,7 @@ func TestLimitLeavesTheRest(t *testing.T) {
 	}
 }
 
-// All properties arrive as they were, and so do headers of every type.
+// All properties arrive unchanged, and so do headers of every type.
 func TestKeepsProperties(t *testing.T) {
 	b := brokertest.Run(t).URL()
 	fill(t, b, "a", 0)
@@ -137,7 +137,7 @@ func TestKeepsProperties(t *testing.T) {
 	}
 }
 
-// What the target takes into no queue, or refuses, stays at the source; what came before it is
+// Messages that the target cannot route, or rejects, stay at the source. Messages before them are
 // moved once.
 func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 	b := brokertest.Run(t).URL()
@@ -199,7 +199,8 @@ func TestFirstConnectionFails(t *testing.T) {
 	}
 }
 
-// TestReturnsEndWithTheChannel: a target whose channel has closed returned nothing.
+// TestReturnsEndWithTheChannel: after the channel of the target has closed, no message counts as
+// returned.
 func TestReturnsEndWithTheChannel(t *testing.T) {
 	returned := make(chan amqp.Return)
 	close(returned)

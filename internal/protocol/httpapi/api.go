@@ -32,10 +32,10 @@ import (
 // Options configure an API. A zero value means the default in brackets.
 type Options struct {
 	Semaphores *semaphores.Manager // of this broker; nil: there are none
-	Keys       *keyspace.Store     // of the etcd API; nil: it is off
-	Spans      func() traces.Stats // nil: no traces are sent
-	Shovels    *dynamic.Manager    // of this broker; nil: shovels are kept and do not run
-	Node       Node                // what is told of the node; without a monitor one is made that samples when it is asked
+	Keys       *keyspace.Store     // of the etcd API; nil: the API is off
+	Spans      func() traces.Stats // nil: no traces are exported
+	Shovels    *dynamic.Manager    // of this broker; nil: shovels are stored but do not run
+	Node       Node                // facts about the node; if it has no monitor, New makes one that samples on request
 	Logins     *protocol.Logins    // shared with other protocols [of its own]
 	Audit      *protocol.Audit     // where administrative acts are recorded [in Log]
 	LoginDelay time.Duration       // before a refused login is answered [1 s]; negative: none
@@ -49,22 +49,23 @@ type API struct {
 	counters   metrics.Options
 }
 
-// Node is what the API tells of the node.
+// Node is what the API shows about the node.
 type Node = rest.Node
 
-// Server serves an API to clients of HTTP/1.
+// Server serves an API to HTTP/1 clients.
 type Server = rest.Server
 
-// Refusal is the body of an answer that is an error.
+// Refusal is the body of an error response.
 type Refusal = rest.Refusal
 
 // ServerOptions configure a Server.
 type ServerOptions = rest.ServerOptions
 
-// NewServer returns a server of an API; Serve starts it.
+// NewServer returns a server of an API. Call Serve to start it.
 func NewServer(a *API, o ServerOptions) *Server { return rest.NewServer(a.API, o) }
 
-// NewMetricsServer returns a server for only the metrics of an API and for probes, without a login.
+// NewMetricsServer returns a server that serves only the metrics of an API and probes, without a
+// login.
 func NewMetricsServer(a *API, o ServerOptions) *Server {
 	o.Protocol = "metrics"
 	m := metricsOf(a, nil)
@@ -72,7 +73,8 @@ func NewMetricsServer(a *API, o ServerOptions) *Server {
 	return rest.NewServer(m, o)
 }
 
-// MetricsHandler answers requests as NewMetricsServer does. At /metrics follows what more writes.
+// MetricsHandler returns the handler that NewMetricsServer serves. At /metrics, the output of more
+// follows the metrics of the API.
 func MetricsHandler(a *API, more func(io.Writer)) http.Handler { return metricsOf(a, more) }
 
 func metricsOf(a *API, more func(io.Writer)) *rest.API {
@@ -121,14 +123,14 @@ func New(b *broker.Broker, o Options) *API {
 	return a
 }
 
-// Identify gives the broker an id by which tools tell clusters apart, unless it has one.
+// Identify gives the broker a permanent id by which tools distinguish clusters, unless it has one.
 func Identify(b *broker.Broker) error { return topology.Identify(b) }
 
-// ClusterName is what operators call a broker, the node's name unless they call it otherwise.
+// ClusterName returns the name that operators gave the cluster, by default the name of the node.
 func ClusterName(b *broker.Broker, node string) string { return topology.ClusterName(b, node) }
 
-// LoadDefinitions takes in a file of definitions, RabbitMQ's or our own. What it cannot take as it
-// is it says in the log.
+// LoadDefinitions imports a file of definitions, either RabbitMQ's or our own. It logs what it
+// cannot import unchanged.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {
 	return definitions.Load(b, log, file, definitions.Options{CheckPolicy: policy.Check})
 }

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// Logins are counted as RabbitMQ counts them, also those that fail, and can be forgotten.
+// Logins are counted as in RabbitMQ, including failed ones, and the counts can be reset.
 func TestAttempts(t *testing.T) {
 	n := serve(t, resttest.OpenBroker(t), Options{LoginDelay: -1}, ServerOptions{})
 	n.request(t, "GET", "/api/users", "guest:wrong", "")

@@ -7,15 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// backups serves copies of the data folder.
+// backups serves the path for backups of the data folder.
 func (a *API) backups() { a.Open(rest.Administration, "GET /api/backup", a.backup) }
 
-// backupPatience is how long a part of a copy may take to be sent: a client that stops reading is
+// backupPatience is the timeout for writing a part of a backup. A client that stops reading is
 // disconnected, so that the files kept for it are released.
 const backupPatience = time.Minute
 
-// backup answers with a tar archive of the data folder. On an error in the middle it breaks the
-// connection, so that an incomplete archive is not mistaken for a whole one.
+// backup answers with a tar archive of the data folder. On an error in the middle it aborts the
+// connection, so that the client does not mistake an incomplete archive for a whole one.
 func (a *API) backup(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-tar")
 	w.Header().Set("Content-Disposition", `attachment; filename="fiveways.tar"`)
@@ -26,13 +26,13 @@ func (a *API) backup(w http.ResponseWriter, r *http.Request) {
 	a.Log.Info("backup written", "user", rest.CallerOf(r.Context()).User)
 }
 
-// patientWriter gives each write its own time.
+// patientWriter sets a new deadline for each write.
 type patientWriter struct {
 	w    http.ResponseWriter
 	conn *http.ResponseController
 }
 
 func (p patientWriter) Write(b []byte) (int, error) {
-	_ = p.conn.SetWriteDeadline(time.Now().Add(backupPatience)) // writers that know no deadlines are those of tests
+	_ = p.conn.SetWriteDeadline(time.Now().Add(backupPatience)) // only writers of tests do not support deadlines
 	return p.w.Write(b)
 }

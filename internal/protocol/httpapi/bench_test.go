@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What a request costs beside the network: login, session, and a look at a task.
+// BenchmarkLook measures the cost of a request without the network: login, session, and a look at a
+// task.
 func BenchmarkLook(b *testing.B) {
 	br, m := openSemaphores(b)
 	a := New(br, Options{Semaphores: m})

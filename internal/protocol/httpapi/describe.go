@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// What queries of semaphores may ask for.
+// Query parameters of the semaphore paths.
 var (
 	waitParameter  = rest.Parameter{Name: "wait", About: "how long to wait until the task runs, such as 30s, at most 10m [0s]"}
 	taskParameter  = rest.Parameter{Name: "task", About: "only events of this task"}
@@ -17,10 +17,10 @@ var (
 	}
 )
 
-// eventStream is the type of Server-Sent Events.
+// eventStream is the media type of Server-Sent Events.
 const eventStream = "text/event-stream"
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/semaphores":                  {Summary: "The semaphores that the caller may read", Out: SemaphoreList{}, Query: ofSemaphores},
 	"GET /api/semaphores/{vhost}":          {Summary: "The semaphores of a virtual host", Out: SemaphoreList{}, Query: ofSemaphores},

@@ -15,30 +15,29 @@ import (
 )
 
 const (
-	// maxUnsent is how many events a stream holds for a client that does not read them; then it
-	// ends.
+	// maxUnsent is how many events a stream buffers for a client that does not read them. When
+	// there are more, the stream ends.
 	maxUnsent = 10_000
-	// heartbeat is how often a stream says something, so that a client that is gone is found, and
-	// proxies keep the connection.
+	// heartbeat is the interval of keepalives, which detect a client that is gone and keep proxies
+	// from closing the connection.
 	heartbeat = 15 * time.Second
-	// streamPatience is how long a client may take for what is sent at once.
+	// streamPatience is the timeout of a write to a client.
 	streamPatience = 30 * time.Second
 )
 
-// eventPaths serves transitions as they happen, as Server-Sent Events.
+// eventPaths serves transitions of semaphores as they happen, as Server-Sent Events.
 func (a *API) eventPaths() {
 	a.Open(rest.Login, "GET /api/semaphores/{vhost}/{key}/events", func(w http.ResponseWriter, r *http.Request) {
 		a.stream(w, r, semaphores.WatchOptions{Key: rest.Name(r, "key"), Task: r.URL.Query().Get("task")})
 	})
-	// A path of its own, for a semaphore may be called events.
+	// This is a path of its own, because a semaphore may be called events.
 	a.Open(rest.Login, "GET /api/semaphore-events/{vhost}", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		a.stream(w, r, semaphores.WatchOptions{Key: q.Get("prefix"), Prefix: true, Task: q.Get("task")})
 	})
 }
 
-// stream answers with events until the client is gone, the server drains, or the client is too
-// slow.
+// stream sends events until the client is gone, the server drains, or the client is too slow.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchOptions) {
 	out := &stream{w: w, wake: make(chan struct{}, 1), caller: rest.CallerOf(r.Context())}
 	err := a.with(r, func(ctx context.Context, s *broker.Session) error {
@@ -53,13 +52,13 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, o semaphores.WatchO
 		out.run(ctx)
 		return nil
 	})
-	if err != nil { // nothing was sent yet
+	if err != nil { // nothing has been sent yet
 		a.Refuse(w, r, err)
 	}
 }
 
-// begin tells the client how things stood when the watch was already on: nothing that happens after
-// it is missed.
+// begin sends the client the current state. It is read after the watch has begun, so that the
+// client misses no later change.
 func (a *API) begin(s *broker.Session, out *stream, o semaphores.WatchOptions) error {
 	var opened any = struct{}{}
 	var states []semaphores.State
@@ -80,7 +79,7 @@ func (a *API) begin(s *broker.Session, out *stream, o semaphores.WatchOptions) e
 	h := out.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx sends on what comes, then
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the response
 	out.text = appendEvent(append(out.text, "retry: 1000\n"...), "open", 0, opened)
 	for i := range states {
 		out.text = appendEvent(out.text, "state", 0, semjson.OfState(o.Task, &states[i]))
@@ -88,19 +87,19 @@ func (a *API) begin(s *broker.Session, out *stream, o semaphores.WatchOptions) e
 	return nil
 }
 
-// stream is the answer to one client that follows events.
+// stream is the response to a client that watches events.
 type stream struct {
 	w      http.ResponseWriter
 	caller *rest.Caller
-	wake   chan struct{} // 1 slot: something is there to be sent
+	wake   chan struct{} // 1 slot: there is something to send
 	text   []byte        // to be sent next
 
 	mu      sync.Mutex
 	unsent  []semaphores.Event // guarded by mu
-	overrun bool               // guarded by mu: the client was too slow, and an event is missing behind unsent
+	overrun bool               // guarded by mu: the client was too slow, and events after unsent are lost
 }
 
-// take is called with what has happened. It must not block.
+// take buffers events that have happened. It must not block.
 func (s *stream) take(events []semaphores.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +116,7 @@ func (s *stream) take(events []semaphores.Event) {
 	}
 }
 
-// run sends what is taken, until the stream is over.
+// run sends buffered events until the stream ends.
 func (s *stream) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,7 +147,8 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// swap takes what is unsent, for an empty slice, and reports whether that is all there will be.
+// swap returns the unsent events and replaces them by the empty slice. It reports whether no more
+// will follow.
 func (s *stream) swap(empty []semaphores.Event) (events []semaphores.Event, over bool) {
 	clear(empty)
 	s.mu.Lock()
@@ -157,10 +157,10 @@ func (s *stream) swap(empty []semaphores.Event) (events []semaphores.Event, over
 	return events, s.overrun
 }
 
-// send writes the text that is there and reports whether the client takes more.
+// send writes the pending text and reports whether the client accepts more.
 func (s *stream) send() bool {
 	conn := s.caller.Conn
-	_ = conn.SetWriteDeadline(time.Now().Add(streamPatience)) // writers that know no deadlines are those of tests
+	_ = conn.SetWriteDeadline(time.Now().Add(streamPatience)) // only writers of tests do not support deadlines
 	_, err := s.w.Write(s.text)
 	if err == nil {
 		err = conn.Flush()
@@ -171,7 +171,8 @@ func (s *stream) send() bool {
 	return err == nil
 }
 
-// appendEvent appends an event as the client gets it; 0 is no number.
+// appendEvent appends an event in the format of Server-Sent Events. If seq is 0, the event has no
+// id.
 func appendEvent(text []byte, event string, seq uint64, data any) []byte {
 	body, err := json.Marshal(data)
 	if err != nil {

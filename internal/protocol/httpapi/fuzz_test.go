@@ -45,8 +45,8 @@ func openAll(t testing.TB) (*broker.Broker, *API) {
 	return b, New(b, Options{Semaphores: sems, Keys: keys, Log: resttest.Quiet})
 }
 
-// furnish has one of everything in the virtual host /, so that requests find something; what is
-// there stays.
+// furnish creates one object of each kind in the virtual host /, unless it exists, so that requests
+// find something.
 func furnish(t testing.TB, b *broker.Broker, a *API) {
 	t.Helper()
 	if s, err := b.Operate("/"); err == nil {
@@ -67,13 +67,13 @@ func furnish(t testing.TB, b *broker.Broker, a *API) {
 	}
 }
 
-// FuzzRequests sends whatever comes to the fuzzer's mind to every path: nothing fails inside, and
-// what waits ends with the request.
+// FuzzRequests sends fuzzed requests to every path. There is no internal error, and waiting
+// handlers end with the request.
 func FuzzRequests(f *testing.F) {
 	b, a := openAll(f)
 	routes := slices.DeleteFunc(a.Routes(), func(r rest.Route) bool { return strings.Contains(r.Pattern, "/debug/pprof/") })
 	for i := range routes {
-		body, err := json.Marshal(routes[i].About.In) // names of fields that the path knows
+		body, err := json.Marshal(routes[i].About.In) // names of the path's fields
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -93,10 +93,10 @@ func FuzzRequests(f *testing.F) {
 		})
 		u, err := url.Parse("http://broker" + path)
 		if err != nil {
-			return // no client can send it
+			return // no client can send this
 		}
 		u.RawQuery = query
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond) // what waits is not waited for
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond) // do not wait for handlers that wait
 		defer cancel()
 		request, err := http.NewRequestWithContext(ctx, r.Method(), u.String(), strings.NewReader(body))
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// The document is one of OpenAPI, and tells of each route that there is and of no other.
+// The document is valid OpenAPI, and describes exactly the routes that exist.
 func TestDocument(t *testing.T) {
 	a := New(resttest.OpenBroker(t), Options{})
 	status, text := resttest.Request(t, a, "GET "+openapi.Path)
@@ -48,8 +48,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Each route says in one line what it is for, in the file describe.go of its package, and nothing
-// is said of what is not there.
+// Each route has a one-line summary in the file describe.go of its package, and no summary is
+// without a route.
 func TestRoutesAreDescribed(t *testing.T) {
 	a := New(resttest.OpenBroker(t), Options{})
 	var patterns []string
@@ -71,7 +71,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 	}
 }
 
-// The document says which tags a path needs: any one of them is enough.
+// The document lists the tags that a path needs, any one of which is enough.
 func TestDocumentTellsRoles(t *testing.T) {
 	a := New(resttest.OpenBroker(t), Options{})
 	_, text := resttest.Request(t, a, "GET "+openapi.Path)

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// probes adds to the metrics of a broker that is alone what a node of a cluster has, too: paths for
-// orchestrators and balancers, which have no login.
+// probes adds paths for orchestrators and load balancers, which need no login, to the metrics of a
+// standalone broker. A node of a cluster has the same paths.
 func probes(m *rest.API) {
 	m.Open(rest.Anyone, "GET /livez", Alive)
 	m.Open(rest.Anyone, "GET /leader", Alive)
@@ -23,5 +23,5 @@ func probes(m *rest.API) {
 	m.Open(rest.Anyone, "GET /", func(w http.ResponseWriter, r *http.Request) { m.Refuse(w, r, rest.NotFound("Not Found")) })
 }
 
-// Alive answers that the process runs.
+// Alive reports to the client that the process runs.
 func Alive(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// The metrics' port needs no login, and answers probes; what only a cluster has is not there.
+// The metrics port needs no login and answers probes. Paths that only a cluster has do not exist.
 func TestProbes(t *testing.T) {
 	errs := vfs.NewErrors(vfs.NewMem())
 	b := enginetest.Open(t, errs, func(o *broker.Options) { o.DiskFreeLimit = -1 })
@@ -31,7 +31,7 @@ func TestProbes(t *testing.T) {
 		want(path, code)
 	}
 	errs.FailSync(errors.New("lost"))
-	b.PutVHost(catalog.VHostSpec{Name: "new"}) //nolint:errcheck // it fails: the log does
+	b.PutVHost(catalog.VHostSpec{Name: "new"}) //nolint:errcheck // it fails, because the log does
 	want("/readyz", 503)
 	want("/livez", 200)
 	b.Close() //nolint:errcheck // the log has failed

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// profiles serves Go's profiles: where CPU and memory go.
+// profiles serves Go's CPU and memory profiles.
 func (a *API) profiles() {
 	a.Open(rest.Administration, "GET /debug/pprof/", pprof.Index)
 	a.Open(rest.Administration, "GET /debug/pprof/profile", pprof.Profile)

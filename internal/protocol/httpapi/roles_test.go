@@ -21,11 +21,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// roles are users by their one tag, a user without a tag, and no user.
+// roles are a request without a user, a user without a tag, and users with one tag.
 var roles = []string{"", "user", "management", "policymaker", "monitoring", "administrator"}
 
-// admitted lists for each need the roles it admits. The table is written out: it is what users are
-// promised.
+// admitted lists for each need the roles that satisfy it. The table is written out because it is
+// what users are promised.
 var admitted = map[rest.Need][]string{
 	rest.Anyone:         roles,
 	rest.Login:          roles[1:],
@@ -35,19 +35,19 @@ var admitted = map[rest.Need][]string{
 	rest.Administration: {"administrator"},
 }
 
-// tagRefusals are the errors for callers that are not admitted.
+// tagRefusals are the errors for callers without the required tag.
 var tagRefusals = []string{
 	"Login needed", "Login failed", "Not management user", "Not monitor user", "Not administrator user", "User not authorised to access object",
 	"User not authorised to access virtual host",
 }
 
-// ofOthers reports whether a caller that may use a path is rejected in this test because it
-// concerns what belongs to others: their connections.
+// ofOthers reports whether a caller that may use a path is refused in this test because the path is
+// about connections of others.
 func ofOthers(pattern, reason string) bool {
 	return strings.Contains(pattern, "/connections/username/") && reason == "User not authorised to access object"
 }
 
-// failed is the body of a health check that found something.
+// failed is the body of a failed health check.
 type failed struct {
 	Refusal
 	Status string `json:"status"`
@@ -56,8 +56,8 @@ type failed struct {
 // says reports whether a body gives a reason.
 func (f *failed) says() bool { return f.Reason != "" && (f.Error != "" || f.Status == "failed") }
 
-// withRoles makes a user for each role, with all permissions. Their passwords are their names,
-// hashed in a way that costs nothing.
+// withRoles creates a user for each role, with all permissions. The passwords are the names, with a
+// cheap hash.
 func withRoles(t *testing.T) *broker.Broker {
 	t.Helper()
 	b := resttest.OpenBroker(t)
@@ -79,7 +79,7 @@ func withRoles(t *testing.T) *broker.Broker {
 
 var wildcard = regexp.MustCompile(`\{[^}]*\}`)
 
-// pathOf is a path that a pattern takes.
+// pathOf returns a method and a path that match a pattern.
 func pathOf(pattern string) (method, path string) {
 	method, path, _ = strings.Cut(pattern, " ")
 	path = wildcard.ReplaceAllStringFunc(path, func(w string) string {
@@ -97,8 +97,8 @@ func pathOf(pattern string) (method, path string) {
 	return method, path
 }
 
-// TestEveryRouteForEveryRole calls every path as every role. A role that is not admitted gets that
-// error and nothing happens; an admitted one gets something else.
+// TestEveryRouteForEveryRole calls every path as every role. A role without the required tag gets
+// the error for that and nothing happens; any other role gets a different answer.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	for _, route := range New(resttest.OpenBroker(t), Options{}).Routes() {
 		t.Run(route.Pattern, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	}
 }
 
-// call makes a request of which only the beginning of the answer is read, since some never end.
+// call sends a request and reads only the beginning of the answer, because some never end.
 func call(t *testing.T, n *node, method, path, login string) (status int, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -150,7 +150,7 @@ func call(t *testing.T, n *node, method, path, login string) (status int, reason
 	return w.StatusCode, refusal.Reason
 }
 
-// Every need of a route is in the table, or the test above would say nothing of it.
+// Every need of a route is in the table; otherwise the test above would not cover it.
 func TestNeedsAreKnown(t *testing.T) {
 	for _, route := range New(resttest.OpenBroker(t), Options{}).Routes() {
 		if _, ok := admitted[route.Need]; !ok {
@@ -162,21 +162,21 @@ func TestNeedsAreKnown(t *testing.T) {
 	}
 }
 
-// bodies are what bad clients send.
+// bodies are request bodies of faulty clients.
 var bodies = []string{
 	"", "{}", "[]", "null", "1", `"x"`, "{", `{"a":`, "\x00\xff", `{"name":null}`, `[{"name":1}]`, `{"arguments":{"x-message-ttl":"soon"}}`,
 	`{"arguments":[]}`, `{"tags":{}}`, `{"password":5}`, `{"value":-1}`, `{"value":1e400}`, `{"count":-1}`, `{"payload":{},"properties":[]}`,
 	strings.Repeat("[", 20_000), `{"vhosts":[{"name":""}]}`, `{"queues":[{"name":"q","vhost":"none"}]}`, `{"type":"none","durable":"maybe"}`, `{"source":"","destination_type":"x"}`,
 }
 
-// names are what bad clients put into paths.
+// names are names that faulty clients put into paths.
 var names = []string{"%2F", "nothing", "%00", "..", "%2E%2E", "%FF", "%E2%80%AE", "a%2Fb", "~", "amq.direct", "amq.default", "guest", "-1", strings.Repeat("x", 300), "*", "%5B", "(%3F%3C"}
 
-// queries are what they ask for beside.
+// queries are the query strings of faulty clients.
 var queries = []string{"", "page=0", "page=1&page_size=501", "page=x", "sort=..", "name=(&use_regex=true", "columns=,,.a", "limit=-1", "lengths_age=1&lengths_incr=0", "after=%FF", "wait=forever", "lengths_age=99999999999999&lengths_incr=1"}
 
-// TestAnyBodyAnyPath plays nonsense to every path as an administrator: no request fails inside or
-// is answered with anything but JSON.
+// TestAnyBodyAnyPath sends nonsense to every path as an administrator. There is no internal error,
+// and every answer is JSON.
 func TestAnyBodyAnyPath(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := New(b, Options{LoginDelay: -1})
@@ -184,7 +184,7 @@ func TestAnyBodyAnyPath(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, route := range a.Routes() {
 		if strings.Contains(route.Pattern, "/debug/pprof/") {
-			continue // Go's own, which take their time
+			continue // Go's profiles, which are slow
 		}
 		for range 40 {
 			method, path, _ := strings.Cut(route.Pattern, " ")
@@ -209,7 +209,7 @@ func nonsense(t *testing.T, n *node, method, path, body string) {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, n.url+path, strings.NewReader(body))
 	if err != nil {
-		return // no client can send it
+		return // no client can send this
 	}
 	r.SetBasicAuth("guest", "guest")
 	w, err := http.DefaultTransport.RoundTrip(r)

@@ -21,17 +21,17 @@ import (
 // SemaphoreList is one page of semaphores.
 type SemaphoreList struct {
 	Semaphores []semjson.Semaphore `json:"semaphores"`
-	Next       string              `json:"next,omitempty"` // for ?after=, when there are more
+	Next       string              `json:"next,omitempty"` // for ?after=, if there are more
 }
 
-// Pages of lists.
+// Page sizes.
 const (
 	defaultPage = 50
 	largestPage = 1000
 )
 
-// semaphorePaths serves /api/semaphores but for tasks and events. A login is enough: permissions on
-// the names of semaphores decide the rest.
+// semaphorePaths serves /api/semaphores except for tasks and events. They need only a login,
+// because permissions on the names of semaphores decide the rest.
 func (a *API) semaphorePaths() {
 	a.Get(rest.Login, "/api/semaphores", a.allSemaphores)
 	a.Get(rest.Login, "/api/semaphores/{vhost}", a.listSemaphores)
@@ -57,16 +57,16 @@ func (a *API) semaphorePaths() {
 	})
 }
 
-// of names the semaphore of the path.
+// of returns a reference to the semaphore in the path.
 func of(r *http.Request) semaphores.Of { return semaphores.Of{Key: rest.Name(r, "key")} }
 
-// do does one change, or looks at something, in the virtual host of the path; of is where the
-// change reports whether it went well.
+// do executes one change or query in the virtual host of the path. of points to where the change
+// stores its error.
 func (a *API) do(r *http.Request, change semaphores.Change, of *error) error {
 	return a.with(r, func(_ context.Context, s *broker.Session) error { return a.doIn(s, change, of) })
 }
 
-// doIn is do in a session.
+// doIn is do in an open session.
 func (a *API) doIn(s *broker.Session, change semaphores.Change, of *error) error {
 	if err := a.semaphores.Do(s, change); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (a *API) doIn(s *broker.Session, change semaphores.Change, of *error) error
 
 var errAtRest = rest.Fail(http.StatusServiceUnavailable, semjson.Unavailable, "there are semaphores while the broker runs only")
 
-// with does something with semaphores in the virtual host of the path. Its errors are refusals.
+// with calls fn with a session in the virtual host of the path. It converts errors to refusals.
 func (a *API) with(r *http.Request, fn func(ctx context.Context, s *broker.Session) error) error {
 	if a.semaphores == nil {
 		return errAtRest
@@ -84,15 +84,15 @@ func (a *API) with(r *http.Request, fn func(ctx context.Context, s *broker.Sessi
 	return semaphoreRefusal(a.In(r, rest.Name(r, "vhost"), fn))
 }
 
-// semaphoreStatuses are the statuses of what semjson calls refusals.
+// semaphoreStatuses are the HTTP statuses of the refusals of package semjson.
 var semaphoreStatuses = map[string]int{
 	semjson.NotFound: http.StatusNotFound, semjson.AccessRefused: http.StatusForbidden, semjson.BadRequest: http.StatusBadRequest,
 	semjson.Conflict: http.StatusConflict, semjson.NoRoom: http.StatusInsufficientStorage, semjson.TooLarge: http.StatusRequestEntityTooLarge,
 	semjson.Unavailable: http.StatusServiceUnavailable,
 }
 
-// semaphoreRefusal words an error of the manager as all protocols do; what it does not know is left
-// as it is.
+// semaphoreRefusal words an error of the manager as all protocols do. It returns other errors
+// unchanged.
 func semaphoreRefusal(err error) error {
 	var re *rest.Refused
 	if err == nil || errors.As(err, &re) {
@@ -106,7 +106,7 @@ func semaphoreRefusal(err error) error {
 	return rest.Fail(status, words.Error, words.Reason)
 }
 
-// listSemaphores is one page of a virtual host.
+// listSemaphores returns one page of the semaphores of a virtual host.
 func (a *API) listSemaphores(r *http.Request) (any, error) {
 	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
@@ -121,14 +121,14 @@ func (a *API) listSemaphores(r *http.Request) (any, error) {
 	return page, err
 }
 
-// pageOf lists semaphores of a virtual host, those behind the key after.
+// pageOf lists the semaphores of a virtual host after the key after.
 func (a *API) pageOf(s *broker.Session, vhost, contains, after string, limit int) ([]semjson.Semaphore, string) {
 	found, next := a.semaphores.List(s, contains, after, limit)
 	return rest.List(found, func(i semaphores.Info) semjson.Semaphore { return semjson.OfInfo(vhost, &i) }), next
 }
 
-// allSemaphores is one page over all virtual hosts that the caller may enter. A page is found by
-// where the one before ended: virtual host and key, as they stand in a path.
+// allSemaphores returns one page of the semaphores of all virtual hosts that the caller may enter.
+// The cursor is the virtual host and key where the previous page ended, escaped as in a path.
 func (a *API) allSemaphores(r *http.Request) (any, error) {
 	if a.semaphores == nil {
 		return nil, errAtRest
@@ -151,9 +151,9 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 		if v == vhost {
 			behind = key
 		}
-		err := a.fill(r, &page, v, behind, limit+1) // one more reports whether there are more
+		err := a.fill(r, &page, v, behind, limit+1) // one more tells whether there are more
 		if errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrVHostRefused) {
-			continue // since it was listed
+			continue // deleted, or access was revoked, since it was listed
 		}
 		if err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 	return page, nil
 }
 
-// fill adds semaphores of a virtual host to a page of at most limit.
+// fill adds semaphores of a virtual host to a page of at most limit semaphores.
 func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, limit int) error {
 	return a.In(r, vhost, func(_ context.Context, s *broker.Session) error {
 		some, _ := a.pageOf(s, vhost, r.URL.Query().Get("contains"), after, limit-len(page.Semaphores))
@@ -177,7 +177,7 @@ func (a *API) fill(r *http.Request, page *SemaphoreList, vhost, after string, li
 	})
 }
 
-// entered are the virtual hosts that the caller may enter, in order.
+// entered returns the virtual hosts that the caller may enter, in order.
 func (a *API) entered(r *http.Request) (names []string) {
 	if c := rest.CallerOf(r.Context()); !c.Operator {
 		names = rest.List(a.Broker.Permissions(c.User, ""), func(p catalog.Permission) string { return p.VHost })
@@ -188,7 +188,7 @@ func (a *API) entered(r *http.Request) (names []string) {
 	return names
 }
 
-// cutPlace takes a virtual host and a key apart.
+// cutPlace splits a cursor into a virtual host and a key.
 func cutPlace(text string) (vhost, key string, ok bool) {
 	vhost, key, ok = strings.Cut(text, "/")
 	vhost, err := url.PathUnescape(vhost)
@@ -196,8 +196,8 @@ func cutPlace(text string) (vhost, key string, ok bool) {
 	return vhost, key, ok && cmp.Or(err, err2) == nil
 }
 
-// putSemaphore makes a semaphore or changes one; what the body does not name stays as it is, or at
-// its default.
+// putSemaphore creates or changes a semaphore. Fields that the body leaves out keep their values,
+// or get the defaults.
 func (a *API) putSemaphore(r *http.Request) (rest.Answer, error) {
 	var in semjson.Settings
 	if err := read(r, &in); err != nil {

@@ -46,7 +46,7 @@ func TestSemaphores(t *testing.T) {
 		{"PUT /api/semaphores/%2F/crowd", 201, ""},
 		{"GET /api/semaphores/%2F/crowd", 200, `{"vhost":"/","key":"crowd","active":1000,"try_release":900,"order":"desc","lease":0,"waiting":0,"acquired":0,"try_release_asked":0}`},
 		{`PUT /api/semaphores/%2F/crowd {"active":2,"try_release":1,"lease":60000}`, 204, ""},
-		{`PUT /api/semaphores/%2F/crowd {}`, 204, ""}, // leaves all as it is
+		{`PUT /api/semaphores/%2F/crowd {}`, 204, ""}, // changes nothing
 		{"GET /api/semaphores/%2F/crowd", 200, `"active":2,"try_release":1,"order":"desc","lease":60000`},
 		{`PUT /api/semaphores/%2F/crowd {"actve":2}`, 400, `unknown field \"actve\"`},
 		{`PUT /api/semaphores/%2F/crowd {"active":2}{}`, 400, "data after the request"},
@@ -96,7 +96,7 @@ func TestSemaphores(t *testing.T) {
 		{`POST /api/semaphores/%2F/crowd/tasks/release {"tasks":[` + strings.Repeat("1,", semaphores.MaxEntries) + `1]}`, 413, "too_large"},
 		{`PUT /api/semaphores/%2F/crowd/tasks/a%2Fb%20c {"priority":0}`, 201, `"task":"a/b c"`},
 		{"DELETE /api/semaphores/%2F/crowd/tasks/a%2Fb%20c", 204, ""},
-		{"PUT /api/semaphores/%2F/events", 201, ""}, // is a name like others
+		{"PUT /api/semaphores/%2F/events", 201, ""}, // is an ordinary name
 		{"GET /api/semaphores/%2F/events", 200, `"key":"events"`},
 		{"DELETE /api/semaphores/%2F/events?if-empty=true", 204, ""},
 		{"DELETE /api/semaphores/%2F/crowd", 204, ""},
@@ -104,7 +104,7 @@ func TestSemaphores(t *testing.T) {
 	})
 }
 
-// Without a running broker there are no semaphores to speak of.
+// Without a running broker there are no semaphores.
 func TestSemaphoresAtRest(t *testing.T) {
 	resttest.Play(t, New(resttest.OpenBroker(t), Options{}), []resttest.Step{
 		{"GET /api/semaphores/%2F", 503, `while the broker runs only`},
@@ -113,8 +113,8 @@ func TestSemaphoresAtRest(t *testing.T) {
 	})
 }
 
-// Pages over many virtual hosts show each semaphore that the caller may see once, whatever their
-// size.
+// Pages over many virtual hosts show each semaphore that the caller may see exactly once, whatever
+// the page size.
 func TestPagesOfSemaphores(t *testing.T) {
 	b, m := openSemaphores(t)
 	addUsers(t, b, "reader", "stranger")
@@ -132,7 +132,7 @@ func TestPagesOfSemaphores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k := range 10 * v { // the first has none
+		for k := range 10 * v { // the first virtual host has none
 			create := semaphores.Create{Of: semaphores.Of{Key: fmt.Sprintf("k.%d", k%10)}}
 			if k >= 10 {
 				create.Key = fmt.Sprintf("z%d", k)
@@ -170,8 +170,7 @@ func TestPagesOfSemaphores(t *testing.T) {
 	}
 }
 
-// Each path needs its permission, and reveals to others nothing about the existence of what it
-// names.
+// Each path needs its permission. Without it a caller does not learn whether the object exists.
 func TestPermissionsOfSemaphores(t *testing.T) {
 	b, m := openSemaphores(t)
 	addUsers(t, b, "configure", "write", "read", "none", "stranger")
@@ -222,8 +221,8 @@ func TestPermissionsOfSemaphores(t *testing.T) {
 	}
 }
 
-// Whatever a body holds, the answer is JSON and not an internal error, and the semaphore still
-// works.
+// FuzzSemaphoreBodies: for any body the answer is JSON and no internal error, and the semaphore
+// still works.
 func FuzzSemaphoreBodies(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `[]`, `{"tasks":[{"task":"1","priority":5,"lease":0}]}`, `{"tasks":["1",2]}`, `{"priority":1e308,"lease":-1}`, `{"active":99999999999999999999}`,

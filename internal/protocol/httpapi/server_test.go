@@ -42,10 +42,10 @@ func serve(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
 	return serveOn(t, l, http.DefaultTransport, b, o, so)
 }
 
-// serveInBubble is serve in a bubble of testing/synctest, with connections in memory.
+// serveInBubble is serve in a synctest bubble, with connections in memory.
 func serveInBubble(t *testing.T, b *broker.Broker, o Options, so ServerOptions) *node {
 	t.Helper()
-	t.Cleanup(func() { <-time.After(time.Minute) }) // a Shutdown of net/http looks once in a while
+	t.Cleanup(func() { <-time.After(time.Minute) }) // Shutdown of net/http polls
 	l := protocoltest.NewPipes()
 	client := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) }}
 	t.Cleanup(client.CloseIdleConnections)
@@ -81,7 +81,7 @@ func serveOn(t *testing.T, l net.Listener, client http.RoundTripper, b *broker.B
 	return n
 }
 
-// request is made by a user, "name:password" or "" for none.
+// request sends a request as a user: "name:password", or "" for none.
 func (n *node) request(t *testing.T, method, path, login, body string, header ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, n.url+path, strings.NewReader(body))
@@ -105,7 +105,7 @@ func (n *node) request(t *testing.T, method, path, login, body string, header ..
 	return w
 }
 
-// users are made on the broker: each has the tag that it is called by, and its name as its
+// addUsers creates users on the broker. Each has the tag of the same name, and its name as its
 // password.
 func addUsers(t *testing.T, b *broker.Broker, names ...string) {
 	t.Helper()
@@ -125,8 +125,7 @@ func textOf(t *testing.T, w *http.Response) string {
 	return string(text)
 }
 
-// The paths of operators need a login with a tag, as RabbitMQ has it; on the admin socket none of
-// that is asked.
+// The paths of operators need a login with a tag, as in RabbitMQ. The admin socket needs neither.
 func TestLoginAndTags(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	addUsers(t, b, "nobody", "management", "monitoring", "policymaker", "administrator")
@@ -190,7 +189,7 @@ func wantsLogin(t *testing.T, n *node, method, path, who string) {
 	}
 }
 
-// With its own permissions a user looks at queues; with a tag only it does not.
+// A user needs permissions of its own to look at queues; a tag is not enough.
 func TestPermissionsOfMessages(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	addUsers(t, b, "management")
@@ -227,8 +226,8 @@ func TestPermissionsOfMessages(t *testing.T) {
 	look(http.StatusUnauthorized, "Login failed")
 }
 
-// A page from elsewhere, in a browser that knows a password, does nothing; and a page that gives
-// its own name our address does not log in as guest.
+// A foreign page, in a browser that has stored a password, can do nothing. A page whose own name
+// resolves to our address cannot log in as guest.
 func TestForeignPages(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	addUsers(t, b, "administrator")
@@ -254,9 +253,9 @@ func TestForeignPages(t *testing.T) {
 		if _, err := b.VHost("v"); (err == nil) != (tc.want == 201) {
 			t.Errorf("%s: the virtual host: %v", name, err)
 		}
-		b.DeleteVHost("v") //nolint:errcheck // it rest.Need not be there
+		b.DeleteVHost("v") //nolint:errcheck // it need not exist
 	}
-	// Nor does guest from another machine.
+	// Neither can guest from another machine.
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "http://127.0.0.1/api/users", nil)
 	r.RemoteAddr = "192.0.2.7:4000"
@@ -277,7 +276,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	})
 }
 
-// Requests have names: the client's, or ours.
+// Requests have ids: the client's, or generated ones.
 func TestRequestIDs(t *testing.T) {
 	var log logtest.Text
 	b := resttest.OpenBroker(t)
@@ -296,7 +295,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// A wrong password is answered late; the client that leaves meanwhile holds nothing up.
+// A wrong password is answered late. A client that disconnects meanwhile delays nothing.
 func TestWrongPasswordIsSlow(t *testing.T) {
 	n := serve(t, resttest.OpenBroker(t), Options{LoginDelay: time.Hour}, ServerOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -319,8 +318,8 @@ func TestWrongPasswordIsSlow(t *testing.T) {
 	}
 }
 
-// Connections take a place of the limit with a login, and those that say nothing, or not all of a
-// request, are let go, and hold no drain up.
+// Connections take a place of the limit at the login. Connections that send nothing, or only part
+// of a request, are closed, and do not delay a drain.
 func TestConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const patience = time.Second
@@ -333,7 +332,7 @@ func TestConnections(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { c.Close() })
-			c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the reads tell
+			c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // otherwise the reads fail
 			return c
 		}
 		whoami := func(c net.Conn) string {
@@ -378,19 +377,20 @@ func TestDrainWithASilentConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	n.request(t, "GET", "/api/users", "guest:guest", "") // served behind the silent one
+	n.request(t, "GET", "/api/users", "guest:guest", "") // served despite the silent connection
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := n.Drain(ctx); err != nil {
 		t.Error(err)
 	}
-	c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // the read tells
+	c.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // otherwise the read fails
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the silent connection is open")
 	}
 }
 
-// A user at the connection limit can still use HTTP: a request is no connection, as in RabbitMQ.
+// A user at the connection limit can still use HTTP, because a request is no connection, as in
+// RabbitMQ.
 func TestRequestsAreNoConnections(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	n := serve(t, b, Options{}, ServerOptions{})

@@ -16,11 +16,10 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// TaskPage is one page of the tasks of a semaphore, in their order, or the tasks that were asked
-// for.
+// TaskPage is one page of the tasks of a semaphore, in order, or the requested tasks.
 type TaskPage struct {
 	Tasks []semjson.Task `json:"tasks"`
-	Next  int            `json:"next,omitempty"` // for ?from=, when there are more
+	Next  int            `json:"next,omitempty"` // for ?from=, if there are more
 }
 
 // Entries are tasks to be enqueued.
@@ -28,36 +27,36 @@ type Entries struct {
 	Tasks []semjson.Entry `json:"tasks"`
 }
 
-// Enqueued are the tasks of Entries, and where they stand.
+// Enqueued are the tasks of Entries with their positions.
 type Enqueued struct {
 	Tasks []semjson.Task `json:"tasks"`
-	Added int            `json:"added"` // how many were not there before
+	Added int            `json:"added"` // how many are new
 }
 
-// TaskNames are tasks to be released or renewed.
+// TaskNames names tasks to be released or renewed.
 type TaskNames struct {
 	Tasks []semjson.TaskID `json:"tasks"`
 }
 
-// Released tells which tasks are released.
+// Released lists which tasks were released.
 type Released struct {
 	Released []string `json:"released"`
-	Missing  []string `json:"missing"` // were not there
+	Missing  []string `json:"missing"` // tasks that do not exist
 }
 
-// Renewed tells which leases were renewed.
+// Renewed lists which leases were renewed.
 type Renewed struct {
 	Renewed    []string `json:"renewed"`
-	NotRunning []string `json:"not_running"` // wait, or are not there
+	NotRunning []string `json:"not_running"` // tasks that wait, or do not exist
 }
 
 // TaskChange enqueues a task, or changes its priority.
 type TaskChange struct {
-	Priority *float64 `json:"priority"`        // must be there
+	Priority *float64 `json:"priority"`        // required
 	Lease    int64    `json:"lease,omitempty"` // ms; 0: that of the semaphore
 }
 
-// longestWait bounds ?wait=.
+// longestWait limits ?wait=.
 const longestWait = 10 * time.Minute
 
 // taskPaths serves the tasks of a semaphore.
@@ -85,7 +84,7 @@ func noTask(task string) error {
 	return semaphoreRefusal(&failure.Error{Err: semaphores.ErrNoTask, Kind: "task", Name: task})
 }
 
-// listTasks is a page of tasks, or, with ?task=, what is known of these.
+// listTasks returns a page of tasks or, with ?task=, the states of these tasks.
 func (a *API) listTasks(r *http.Request) (any, error) {
 	if tasks := r.URL.Query()["task"]; len(tasks) > 0 {
 		look := semaphores.Status{Of: of(r), Tasks: tasks}
@@ -113,7 +112,7 @@ func (a *API) listTasks(r *http.Request) (any, error) {
 	return TaskPage{semjson.OfStates(nil, page.States), page.Next}, err
 }
 
-// enqueue puts tasks into the line, all before the rule is asked.
+// enqueue enqueues tasks, all before the semaphore decides which of them run.
 func (a *API) enqueue(r *http.Request) (rest.Answer, error) {
 	var in Entries
 	if err := read(r, &in); err != nil {
@@ -166,7 +165,7 @@ func taskNames(r *http.Request) ([]string, error) {
 	return rest.List(in.Tasks, func(id semjson.TaskID) string { return string(id) }), fewEnough(len(in.Tasks))
 }
 
-// fewEnough refuses what is more than one request may be about.
+// fewEnough returns an error if a request names too many tasks.
 func fewEnough(tasks int) error {
 	if tasks <= semaphores.MaxEntries {
 		return nil
@@ -175,7 +174,7 @@ func fewEnough(tasks int) error {
 	return rest.Fail(http.StatusRequestEntityTooLarge, semjson.TooLarge, reason)
 }
 
-// divide parts tasks by what is true of them.
+// divide splits tasks by the booleans at the same indexes.
 func divide(tasks []string, is []bool) (yes, no []string) {
 	yes, no = []string{}, []string{} // never null in JSON
 	for i, ok := range is {
@@ -188,7 +187,7 @@ func divide(tasks []string, is []bool) (yes, no []string) {
 	return yes, no
 }
 
-// task is one task; with ?wait= the answer comes when it runs, or when that time is over.
+// task returns one task. With ?wait= it answers when the task runs, or when that time is over.
 func (a *API) task(r *http.Request) (any, error) {
 	wait, err := waitOf(r)
 	if err != nil {
@@ -206,8 +205,8 @@ func (a *API) task(r *http.Request) (any, error) {
 	return semjson.OfState(task, &state), err
 }
 
-// putTask enqueues a task, or changes its priority; with ?wait= the answer comes when it runs, or
-// when that time is over. The task stays in the line whatever becomes of the client.
+// putTask enqueues a task, or changes its priority. With ?wait= it answers when the task runs, or
+// when that time is over. The task stays enqueued even if the client disconnects.
 func (a *API) putTask(r *http.Request) (rest.Answer, error) {
 	wait, err := waitOf(r)
 	if err != nil {
@@ -237,7 +236,7 @@ func (a *API) putTask(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: status, Body: semjson.OfState(task, &state)}, err
 }
 
-// look is one task. Error: semaphores.ErrNoTask and others of the manager.
+// look returns the state of one task. Errors: semaphores.ErrNoTask and others of the manager.
 func (a *API) look(s *broker.Session, key, task string) (semaphores.State, error) {
 	look := semaphores.Status{Of: semaphores.Of{Key: key}, Tasks: []string{task}}
 	if err := a.doIn(s, &look, &look.Err); err != nil {
@@ -249,8 +248,8 @@ func (a *API) look(s *broker.Session, key, task string) (semaphores.State, error
 	return look.States[0], nil
 }
 
-// await is a task when it runs, or when the time is over or the server drains. It stood as was
-// tells. Errors: semaphores.ErrNoTask and others of the manager; the context's.
+// await waits until a task runs, the time is over, or the server drains, and returns its state. was
+// is its state before. Errors: semaphores.ErrNoTask and others of the manager; the context's error.
 func (a *API) await(ctx context.Context, s *broker.Session, key string, was semaphores.State, wait time.Duration) (semaphores.State, error) {
 	if wait == 0 || was.Status != semaphore.Wait {
 		return was, nil
@@ -268,7 +267,7 @@ func (a *API) await(ctx context.Context, s *broker.Session, key string, was sema
 		return state, context.Cause(ctx)
 	}
 	now, err := a.look(s, key, was.ID)
-	if errors.Is(err, failure.ErrAccessRefused) { // a user who may only enqueue knows only what the enqueue answered
+	if errors.Is(err, failure.ErrAccessRefused) { // a user who may only enqueue learns only what the enqueue returned
 		return was, nil
 	}
 	return now, err

@@ -10,12 +10,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// noLeaderPage takes the place of the web page. It asks for that again and again.
+// noLeaderPage is served instead of the web page. It reloads itself until the web page is back.
 //
 //go:embed noleader.html
 var noLeaderPage string
 
-// TurnAway tells a client that no node of the cluster leads. nc stays open.
+// TurnAway tells a client that the cluster has no leader. nc stays open.
 func TurnAway(nc net.Conn) {
 	protocol.TurnAwayHTTP(nc, func(r *http.Request) (mediaType, text string) {
 		if r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html") {

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// What the paths of package access show and take.
+// Types of the paths of package access.
 type (
 	Tags            = rest.Tags
 	User            = access.User
@@ -22,13 +22,13 @@ type (
 	Switch          = access.Switch
 )
 
-// What the paths of package policy show and take.
+// Types of the paths of package policy.
 type (
 	LimitValue = policy.LimitValue
 	Limits     = policy.Limits
 )
 
-// What the paths of package messages show and take.
+// Types of the paths of package messages.
 type (
 	MessagePage = messages.Page
 	Schedule    = messages.Schedule

@@ -21,13 +21,13 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// crowded is a node with a semaphore k that has one place, which task a has; task b waits.
+// crowded returns a node with a semaphore k of capacity 1, held by task a; task b waits.
 func crowded(t *testing.T, so ServerOptions) *node {
 	t.Helper()
 	return crowd(t, serve, so)
 }
 
-// crowdedInBubble is crowded in a bubble of testing/synctest.
+// crowdedInBubble is crowded in a synctest bubble.
 func crowdedInBubble(t *testing.T, so ServerOptions) *node {
 	t.Helper()
 	return crowd(t, serveInBubble, so)
@@ -51,7 +51,7 @@ func crowd(t *testing.T, serve server, so ServerOptions) *node {
 
 const k = "/api/semaphores/%2F/k"
 
-// must makes a request about k, as guest, that goes well.
+// must sends a request about k as guest and requires success.
 func (n *node) must(t *testing.T, method, path, body string) string {
 	t.Helper()
 	code, got := resttest.Request(t, n.api, method+" "+k+path+" "+body)
@@ -61,13 +61,13 @@ func (n *node) must(t *testing.T, method, path, body string) string {
 	return got
 }
 
-// later is an answer that is waited for.
+// later is a pending answer.
 type later struct {
 	code int
 	text string
 }
 
-// start makes a request as user reader; its answer comes when it comes.
+// start sends a request as user reader and returns a channel for its answer.
 func (n *node) start(t *testing.T, method, path, body string) <-chan later {
 	got := make(chan later, 1)
 	go func() {
@@ -85,7 +85,7 @@ func (l later) check(t *testing.T, code int, want string) {
 	}
 }
 
-// untilThere waits until a task is in the line.
+// untilThere waits until a task is enqueued.
 func (n *node) untilThere(t *testing.T, task string) {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -108,8 +108,8 @@ func TestWait(t *testing.T) {
 	(<-n.start(t, "GET", "/tasks/none?wait=5m", "")).check(t, 404, "no such task")
 }
 
-// The answer tells how things stand when the time is over, though a request may not take as long to
-// come in.
+// When the time is over, the answer shows the current state, even if the wait was longer than the
+// timeout for reading a request.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := crowdedInBubble(t, ServerOptions{Patience: time.Second})
@@ -150,7 +150,7 @@ func TestWaitEndsWithTheServer(t *testing.T) {
 	(<-wait).check(t, 201, `"status":"WAIT"`)
 }
 
-// Nothing waits for a client that has left, and its task stays enqueued.
+// No handler waits for a client that has disconnected, and its task stays enqueued.
 func TestWaitingClientLeaves(t *testing.T) {
 	n := crowded(t, ServerOptions{})
 	ctx, leave := context.WithCancel(t.Context())
@@ -168,7 +168,8 @@ func TestWaitingClientLeaves(t *testing.T) {
 	}
 }
 
-// follow opens a stream of events and returns a function that reads the next one, "" at the end.
+// follow opens a stream of events and returns a function that reads the next event, or "" at the
+// end.
 func (n *node) follow(t *testing.T, path string) (next func() string) {
 	t.Helper()
 	w := n.request(t, "GET", path, "reader:reader", "")
@@ -207,7 +208,7 @@ func TestEvents(t *testing.T) {
 		expect(of, `event: state|data: {"task":"b","status":"WAIT"`)
 		expect(all, "event: open|data: {}")
 		expect(none, "event: open|data: {}")
-		time.Sleep(2 * patience) // that a request may take to come in
+		time.Sleep(2 * patience) // longer than the timeout for reading a request
 		n.must(t, "PUT", "/tasks/b", `{"priority":9}`)
 		n.must(t, "PUT", "/tasks/b", `{"priority":1}`)
 		n.must(t, "DELETE", "/tasks/a", "")
@@ -234,7 +235,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// A stream ends with its user.
+// A stream ends when its user is deleted.
 func TestEventsEndWithTheUser(t *testing.T) {
 	n := crowded(t, ServerOptions{})
 	next := n.follow(t, k+"/events")
@@ -247,7 +248,7 @@ func TestEventsEndWithTheUser(t *testing.T) {
 	}
 }
 
-// stuck is a client that does not read until it is told to.
+// stuck is a client that does not read until the test lets it.
 type stuck struct {
 	*httptest.ResponseRecorder
 	release chan struct{}
@@ -258,8 +259,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return s.ResponseRecorder.Write(b)
 }
 
-// A client that does not read is told that events are missing, in their place, and uses bounded
-// memory.
+// A client that does not read is told where events are missing, and uses bounded memory.
 func TestSlowReaderOfEvents(t *testing.T) {
 	for _, extra := range []int{0, 1} {
 		w := &stuck{httptest.NewRecorder(), make(chan struct{})}

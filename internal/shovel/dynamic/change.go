@@ -6,13 +6,13 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Headers that a shovel adds when it is told to, RabbitMQ's.
+// RabbitMQ's headers that a shovel adds if configured.
 const (
-	forwardHeader   = "x-shovelled" // a list of tables, the last shovel first
+	forwardHeader   = "x-shovelled" // a list of tables, most recent shovel first
 	timestampHeader = "x-shovelled-timestamp"
 )
 
-// properties replace those of each message.
+// properties are settings that replace the properties of each message.
 type properties struct {
 	ContentType     *string  `json:"content_type"`
 	ContentEncoding *string  `json:"content_encoding"`
@@ -51,8 +51,8 @@ func (p *properties) apply(to *amqp.Publishing) {
 	}
 }
 
-// change is what a shovel does to a message on its way; nil: nothing. cluster is the name of this
-// broker.
+// change returns the function that changes each message, or nil if there is nothing to change.
+// cluster is the name of this broker.
 func (s *settings) change(name identity, cluster string) func(p *amqp.Publishing, source, target string) {
 	props, forward, timestamp := first(s.Properties, s.OldProperties), s.OldForward, s.OldTimestamp
 	if s.Forward != nil {
@@ -81,7 +81,7 @@ func (s *settings) change(name identity, cluster string) func(p *amqp.Publishing
 	}
 }
 
-// passage is what the header of forwarded messages says of this shovel.
+// passage returns the entry for this shovel in the header of forwarded messages.
 func (s *settings) passage(name identity, cluster, source, target string) amqp.Table {
 	t := amqp.Table{
 		"shovelled-by": cluster, "shovel-type": "dynamic", "shovel-name": name.Name, "shovel-vhost": name.VHost, "src-uri": source, "dest-uri": target,
@@ -92,7 +92,7 @@ func (s *settings) passage(name identity, cluster, source, target string) amqp.T
 	return t
 }
 
-// ends are the names of queues and exchanges at both sides, as far as they are given.
+// ends returns the configured names of queues and exchanges on both sides.
 func (s *settings) ends() map[string]string {
 	ends := map[string]string{}
 	if s.SourceQueue != "" {

@@ -14,19 +14,19 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Access reports whether the user who sets a shovel may connect to a virtual host of this broker,
-// and which user that is.
+// Access is the user who sets a shovel, and the virtual hosts of this broker to which it may
+// connect.
 type Access struct {
 	User string
 	May  func(vhost string) bool // nil: to all
 }
 
-// Check says what is wrong with a value for a shovel, in the words and the order of RabbitMQ; nil
-// when nothing is.
+// Check returns what is wrong with the value of a shovel, in RabbitMQ's words and order. It returns
+// nil if the value is valid.
 func Check(name string, value json.RawMessage, by Access) (wrong []string) {
 	var v map[string]any
 	if err := json.Unmarshal(value, &v); err != nil || v == nil {
-		if text := strings.TrimSpace(string(value)); text != "[]" { // Erlang's empty list is an object, too
+		if text := strings.TrimSpace(string(value)); text != "[]" { // in Erlang an empty list is an object too
 			return []string{name + " should be an object"}
 		}
 	}
@@ -61,14 +61,14 @@ func checkTarget(v map[string]any) []string {
 	return nil
 }
 
-// check says what is wrong with the value of a setting.
+// check checks the value of one setting.
 type check struct {
 	key       string
 	fn        func(key string, v any) []string
 	mandatory bool
 }
 
-// checks are those of the settings that a shovel with such protocols has.
+// checks returns the checks of the settings for a shovel with these protocols.
 func checks(v map[string]any, by Access) []check {
 	protocols := oneOf(amqp10, amqp091)
 	uri := func(key string, v any) []string { return checkURIs(key, v, by) }
@@ -98,8 +98,8 @@ func checks(v map[string]any, by Access) []check {
 		check{"publish-properties", checkProperties, false}, check{"dest-publish-properties", checkProperties, false})
 }
 
-// checkAll checks an object of settings: RabbitMQ names what it does not know first, and goes
-// through the others from the last to the first.
+// checkAll checks an object of settings. Like RabbitMQ, it reports unknown settings first, and the
+// others from last to first.
 func checkAll(name string, v map[string]any, all []check) (wrong []string) {
 	left := maps.Clone(v)
 	for _, c := range slices.Backward(all) {
@@ -126,7 +126,7 @@ func unknown(name string, left map[string]any) string {
 	return fmt.Sprintf("Unrecognised terms [%s] in %s", strings.Join(terms, ","), name)
 }
 
-// term is a value as Erlang writes it, as far as RabbitMQ's texts have them.
+// term formats a value as Erlang does, as far as RabbitMQ's texts need it.
 func term(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -199,8 +199,8 @@ func deleteAfter(key string, v any) []string {
 	return should(key, `a number greater than or equal to 0, "never" or "queue-length"`, v)
 }
 
-// arguments are those of a queue or a consumer. Which of them mean something is seen when they are
-// used.
+// arguments checks the arguments of a queue or a consumer. Their names must begin with x-. Whether
+// an argument is supported is checked only when it is used.
 func arguments(key string, v any) []string {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -214,7 +214,7 @@ func arguments(key string, v any) []string {
 	return []string{unknown(key, left)}
 }
 
-// texts is an object whose values are texts.
+// texts checks an object whose values must be strings.
 func texts(key string, v any) (wrong []string) {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -238,7 +238,7 @@ func checkProperties(key string, v any) []string {
 	})
 }
 
-// checkURIs checks a URI, or each of a list; only the first that is wrong is told.
+// checkURIs checks one URI or a list of them. It reports only the first invalid one.
 func checkURIs(key string, v any, by Access) []string {
 	if uri, ok := v.(string); ok {
 		return checkURI(uri, by)
@@ -286,8 +286,8 @@ func checkURI(uri string, by Access) []string {
 
 var login = regexp.MustCompile(`//.*@`)
 
-// masked is a URI without its login, as what is refused may be logged.
+// masked returns a URI without its login, because errors may be logged.
 func masked(uri string) string { return login.ReplaceAllLiteralString(uri, "//***@") }
 
-// quote is a text within a message for people, as RabbitMQ writes it.
+// quote quotes a string in a message for people, as RabbitMQ does.
 func quote(s string) string { return strconv.Quote(s) }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The texts are RabbitMQ 3.10.8's, but for those of values that make it fail (5, src-protocol), an
-// empty list of brokers, which it takes, and the inner words about a port.
+// The texts are RabbitMQ 3.10.8's, with three exceptions: values that crash it (5, src-protocol),
+// an empty list of brokers, which it accepts, and the inner words about a port.
 func TestCheck(t *testing.T) {
 	by := Access{User: "guest", May: func(vhost string) bool { return vhost == "/" }}
 	for _, tc := range []struct{ value, want string }{

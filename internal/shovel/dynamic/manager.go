@@ -14,34 +14,34 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// Component is that of the parameters which are shovels.
+// Component is the component of the parameters that define shovels.
 const Component = "shovel"
 
 // Options configure a Manager. A zero value means the default in brackets.
 type Options struct {
-	// Local connects to the broker itself, for URIs that name no host.
+	// Local connects to this broker, for URIs without a host.
 	Local       func(ctx context.Context) (net.Conn, error)
-	ClusterName func() string    // what forwarded messages say of this broker [""]
+	ClusterName func() string    // name of this broker in forwarded messages
 	Now         func() time.Time // [time.Now]
 	Log         *slog.Logger     // [slog.Default()]
 }
 
-// Manager runs the shovels of one broker. A nil one has none.
+// Manager runs the shovels of one broker. A nil Manager has none.
 type Manager struct {
 	broker  *broker.Broker
 	o       Options
-	changed chan struct{} // 1 slot: the parameters may be different
+	changed chan struct{} // 1 slot: the parameters may have changed
 	stop    context.CancelFunc
 	done    chan struct{}
 
 	mu      sync.Mutex
-	workers map[identity]*worker // guarded by mu; changed by the manager's goroutine only
+	workers map[identity]*worker // guarded by mu; changed only by the manager's goroutine
 }
 
-// identity names a shovel.
+// identity identifies a shovel.
 type identity struct{ VHost, Name string }
 
-// NewManager returns a manager of the shovels of a broker, which runs none yet.
+// NewManager returns a manager of the shovels of a broker. It runs none before Start.
 func NewManager(b *broker.Broker, o Options) *Manager {
 	if o.ClusterName == nil {
 		o.ClusterName = func() string { return "" }
@@ -53,7 +53,7 @@ func NewManager(b *broker.Broker, o Options) *Manager {
 	return &Manager{broker: b, o: o, changed: make(chan struct{}, 1), done: make(chan struct{}), workers: map[identity]*worker{}}
 }
 
-// Start runs the shovels that there are and those that will be, until Stop.
+// Start runs all existing and future shovels until Stop.
 func (m *Manager) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
@@ -62,7 +62,7 @@ func (m *Manager) Start() {
 	go m.run(ctx)
 }
 
-// Stop ends all shovels, and returns when they have told their sources of what has arrived.
+// Stop stops all shovels. It returns when they have acknowledged at their sources what has arrived.
 func (m *Manager) Stop() {
 	if m == nil || m.stop == nil {
 		return
@@ -71,7 +71,7 @@ func (m *Manager) Stop() {
 	<-m.done
 }
 
-// look has the manager look at the parameters.
+// look wakes the manager to read the parameters.
 func (m *Manager) look() {
 	select {
 	case m.changed <- struct{}{}:
@@ -92,7 +92,7 @@ func (m *Manager) run(ctx context.Context) {
 	}
 }
 
-// follow has exactly those shovels run that are wanted.
+// follow starts and stops shovels so that exactly the defined ones run.
 func (m *Manager) follow(ctx context.Context) {
 	wanted := map[identity]json.RawMessage{}
 	for _, v := range m.broker.VHosts() {
@@ -110,7 +110,7 @@ func (m *Manager) follow(ctx context.Context) {
 	}
 }
 
-// end stops the workers that match, all at the same time, and forgets them when they have ended.
+// end stops the matching workers concurrently, waits for them, and removes them.
 func (m *Manager) end(match func(identity, *worker) bool) {
 	ending := map[identity]*worker{}
 	m.mu.Lock()
@@ -131,7 +131,7 @@ func (m *Manager) end(match func(identity, *worker) bool) {
 	}
 }
 
-// List shows the shovels, by virtual host and name.
+// List returns the status of all shovels, sorted by virtual host and name.
 func (m *Manager) List() []Status {
 	if m == nil {
 		return nil
@@ -146,7 +146,7 @@ func (m *Manager) List() []Status {
 	return all
 }
 
-// Has reports whether a shovel is there.
+// Has reports whether a shovel exists.
 func (m *Manager) Has(vhost, name string) bool {
 	if m == nil {
 		return false
@@ -156,7 +156,7 @@ func (m *Manager) Has(vhost, name string) bool {
 	return m.workers[identity{vhost, name}] != nil
 }
 
-// Restart has a shovel begin again, soon; false: there is none.
+// Restart makes a shovel start anew soon. It returns false if there is no such shovel.
 func (m *Manager) Restart(vhost, name string) bool {
 	if !m.Has(vhost, name) {
 		return false

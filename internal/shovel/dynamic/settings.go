@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/shovel"
 )
 
-// The values of settings that are words.
+// Values of settings.
 const (
 	amqp091 = "amqp091" // a protocol
 	amqp10  = "amqp10"  // a protocol that is not supported
@@ -24,11 +24,11 @@ const (
 	queueLength = "queue-length"
 )
 
-// defaultReconnectDelay is RabbitMQ's, in seconds.
+// defaultReconnectDelay is RabbitMQ's default, in seconds.
 const defaultReconnectDelay = 5
 
-// settings are the value of a parameter. Of two names for one thing the longer is the newer one,
-// and counts.
+// settings is the value of a parameter. Where a setting has two names, the longer one is newer and
+// takes precedence.
 type settings struct {
 	SourceProtocol string         `json:"src-protocol"`
 	SourceURI      uris           `json:"src-uri"`
@@ -79,17 +79,17 @@ func (u uris) split() (first string, others []string) {
 	return u[0], u[1:]
 }
 
-// errAMQP10 refuses to run a shovel.
+// errAMQP10 is the error of a shovel that needs AMQP 1.0.
 var errAMQP10 = errors.New("AMQP 1.0 is not supported; use amqp091")
 
-// amount is how much a shovel is to move before it is over.
+// amount is how much a shovel moves before it is finished.
 type amount struct {
 	messages uint64
-	some     bool // messages is meant
-	length   bool // as many as there are
+	some     bool // messages is set
+	length   bool // as many messages as the queue holds
 }
 
-// parse reads the value of a parameter that was checked.
+// parse decodes the value of a parameter, which has been checked.
 func parse(value json.RawMessage) (s settings, err error) {
 	if err := json.Unmarshal(value, &s); err != nil {
 		return s, err
@@ -100,7 +100,7 @@ func parse(value json.RawMessage) (s settings, err error) {
 	return s, nil
 }
 
-// amount reads delete-after.
+// amount decodes delete-after.
 func (s *settings) amount() amount {
 	after := s.DeleteAfter
 	if after == nil {
@@ -112,7 +112,7 @@ func (s *settings) amount() amount {
 	return amount{length: after == queueLength}
 }
 
-// options are those of package shovel; name is that of the shovel.
+// options returns the options for package shovel. name identifies the shovel.
 func (s *settings) options(name identity) shovel.Options {
 	amount, pause := s.amount(), s.reconnectDelay()
 	o := shovel.Options{
@@ -147,7 +147,7 @@ func (s *settings) reconnectDelay() time.Duration {
 	return time.Duration(*s.ReconnectDelay * float64(time.Second))
 }
 
-// first is what is given, the newer name before the older.
+// first returns the newer setting if it is present, and the older one otherwise.
 func first[T any](newer, older *T) *T {
 	if newer != nil {
 		return newer
@@ -155,7 +155,7 @@ func first[T any](newer, older *T) *T {
 	return older
 }
 
-// table is an object of JSON as arguments of AMQP: whole numbers are integers.
+// table converts a JSON object to AMQP arguments. Whole numbers become integers.
 func table(object map[string]any) amqp.Table {
 	t := amqp.Table{}
 	for key, v := range object {

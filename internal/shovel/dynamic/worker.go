@@ -10,22 +10,22 @@ import (
 	"fiveways.dev/fiveways/internal/shovel"
 )
 
-// The states of a shovel, in RabbitMQ's words.
+// States of a shovel, in RabbitMQ's words.
 const (
 	Starting   = "starting"
 	Running    = "running"
-	Terminated = "terminated" // it waits before it tries again, or cannot run at all
+	Terminated = "terminated" // it waits before the next attempt, or cannot run at all
 )
 
-// Status is a shovel as operators see it.
+// Status is the state of a shovel for operators.
 type Status struct {
 	VHost, Name    string
 	State          string
 	Since          time.Time
-	Reason         string            // of Terminated
+	Reason         string            // reason of Terminated
 	Source, Target string            // while it runs: URIs without logins
 	Ends           map[string]string // while it runs: src-queue, src-exchange, src-exchange-key, dest-queue and so on
-	Moved          uint64            // since it was started
+	Moved          uint64            // since its start
 }
 
 // worker runs one shovel.
@@ -33,7 +33,7 @@ type worker struct {
 	m     *Manager
 	id    identity
 	value json.RawMessage // never changes
-	again atomic.Bool     // it is to begin anew
+	again atomic.Bool     // restart was requested
 	stop  context.CancelFunc
 	done  chan struct{}
 
@@ -61,7 +61,7 @@ func (w *worker) set(s Status) {
 	w.status.Store(&s)
 }
 
-// run moves messages until the worker is stopped, or has moved what it was to move.
+// run moves messages until the worker is stopped, or has moved the configured amount.
 func (w *worker) run(ctx context.Context) {
 	defer close(w.done)
 	defer w.stop()
@@ -91,7 +91,7 @@ func (w *worker) run(ctx context.Context) {
 	w.forget()
 }
 
-// progress notes how far the shovel is.
+// progress records the progress of the shovel.
 func (w *worker) progress(p shovel.Progress) {
 	w.moved.Store(p.Moved)
 	switch {
@@ -103,7 +103,7 @@ func (w *worker) progress(p shovel.Progress) {
 	}
 }
 
-// forget deletes the parameter, unless another has taken its place.
+// forget deletes the parameter, unless it has been replaced.
 func (w *worker) forget() {
 	p, ok := w.m.broker.Parameter(w.id.VHost, Component, w.id.Name)
 	if !ok || !bytes.Equal(p.Value, w.value) {

@@ -8,12 +8,12 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// bridge is an exchange of the target that brings to one queue whatever it gets, so that messages
-// keep their routing keys: consumers look at them.
+// bridge is an exchange at the target that routes every message to one queue, so that messages keep
+// the routing keys that consumers may look at.
 type bridge struct{ uri, exchange string }
 
-// openBridge makes the exchange, durable so that it outlives a restart of the target in the middle
-// of a move. The error tells when there is no such queue.
+// openBridge creates the exchange. It is durable, to survive a restart of the target during a
+// migration. The error tells if the queue does not exist.
 func openBridge(uri, queue string) (*bridge, error) {
 	sum := sha256.Sum256([]byte(queue))
 	b := &bridge{uri: uri, exchange: mover + "." + hex.EncodeToString(sum[:8])}
@@ -34,14 +34,14 @@ func (b *bridge) close() error {
 	return b.on(func(ch *amqp.Channel) error { return ch.ExchangeDelete(b.exchange, false, false) })
 }
 
-// on does something with a channel of a connection for it alone: one that was kept would have to be
-// made anew when the target was started again.
+// on calls do with a channel on a connection of its own. A permanent connection would have to be
+// replaced after a restart of the target.
 func (b *bridge) on(do func(*amqp.Channel) error) error {
 	conn, err := amqp.DialConfig(b.uri, amqp.Config{})
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // all was answered
+	defer conn.Close() //nolint:errcheck // every request was answered
 	ch, err := conn.Channel()
 	if err != nil {
 		return err

@@ -13,45 +13,45 @@ import (
 	"fiveways.dev/fiveways/internal/shovel"
 )
 
-// API sends a request to the HTTP API of a broker, with in as its JSON and out for that of the
-// answer; both may be nil.
+// API sends a request to the HTTP API of a broker. in is encoded as the JSON body, and the answer
+// is decoded into out. Both may be nil.
 type API func(ctx context.Context, method, path string, in, out any) error
 
 // Options describe a migration.
 type Options struct {
-	Source      API             // management of the RabbitMQ; nil with Definitions, then the queues are those in them
-	SourceURI   string          // AMQP, with user and password; its virtual host does not count
-	Definitions json.RawMessage // instead of those that Source tells
+	Source      API             // management API of the RabbitMQ; nil with Definitions, which then also name the queues
+	SourceURI   string          // AMQP, with user and password; its virtual host is ignored
+	Definitions json.RawMessage // used instead of those of Source
 	Target      API             // as an administrator
-	TargetURI   string          // AMQP; user, password and virtual host in it do not count
-	VHost       string          // only this one; "" is all
+	TargetURI   string          // AMQP; its user, password and virtual host are ignored
+	VHost       string          // only this one; "": all
 	Queues      *regexp.Regexp  // drain only these
 	DryRun      bool            // change nothing
-	SkipDrain   bool            // definitions alone
-	Progress    func(Queue)     // called now and then with the queue that is being moved
+	SkipDrain   bool            // only definitions
+	Progress    func(Queue)     // called from time to time with the queue that is being moved
 }
 
-// Queue tells what became of a queue.
+// Queue is the result of moving a queue.
 type Queue struct {
 	VHost    string `json:"vhost"`
 	Name     string `json:"name"`
-	Messages uint64 `json:"messages"` // that the source told of; 0 when it did not
+	Messages uint64 `json:"messages"` // number reported by the source; 0 if unknown
 	Moved    uint64 `json:"moved"`
 	Skipped  string `json:"skipped,omitempty"` // why nothing was tried
 	Error    string `json:"error,omitempty"`   // why not everything was moved
 }
 
-// Report tells what was there and what became of it.
+// Report is the result of a migration.
 type Report struct {
-	Definitions map[string]int `json:"definitions"` // how many of each kind
+	Definitions map[string]int `json:"definitions"` // number of each kind
 	Passwords   []string       `json:"passwords"`   // the users whose password hashes are among them
 	Queues      []Queue        `json:"queues"`
 	Moved       uint64         `json:"moved"`
 	Failed      int            `json:"failed"` // queues
 }
 
-// Run migrates. The report tells also of what was done before an error; a queue that could not be
-// moved is no error, but counted in it.
+// Run migrates. The report also covers what was done before an error. A queue that could not be
+// moved does not cause an error, but is counted in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := Report{Definitions: map[string]int{}, Passwords: []string{}, Queues: []Queue{}}
 	definitions, err := o.definitions(ctx)
@@ -87,8 +87,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r, err
 }
 
-// define brings the definitions to the target. Those of one virtual host do not tell of the virtual
-// host itself.
+// define imports the definitions into the target. Definitions of a single virtual host do not
+// include the virtual host itself.
 func (o *Options) define(ctx context.Context, definitions json.RawMessage) error {
 	if o.VHost != "" {
 		path := "/api/vhosts/" + url.PathEscape(o.VHost)
@@ -124,7 +124,7 @@ func (o *Options) definitions(ctx context.Context) (all json.RawMessage, err err
 	return all, nil
 }
 
-// read counts what a file of definitions has, and finds its queues and passwords.
+// read counts what a definitions file contains, and finds its queues and passwords.
 func (r *Report) read(definitions json.RawMessage) (queues []Queue, err error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(definitions, &members); err != nil {
@@ -157,7 +157,7 @@ func (r *Report) read(definitions json.RawMessage) (queues []Queue, err error) {
 	return queues, nil
 }
 
-// listed is a queue as the management API tells of it.
+// listed is a queue in the management API's form.
 type listed struct {
 	VHost     string         `json:"vhost"`
 	Name      string         `json:"name"`
@@ -189,7 +189,7 @@ func sourceQueues(ctx context.Context, source API) (queues []Queue, err error) {
 	return queues, nil
 }
 
-// chosen are the queues that are to be drained or told of.
+// chosen returns the queues to be drained or reported.
 func (o *Options) chosen(queues []Queue) []Queue {
 	chosen := []Queue{}
 	for _, q := range queues {
@@ -203,18 +203,18 @@ func (o *Options) chosen(queues []Queue) []Queue {
 	return chosen
 }
 
-// mover is the user of the target that publishes the moved messages: with the tag impersonator,
-// since messages keep their user_id.
+// mover is the user of the target that publishes the moved messages. It has the tag impersonator,
+// because messages keep their user_id.
 const mover = "fiveways-migrate"
 
-// drain moves the messages of all queues, as a user of its own that is deleted at the end.
+// drain moves the messages of all queues, as a temporary user that is deleted at the end.
 func (o *Options) drain(ctx context.Context, r *Report) (err error) {
 	password := rand.Text()
 	user := map[string]any{"password": password, "tags": []string{"impersonator"}}
 	if err := o.Target(ctx, http.MethodPut, "/api/users/"+mover, user, nil); err != nil {
 		return fmt.Errorf("target: user %s: %w", mover, err)
 	}
-	defer func() { // also when ctx has ended
+	defer func() { // even if ctx is done
 		gone := o.Target(context.WithoutCancel(ctx), http.MethodDelete, "/api/users/"+mover, nil, nil)
 		if gone != nil {
 			err = errors.Join(err, fmt.Errorf("target: user %s is still there; delete it: %w", mover, gone))
@@ -267,11 +267,11 @@ func (o *Options) drainQueue(ctx context.Context, q *Queue, password string) (er
 	return err
 }
 
-// inVHost is an AMQP URI with another virtual host, and another user unless it is nil.
+// inVHost returns an AMQP URI with another virtual host, and with another user unless user is nil.
 func inVHost(uri, vhost string, user *url.Userinfo) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return "", errors.New("its URI cannot be parsed") // the reason would show the password
+		return "", errors.New("its URI cannot be parsed") // the parser's error would contain the password
 	}
 	u.Path, u.RawPath = "/"+vhost, "/"+url.PathEscape(vhost)
 	if user != nil {

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { brokertest.Main(m) }
 
-// overHTTP is the API of a broker, as guest.
+// overHTTP returns the API of a broker, as guest.
 func overHTTP(addr string) API {
 	return func(ctx context.Context, method, path string, in, out any) error {
 		body, err := json.Marshal(in)
@@ -49,7 +49,7 @@ func overHTTP(addr string) API {
 	}
 }
 
-// channel is one of guest in a virtual host.
+// channel returns a channel of guest in a virtual host.
 func channel(t *testing.T, b *brokertest.Broker, vhost string) *amqp.Channel {
 	t.Helper()
 	c, err := amqp.DialConfig("amqp://guest:guest@"+b.Addr(), amqp.Config{Vhost: vhost})
@@ -64,7 +64,7 @@ func channel(t *testing.T, b *brokertest.Broker, vhost string) *amqp.Channel {
 	return ch
 }
 
-// pair is a source with messages in two virtual hosts, and a target where an import makes the
+// pair is a source with messages in two virtual hosts, and a target where an import creates the
 // queues of definitions.
 type pair struct {
 	from, to *brokertest.Broker
@@ -175,7 +175,7 @@ func TestMovesAllVirtualHosts(t *testing.T) {
 			t.Errorf("%s: %v, %v", vhost, ok, err)
 		}
 	}
-	// Nothing is left of the means.
+	// The temporary objects have been deleted.
 	var users []struct{ Name string }
 	if err := overHTTP(p.to.HTTPAddr())(t.Context(), "GET", "/api/users", nil, &users); err != nil || len(users) != 1 {
 		t.Errorf("%v, %v", users, err)
@@ -184,7 +184,7 @@ func TestMovesAllVirtualHosts(t *testing.T) {
 	if err := channel(t, p.to, "/").ExchangeDeclarePassive(b.exchange, "fanout", true, false, false, false, nil); err == nil {
 		t.Error("the exchange is still there")
 	}
-	// Again there is nothing to move.
+	// A second run has nothing to move.
 	if again := p.run(t); again.Moved != 0 {
 		t.Errorf("%+v", again)
 	}

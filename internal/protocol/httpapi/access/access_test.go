@@ -90,7 +90,7 @@ func TestAccess(t *testing.T) {
 		{"GET /api/users/bob/permissions", 404, "Not Found"},
 		{"DELETE /api/users/alice", 204, ""},
 		{"GET /api/permissions", 200, `"user":"guest"`},
-		{"GET /api/vhosts/%00", 404, "Not Found"}, // no other name of /
+		{"GET /api/vhosts/%00", 404, "Not Found"}, // not another name of /
 		{"DELETE /api/vhosts/%00", 404, "Not Found"},
 		{"DELETE /api/vhosts/%2E", 404, "vhost '.'"},
 		{"GET /api/nothing", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
@@ -105,7 +105,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// The creator of a virtual host may use it at once; and callers see only their own.
+// The creator of a virtual host may use it at once. Callers see only their own virtual hosts.
 func TestVHostsOfCallers(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	for _, tag := range []string{"management", "administrator"} {

@@ -2,7 +2,7 @@ package access
 
 import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/whoami": {Summary: "The caller and its tags", Out: identity{}},
 

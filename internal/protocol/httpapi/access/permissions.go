@@ -70,7 +70,7 @@ func (a *api) topicPermissionPaths() {
 	})
 }
 
-// whoOrWhere is RabbitMQ's error for permissions whose user or virtual host does not exist.
+// whoOrWhere returns RabbitMQ's error for permissions whose user or virtual host does not exist.
 func whoOrWhere(err error) error {
 	if errors.Is(err, failure.ErrUserNotFound) || errors.Is(err, failure.ErrVHostNotFound) {
 		return rest.BadRequest("vhost_or_user_not_found: " + rest.RefusalOf(err).Reason)
@@ -78,7 +78,7 @@ func whoOrWhere(err error) error {
 	return err
 }
 
-// topicPermissions are those of the path.
+// topicPermissions returns the topic permissions of the user and virtual host in the path.
 func (a *api) topicPermissions(r *http.Request) ([]catalog.TopicPermission, error) {
 	found := a.Broker.TopicPermissions(rest.Name(r, "user"), rest.Name(r, "vhost"))
 	if len(found) == 0 {

@@ -8,9 +8,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Options are what the paths show beside what the engine knows. All are needed.
+// Options are what the paths show beyond the engine's own data. All fields are required.
 type Options struct {
-	Node *rest.Node // this one
+	Node *rest.Node // this node
 }
 
 // api serves the paths.
@@ -47,8 +47,7 @@ func (a *api) whoAmI(r *http.Request) (any, error) {
 	return identity{u.Name, u.Tags}, err
 }
 
-// thing is nil when something is there, and RabbitMQ's refusal of what is not there when err says
-// so.
+// thing returns nil if err is nil, and RabbitMQ's 404 if err says that the object does not exist.
 func thing(err error) error {
 	if err != nil {
 		return rest.ErrNotThere
@@ -56,13 +55,13 @@ func thing(err error) error {
 	return nil
 }
 
-// field is a field of a body, nil when it was left out.
+// field is a field of a body, nil if it was left out.
 type field struct {
 	name  string
 	value *string
 }
 
-// whole refuses a body that lacks fields.
+// whole rejects a body that lacks one of the fields.
 func whole(fields ...field) error {
 	var lacking []string
 	for _, f := range fields {
@@ -76,7 +75,7 @@ func whole(fields ...field) error {
 	return missing(lacking...)
 }
 
-// missing refuses a body that lacks fields, in RabbitMQ's words.
+// missing returns the refusal of a body that lacks fields, in RabbitMQ's words.
 func missing(fields ...string) error {
 	return rest.BadRequest("[{key_missing," + strings.Join(fields, "},{key_missing,") + "}]")
 }

@@ -5,18 +5,18 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// User is a user as it is shown.
+// User is a user as the API shows it.
 type User struct {
 	Name             string           `json:"name"`
 	PasswordHash     string           `json:"password_hash"`
 	HashingAlgorithm string           `json:"hashing_algorithm"`
 	Tags             rest.Tags        `json:"tags"`
-	LoopbackOnly     bool             `json:"loopback_only"` // may log in from the broker's machine only
+	LoopbackOnly     bool             `json:"loopback_only"` // may log in only from the broker's machine
 	Limits           map[string]int64 `json:"limits"`
 }
 
-// UserChange creates or changes a user: at most one of Password and PasswordHash is set. Without
-// both, and with an empty hash, it is one that logs in without a password only, by a certificate.
+// UserChange creates or changes a user. At most one of Password and PasswordHash is set. With
+// neither, or with an empty hash, the user can log in only without a password, by a certificate.
 type UserChange struct {
 	Password         *string    `json:"password,omitempty"`
 	PasswordHash     *string    `json:"password_hash,omitempty"`
@@ -24,12 +24,12 @@ type UserChange struct {
 	Tags             *rest.Tags `json:"tags"`
 }
 
-// PasswordChange gives a user another password and leaves the rest.
+// PasswordChange changes only the password of a user.
 type PasswordChange struct {
 	Password string `json:"password"`
 }
 
-// TagsChange gives a user other tags and leaves the rest.
+// TagsChange changes only the tags of a user.
 type TagsChange struct {
 	Tags rest.Tags `json:"tags"`
 }
@@ -39,12 +39,12 @@ type UserNames struct {
 	Users []string `json:"users"`
 }
 
-// VHost is a virtual host as it is shown, with what it holds as of the last sample.
+// VHost is a virtual host as the API shows it, with its totals as of the last sample.
 type VHost struct {
 	Name             string            `json:"name"`
 	Description      string            `json:"description"`
 	Tags             rest.Tags         `json:"tags"`
-	DefaultQueueType string            `json:"default_queue_type"` // as it was given; "undefined": it was not
+	DefaultQueueType string            `json:"default_queue_type"` // as it was set; "undefined": it was not set
 	Metadata         Metadata          `json:"metadata"`
 	Tracing          bool              `json:"tracing"`
 	ClusterState     map[string]string `json:"cluster_state"`
@@ -53,7 +53,7 @@ type VHost struct {
 	Stats any `json:"message_stats,omitempty"` // monitor.Figures
 }
 
-// Metadata is what is noted about a virtual host, again.
+// Metadata repeats the metadata of a virtual host.
 type Metadata struct {
 	Description string    `json:"description"`
 	Tags        rest.Tags `json:"tags"`
@@ -66,7 +66,7 @@ type VHostChange struct {
 	Tags             rest.Tags `json:"tags,omitempty"`
 	DefaultQueueType string    `json:"default_queue_type,omitempty"`
 
-	Tracing *rest.Switch `json:"tracing,omitempty"` // left out, it stays as it is
+	Tracing *rest.Switch `json:"tracing,omitempty"` // if left out, it does not change
 }
 
 // Permission is what a user may do on a virtual host.
@@ -78,14 +78,14 @@ type Permission struct {
 	Read      string `json:"read"`
 }
 
-// permissionChange is a Permission of which nothing may be left out.
+// permissionChange is a Permission all of whose fields are required.
 type permissionChange struct {
 	Configure *string `json:"configure"`
 	Write     *string `json:"write"`
 	Read      *string `json:"read"`
 }
 
-// TopicPermission bounds the routing keys of a user on a topic exchange.
+// TopicPermission restricts the routing keys that a user may use with a topic exchange.
 type TopicPermission struct {
 	User     string `json:"user,omitempty"`
 	VHost    string `json:"vhost,omitempty"`
@@ -94,14 +94,14 @@ type TopicPermission struct {
 	Read     string `json:"read"`
 }
 
-// topicPermissionChange is a TopicPermission of which nothing may be left out.
+// topicPermissionChange is a TopicPermission all of whose fields are required.
 type topicPermissionChange struct {
 	Exchange *string `json:"exchange"`
 	Write    *string `json:"write"`
 	Read     *string `json:"read"`
 }
 
-// Switch turns one thing on or off.
+// Switch turns a setting on or off.
 type Switch struct {
 	Value bool `json:"value"`
 }

@@ -68,7 +68,7 @@ func (a *api) putUser(name string, in *UserChange) (created bool, err error) {
 	return a.Broker.PutUser(spec)
 }
 
-// deleteUsers deletes several users, all of them or, when one is not there, none.
+// deleteUsers deletes several users. If one of them does not exist, it deletes none.
 func (a *api) deleteUsers(r *http.Request) (rest.Answer, error) {
 	var in UserNames
 	if err := rest.DecodeOptional(r, &in); err != nil {
@@ -97,7 +97,7 @@ func newUser(u catalog.User) User {
 	}
 }
 
-// limits is never null in JSON.
+// limits returns l as a map that is never null in JSON.
 func limits(l catalog.Limits) map[string]int64 {
 	if l == nil {
 		return map[string]int64{}

@@ -39,8 +39,8 @@ func (a *api) vhostPaths() {
 	})
 }
 
-// putVHost creates a virtual host or changes its metadata. Its creator may do everything in it, as
-// in RabbitMQ.
+// putVHost creates a virtual host or changes its metadata. As in RabbitMQ, the creator gets all
+// permissions in it.
 func (a *api) putVHost(r *http.Request) (rest.Answer, error) {
 	var in VHostChange
 	if err := rest.DecodeOptional(r, &in); err != nil {
@@ -64,8 +64,8 @@ func (a *api) putVHost(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusCreated}, err
 }
 
-// startVHost answers to what RabbitMQ does with a virtual host that has failed: here they are all
-// there, or the broker is not.
+// startVHost serves RabbitMQ's path for restarting a virtual host that has failed. Here a single
+// virtual host cannot fail: either the whole broker runs or none of it.
 func (a *api) startVHost(r *http.Request) (rest.Answer, error) {
 	if _, err := a.Broker.VHost(rest.Name(r, "vhost")); err != nil {
 		return rest.Answer{}, rest.ErrNotThere

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// counts are logins by protocol; the names are RabbitMQ's.
+// counts are numbers of logins by protocol. The names are RabbitMQ's.
 type counts struct {
 	Protocol  string `json:"protocol"`
 	All       uint64 `json:"auth_attempts"`
@@ -15,14 +15,14 @@ type counts struct {
 	Succeeded uint64 `json:"auth_attempts_succeeded"`
 }
 
-// sourceCounts are logins of one user from one address by one protocol.
+// sourceCounts are numbers of logins of one user from one address over one protocol.
 type sourceCounts struct {
 	Address string `json:"remote_address"`
 	User    string `json:"username"`
 	counts
 }
 
-// Register adds the paths, of which there are those of one node.
+// Register adds the paths to an API. They exist only for the node called node.
 func Register(a *rest.API, node string) {
 	here := func(r *http.Request) error {
 		if rest.Name(r, "node") != node {

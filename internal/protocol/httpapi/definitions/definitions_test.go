@@ -47,7 +47,7 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// entries are the lists of a file, each entry as a text, in the order of the texts.
+// entries returns the lists of a file by name, each as the sorted texts of its entries.
 func entries(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	var lists map[string]json.RawMessage
@@ -72,7 +72,7 @@ func entries(t *testing.T, file string) map[string][]string {
 	return out
 }
 
-// lacks are the entries of one file that another does not have.
+// lacks returns the entries of one file that the other lacks.
 func lacks(t *testing.T, one, other string) (missing []string) {
 	t.Helper()
 	a, b := entries(t, one), entries(t, other)
@@ -86,12 +86,12 @@ func lacks(t *testing.T, one, other string) (missing []string) {
 	return missing
 }
 
-// A file that RabbitMQ 3.10 has written comes out again as it went in.
+// A file written by RabbitMQ 3.10 is exported unchanged after its import.
 func TestFileOfRabbitMQ3(t *testing.T) {
 	file := read(t, "rabbitmq-3.10.json")
 	b, a := openAPI(t, resttest.Quiet, Options{Product: "Fiveways", Version: "1.2.3"})
 	call(t, a, "POST", "/api/definitions", file, 204)
-	call(t, a, "POST", "/api/definitions", file, 204) // again changes nothing
+	call(t, a, "POST", "/api/definitions", file, 204) // a second import changes nothing
 	out := call(t, a, "GET", "/api/definitions", "", 200)
 	for _, s := range []string{`"loopback_only":false,`, `,"loopback_only":true`} {
 		out = strings.ReplaceAll(out, s, "")
@@ -99,8 +99,8 @@ func TestFileOfRabbitMQ3(t *testing.T) {
 	var missing []string
 	for _, entry := range lacks(t, file, out) {
 		switch {
-		case strings.HasPrefix(entry, "vhosts "): // ours say more
-		case strings.HasPrefix(entry, "users "): // likewise: loopback_only
+		case strings.HasPrefix(entry, "vhosts "): // ours have more fields
+		case strings.HasPrefix(entry, "users "): // likewise, loopback_only
 		default:
 			missing = append(missing, entry)
 		}
@@ -116,7 +116,7 @@ func TestFileOfRabbitMQ3(t *testing.T) {
 	}
 }
 
-// What was exported makes another broker the same.
+// An export makes another broker equal.
 func TestRoundTrip(t *testing.T) {
 	_, a := openAPI(t, resttest.Quiet, Options{Version: "1"})
 	call(t, a, "POST", "/api/definitions", read(t, "rabbitmq-3.10.json"), 204)
@@ -180,7 +180,7 @@ func TestOneVirtualHost(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, and nothing of its virtual host is made.
+// Invalid definitions are refused, and nothing of their virtual host is created.
 func TestRefused(t *testing.T) {
 	_, a := openAPI(t, resttest.Quiet, Options{CheckPolicy: func(name string, operator bool, _ json.RawMessage) error {
 		return rest.BadRequest("Validation failed: " + name)
@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A browser sends the file in a form, and saves one under a name.
+// A browser uploads the file in a form, and downloads one under a name.
 func TestBrowser(t *testing.T) {
 	_, a := openAPI(t, resttest.Quiet, Options{})
 	var body bytes.Buffer

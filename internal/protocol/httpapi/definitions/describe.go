@@ -2,10 +2,10 @@ package definitions
 
 import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
-// download is what the query of an export may ask for.
+// download is the query parameter of an export.
 var download = []rest.Parameter{{Name: "download", About: "the name under which a browser is to save the file"}}
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/definitions":          {Summary: "All that is defined, as a file that can be loaded again", Out: File{}, Query: download},
 	"GET /api/definitions/{vhost}":  {Summary: "What is defined in a virtual host, as a file", Out: File{}, Query: download},

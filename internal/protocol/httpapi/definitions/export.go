@@ -19,15 +19,15 @@ const (
 	policyComponent   = "policy"
 	operatorComponent = "operator_policy"
 	limitsComponent   = "vhost-limits"
-	limitsName        = "limits" // of the one parameter of limitsComponent
+	limitsName        = "limits" // name of the only parameter of limitsComponent
 	globalComponent   = "global"
 )
 
-// exported are the components that a file has among its parameters. Those of other parts of the
-// broker are not for others.
+// exported lists the components whose parameters a file contains. Parameters of other parts of the
+// broker are internal.
 var exported = []string{"federation-upstream", "federation-upstream-set", operatorComponent, dynamic.Component}
 
-// export is all that is defined.
+// export returns all definitions of the broker.
 func (d *definitions) export() (*File, error) {
 	b := d.Broker
 	f := &File{
@@ -53,7 +53,7 @@ func (d *definitions) export() (*File, error) {
 	return f, nil
 }
 
-// exportOne is what is defined in one virtual host.
+// exportOne returns the definitions of one virtual host.
 func (d *definitions) exportOne(vhost string) (*File, error) {
 	v, err := d.Broker.VHost(vhost)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *definitions) exportOne(vhost string) (*File, error) {
 	return f, d.exportVHost(f, v, "")
 }
 
-// empty makes lists of what is never left out.
+// empty replaces nil lists by empty ones where a file always has the list.
 func (f *File) empty() {
 	f.Parameters, f.Policies, f.Queues, f.Exchanges, f.Bindings = []Parameter{}, []Policy{}, []Queue{}, []Exchange{}, []Binding{}
 }
@@ -82,8 +82,8 @@ func vhostOf(v catalog.VHostInfo) VHost {
 	}
 }
 
-// exportVHost adds what is in a virtual host. Queues, exchanges and bindings have name as that of
-// the virtual host.
+// exportVHost adds the definitions of a virtual host. Queues, exchanges and bindings refer to the
+// virtual host as name.
 func (d *definitions) exportVHost(f *File, v catalog.VHostInfo, name string) error {
 	s, err := d.Broker.Operate(v.Name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *definitions) exportVHost(f *File, v catalog.VHostInfo, name string) err
 		return err
 	}
 	for _, q := range queues {
-		if !q.Exclusive { // it ends with a connection
+		if !q.Exclusive { // an exclusive queue is deleted with its connection
 			f.Queues = append(f.Queues, Queue{Name: q.Name, VHost: name, Durable: q.Declared, AutoDelete: q.AutoDelete, Arguments: rest.Table(q.Args)})
 		}
 	}
@@ -149,5 +149,5 @@ func exportParameters(b *broker.Broker, f *File, v catalog.VHostInfo) error {
 	return err
 }
 
-// sorted are the names of limits in their order.
+// sorted returns the names of the limits in order.
 func (l limits) sorted() []string { return slices.Sorted(maps.Keys(l)) }

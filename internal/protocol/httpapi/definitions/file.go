@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// File is a definition file. In that of one virtual host queues, exchanges and bindings do not name
-// it.
+// File is a definition file. In the file of a single virtual host, queues, exchanges and bindings
+// do not name it.
 type File struct {
 	RabbitVersion    string            `json:"rabbit_version,omitempty"`
 	RabbitMQVersion  string            `json:"rabbitmq_version,omitempty"`
@@ -26,7 +26,7 @@ type File struct {
 	Bindings         []Binding         `json:"bindings"`
 }
 
-// User is a user. A file has a hash of the password or, written by hand, the password.
+// User is a user. A file contains a hash of the password or, if written by hand, the password.
 type User struct {
 	Name             string    `json:"name"`
 	PasswordHash     string    `json:"password_hash"`
@@ -37,7 +37,7 @@ type User struct {
 	LoopbackOnly     *bool     `json:"loopback_only,omitempty"` // ours
 }
 
-// VHost is a virtual host. RabbitMQ has what is noted about it beside its name, or in metadata.
+// VHost is a virtual host. RabbitMQ writes its metadata beside its name or in the field metadata.
 type VHost struct {
 	Name             string    `json:"name"`
 	Description      string    `json:"description,omitempty"`
@@ -62,7 +62,7 @@ type Permission struct {
 	Read      string `json:"read"`
 }
 
-// TopicPermission bounds the routing keys of a user.
+// TopicPermission restricts the routing keys that a user may use.
 type TopicPermission struct {
 	User     string `json:"user"`
 	VHost    string `json:"vhost"`
@@ -71,7 +71,8 @@ type TopicPermission struct {
 	Read     string `json:"read"`
 }
 
-// Parameter is a parameter of a virtual host: of shovels and federation, limits, operator policies.
+// Parameter is a parameter of a virtual host: a shovel, a part of federation, limits, or an
+// operator policy.
 type Parameter struct {
 	Value     json.RawMessage `json:"value"`
 	VHost     string          `json:"vhost,omitempty"`
@@ -126,11 +127,11 @@ type Binding struct {
 	Arguments       rest.Table `json:"arguments"`
 }
 
-// limits are numbers by name: an object or, in some versions of RabbitMQ, a list of {"name",
-// "value"}, empty when there are none.
+// limits are numbers by name. In JSON they are an object or, in some versions of RabbitMQ, a list
+// of {"name", "value"}, which is empty if there are none.
 type limits map[string]int64
 
-// JSONSchema says how limits look in JSON.
+// JSONSchema returns the schema of limits in JSON.
 func (limits) JSONSchema() map[string]any {
 	object := map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "integer"}}
 	return map[string]any{"oneOf": []any{object, map[string]any{"type": "array", "items": map[string]any{"type": "object"}}}}

@@ -13,15 +13,15 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// loader takes files in.
+// loader imports files.
 type loader struct {
 	b     *broker.Broker
 	log   *slog.Logger
-	check func(name string, operator bool, value json.RawMessage) error // nil: all policies are taken
+	check func(name string, operator bool, value json.RawMessage) error // nil: all policies are accepted
 }
 
-// load takes a file in: what others build on comes first. With a virtual host only what is in one
-// counts, and it goes there.
+// load imports a file, in the order of dependencies. If vhost is not "", it imports only
+// definitions that belong to a virtual host, and puts them into vhost.
 func (l *loader) load(f *File, vhost string) error {
 	steps := []func(*File) error{l.vhosts, l.users, l.permissions, l.globalParameters, l.parameters, l.policies, l.topology}
 	if vhost != "" {
@@ -36,7 +36,7 @@ func (l *loader) load(f *File, vhost string) error {
 	return nil
 }
 
-// place puts all that a file defines into one virtual host.
+// place moves all definitions of the file into one virtual host.
 func (f *File) place(vhost string) {
 	for i := range f.Parameters {
 		f.Parameters[i].VHost = vhost
@@ -58,7 +58,7 @@ func (f *File) place(vhost string) {
 func (l *loader) vhosts(f *File) error {
 	for _, v := range f.VHosts {
 		kind := cmp.Or(v.DefaultQueueType, v.Metadata.DefaultQueueType)
-		if kind == "undefined" { // as some versions of RabbitMQ write that there is none
+		if kind == "undefined" { // some versions of RabbitMQ write this if there is none
 			kind = ""
 		}
 		tags := v.Tags
@@ -76,8 +76,8 @@ func (l *loader) vhosts(f *File) error {
 	return nil
 }
 
-// vhost makes a virtual host or changes what is noted about it; where a file notes nothing, as
-// those of RabbitMQ 3.10, that stays.
+// vhost creates a virtual host or changes its metadata. Metadata that a file lacks, such as a file
+// of RabbitMQ 3.10, does not change.
 func (l *loader) vhost(spec catalog.VHostSpec) error {
 	if spec.Description == "" && len(spec.Tags) == 0 && spec.DefaultQueueType == "" {
 		if _, err := l.b.VHost(spec.Name); err == nil {
@@ -141,7 +141,7 @@ func (l *loader) globalParameters(f *File) error {
 	return nil
 }
 
-// taken are the components of parameters that mean something here.
+// taken lists the components of parameters that have a meaning here.
 var taken = map[string]bool{
 	"federation-upstream": true, "federation-upstream-set": true, dynamic.Component: true, operatorComponent: true, policyComponent: true,
 }
@@ -193,8 +193,8 @@ func (l *loader) policies(f *File) error {
 	return nil
 }
 
-// value is that of the parameter that the policy is. What a file leaves out is usual, as in
-// RabbitMQ.
+// value returns the value of the policy as a parameter. Fields that the file leaves out get
+// RabbitMQ's defaults.
 func (p *Policy) value() (json.RawMessage, error) {
 	if p.Priority == nil {
 		p.Priority = json.RawMessage("0")
@@ -210,7 +210,8 @@ func (p *Policy) value() (json.RawMessage, error) {
 	}{p.Pattern, p.Definition, p.Priority, p.ApplyTo})
 }
 
-// checkPolicy refuses a policy; place is where it stands, which RabbitMQ tells, too.
+// checkPolicy returns an error if the policy is invalid. place is its position, which RabbitMQ's
+// error includes too.
 func (l *loader) checkPolicy(place, name string, operator bool, value json.RawMessage) error {
 	if l.check == nil {
 		return nil

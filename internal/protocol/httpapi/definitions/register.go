@@ -13,13 +13,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Options are what the paths need beside the broker. A zero value means nothing of the kind.
+// Options are what the paths need beside the broker. A field with the zero value is unused.
 type Options struct {
 	Product  string // name of the broker, in files
 	Version  string // of the broker, in files
 	RabbitMQ string // version of RabbitMQ, in files
-	// CheckPolicy refuses a policy or an operator policy, by its value as a parameter; nil: all are
-	// taken.
+	// CheckPolicy returns an error if a policy or an operator policy is invalid, given its value as
+	// a parameter. If nil, all policies are accepted.
 	CheckPolicy func(name string, operator bool, value json.RawMessage) error
 }
 
@@ -51,7 +51,7 @@ func Register(a *rest.API, o Options) {
 	})
 }
 
-// answer sends a file; ?download= is what a browser is to call it.
+// answer sends a file. The query parameter download sets the file name for a browser.
 func (d *definitions) answer(w http.ResponseWriter, r *http.Request, f *File, err error) {
 	if err != nil {
 		d.Refuse(w, r, err)
@@ -63,7 +63,8 @@ func (d *definitions) answer(w http.ResponseWriter, r *http.Request, f *File, er
 	rest.Write(w, http.StatusOK, f)
 }
 
-// take imports the file that a request brings, for one virtual host or, with "", for all of them.
+// take imports the file in a request into one virtual host or, if vhost is "", into the whole
+// broker.
 func (d *definitions) take(r *http.Request, vhost string) (rest.Answer, error) {
 	body, err := uploaded(r)
 	if err != nil {
@@ -77,7 +78,7 @@ func (d *definitions) take(r *http.Request, vhost string) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusNoContent}, unfit(l.load(&f, vhost))
 }
 
-// unparsed has the word that RabbitMQ has for a file that is no JSON.
+// unparsed returns RabbitMQ's error for a file that is not valid JSON.
 func unparsed(err error) error {
 	var re *rest.Refused
 	if what, found := "", false; errors.As(err, &re) {
@@ -88,7 +89,8 @@ func unparsed(err error) error {
 	return err
 }
 
-// unfit is the refusal of a file that needs what is not there: the file is at fault, not the path.
+// unfit returns the refusal of a file that refers to something that does not exist: 400 instead of
+// 404, because the file is at fault, not the path.
 func unfit(err error) error {
 	if err == nil {
 		return nil
@@ -99,7 +101,7 @@ func unfit(err error) error {
 	return err
 }
 
-// uploaded is the file in a request: its body, or what a form of a browser calls file.
+// uploaded returns the file in a request: the body, or the field file of a browser's form.
 func uploaded(r *http.Request) (io.Reader, error) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		return r.Body, nil
@@ -122,7 +124,7 @@ func uploaded(r *http.Request) (io.Reader, error) {
 	}
 }
 
-// Load imports a file of the whole broker. What it cannot take as it is it says in the log.
+// Load imports a file of the whole broker. It logs what it cannot import unchanged.
 func Load(b *broker.Broker, log *slog.Logger, file []byte, o Options) error {
 	var f File
 	if err := json.Unmarshal(file, &f); err != nil {

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// part is what a file defines in one virtual host.
+// part is the part of a file that belongs to one virtual host.
 type part struct {
 	queues                []Queue
 	exchanges             []Exchange
@@ -19,7 +19,7 @@ type part struct {
 	hasQueue, hasExchange map[string]bool // by name
 }
 
-// topology makes exchanges, queues and bindings, those of a virtual host in one piece.
+// topology creates exchanges, queues and bindings, atomically for each virtual host.
 func (l *loader) topology(f *File) error {
 	parts := map[string]*part{}
 	var order []string
@@ -75,10 +75,10 @@ func (l *loader) define(vhost string, p *part) error {
 	return s.Define(&d)
 }
 
-// binding adds a binding unless one of its ends is missing: files of RabbitMQ have such, of queues
-// that were exclusive.
+// binding adds a binding unless one of its ends is missing. RabbitMQ's files contain such bindings,
+// of queues that were exclusive.
 func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *Binding) {
-	if b.Source == "" { // that of the default exchange is there
+	if b.Source == "" { // bindings of the default exchange are implicit
 		return
 	}
 	toExchange := b.DestinationType == "exchange"
@@ -93,7 +93,7 @@ func (l *loader) binding(s *broker.Session, d *broker.Definitions, p *part, b *B
 	d.Bind(catalog.BindSpec{Source: b.Source, Destination: b.Destination, ToExchange: toExchange, Key: b.RoutingKey, Args: message.Table(b.Arguments)})
 }
 
-// queue adds a queue unless there is one of its name.
+// queue adds a queue unless one of the same name exists.
 func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error {
 	if s.HasQueue(q.Name) {
 		return nil
@@ -107,10 +107,10 @@ func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error
 	return nil
 }
 
-// types are the types of queues that are here.
+// types are the supported queue types.
 var types = []any{"classic", "quorum", declareargs.StreamType}
 
-// plain are the arguments of a queue. A type that is not here becomes an ordinary queue.
+// plain returns the arguments of a queue. A queue of an unsupported type becomes an ordinary queue.
 func (l *loader) plain(vhost string, q *Queue) message.Table {
 	args := message.Table(q.Arguments)
 	kind, ok := args.Get("x-queue-type")
@@ -123,7 +123,7 @@ func (l *loader) plain(vhost string, q *Queue) message.Table {
 	})
 }
 
-// exchange adds an exchange unless there is one of its name.
+// exchange adds an exchange unless one of the same name exists.
 func exchange(s *broker.Session, d *broker.Definitions, x *Exchange) error {
 	if s.HasExchange(x.Name) {
 		return nil

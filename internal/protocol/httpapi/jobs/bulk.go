@@ -17,8 +17,8 @@ func (a *api) retryAll(r *http.Request) (rest.Answer, error) {
 	})
 }
 
-// cancelAll takes all jobs of a queue out of it that are in the state that the query names: queued,
-// or queued-with-backoff.
+// cancelAll removes all jobs of a queue that are in the state that the query names: queued, or
+// queued-with-backoff.
 func (a *api) cancelAll(r *http.Request) (rest.Answer, error) {
 	state := job.Queued
 	switch r.URL.Query().Get("state") {
@@ -34,8 +34,8 @@ func (a *api) cancelAll(r *http.Request) (rest.Answer, error) {
 	})
 }
 
-// changeAll does something with each job in a state. One that leaves the state meanwhile is left
-// alone. It ends early when the client goes.
+// changeAll applies a change to each job in a state. It skips jobs that leave the state meanwhile,
+// and stops early when the client disconnects.
 func (a *api) changeAll(r *http.Request, state job.State, change func(id []byte) (c broker.Command, done func() bool)) (rest.Answer, error) {
 	var out Changed
 	err := a.with(r, func(s *broker.Session) error {

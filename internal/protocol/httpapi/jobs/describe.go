@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/jobs": {Summary: "The queues that are used for jobs, and how many each has", Out: Queues{}},
 	"GET /api/jobs/{vhost}/{queue}": {Summary: "The jobs of a queue, a page at a time", Out: Page{}, Query: []rest.Parameter{

@@ -23,17 +23,17 @@ import (
 const (
 	defaultPage = 50
 	largestPage = 1000
-	// searchTime bounds how long a request looks for jobs in a state.
+	// searchTime limits how long a request searches for jobs in a state.
 	searchTime = time.Second
 )
 
-// api is the paths of this package.
+// api serves the paths of this package.
 type api struct {
 	*rest.API
 	monitor *monitor.Monitor
 }
 
-// Register adds the paths to an API; m knows the history of its broker.
+// Register adds the paths to an API. m has the history of jobs.
 func Register(on *rest.API, m *monitor.Monitor) {
 	a := &api{on, m}
 	a.Describe(about)
@@ -50,12 +50,12 @@ func Register(on *rest.API, m *monitor.Monitor) {
 	})
 }
 
-// on names the queue of a request.
+// on returns a reference to the queue of a request.
 func on(r *http.Request) broker.OnQueue { return broker.OnQueue{Queue: rest.Name(r, "queue")} }
 
 func id(r *http.Request) []byte { return []byte(rest.Name(r, "id")) }
 
-// queues counts the jobs of all queues that the caller may see.
+// queues returns the numbers of jobs of all queues that the caller may see.
 func (a *api) queues(r *http.Request) (any, error) {
 	out := Queues{[]Queue{}}
 	for _, v := range a.VHosts(r) {
@@ -66,7 +66,7 @@ func (a *api) queues(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// count adds the queues of a virtual host that are used for jobs.
+// count adds those queues of a virtual host that are used for jobs.
 func (a *api) count(vhost string, out *Queues) error {
 	s, err := a.Broker.Operate(vhost)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *api) count(vhost string, out *Queues) error {
 		return err
 	}
 	for i, c := range counts {
-		if c := c.(*jobs.Counts); c.Err == nil { // else it was deleted meanwhile
+		if c := c.(*jobs.Counts); c.Err == nil { // otherwise the queue was deleted meanwhile
 			day := a.monitor.JobDay(all[i].ID, &all[i].Counts)
 			out.Jobs = append(out.Jobs, Queue{vhost, c.Queue, c.Queued, c.Backoff, c.Locked, c.Behind, c.Done, c.DoneBackoff, day})
 		}
@@ -94,7 +94,7 @@ func (a *api) count(vhost string, out *Queues) error {
 	return nil
 }
 
-// used refuses a queue that is not used for jobs: looking does not make it one.
+// used reports whether a queue is used for jobs. A mere look does not make it a job queue.
 func used(s *broker.Session, name string) (bool, error) {
 	st, err := inspect.Queue(s, name)
 	return st.Jobs, err
@@ -105,7 +105,7 @@ var (
 	cursor = regexp.MustCompile(`^(|[md][0-9]{1,20})$`)
 )
 
-// list shows the jobs of a queue, those in a state if one is given.
+// list shows the jobs of a queue, or only those in a given state.
 func (a *api) list(r *http.Request) (any, error) {
 	limit, err := rest.Number(r, "limit", defaultPage, largestPage)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *api) list(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// deadLetterQueues are where the failed jobs of a queue go.
+// deadLetterQueues returns the queues to which the failed jobs of a queue go.
 func (a *api) deadLetterQueues(vhost, queue string) (names []string) {
 	of := inspect.QueueName{VHost: vhost, Name: queue}
 	for to := range inspect.DeadLetterQueues(a.Broker, func(n inspect.QueueName) bool { return n == of }) {
@@ -158,7 +158,7 @@ func (a *api) deadLetterQueues(vhost, queue string) (names []string) {
 	return names
 }
 
-// do does one command.
+// do executes one command.
 func do(s *broker.Session, c broker.Command, err *error) error {
 	if failed := s.Do(c); failed != nil {
 		return failed
@@ -178,7 +178,7 @@ func shown(j *jobs.Info) Job {
 
 var errNoJob = rest.NotFound("nothing is known of a job with that id")
 
-// with does something with the queue of a request, which is used for jobs.
+// with calls fn for the queue of a request, which must be used for jobs.
 func (a *api) with(r *http.Request, fn func(s *broker.Session) error) error {
 	return a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 		ok, err := used(s, rest.Name(r, "queue"))

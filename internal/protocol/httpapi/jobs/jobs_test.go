@@ -70,7 +70,7 @@ func TestJobs(t *testing.T) {
 		{"DELETE " + mail + "/a?force=perhaps", 400, "force is"},
 		{"DELETE " + mail + "/b%2Fc", 204, ""},
 		{"DELETE " + mail + "/b%2Fc", 404, "no job with that id"},
-		// Looking does not make a queue one of jobs.
+		// Looking at a queue does not make it a job queue.
 		{"GET /api/jobs/%2F/plain", 200, `{"jobs":[]}`},
 		{"GET /api/jobs/%2F/plain/x", 404, "nothing is known"},
 	})
@@ -79,7 +79,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// All jobs in a state are changed at once, and no others; the page says where failed ones go.
+// All jobs in a state are changed at once, and no others. The page names the queues that failed
+// jobs go to.
 func TestManyJobs(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})

@@ -2,7 +2,7 @@ package keys
 
 import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/keys": {Summary: "The ordinary keys of etcd's API, a page at a time", Out: Page{}, Query: []rest.Parameter{
 		{Name: "prefix", About: "only keys that begin so"}, {Name: "values", About: "with the beginnings of their values", Type: "boolean"},

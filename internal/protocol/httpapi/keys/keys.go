@@ -21,13 +21,13 @@ import (
 const (
 	defaultPage = 50
 	largestPage = 1000
-	shownBytes  = 4 << 10 // of a value in a listing
+	shownBytes  = 4 << 10 // limit of a value in a listing
 )
 
-// Key is a key as it stands now.
+// Key is a key with its current value.
 type Key struct {
 	Key         string  `json:"key"`
-	KeyEncoding string  `json:"key_encoding,omitempty"` // base64, of a key that is no text
+	KeyEncoding string  `json:"key_encoding,omitempty"` // base64 if the key is not text
 	Value       *string `json:"value,omitempty"`        // in listings its beginning, if values were asked for
 	Encoding    string  `json:"value_encoding,omitempty"`
 	Bytes       int     `json:"value_bytes"`
@@ -37,25 +37,25 @@ type Key struct {
 	Lease       string  `json:"lease,omitempty"` // its id in hexadecimal, as etcdctl shows it
 }
 
-// Page is a part of the keys, in their order.
+// Page is a page of the keys, in order.
 type Page struct {
 	Keys     []Key  `json:"keys"`
-	Total    int64  `json:"total"` // from where the page begins
+	Total    int64  `json:"total"` // number of keys from the beginning of this page on
 	Revision int64  `json:"revision"`
 	Next     string `json:"next,omitempty"` // for ?after=, when there are more
 }
 
-// Value is what a key is to have.
+// Value is the new value of a key.
 type Value struct {
 	Value    *string `json:"value"`
 	Encoding string  `json:"value_encoding"` // string or base64
-	Lease    string  `json:"lease"`          // the key goes with this lease; "": it stays
+	Lease    string  `json:"lease"`          // lease that the key is attached to; "": none
 }
 
-// api is the paths of this package.
+// api serves the paths of this package.
 type api struct {
 	*rest.API
-	store *keyspace.Store // nil: the protocol is off
+	store *keyspace.Store // nil: etcd's API is off
 }
 
 // Register adds the paths to an API. store is nil when etcd's API is off.
@@ -70,10 +70,10 @@ func Register(on *rest.API, store *keyspace.Store) {
 
 var errOff = rest.Fail(http.StatusNotFound, "Object Not Found", "there are no keys: etcd's API is off; the setting etcd turns it on")
 
-// virtual begin the keys that are no ordinary ones.
+// virtual are the prefixes of keys that are not ordinary keys.
 var virtual = []string{"/q/", "/queue/", "/semaphore/"}
 
-// key is the one that a path names.
+// key returns the key that a path names.
 func (a *api) key(r *http.Request) ([]byte, error) {
 	name := rest.Name(r, "key")
 	if a.store == nil {
@@ -125,11 +125,11 @@ func (a *api) list(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// isEnd reports whether a bound is that of all keys.
+// isEnd reports whether a bound means the end of all keys.
 func isEnd(bound []byte) bool { return len(bound) == 1 && bound[0] == 0 }
 
-// bounds are the first key with a prefix and the first behind all of them, as etcd has them: "\x00"
-// is the end of all keys.
+// bounds returns the first key with a prefix and the first key after all keys with it, in etcd's
+// form: "\x00" means the end of all keys.
 func bounds(prefix []byte) (from, to []byte) {
 	if len(prefix) == 0 {
 		return []byte{0}, []byte{0}
@@ -220,7 +220,7 @@ func (a *api) delete(r *http.Request) error {
 
 var errNoSpace = rest.Fail(http.StatusInsufficientStorage, "no_space", "there is no room for more keys; delete some, or raise the setting etcd_quota or the free disk space")
 
-// refusal words errors of the store.
+// refusal converts errors of the store to refusals.
 func refusal(err error) error {
 	switch {
 	case errors.Is(err, etcderrors.ErrNoSpace):

@@ -54,7 +54,7 @@ func TestKeys(t *testing.T) {
 		{"GET /api/keys?values=true&limit=1", 200, `"value":"2"`},
 		{"GET /api/keys?values=maybe", 400, "values is true or false"},
 		{"GET /api/keys?after=!", 400, "after is what"},
-		{"GET /api/keys?prefix=b&after=YQ", 400, "after is what"}, // "a" comes before
+		{"GET /api/keys?prefix=b&after=YQ", 400, "after is what"}, // "a" is before the prefix
 		{"GET /api/keys?limit=0", 400, "limit is"},
 		{`PUT /api/keys/k {}`, 400, "value is missing"},
 		{`PUT /api/keys/k {"value":"x","lease":"none"}`, 400, "hexadecimal"},

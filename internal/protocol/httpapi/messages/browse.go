@@ -13,24 +13,25 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// searchTime bounds how long a request looks for messages; what it did not come to is for the next
-// one.
+// searchTime limits how long a request searches for messages. The next request continues where it
+// stopped.
 const searchTime = time.Second
 
-// browsing serves the messages of a queue, which stay as they are, and deletes those of a filter.
+// browsing serves paths that show the messages of a queue without taking them, and delete those
+// that match a filter.
 func (a *api) browsing() {
 	const path = "/api/queues/{vhost}/{queue}/messages"
 	a.Get(rest.Management, path, a.browse)
 	a.Handle(rest.Management, "DELETE "+path, a.removeAll)
 }
 
-// search is what a request wants to see of a queue.
+// search holds the conditions of a request for messages of a queue.
 type search struct {
 	state    string // "": any
 	limit    int
 	after    *place             // nil: from the beginning
 	filter   *selector.Selector // nil: any
-	contains []byte             // anywhere in the message, also in its properties
+	contains []byte             // substring anywhere in the message, including its properties
 }
 
 func readSearch(r *http.Request) (q search, err error) {
@@ -55,7 +56,7 @@ func readSearch(r *http.Request) (q search, err error) {
 	return q, err
 }
 
-// readFilter compiles a selector; "" is none.
+// readFilter compiles a selector. It returns nil for "".
 func readFilter(text string) (*selector.Selector, error) {
 	if text == "" {
 		return nil, nil
@@ -71,7 +72,7 @@ func (q *search) wants(m *inspect.Message) bool {
 	return (q.state == "" || m.Status.String() == q.state) && (q.filter == nil || q.filter.Match(m.Env)) && bytes.Contains(m.Env, q.contains)
 }
 
-// browse shows a page of the messages that a request wants to see.
+// browse returns a page of the messages that match a request.
 func (a *api) browse(r *http.Request) (any, error) {
 	q, err := readSearch(r)
 	if err != nil {
@@ -89,10 +90,10 @@ func (a *api) browse(r *http.Request) (any, error) {
 	return out, err
 }
 
-// run looks until it has a page, there is no more, or its time is over.
+// run searches until the page is full, the queue ends, or the time is over.
 func (q *search) run(ctx context.Context, b *inspect.Browser) (Page, error) {
 	out := Page{Messages: []Message{}}
-	if q.after != nil && q.after.queue == b.Queue().ID { // else the queue is another one by now
+	if q.after != nil && q.after.queue == b.Queue().ID { // otherwise the queue has been deleted and declared again
 		b.After(q.after.handle)
 	}
 	for start := time.Now(); ctx.Err() == nil; {
@@ -116,10 +117,10 @@ func (q *search) run(ctx context.Context, b *inspect.Browser) (Page, error) {
 			return out, nil
 		}
 	}
-	return out, ctx.Err() // the client has gone
+	return out, ctx.Err() // the client is gone
 }
 
-// keep tells which messages a selector wants; nil wants all.
+// keep returns the predicate of a selector, which is always true if f is nil.
 func keep(f *selector.Selector) func(message.Envelope) bool {
 	if f == nil {
 		return func(message.Envelope) bool { return true }

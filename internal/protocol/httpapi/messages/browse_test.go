@@ -27,7 +27,7 @@ func TestBrowse(t *testing.T) {
 		{"GET " + q + "/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,` +
 			`"properties":{"delivery_mode":2,"headers":{"n":7,"tenant":"eu"},"message_id":"a"},"payload_bytes":4,"payload":"text","payload_encoding":"string"}`},
 		{"GET " + q + "/messages", 200, `"payload":"/wA=","payload_encoding":"base64"`},
-		{"GET " + q + "/messages", 200, `éé","payload_encoding":"string"`}, // cut, but not in a character
+		{"GET " + q + "/messages", 200, `éé","payload_encoding":"string"`}, // cut, but not within a character
 		{"GET " + q + "/messages?state=scheduled", 200, `"message_id":"c/d","state":"scheduled"`},
 		{"GET " + q + "/messages?state=scheduled", 200, `"due":"3000-01-01T00:00:00.000Z"`},
 		{"GET " + q + "/messages?state=blocked", 200, `{"messages":[],"scanned":4}`},
@@ -54,7 +54,7 @@ func TestBrowse(t *testing.T) {
 		{"DELETE " + q + "/scheduled/c%2Fd", 200, `{"messages":1}`},
 		{"GET " + q + "/scheduled", 200, `{"total":0,"messages":[]}`},
 	})
-	// A search ends when the client has gone: a queue may be long.
+	// A search of a long queue ends when the client disconnects.
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	w := httptest.NewRecorder()
@@ -64,7 +64,7 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
-// A message that waits need not have a message id to be cancelled: its place names it.
+// A scheduled message can be cancelled by its position, even without a message id.
 func TestScheduledWithoutMessageID(t *testing.T) {
 	n := start(t)
 	n.queue("q/1")
@@ -94,8 +94,8 @@ func TestScheduledWithoutMessageID(t *testing.T) {
 	}
 }
 
-// Pages go on where the one before ended, over priorities too, and nothing is marked by being
-// looked at.
+// Each page continues where the previous one ended, across priorities too, and browsing does not
+// mark messages.
 func TestPages(t *testing.T) {
 	n := start(t)
 	n.queue("q/1", func(s *catalog.QueueSpec) { s.Policy.MaxPriority = 2 })
@@ -138,7 +138,7 @@ func TestSingle(t *testing.T) {
 	}
 	one := func(name string) string { return q + "/messages/" + id[name] }
 	n.play([]resttest.Step{
-		{"GET " + one("b"), 200, strings.Repeat("b", 2*shownBytes)}, // all of it
+		{"GET " + one("b"), 200, strings.Repeat("b", 2*shownBytes)}, // the whole body
 		{"GET " + one("a"), 200, `"state":"unacked"`},
 		{"GET " + one("a"), 200, `"consumer":{"lease_until":"`},
 		{"DELETE " + one("a"), 409, "the message is leased until"},
@@ -151,9 +151,9 @@ func TestSingle(t *testing.T) {
 		{`POST ` + one("c") + `/move {"to":"other"}`, 204, ""},
 		{`POST ` + one("e") + `/move {"to":"other"}`, 204, ""},
 		{"GET " + q + "/messages/zz", 400, "invalid message id"},
-		{"GET " + q + "/messages/zz-1", 404, "no such message"}, // of a queue that was there before
+		{"GET " + q + "/messages/zz-1", 404, "no such message"}, // the id belongs to a queue that was deleted
 		{"GET /api/queues/%2F/other/messages?state=ready", 200, `"message_id":"c"`},
-		{"GET /api/queues/%2F/other/messages?state=scheduled", 200, `"message_id":"e"`}, // it still waits
+		{"GET /api/queues/%2F/other/messages?state=scheduled", 200, `"message_id":"e"`}, // it is still scheduled
 		{"GET " + q + "/messages?state=ready", 200, `"message_id":"d"`},
 		{"GET " + q + "/messages?state=scheduled", 200, `"messages":[]`},
 	})
@@ -162,7 +162,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// sink takes deliveries and does nothing with them.
+// sink is a consumer that ignores deliveries.
 type sink chan shard.Delivery
 
 func (s sink) Deliver(ds []shard.Delivery) {
@@ -172,7 +172,7 @@ func (s sink) Deliver(ds []shard.Delivery) {
 }
 func (sink) Cancelled(*shard.Consumer) {}
 
-// The consumer that has a message is named when only one has any.
+// The consumer of an unacked message is shown only if no other consumer has any.
 func TestHolder(t *testing.T) {
 	n := start(t)
 	n.queue("q/1")

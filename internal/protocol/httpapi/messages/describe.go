@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// What queries may ask for.
+// Query parameters.
 var (
 	leaseParameter = rest.Parameter{Name: "lease", About: "how long each message is the client's, such as 60s, at most 168h [1m]"}
 	limitParameter = rest.Parameter{Name: "limit", About: "maximum number of results, up to 1000 [50]", Type: "integer"}
@@ -28,7 +28,7 @@ type getRequest struct {
 	Truncate int    `json:"truncate"`
 }
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/queues/{vhost}/{queue}/messages": {Summary: "Messages of a queue, which stay there as they are", Out: Page{}, Query: []rest.Parameter{
 		{Name: "state", About: "only those that are ready, unacked, scheduled or blocked"}, {Name: "filter", About: "only those that match this selector"},

@@ -14,12 +14,12 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// node is a broker and the paths of this package on it, for a caller that may do everything.
+// node is a broker with the paths of this package, for a caller with all permissions.
 type node struct {
 	t *testing.T
 	b *broker.Broker
 	h http.Handler
-	s *broker.Session // of another protocol
+	s *broker.Session // a session as of another protocol
 }
 
 func start(t *testing.T) *node {
@@ -50,7 +50,7 @@ func (n *node) queue(name string, more ...func(*catalog.QueueSpec)) {
 	resttest.Declare(n.t, n.s, name, more...)
 }
 
-// deadTo has a queue send its dead letters to another.
+// deadTo makes a queue send its dead letters to another queue.
 func deadTo(queue string) func(*catalog.QueueSpec) {
 	return func(s *catalog.QueueSpec) {
 		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, queue
@@ -69,7 +69,7 @@ func (n *node) put(queue, id, body string, headers ...message.Field) {
 	must(n.t, post.Err)
 }
 
-// bodies are what is ready in a queue, in its order.
+// bodies returns the bodies of the ready messages in a queue, in order.
 func (n *node) bodies(queue string) (all []string) {
 	n.t.Helper()
 	b, err := inspect.Browse(n.s, queue)
@@ -88,7 +88,7 @@ func (n *node) bodies(queue string) (all []string) {
 	}
 }
 
-// request answers a request written as "PUT /api/x {...}".
+// request returns the answer to a request written as "PUT /api/x {...}".
 func (n *node) request(text string) (status int, body string) {
 	n.t.Helper()
 	return resttest.Request(n.t, n.h, text)
@@ -99,7 +99,7 @@ func (n *node) play(script []resttest.Step) {
 	resttest.Play(n.t, n.h, script)
 }
 
-// ask makes a request and reads its answer.
+// ask sends a request and decodes its answer.
 func ask[T any](n *node, text string) (out T) {
 	n.t.Helper()
 	status, body := n.request(text)

@@ -9,10 +9,10 @@ import (
 const (
 	defaultPage = 50
 	largestPage = 1000
-	shownBytes  = 4 << 10 // of a body in a listing
+	shownBytes  = 4 << 10 // limit of a body in a listing
 )
 
-// api is the paths of this package.
+// api serves the paths of this package.
 type api struct {
 	*rest.API
 	tasks   *tasks
@@ -32,5 +32,5 @@ func Register(on *rest.API) {
 	a.consuming()
 }
 
-// timeText is a time (unix ms) in RFC 3339.
+// timeText formats a time (unix ms) as in RFC 3339.
 func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

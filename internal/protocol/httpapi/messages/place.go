@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// place is where a message stands: a queue, told from others of its name, and a place in it. As
-// text it is the id of the message.
+// place is the position of a message: the id of the queue, which is unique even if the name is
+// reused, and a position in it. Its text form is the id of the message.
 type place struct {
 	queue  uint64
 	handle queue.Handle

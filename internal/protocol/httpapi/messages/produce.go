@@ -18,7 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// producing serves programs that publish to a queue.
+// producing serves the path for programs that publish to a queue.
 func (a *api) producing() {
 	a.Handle(rest.Login, "POST /api/queues/{vhost}/{queue}/messages", a.produce)
 }
@@ -52,7 +52,7 @@ func (a *api) produce(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusCreated, Body: Published{m.props.MessageID}}, err
 }
 
-// complete gives a message what its sender left out: a name, and that it is to be kept.
+// complete adds what the sender left out: a message id, and persistence.
 func (m *outgoing) complete() {
 	if m.props.MessageID == "" {
 		m.props.MessageID = rand.Text()
@@ -63,12 +63,11 @@ func (m *outgoing) complete() {
 	m.props.Flags |= message.HasMessageID | message.HasDeliveryMode
 }
 
-// traceFields are headers of HTTP and of messages that say to which trace something belongs (W3C
-// Trace Context).
+// traceFields are the headers of HTTP and of messages that carry the trace context (W3C Trace
+// Context).
 var traceFields = []string{tracing.Parent, "tracestate"}
 
-// trace has the message belong to the trace of the request, unless it says itself to which it
-// belongs.
+// trace adds the trace context of the request to the message, unless it has its own.
 func (m *outgoing) trace(r *http.Request) {
 	if _, ok := m.props.Headers.Get(tracing.Parent); ok || r.Header.Get(tracing.Parent) == "" {
 		return
@@ -81,9 +80,9 @@ func (m *outgoing) trace(r *http.Request) {
 	}
 }
 
-// readOutgoing reads a message from a request, and when it is not to be delivered before (unix ms,
-// 0: at once). The body is the message itself with a Content-Type of its own or with ?raw=true,
-// else a JSON object about it.
+// readOutgoing reads a message from a request, and its earliest time of delivery (unix ms, 0: at
+// once). With a Content-Type of its own or with ?raw=true, the body is the message itself;
+// otherwise it is a JSON object that describes the message.
 func readOutgoing(r *http.Request) (m outgoing, notBefore int64, err error) {
 	raw, err := rest.Truth(r, "raw")
 	if err != nil {
@@ -103,10 +102,10 @@ func readOutgoing(r *http.Request) (m outgoing, notBefore int64, err error) {
 	return readRaw(r, body)
 }
 
-// formType is what curl and forms of pages say when they are told nothing.
+// formType is the default Content-Type of curl and of HTML forms.
 const formType = "application/x-www-form-urlencoded"
 
-// readObject reads a message from the JSON object about it.
+// readObject reads a message from the JSON object that describes it.
 func readObject(body []byte) (m outgoing, notBefore int64, err error) {
 	var in Outgoing
 	if err := decodeNumbers(body, &in); err != nil {
@@ -124,7 +123,7 @@ func readObject(body []byte) (m outgoing, notBefore int64, err error) {
 	return m, max(notBefore, afterDelay(in.DelayMS)), nil
 }
 
-// afterDelay is the time (unix ms) this many ms from now; 0 for none.
+// afterDelay returns the time (unix ms) this many ms from now, or 0 if ms is 0.
 func afterDelay(ms int64) int64 {
 	if ms <= 0 {
 		return 0
@@ -132,15 +131,16 @@ func afterDelay(ms int64) int64 {
 	return min(time.Now().UnixMilli()+min(ms, declareargs.LatestTime), declareargs.LatestTime)
 }
 
-// Headers of a request whose body is the message itself. What follows the first is the name of a
-// property, with - for _; what follows the second is that of a header, whose value is text.
+// Header prefixes of a request whose body is the message itself. The rest of the first is the name
+// of a property, with - for _; the rest of the second is the name of a header, whose value is a
+// string.
 const (
 	propertyField = "X-Fiveways-"
 	headerField   = "X-Fiveways-Header-"
 	delayField    = "X-Fiveways-Delay"
 )
 
-// readRaw reads a message whose body is that of the request.
+// readRaw reads a message whose body is the body of the request.
 func readRaw(r *http.Request, body []byte) (m outgoing, notBefore int64, err error) {
 	m.body = body
 	in, headers := map[string]any{}, map[string]any{}
@@ -171,7 +171,7 @@ func readRaw(r *http.Request, body []byte) (m outgoing, notBefore int64, err err
 	return m, notBefore, err
 }
 
-// propertyText is the text of a property as JSON would have it.
+// propertyText converts the text of a property to its JSON form.
 func propertyText(property, text string) any {
 	switch property {
 	case "priority", "delivery_mode", "timestamp":

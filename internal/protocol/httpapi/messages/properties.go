@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// texts are the properties that are text, by their names in RabbitMQ's API.
+// texts are the properties that are strings, by their names in RabbitMQ's API.
 var texts = []struct {
 	name string
 	flag message.PropertyFlags
@@ -27,7 +27,7 @@ var texts = []struct {
 	{"cluster_id", message.HasClusterID, func(p *message.Properties) *string { return &p.ClusterID }},
 }
 
-// shownProperties is a property list as RabbitMQ's API has it.
+// shownProperties converts properties to the form of RabbitMQ's API.
 func shownProperties(p *message.Properties) map[string]any {
 	out := map[string]any{}
 	for _, t := range texts {
@@ -50,8 +50,8 @@ func shownProperties(p *message.Properties) map[string]any {
 	return out
 }
 
-// readProperties is a property list from JSON, whose numbers are json.Number. A name that is not
-// one of a property is passed over, as RabbitMQ does.
+// readProperties reads properties from JSON whose numbers are json.Number. Like RabbitMQ it ignores
+// unknown names.
 func readProperties(in map[string]any) (p message.Properties, err error) {
 	for _, t := range texts {
 		if v, ok := in[t.name]; ok {

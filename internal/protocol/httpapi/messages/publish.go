@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// maxProperties is how many bytes properties and headers may have: they must fit into one frame of
-// AMQP, with what is added when the message dies.
+// maxProperties is the maximum size of properties and headers in bytes. They must fit into one AMQP
+// frame, together with what is added when the message is dead-lettered.
 const maxProperties = 112 << 10
 
 // outgoing is a message that a request publishes.
@@ -31,17 +31,17 @@ type outgoing struct {
 type prepared struct {
 	env       message.Envelope
 	peek      message.Peek
-	also      [][]byte // further routing keys, of the headers CC and BCC
+	also      [][]byte // additional routing keys from the headers CC and BCC
 	ttl       int64    // ms, -1 none
 	notBefore int64    // unix ms, 0 none
 }
 
-// preconditionFailed refuses what AMQP would refuse, in its words.
+// preconditionFailed returns a refusal for what AMQP would reject, in its words.
 func preconditionFailed(format string, args ...any) error {
 	return rest.BadRequest("406 " + amqpcode.Text(amqpcode.PreconditionFailed, fmt.Sprintf(format, args...)))
 }
 
-// prepare checks a message as a channel of AMQP does.
+// prepare checks a message as an AMQP channel does.
 func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 	if p.also, err = extraKeys(m.props.Headers); err != nil {
 		return p, err
@@ -78,7 +78,7 @@ func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 	return p, nil
 }
 
-// timeToLive is what a message says of it itself, in ms; -1: nothing.
+// timeToLive returns the message's own time to live in ms, or -1 if it has none.
 func timeToLive(peek *message.Peek) (int64, error) {
 	if peek.Expiration == nil {
 		return -1, nil
@@ -90,7 +90,7 @@ func timeToLive(peek *message.Peek) (int64, error) {
 	return ms, nil
 }
 
-// extraKeys are the routing keys that the headers CC and BCC add.
+// extraKeys returns the routing keys in the headers CC and BCC.
 func extraKeys(headers message.Table) (keys [][]byte, err error) {
 	for _, name := range []string{"CC", "BCC"} {
 		v, ok := headers.Get(name)
@@ -110,8 +110,8 @@ func extraKeys(headers message.Table) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// publish publishes to an exchange, and returns when the queues have it for sure. routed is false
-// when none took it.
+// publish publishes to an exchange, and returns when all queues have confirmed the message. routed
+// is false if it reached no queue.
 func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (routed bool, err error) {
 	if err := a.heldBack(); err != nil {
 		return false, err
@@ -165,12 +165,12 @@ func (a *api) heldBack() error {
 	return nil
 }
 
-// confirmation waits for the confirms of one message.
+// confirmation collects the confirms of one message.
 type confirmation struct {
-	done chan struct{} // closed by the last confirm; ok is settled then
+	done chan struct{} // closed by the last confirm; then ok is final
 
 	mu   sync.Mutex
-	left int  // guarded by mu: confirms to come
+	left int  // guarded by mu: outstanding confirms
 	ok   bool // guarded by mu until done
 }
 
@@ -184,7 +184,7 @@ func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
 	}
 }
 
-// errFull is the refusal of a message by the only queue that it goes to.
+// errFull returns the refusal of a message by its only queue.
 func errFull(err error, name string) error {
 	if errors.Is(err, failure.ErrRejected) {
 		return rest.Fail(http.StatusConflict, "rejected", "queue '"+name+"' is full and rejects new messages; consume some of its messages, or raise its max-length")

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// rabbitmq serves what RabbitMQ's management has for messages.
+// rabbitmq serves the paths for messages in RabbitMQ's management API.
 func (a *api) rabbitmq() {
 	a.Handle(rest.Management, "POST /api/exchanges/{vhost}/{exchange}/publish", a.publishTo)
 	a.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/get", a.get)
@@ -32,7 +32,7 @@ func (a *api) rabbitmq() {
 	})
 }
 
-// fields are the members of the object that a request brings. Numbers are json.Number.
+// fields returns the members of the JSON object in a request. Numbers are json.Number.
 func fields(r *http.Request, needed ...string) (map[string]any, error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -40,7 +40,7 @@ func fields(r *http.Request, needed ...string) (map[string]any, error) {
 	}
 	var in map[string]any
 	if len(text) == 0 {
-		text = []byte("{}") // which lacks what is needed
+		text = []byte("{}") // it lacks the required members
 	}
 	if err := decodeNumbers(text, &in); err != nil || in == nil {
 		return nil, rest.BadRequest("not_json")
@@ -57,7 +57,7 @@ func fields(r *http.Request, needed ...string) (map[string]any, error) {
 	return in, nil
 }
 
-// decodeNumbers reads one JSON value and leaves numbers as they are written.
+// decodeNumbers reads one JSON value and decodes numbers as json.Number.
 func decodeNumbers(text []byte, into any) error {
 	if !json.Valid(text) {
 		return errNotJSON
@@ -69,10 +69,10 @@ func decodeNumbers(text []byte, into any) error {
 
 var errNotJSON = rest.BadRequest("not_json")
 
-// defaultExchange is the name that RabbitMQ's API has for the exchange without one.
+// defaultExchange is the name of the default exchange in RabbitMQ's API.
 const defaultExchange = "amq.default"
 
-// Routed says whether a queue took what was published.
+// Routed reports whether a published message reached a queue.
 type Routed struct {
 	Routed bool `json:"routed"`
 }
@@ -97,7 +97,8 @@ func (a *api) publishTo(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusOK, Body: Routed{routed}}, err
 }
 
-// asChannel is rest.ByChannel, with the word that RabbitMQ puts before what is not there.
+// asChannel is rest.ByChannel with RabbitMQ's word in front of errors for objects that do not
+// exist.
 func asChannel(err error) error {
 	err = rest.ByChannel(err)
 	if re, ok := err.(*rest.Refused); ok && re.Status == http.StatusNotFound {
@@ -108,7 +109,7 @@ func asChannel(err error) error {
 
 const notFound = "NOT_FOUND - "
 
-// asPublisher is asChannel for publishes: a missing exchange is no 404 there.
+// asPublisher is asChannel for publishes, where a missing exchange is not a 404.
 func asPublisher(err error) error {
 	err = asChannel(err)
 	if re, ok := err.(*rest.Refused); ok && re.Status == http.StatusNotFound {
@@ -117,7 +118,7 @@ func asPublisher(err error) error {
 	return err
 }
 
-// read takes the message from the members of a request.
+// read reads the message from the members of a request.
 func (m *outgoing) read(in map[string]any) (err error) {
 	payload, ok := in["payload"].(string)
 	if !ok {
@@ -131,7 +132,7 @@ func (m *outgoing) read(in map[string]any) (err error) {
 		return rest.BadRequest("not_string: routing_key")
 	}
 	props, ok := in["properties"].(map[string]any)
-	if list, isList := in["properties"].([]any); isList && len(list) == 0 { // what RabbitMQ shows for none
+	if list, isList := in["properties"].([]any); isList && len(list) == 0 { // RabbitMQ's form of no properties
 		ok = true
 	}
 	if !ok {
@@ -141,24 +142,24 @@ func (m *outgoing) read(in map[string]any) (err error) {
 	return err
 }
 
-// Got is a message that was got.
+// Got is a message returned by get.
 type Got struct {
 	Bytes       int    `json:"payload_bytes"`
 	Redelivered bool   `json:"redelivered"`
 	Exchange    string `json:"exchange"`
 	RoutingKey  string `json:"routing_key"`
-	Left        int    `json:"message_count"` // in the queue, behind it
+	Left        int    `json:"message_count"` // messages in the queue behind it
 	Properties  any    `json:"properties"`
 	Payload     string `json:"payload"`
 	Encoding    string `json:"payload_encoding"`
 }
 
-// getting is what a request wants to get.
+// getting is a request to get messages.
 type getting struct {
 	count    int // negative: all
 	ackmode  string
 	base64   bool
-	truncate int // bytes of a body, negative: whole
+	truncate int // limit of a body in bytes; negative: none
 }
 
 func readGetting(r *http.Request) (g getting, err error) {
@@ -191,7 +192,7 @@ func readGetting(r *http.Request) (g getting, err error) {
 	return g, nil
 }
 
-// integer reads a number, or one in text as RabbitMQ lets pass.
+// integer reads a number, or a string of one, which RabbitMQ accepts.
 func integer(v any) (int, error) {
 	var text string
 	switch v := v.(type) {
@@ -207,7 +208,7 @@ func integer(v any) (int, error) {
 	return int(n), nil
 }
 
-// gotBytes bounds how many bytes of bodies one request gets.
+// gotBytes limits the total size of the bodies that one request gets.
 const gotBytes = 64 << 20
 
 func (a *api) get(r *http.Request) (rest.Answer, error) {
@@ -223,8 +224,8 @@ func (a *api) get(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusOK, Body: out}, err
 }
 
-// run gets messages. What is not taken for good goes back only when all were got: else the first
-// would come again and again.
+// run gets messages. It requeues messages only after it has got all of them; otherwise it would get
+// the first one again and again.
 func (g *getting) run(ctx context.Context, s *broker.Session, queueName string) (out []Got, err error) {
 	out = []Got{}
 	var lent []shard.Delivery
@@ -243,7 +244,7 @@ func (g *getting) run(ctx context.Context, s *broker.Session, queueName string) 
 	return out, nil
 }
 
-// end settles what was got.
+// end settles the messages.
 func (g *getting) end(s *broker.Session, lent []shard.Delivery) {
 	for _, d := range lent {
 		if g.ackmode == "reject_requeue_false" {

@@ -12,8 +12,8 @@ const (
 	getQ     = "POST /api/queues/%2F/q/get "
 )
 
-// TestRabbitMQ has the answers of RabbitMQ 3.10.8 to the same requests; what it answers with a list
-// as the reason is one text here.
+// TestRabbitMQ compares with the answers of RabbitMQ 3.10.8 to the same requests. Where it gives a
+// list as the reason, the reason here is a single text.
 func TestRabbitMQ(t *testing.T) {
 	n := start(t)
 	n.queue("q")
@@ -61,14 +61,14 @@ func TestRabbitMQ(t *testing.T) {
 			`{"error":"not_found","reason":"NOT_FOUND - no queue 'none' in vhost '/'"}`},
 
 		{getQ + `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`, 200, `"payload":"hi"`},
-		{getQ + `{"count":1,"ackmode":"ack_requeue_true","encoding":"auto"}`, 200, `"payload":"/wA="`}, // the other one has gone
+		{getQ + `{"count":1,"ackmode":"ack_requeue_true","encoding":"auto"}`, 200, `"payload":"/wA="`}, // the other message is gone
 		{"DELETE /api/queues/%2F/q/contents", 204, ""},
 		{getQ + `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`, 200, `[]`},
 		{"DELETE /api/queues/%2F/none/contents", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
 	})
 }
 
-// What is rejected is a dead letter, and a message goes to all that its headers name.
+// A rejected message is dead-lettered, and a message goes to all routing keys in its headers.
 func TestRejectAndCopies(t *testing.T) {
 	n := start(t)
 	n.queue("dead")
@@ -76,12 +76,12 @@ func TestRejectAndCopies(t *testing.T) {
 	n.play([]resttest.Step{
 		{publishX + `{"properties":{"headers":{"CC":["dead"],"BCC":["q"]}},"routing_key":"none","payload":"x","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{"DELETE /api/queues/%2F/dead/contents", 204, ""},
-		{getQ + `{"count":1,"ackmode":"reject_requeue_false","encoding":"auto"}`, 200, `"headers":{"CC":["dead"]}`}, // and no BCC
+		{getQ + `{"count":1,"ackmode":"reject_requeue_false","encoding":"auto"}`, 200, `"headers":{"CC":["dead"]}`}, // without BCC
 		{"GET /api/queues/%2F/dead/messages", 200, `"x-first-death-reason":"rejected"`},
 	})
 }
 
-// A queue that refuses what is too much says so, as a publisher would hear.
+// A full queue that rejects publishes reports that, as it does to publishers of other protocols.
 func TestFull(t *testing.T) {
 	n := start(t)
 	n.queue("q", func(s *catalog.QueueSpec) { s.Policy.MaxLength, s.Policy.Overflow = 1, catalog.RejectPublish })

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// removeAll deletes the messages of a queue that are ready and that a selector names. It ends early
-// when the client goes.
+// removeAll deletes the ready messages of a queue that match a selector. It stops early when the
+// client disconnects.
 func (a *api) removeAll(r *http.Request) (rest.Answer, error) {
 	filter, err := readFilter(r.URL.Query().Get("filter"))
 	if err == nil && filter == nil {
@@ -40,7 +40,7 @@ func (a *api) removeAll(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusOK, Body: out}, err
 }
 
-// removeNext deletes the next messages of a sweep, and returns how many; 0 at its end.
+// removeNext deletes the next messages of a sweep and returns how many. It returns 0 at the end.
 func removeNext(s *broker.Session, sweep *loans.Sweep) (int, error) {
 	lent, err := sweep.Next(batchMessages)
 	if err != nil || len(lent) == 0 {

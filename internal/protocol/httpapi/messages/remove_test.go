@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// Messages that are ready and match are deleted, more than one transaction of them; others and
-// those that a client has stay.
+// Ready messages that match are deleted, also when they need several transactions. Others, and
+// those that a client holds, stay.
 func TestRemoveAll(t *testing.T) {
 	n := start(t)
 	n.queue("q")

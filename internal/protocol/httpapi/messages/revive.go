@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// deathHeaders begin the names of the headers that tell of a message's deaths.
+// deathHeaders are the prefixes of the headers that record a message's deaths.
 var deathHeaders = []string{"x-death", "x-first-death-", "x-last-death-"}
 
-// errorHeader is why a job failed.
+// errorHeader is the header that says why a job failed.
 const errorHeader = "x-error"
 
-// revived is a dead letter as the message that it was before its last death, as far as it says, and
-// the queue where it died. ok is false when it says no queue.
+// revived returns a dead letter in its form before its last death, as far as its headers record it,
+// and the queue where it died. ok is false if they record no queue.
 func revived(env message.Envelope) (alive message.Envelope, queue string, ok bool) {
 	exchange, key, raw, body := env.Split()
 	props, err := message.DecodeProperties(raw)
@@ -45,7 +45,7 @@ func revived(env message.Envelope) (alive message.Envelope, queue string, ok boo
 	return append(out, body...), queue, true
 }
 
-// lastDeath is the first entry of x-death, which is the newest.
+// lastDeath returns the first entry of x-death, which is the most recent.
 func lastDeath(headers message.Table) (message.Table, bool) {
 	v, _ := headers.Get("x-death")
 	list, _ := v.(message.Array)
@@ -56,7 +56,7 @@ func lastDeath(headers message.Table) (message.Table, bool) {
 	return death, ok
 }
 
-// text is a field as text; "" when it is none.
+// text returns a field as a string, or "" if it is not one.
 func text(t message.Table, name string) string {
 	v, _ := t.Get(name)
 	s, _ := v.(string)

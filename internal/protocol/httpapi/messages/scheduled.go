@@ -11,14 +11,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// schedules serves the messages that wait for their time, in queues and in exchanges that hold
-// messages.
+// schedules serves scheduled messages in queues and in delayed-message exchanges.
 func (a *api) schedules() {
 	a.schedulesOf("/api/queues/{vhost}/{name}/scheduled", schedule.OfQueue)
 	a.schedulesOf("/api/exchanges/{vhost}/{name}/scheduled", schedule.OfExchange)
 }
 
-// schedulesOf serves those of one kind of place.
+// schedulesOf serves the paths for one kind of object.
 func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*schedule.Schedule, error)) {
 	with := func(r *http.Request, fn func(*schedule.Schedule) error) error {
 		return a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
@@ -67,12 +66,12 @@ func (a *api) schedulesOf(path string, open func(*broker.Session, string) (*sche
 
 var errNoneWaits = rest.NotFound("no message with that id waits for its time there")
 
-// waiting is messages of a schedule: all that have a message id, or the one at a place, which need
-// not have one.
+// waiting selects messages of a schedule: all with a message id, or the one at a position, which
+// needs no message id.
 type waiting struct {
 	of        *schedule.Schedule
 	messageID string
-	at        queue.Handle // 0: those with the message id
+	at        queue.Handle // 0: the messages with the message id
 }
 
 func byMessageID(r *http.Request, sc *schedule.Schedule) (waiting, error) {

@@ -12,17 +12,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// settler is what a request does with messages that were taken.
+// settler is an operation on messages that were taken.
 type settler interface {
-	// command does it with one of them.
+	// command returns the command for one message.
 	command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command
-	// count says in the answer with how many it was done.
+	// count sets in the answer for how many messages the operation succeeded.
 	count(out *Settled, n int)
-	// note tells the streams what it means for a message that one of them sent.
+	// note informs the stream that sent the message.
 	note(s *streams, token string)
 }
 
-// settle does something with messages that were taken, all in one go.
+// settle applies an operation to all messages of a request at once.
 func (a *api) settle(r *http.Request, read func(r *http.Request, in *Tokens) (settler, error)) (rest.Answer, error) {
 	var in Tokens
 	if err := rest.Decode(r, &in); err != nil {
@@ -73,7 +73,7 @@ func (a *api) settleAll(s *broker.Session, queueName string, tokens []string, ho
 	return out, nil
 }
 
-// acking takes messages out of the queue for good.
+// acking acknowledges messages.
 type acking struct{}
 
 func (acking) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command {
@@ -82,7 +82,7 @@ func (acking) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Command
 func (acking) count(out *Settled, n int)     { out.Acked = &n }
 func (acking) note(s *streams, token string) { s.settled(token) }
 
-// nacking gives messages back, or to the dead-letter exchange.
+// nacking requeues messages or dead-letters them.
 type nacking struct {
 	outcome jobs.Outcome
 	delay   time.Duration
@@ -110,7 +110,7 @@ func (n nacking) command(on broker.OnQueue, id []byte, t jobs.Token) broker.Comm
 func (nacking) count(out *Settled, n int)     { out.Nacked = &n }
 func (nacking) note(s *streams, token string) { s.settled(token) }
 
-// extending begins leases anew.
+// extending renews leases.
 type extending struct{ lease time.Duration }
 
 func readExtending(_ *http.Request, in *Tokens) (settler, error) {

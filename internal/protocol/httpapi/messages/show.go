@@ -7,7 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// shownAs is a message of a queue, with its body cut to this many bytes; negative: whole.
+// shownAs returns the JSON form of a message of a queue, with its body cut to most bytes unless
+// most is negative.
 func shownAs(queueID uint64, b *inspect.Message, most int) Message {
 	m := shownEnvelope(b.Env, most)
 	m.ID = place{queueID, b.Handle}.String()
@@ -22,7 +23,7 @@ func shownAs(queueID uint64, b *inspect.Message, most int) Message {
 	return m
 }
 
-// shownEnvelope is what a message itself says.
+// shownEnvelope returns the part of the JSON form that comes from the message itself.
 func shownEnvelope(env message.Envelope, most int) Message {
 	exchange, key, raw, body := env.Split()
 	m := Message{Exchange: string(exchange), RoutingKey: string(key), Bytes: len(body), Properties: map[string]any{}}
@@ -48,7 +49,7 @@ func shownHolder(h *inspect.Holder) *Holder {
 	return out
 }
 
-// latestSeconds is the last second of the year 9999: RFC 3339 knows no later one.
+// latestSeconds is the last second of the year 9999, the latest that RFC 3339 can represent.
 const latestSeconds = 253402300799
 
 func secondsText(s uint64) string { return timeText(int64(min(s, latestSeconds)) * 1000) }

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// single serves one message by its id: whole, away, or in another queue.
+// single serves one message by its id: showing, deleting and moving it.
 func (a *api) single() {
 	const path = "/api/queues/{vhost}/{queue}/messages/{id}"
 	a.Get(rest.Management, path, func(r *http.Request) (out any, err error) {
@@ -54,7 +54,7 @@ func (a *api) single() {
 
 var errNoMessage = rest.NotFound("there is no such message in the queue any more")
 
-// at looks up the message that a path names.
+// at calls fn with the message that a path names.
 func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session, queueID uint64, b *inspect.Message) error) error {
 	p, err := parsePlace(rest.Name(r, "id"))
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *api) at(r *http.Request, fn func(ctx context.Context, s *broker.Session
 	})
 }
 
-// lookUp finds the message at a place.
+// lookUp returns the message at a position.
 func lookUp(b *inspect.Browser, p place) (m inspect.Message, err error) {
 	if p.queue != b.Queue().ID {
 		return m, errNoMessage
@@ -89,8 +89,8 @@ func lookUp(b *inspect.Browser, p place) (m inspect.Message, err error) {
 	return page[0], nil
 }
 
-// settleOne takes one message out of its queue for good, and publishes another in the same
-// transaction unless that is nil.
+// settleOne removes one message from its queue. Unless instead is nil, it publishes instead in the
+// same transaction.
 func settleOne(ctx context.Context, s *broker.Session, queueName string, b *inspect.Message, instead *shard.Publish) error {
 	now, over := context.WithCancel(ctx)
 	over() // do not wait for the message's consumer
@@ -128,7 +128,7 @@ func heldBy(h *inspect.Holder) error {
 	return rest.Fail(http.StatusConflict, "unacked", reason)
 }
 
-// target is the queue to which messages are moved.
+// target returns the queue to which messages are moved.
 func target(s *broker.Session, name string) (shard.Targets, error) {
 	if name == "" {
 		return shard.Targets{}, rest.BadRequest("to is missing: the name of a queue of the same virtual host")
@@ -136,8 +136,8 @@ func target(s *broker.Session, name string) (shard.Targets, error) {
 	return s.Into(name)
 }
 
-// republished is a message of a queue as one to be published to another, as it is: its own time to
-// live begins anew.
+// republished returns a message of a queue in the form to be published to another, unchanged. Its
+// own time to live starts anew.
 func republished(env message.Envelope, to shard.Targets) (*shard.Publish, error) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -145,7 +145,7 @@ func republished(env message.Envelope, to shard.Targets) (*shard.Publish, error)
 	}
 	ttl, err := timeToLive(&peek)
 	if err != nil {
-		ttl = -1 // the queue took it with whatever it says
+		ttl = -1 // the source queue accepted it despite an invalid value
 	}
 	return &shard.Publish{Targets: to, Env: env, Persistent: peek.Persistent(), Priority: peek.Priority, TTL: ttl, Reserved: true, MustArrive: true}, nil
 }

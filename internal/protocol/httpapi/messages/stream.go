@@ -15,15 +15,15 @@ import (
 
 const (
 	defaultPrefetch = 10
-	// heartbeat is how often a stream says something, so that a client that is gone is found, and
-	// proxies keep the connection.
+	// heartbeat is the interval of keepalives, which detect a client that is gone and keep proxies
+	// from closing the connection.
 	heartbeat = 15 * time.Second
-	// streamPatience is how long a client may take for what is sent at once.
+	// streamPatience is the timeout of a write to a client.
 	streamPatience = 30 * time.Second
 )
 
-// streams knows which stream sent a message that is not settled yet: what a client acknowledges
-// comes by another request.
+// streams maps each unsettled message to the stream that sent it, because a client acknowledges by
+// a separate request.
 type streams struct {
 	mu   sync.Mutex
 	sent map[string]*stream // guarded by mu; by token
@@ -31,7 +31,7 @@ type streams struct {
 
 func newStreams() *streams { return &streams{sent: map[string]*stream{}} }
 
-// settled makes room in the stream that sent a message.
+// settled frees a slot in the stream that sent a message.
 func (ss *streams) settled(token string) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -40,7 +40,7 @@ func (ss *streams) settled(token string) {
 	}
 }
 
-// forget is settled with mu held.
+// forget is settled for callers that hold mu.
 func (ss *streams) forget(s *stream, token string) {
 	delete(ss.sent, token)
 	delete(s.out, token)
@@ -50,7 +50,7 @@ func (ss *streams) forget(s *stream, token string) {
 	}
 }
 
-// extended gives a lease another end.
+// extended changes the end of a lease.
 func (ss *streams) extended(token string, until time.Time) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -59,7 +59,7 @@ func (ss *streams) extended(token string, until time.Time) {
 	}
 }
 
-// stream is the answer to a client that is sent messages as they come.
+// stream is the response to a client that gets messages as they arrive.
 type stream struct {
 	of       *streams
 	w        http.ResponseWriter
@@ -68,11 +68,11 @@ type stream struct {
 	lease    time.Duration
 	room     chan struct{} // 1 slot: a message was settled
 
-	out map[string]time.Time // guarded by of.mu: what was sent and is not settled, and when its lease ends
+	out map[string]time.Time // guarded by of.mu: unsettled messages by token, and when their leases end
 }
 
-// stream sends messages with the tokens of their leases, as Server-Sent Events, no more than
-// prefetch that are not settled.
+// stream sends messages with the tokens of their leases as Server-Sent Events. At most prefetch
+// messages are unsettled.
 func (a *api) stream(w http.ResponseWriter, r *http.Request) {
 	s := &stream{of: a.streams, w: w, caller: rest.CallerOf(r.Context()), room: make(chan struct{}, 1), out: map[string]time.Time{}}
 	var err error
@@ -84,12 +84,13 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) {
 			return s.run(ctx, session, rest.Name(r, "queue"), r.Method == http.MethodHead)
 		})
 	}
-	if err != nil { // nothing was sent yet
+	if err != nil { // nothing has been sent yet
 		a.Refuse(w, r, err)
 	}
 }
 
-// run sends until the client is gone or the server drains. An error comes before anything was sent.
+// run sends until the client is gone or the server drains. It returns an error only if nothing has
+// been sent.
 func (s *stream) run(ctx context.Context, session *broker.Session, queueName string, head bool) error {
 	look := jobs.Counts{OnQueue: broker.OnQueue{Queue: queueName}}
 	if err := session.Do(&look); err != nil || look.Err != nil {
@@ -98,7 +99,7 @@ func (s *stream) run(ctx context.Context, session *broker.Session, queueName str
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx sends on what comes, then
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the response
 	if head {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (s *stream) run(ctx context.Context, session *broker.Session, queueName str
 	return nil
 }
 
-// next sends the messages that come next, or a sign of life; false ends the stream.
+// next sends the next messages, or a keepalive. It returns false if the stream must end.
 func (s *stream) next(ctx context.Context, session *broker.Session, take *jobs.Take) bool {
 	wait, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
@@ -140,11 +141,11 @@ func (s *stream) next(ctx context.Context, session *broker.Session, take *jobs.T
 	if s.send(text) {
 		return true
 	}
-	giveBack(session, take) // the client may have got some of them, and hears with its acks that it is too late
+	giveBack(session, take) // the client may have received some of them; its acks will fail as too late
 	return false
 }
 
-// awaitRoom waits until a message is settled or its lease is over.
+// awaitRoom waits until a message is settled or its lease ends.
 func (s *stream) awaitRoom(ctx context.Context, soonest time.Time) bool {
 	over := time.NewTimer(time.Until(soonest))
 	defer over.Stop()
@@ -158,8 +159,7 @@ func (s *stream) awaitRoom(ctx context.Context, soonest time.Time) bool {
 	}
 }
 
-// free is how many messages may be sent now, and if none, when the lease of the first that is out
-// ends.
+// free returns how many messages may be sent now and, if none, when the first lease ends.
 func (s *stream) free() (n int, soonest time.Time) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -180,8 +180,8 @@ func (s *stream) note(token string, until time.Time) {
 	s.of.sent[token], s.out[token] = s, until
 }
 
-// leave forgets the stream. What it sent stays leased: its client may settle it by another
-// connection.
+// leave removes the stream. Its messages stay leased, because the client may settle them over
+// another connection.
 func (s *stream) leave() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -190,9 +190,9 @@ func (s *stream) leave() {
 	}
 }
 
-// send writes and reports whether the client takes more.
+// send writes text and reports whether the client accepts more.
 func (s *stream) send(text []byte) bool {
-	_ = s.caller.Conn.SetWriteDeadline(time.Now().Add(streamPatience)) // writers that know no deadlines are those of tests
+	_ = s.caller.Conn.SetWriteDeadline(time.Now().Add(streamPatience)) // only writers of tests do not support deadlines
 	_, err := s.w.Write(text)
 	if err == nil {
 		err = s.caller.Conn.Flush()

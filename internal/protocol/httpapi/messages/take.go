@@ -21,7 +21,7 @@ const (
 	mostTokens   = 10_000
 )
 
-// consuming serves programs that take messages.
+// consuming serves the paths for programs that take messages.
 func (a *api) consuming() {
 	a.Open(rest.Login, "GET /api/queues/{vhost}/{queue}/stream", a.stream)
 	const path = "/api/queues/{vhost}/{queue}/messages/"
@@ -33,7 +33,7 @@ func (a *api) consuming() {
 	a.Handle(rest.Login, "POST "+path+"extend", func(r *http.Request) (rest.Answer, error) { return a.settle(r, readExtending) })
 }
 
-// take leases messages, and waits for them if it is told to.
+// take leases messages, and waits for them if the request says so.
 func (a *api) take(r *http.Request) (rest.Answer, error) {
 	count, err := rest.Number(r, "count", 1, mostTaken)
 	if err != nil {
@@ -68,8 +68,8 @@ func leaseOf(r *http.Request) (time.Duration, error) {
 	return lease, err
 }
 
-// await takes messages, and waits until there are some, the time is over, or the server drains. For
-// a client that has gone meanwhile nothing stays taken.
+// await takes messages. It waits until there are some, the time is over, or the server drains. If
+// the client disconnects meanwhile, no message stays taken.
 func (a *api) await(ctx context.Context, r *http.Request, s *broker.Session, t *jobs.Take, wait time.Duration) error {
 	if wait == 0 {
 		if err := s.Do(t); err != nil {
@@ -92,7 +92,7 @@ func (a *api) await(ctx context.Context, r *http.Request, s *broker.Session, t *
 	return t.Err
 }
 
-// giveBack ends leases whose answer cannot be sent.
+// giveBack ends leases that cannot be reported to the client.
 func giveBack(s *broker.Session, t *jobs.Take) {
 	var back []broker.Command
 	for i := range t.Jobs {
@@ -100,10 +100,10 @@ func giveBack(s *broker.Session, t *jobs.Take) {
 		back = append(back, &jobs.Report{OnQueue: broker.OnQueue{Queue: t.Queue}, ID: j.ID, Token: j.Token, Outcome: jobs.Retry})
 	}
 	t.Jobs = nil
-	_ = s.Do(back...) // else their leases end by themselves
+	_ = s.Do(back...) // if this fails, the leases expire
 }
 
-// taken is a message with the token of its lease.
+// taken returns the JSON form of a message with the token of its lease.
 func taken(j *jobs.Job) Message {
 	m := shownEnvelope(j.Env, -1)
 	m.State, m.Returns, m.Redelivered = "unacked", j.Attempt-1, j.Attempt > 1
@@ -112,7 +112,8 @@ func taken(j *jobs.Job) Message {
 	return m
 }
 
-// tokenText is the token of a lease as clients have it: the engine's, and the id of the job.
+// tokenText returns the token of a lease in the clients' form: the engine's token and the id of the
+// job.
 func tokenText(t jobs.Token, id []byte) string {
 	return t.String() + "." + base64.RawURLEncoding.EncodeToString(id)
 }

@@ -19,7 +19,7 @@ import (
 
 const messagesOfQ = "/api/queues/%2F/q/messages"
 
-// raw publishes with a body that is the message itself.
+// raw publishes with a request whose body is the message itself.
 func (n *node) raw(query, contentType, body string, fields ...string) (status int, answer string) {
 	n.t.Helper()
 	r := httptest.NewRequest("POST", messagesOfQ+query, strings.NewReader(body))
@@ -89,7 +89,7 @@ func TestTakeAndSettle(t *testing.T) {
 	n.queue("dead")
 	n.queue("q", deadTo("dead"))
 	for i := range 5 {
-		n.put("q", fmt.Sprint("m", i), fmt.Sprint("body ", i)) // as any protocol does
+		n.put("q", fmt.Sprint("m", i), fmt.Sprint("body ", i)) // as with any protocol
 	}
 	n.put("q", "m0", "of the same name")
 	got := ask[Taken](n, "POST "+messagesOfQ+"/take?count=10&lease=1h").Messages
@@ -125,7 +125,7 @@ func TestTakeAndSettle(t *testing.T) {
 	}
 }
 
-// A lease is kept when the broker starts again, and so is its token.
+// A lease and its token survive a restart of the broker.
 func TestLeaseSurvivesRestart(t *testing.T) {
 	fs := vfs.NewMem()
 	b := resttest.Open(t, fs)
@@ -144,8 +144,8 @@ func TestLeaseSurvivesRestart(t *testing.T) {
 	})
 }
 
-// A take waits for what comes, and no longer than it is told to; a lease that is over brings the
-// message back.
+// A take waits for messages up to the requested time. A message whose lease has expired returns to
+// the queue.
 func TestTakeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
@@ -177,7 +177,7 @@ func TestTakeWaits(t *testing.T) {
 	})
 }
 
-// feed is a response that hands on what is written.
+// feed is a response that forwards what is written to it.
 type feed struct {
 	header http.Header
 	lines  chan string
@@ -191,8 +191,8 @@ func (f *feed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A stream sends no more than its prefetch, goes on when something is acknowledged or its lease is
-// over, and gives signs of life.
+// A stream has at most prefetch messages unsettled, continues when one is acknowledged or its lease
+// expires, and sends keepalives.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
@@ -229,7 +229,7 @@ func TestStream(t *testing.T) {
 		if got := read(); got != ":\n\n" {
 			t.Errorf("after a while: %q", got)
 		}
-		time.Sleep(6 * time.Second) // the leases are over
+		time.Sleep(6 * time.Second) // the leases have expired
 		if got := read(); strings.Count(got, "event: message\n") != 2 || !strings.Contains(got, `"returns":1`) {
 			t.Errorf("after the leases: %s", got)
 		}

@@ -19,7 +19,7 @@ import (
 // Limits of tasks.
 const (
 	mostRunning = 50
-	keptEnded   = 100 // tasks that can still be looked at after their end
+	keptEnded   = 100 // ended tasks that can still be inspected
 )
 
 // States of tasks.
@@ -30,15 +30,15 @@ const (
 	failed  = "failed"
 )
 
-// tasks are the transfers of this server. They end with it.
+// tasks holds the transfers of this server. They end when the server stops.
 type tasks struct {
 	mu   sync.Mutex
-	list []*task // guarded by mu: by age
+	list []*task // guarded by mu: oldest first
 }
 
 func newTasks() *tasks { return &tasks{} }
 
-// task is a transfer that runs or ran.
+// task is a transfer that is running or has ended.
 type task struct {
 	stop context.CancelFunc
 
@@ -58,7 +58,7 @@ func (t *task) change(fn func(*Task)) {
 	fn(&t.info)
 }
 
-// add takes a task in. Errors: too many run.
+// add adds a task. It returns an error if too many are running.
 func (ts *tasks) add(t *task) error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -89,7 +89,7 @@ func (ts *tasks) all() []*task {
 	return slices.Clone(ts.list)
 }
 
-// transfers serves what moves many messages.
+// transfers serves the paths that move many messages.
 func (a *api) transfers() {
 	a.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/redrive", func(r *http.Request) (rest.Answer, error) { return a.begin(r, "redrive") })
 	a.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/messages/move", func(r *http.Request) (rest.Answer, error) { return a.begin(r, "move") })
@@ -124,7 +124,7 @@ func (a *api) transfers() {
 	})
 }
 
-// task is the one that a path names, for callers that may read its queue.
+// task returns the task that a path names, for callers that may read its queue.
 func (a *api) task(r *http.Request) (*task, error) {
 	for _, t := range a.tasks.all() {
 		info := t.look()
@@ -182,7 +182,7 @@ func (a *api) begin(r *http.Request, kind string) (rest.Answer, error) {
 	return rest.Answer{Status: http.StatusAccepted, Body: t.look()}, nil
 }
 
-// prepare finds out whether a transfer can begin, and how much there is to do.
+// prepare checks that a transfer can begin, and counts the messages to look at.
 func (t *task) prepare(m *transfer) error {
 	if err := m.s.MayConsume(m.queue); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (t *task) prepare(m *transfer) error {
 	return nil
 }
 
-// end notes how a task ended.
+// end records how a task ended.
 func (t *task) end(ctx context.Context, err error) {
 	t.change(func(i *Task) {
 		i.State, i.Ended = done, timeText(time.Now().UnixMilli())

@@ -14,28 +14,28 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// transfer moves the messages that are ready in a queue when it begins to other queues. Each batch
-// is one transaction: a message is in its old queue or in its new one, whatever happens.
+// transfer moves the messages that are ready in a queue at its start to other queues. Each batch is
+// one transaction, so a message is always either in its old queue or in its new one.
 type transfer struct {
 	s       *broker.Session
 	queue   string
-	to      string // "": each goes to where it died
-	redrive bool   // what tells of their deaths is taken off them
+	to      string // "": each message goes to the queue where it died
+	redrive bool   // remove the headers that record their deaths
 	keep    func(message.Envelope) bool
 	limit   int     // 0: none
 	rate    float64 // messages per second, 0: no limit
 
-	moved, left func(n int) // told of messages that were moved, and of those that stay
+	moved, left func(n int) // called with the numbers of messages moved and of messages left
 }
 
 const (
-	// batchMessages is how many messages are moved by one transaction.
+	// batchMessages is the maximum number of messages per transaction.
 	batchMessages = 100
-	// batchTime is how much of its rate a transfer moves at once.
+	// batchTime times the rate is the number of messages per batch.
 	batchTime = 100 * time.Millisecond
 )
 
-// batch is how many messages are moved at once, and how long that may not be done again.
+// batch returns how many messages to move at once, and the minimum time until the next batch.
 func (t *transfer) batch() (n int, pause time.Duration) {
 	if t.rate <= 0 {
 		return batchMessages, 0
@@ -45,7 +45,7 @@ func (t *transfer) batch() (n int, pause time.Duration) {
 	return n, time.Duration(float64(n) / t.rate * float64(time.Second))
 }
 
-// run moves until all is moved, or ctx is over. The error says why it could not go on.
+// run moves messages until all are moved, or ctx is done. The error says why it could not continue.
 func (t *transfer) run(ctx context.Context) error {
 	sweep, err := loans.NewSweep(t.s, t.queue, func(env message.Envelope) bool {
 		wanted := t.keep(env)
@@ -80,8 +80,8 @@ func (t *transfer) run(ctx context.Context) error {
 	return nil
 }
 
-// move moves what was lent, as far as there is a place for it. With an error all of it is back in
-// its place.
+// move moves messages that were lent, as far as they have a destination. On an error all of them
+// are returned to their queue.
 func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 	tx := t.s.NewTx()
 	for i := range lent {
@@ -108,7 +108,7 @@ func (t *transfer) move(lent []shard.Delivery) (moved int, err error) {
 	return moved, nil
 }
 
-// putBack returns what was lent to its place.
+// putBack returns messages that were lent to their places.
 func putBack(s *broker.Session, lent []shard.Delivery) {
 	for i := range lent {
 		s.Release(lent[i].Queue, lent[i].Handle, 1)
@@ -116,10 +116,10 @@ func putBack(s *broker.Session, lent []shard.Delivery) {
 	s.FlushInline()
 }
 
-// errNowhere: a message does not say where it died, or there is no such queue any more.
+// errNowhere means that a message does not say where it died, or that the queue no longer exists.
 var errNowhere = errors.New("no queue to move the message to")
 
-// destined is a message as it is to be published.
+// destined returns a message in the form to be published.
 func (t *transfer) destined(d *shard.Delivery) (*shard.Publish, error) {
 	env, name := d.Env, t.to
 	if t.redrive {

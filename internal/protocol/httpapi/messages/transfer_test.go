@@ -23,7 +23,8 @@ func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
-// kill has messages of a queue die there by being rejected, and waits until they are dead letters.
+// kill dead-letters messages of a queue by rejecting them, and waits until they are in the other
+// queue.
 func (n *node) kill(queue, dead string, count int) {
 	n.t.Helper()
 	for range count {
@@ -39,7 +40,7 @@ func (n *node) kill(queue, dead string, count int) {
 	n.awaitReady(dead, count)
 }
 
-// awaitReady waits until a queue has this many messages.
+// awaitReady waits until a queue has this many ready messages.
 func (n *node) awaitReady(queue string, count int) {
 	n.t.Helper()
 	for have := -1; have < count; {
@@ -49,7 +50,7 @@ func (n *node) awaitReady(queue string, count int) {
 	}
 }
 
-// ended waits for a task's end.
+// ended waits for a task to end.
 func (n *node) ended(task Task) Task {
 	n.t.Helper()
 	for task.State == running {
@@ -107,14 +108,15 @@ func TestRedrive(t *testing.T) {
 		{`POST /api/queues/%2F/dead/redrive {"filter":"("}`, 400, "filter: "},
 		{`POST /api/queues/%2F/dead/messages/move {}`, 400, "to is missing"},
 	})
-	// To a queue of the operator's choice, what never died as well.
+	// To a queue of the operator's choice, a redrive also moves messages that never died.
 	if got := n.ended(ask[Task](n, `POST /api/queues/%2F/dead/redrive {"to":"b"}`)).figures(); got != "done 1 0 0" {
 		t.Errorf("to a queue: %s", got)
 	}
 	same(t, n.bodies("b"), "b0", "b1", "b2", "never died")
 }
 
-// A redrive brings a message back to where it died last, and leaves those whose queue is gone.
+// A redrive returns a message to the queue where it died last, and leaves messages whose queue is
+// gone.
 func TestRedriveGoesBack(t *testing.T) {
 	n := start(t)
 	n.queue("second")
@@ -151,12 +153,12 @@ func TestMoveMany(t *testing.T) {
 	if task.State != failed || task.Moved != 100 || !strings.Contains(task.Reason, "a queue is full") || task.Ended == "" {
 		t.Errorf("%+v", task)
 	}
-	if got := n.bodies("q"); len(got) != 150 || got[0] != "100" || got[149] != "249" { // none was lost, and they stand where they stood
+	if got := n.bodies("q"); len(got) != 150 || got[0] != "100" || got[149] != "249" { // none was lost, and the order is unchanged
 		t.Errorf("%d are left: %q", len(got), got)
 	}
 }
 
-// A rate is kept, and a task can be stopped.
+// A transfer respects its rate, and it can be stopped.
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := resttest.Open(t, vfs.NewMem())
@@ -184,8 +186,8 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// TestRedriveCrash makes each operation on the disk in turn the last one: every dead letter is in
-// its old queue or in its new one, never in both.
+// TestRedriveCrash crashes at each disk operation in turn. Every dead letter is either in its old
+// queue or in its new one, never in both.
 func TestRedriveCrash(t *testing.T) {
 	const letters = 3*batchMessages + 20
 	want := make([]string, letters)

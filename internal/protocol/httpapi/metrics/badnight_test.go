@@ -16,11 +16,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// weakDisk is a disk that gets slow and full when it is told to.
+// weakDisk is a disk that the test can make slow or full.
 type weakDisk struct {
 	*vfs.Mem
 	free atomic.Uint64 // bytes
-	slow atomic.Int64  // ns of a sync, and of a write
+	slow atomic.Int64  // duration of a sync or a write in ns
 }
 
 func (d *weakDisk) Free(string) (uint64, error) { return d.free.Load(), nil }
@@ -35,7 +35,7 @@ func (d *weakDisk) OpenReadWrite(path string) (vfs.File, error) {
 	return weakFile{f, d}, err
 }
 
-// pause takes its time, by the clock of the bubble.
+// pause waits, by the clock of the synctest bubble.
 func (d *weakDisk) pause() { <-time.After(time.Duration(d.slow.Load())) }
 
 type weakFile struct {
@@ -53,7 +53,7 @@ func (f weakFile) WriteAt(p []byte, offset int64) (int, error) {
 	return f.File.WriteAt(p, offset)
 }
 
-// value is a metric without labels, or with those that the name has.
+// value returns the value of a metric without labels, or with the labels in name.
 func value(t *testing.T, n *node, name string) float64 {
 	t.Helper()
 	for line := range strings.Lines(scrape(t, n, "/metrics")) {
@@ -69,7 +69,7 @@ func value(t *testing.T, n *node, name string) float64 {
 	return 0
 }
 
-// night is a node of which a disk, a publisher or a consumer goes wrong.
+// night is a node whose disk, publisher or consumer misbehaves.
 type night struct {
 	*node
 	disk *weakDisk
@@ -82,7 +82,7 @@ func (n *night) look(after time.Duration) {
 	n.m.Sample()
 }
 
-// take gets messages and leaves them unsettled.
+// take gets messages without settling them.
 func (n *night) take(t *testing.T, messages int) (ds []shard.Delivery) {
 	t.Helper()
 	for range messages {
@@ -95,7 +95,7 @@ func (n *night) take(t *testing.T, messages int) (ds []shard.Delivery) {
 	return ds
 }
 
-// What goes wrong at night shows in the metrics that the page and the alerts name.
+// Each failure is visible in the metrics that the documentation and the alerts name.
 func TestBadNight(t *testing.T) {
 	const rich, poor = 1 << 40, 1 << 10
 	for name, act := range map[string]func(t *testing.T, n *night){
@@ -133,7 +133,7 @@ func TestBadNight(t *testing.T) {
 		},
 		"memory is short": func(t *testing.T, n *night) {
 			const alarm = `fiveways_alarm{resource="memory"}`
-			n.disk.slow.Store(int64(time.Minute)) // bodies cannot leave memory before the log is written
+			n.disk.slow.Store(int64(time.Minute)) // bodies cannot be dropped from memory before the log is written
 			done := make(chan struct{})
 			go func() {
 				defer close(done)

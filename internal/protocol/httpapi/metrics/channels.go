@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// channelGauge is a value of a channel that rises and falls.
+// channelGauge is a gauge of channels.
 type channelGauge struct {
 	name, help string
 	value      func(c *protocol.Channel) int
@@ -22,14 +22,14 @@ var channelGauges = []channelGauge{
 	{"channel_prefetch", "Prefetch limit of the channel", func(c *protocol.Channel) int { return c.GlobalPrefetch }},
 }
 
-// channelCounter is something that has happened on a channel.
+// channelCounter is a counter of events on channels.
 type channelCounter struct {
-	family     string // of /metrics/detailed
+	family     string // its family in /metrics/detailed
 	name, help string
 	value      func(c *monitor.ChannelCounts) uint64
 }
 
-// The families of what has happened on channels in /metrics/detailed.
+// Families of channel counters in /metrics/detailed.
 const (
 	byExchange = "channel_exchange_metrics"
 	byQueue    = "channel_queue_metrics"
@@ -53,7 +53,7 @@ var channelCounters = []channelCounter{
 	{byQueue, "channel_messages_acked_total", "Messages acknowledged", func(c *monitor.ChannelCounts) uint64 { return c.Acked }},
 }
 
-// open are the connections with channels, as they are now.
+// open holds the current connections and their channels.
 type open struct {
 	clients  []*protocol.Client
 	channels [][]protocol.Channel // of each client
@@ -81,7 +81,7 @@ func (o *open) each(fn func(name string, c *protocol.Channel)) {
 	}
 }
 
-// sum adds channels up, without those that are closed.
+// sum returns the sum of the open channels, their number, and how many of them have published.
 func (o *open) sum() (sum protocol.Channel, n, publishers int) {
 	o.each(func(_ string, c *protocol.Channel) {
 		n++
@@ -100,7 +100,7 @@ func (o *open) sum() (sum protocol.Channel, n, publishers int) {
 	return sum, n, publishers
 }
 
-// sumChannels tells of all channels together; what has happened on closed ones counts.
+// sumChannels writes the totals of all channels, including counts of closed channels.
 func sumChannels(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts) {
 	for _, g := range channelGauges {
 		out.gauge(g.name, g.help)(float64(g.value(sum)))
@@ -110,7 +110,7 @@ func sumChannels(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts) {
 	}
 }
 
-// eachGauge tells of channels one by one.
+// eachGauge writes the gauges of each channel.
 func (o *open) eachGauge(out *sink) {
 	for _, g := range channelGauges {
 		add := out.gauge(g.name, g.help, "channel")
@@ -118,7 +118,7 @@ func (o *open) eachGauge(out *sink) {
 	}
 }
 
-// eachCounter tells of what has happened on channels one by one. family: "" is all.
+// eachCounter writes the counters of each channel: those of one family, or all if family is "".
 func (o *open) eachCounter(out *sink, family string) {
 	for _, k := range channelCounters {
 		if family != "" && k.family != family {
@@ -129,7 +129,7 @@ func (o *open) eachCounter(out *sink, family string) {
 	}
 }
 
-// eachConnection tells of connections one by one.
+// eachConnection writes metrics of each connection.
 func (o *open) eachConnection(out *sink, bytes, channels bool) {
 	if bytes {
 		in := out.counter("connection_incoming_bytes_total", "Bytes that came over the connection", "connection")
@@ -147,10 +147,11 @@ func (o *open) eachConnection(out *sink, bytes, channels bool) {
 	}
 }
 
-// protocolLabel is what RabbitMQ calls our AMQP.
+// protocolLabel is RabbitMQ's label for AMQP 0-9-1.
 const protocolLabel = "amqp091"
 
-// global tells of the messages of AMQP, whose counts are those of its channels.
+// global writes the totals of messages over AMQP, which are the sums over its channels, including
+// closed ones.
 func global(out *sink, sum *protocol.Channel, all *monitor.ChannelCounts, publishers int) {
 	received := func(name, help string, n uint64) {
 		out.counter("global_messages_"+name+"_total", help, "protocol")(float64(n), protocolLabel)

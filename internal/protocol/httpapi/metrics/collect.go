@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/monitor"
 )
 
-// The prefixes of names. Those of single families differ, so that both may be scraped.
+// Prefixes of names. Those of /metrics/detailed differ, so that both paths may be scraped.
 const (
 	theirs      = "rabbitmq_"
 	ours        = "fiveways_"
@@ -16,7 +16,7 @@ const (
 	ofCluster   = "rabbitmq_cluster_"
 )
 
-// aggregated is /metrics.
+// aggregated collects /metrics.
 func (s *source) aggregated(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
@@ -44,7 +44,7 @@ func (s *source) aggregated(out *sink) {
 	})
 }
 
-// perObject is /metrics/per-object.
+// perObject collects /metrics/per-object.
 func (s *source) perObject(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
@@ -68,7 +68,7 @@ func (s *source) perObject(out *sink) {
 	})
 }
 
-// node tells of the node under RabbitMQ's names.
+// node writes the metrics of the node under RabbitMQ's names.
 func (s *source) node(out, r *sink, e *monitor.Edge, p *monitor.Process) {
 	out.with("").gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970")(float64(s.o.Node.Monitor.Started().Unix()))
 	s.alarms(r)
@@ -80,7 +80,7 @@ func (s *source) node(out, r *sink, e *monitor.Edge, p *monitor.Process) {
 	s.identity(r)
 }
 
-// rest tells what both /metrics and /metrics/per-object have.
+// rest writes what /metrics and /metrics/per-object have in common.
 func (s *source) rest(out, r *sink, sm *inspect.Sample, p *monitor.Process, o *open, channels int) {
 	connections := 0
 	for _, c := range o.clients {
@@ -92,7 +92,7 @@ func (s *source) rest(out, r *sink, sm *inspect.Sample, p *monitor.Process, o *o
 	s.own(out.with(ours), sm, p)
 }
 
-// exchanges tells what publishers brought to exchanges one by one.
+// exchanges writes for each exchange how many messages were published to it.
 func exchanges(out *sink, sm *inspect.Sample, want func(vhost string) bool) {
 	in := out.counter("exchange_messages_in_total", "Messages published to the exchange", "vhost", "exchange")
 	sent := out.counter("exchange_messages_out_total", "Routings to queues by the exchange", "vhost", "exchange")
@@ -109,7 +109,7 @@ func exchanges(out *sink, sm *inspect.Sample, want func(vhost string) bool) {
 	}
 }
 
-// detailed is /metrics/detailed: the families that are asked for, of all virtual hosts or of some.
+// detailed collects /metrics/detailed: the requested families, of all virtual hosts or of some.
 func (s *source) detailed(families, vhosts []string) collect {
 	asked := func(family string) bool { return slices.Contains(families, family) }
 	var want func(string) bool
@@ -142,7 +142,7 @@ func (s *source) detailed(families, vhosts []string) collect {
 	}
 }
 
-// families tells of those that do not depend on virtual hosts.
+// families writes the families that do not depend on virtual hosts.
 func (s *source) families(r *sink, asked func(string) bool, o *open, e *monitor.Edge, p *monitor.Process) {
 	for family, tell := range map[string]func(){
 		"connection_churn_metrics":  func() { s.churn(r, e) },
@@ -162,7 +162,7 @@ func (s *source) families(r *sink, asked func(string) bool, o *open, e *monitor.
 	}
 }
 
-// cluster tells which virtual hosts and exchanges there are.
+// cluster writes which virtual hosts and exchanges exist.
 func cluster(out *sink, asked func(string) bool, sm *inspect.Sample, want func(vhost string) bool) {
 	if asked("vhost_status") {
 		add := out.gauge("vhost_status", "1 for a virtual host that runs", "vhost")

@@ -2,7 +2,7 @@ package metrics
 
 import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /metrics":            {Summary: "Metrics for Prometheus, sums over all objects", Out: "", Type: contentType},
 	"GET /metrics/per-object": {Summary: "Metrics for Prometheus, of each object by itself", Out: "", Type: contentType},

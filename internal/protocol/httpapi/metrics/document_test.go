@@ -19,10 +19,10 @@ import (
 
 var write = flag.Bool("write", false, "write the tables of docs/management/metrics.md anew")
 
-// told is a metric as an exposition tells of it.
+// told is a metric in an exposition.
 type told struct{ name, kind, help, labels string }
 
-// metricsOf are the metrics of an exposition by name, with the labels of one of the rows of each.
+// metricsOf returns the metrics of an exposition by name, each with the labels of one of its rows.
 func metricsOf(text string) map[string]*told {
 	all := map[string]*told{}
 	for line := range strings.Lines(text) {
@@ -49,7 +49,7 @@ func namesOf(labels string) string {
 	return strings.Join(names, ", ")
 }
 
-// unit is what a metric counts in, as its name says.
+// unit returns the unit of a metric according to its name.
 func unit(name string) string {
 	name = strings.TrimSuffix(name, "_total")
 	switch {
@@ -65,8 +65,8 @@ func unit(name string) string {
 	return "number"
 }
 
-// table is the table of the metrics whose names begin with a prefix: all of /metrics, and what
-// /metrics/per-object has beside.
+// table returns the table of the metrics whose names begin with a prefix: all of /metrics, and
+// those only in /metrics/per-object.
 func table(sums, single map[string]*told, prefixes ...string) string {
 	var b strings.Builder
 	b.WriteString("| metric | type | unit | labels | one by one | meaning |\n|---|---|---|---|---|---|\n")
@@ -92,7 +92,7 @@ func table(sums, single map[string]*told, prefixes ...string) string {
 
 var familyName = regexp.MustCompile(`family=(\w+)`)
 
-// familiesTable is the table of what each family of /metrics/detailed has.
+// familiesTable returns the table of the contents of each family of /metrics/detailed.
 func familiesTable(t *testing.T, n *node) string {
 	var b strings.Builder
 	b.WriteString("| family | metrics |\n|---|---|\n")
@@ -111,7 +111,7 @@ func familiesTable(t *testing.T, n *node) string {
 
 const page = "../../../../docs/management/metrics.md"
 
-// The page has every metric that there is and no other, with its type, unit, labels and meaning.
+// The documentation page lists every metric and no other, with type, unit, labels and meaning.
 func TestPageOfMetrics(t *testing.T) {
 	n := openNode(t, 1)
 	resttest.Declare(t, n.s, "timed")

@@ -14,23 +14,23 @@ import (
 	"fiveways.dev/fiveways/internal/traces"
 )
 
-// Options are what is told of beside the broker.
+// Options are the sources of metrics beside the broker.
 type Options struct {
 	Node       rest.Node
 	Logins     *protocol.Logins
 	Semaphores *semaphores.Manager     // nil: there are none
 	Shovels    func() []dynamic.Status // nil: there are none
-	Spans      func() traces.Stats     // nil: none are sent
-	More       func(io.Writer)         // writes what follows at /metrics; nil: nothing does
+	Spans      func() traces.Stats     // nil: no traces are exported
+	More       func(io.Writer)         // writes further metrics at /metrics; nil: there are none
 }
 
-// source is where everything comes from.
+// source is the source of all metrics.
 type source struct {
 	b *broker.Broker
 	o Options
 }
 
-// Register adds the paths, for callers that have what need says.
+// Register adds the paths to an API, for callers that satisfy need.
 func Register(a *rest.API, need rest.Need, o Options) {
 	s := &source{a.Broker, o}
 	a.Describe(about)
@@ -42,14 +42,14 @@ func Register(a *rest.API, need rest.Need, o Options) {
 	}, nil))
 }
 
-// collect gives metrics.
+// collect adds metrics to a sink.
 type collect func(out *sink)
 
-// contentType is that of the text format.
+// contentType is the media type of the text format.
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// serve answers with what is collected for a request, and more behind it, compressed if the client
-// accepts that.
+// serve answers with the metrics that are collected for a request, followed by the output of more,
+// compressed if the client accepts that.
 func serve(of func(r *http.Request) collect, more func(io.Writer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		out := &sink{all: &[]*family{}}
@@ -59,8 +59,8 @@ func serve(of func(r *http.Request) collect, more func(io.Writer)) http.HandlerF
 		to := io.Writer(w)
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			w.Header().Set("Content-Encoding", "gzip")
-			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that there is
-			defer z.Close()                                //nolint:errcheck // the client has gone
+			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+			defer z.Close()                                //nolint:errcheck // the client is gone
 			to = z
 		}
 		out.writeTo(to) //nolint:errcheck // as above

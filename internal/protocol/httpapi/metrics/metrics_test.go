@@ -36,7 +36,7 @@ import (
 	"fiveways.dev/fiveways/internal/traces"
 )
 
-// part is a connection of a protocol that is not there.
+// part is a connection of a protocol that is not present.
 type part struct{}
 
 func (part) End(string) {}
@@ -44,17 +44,17 @@ func (part) Channels() []protocol.Channel {
 	return []protocol.Channel{{Number: 1, Consumers: 2, Counts: protocol.ChannelCounts{Published: 10, Confirmed: 9, Returned: 1, Dropped: 2, Delivered: 4, Acked: 3}}}
 }
 
-// node is a broker whose metrics are told.
+// node is a broker with metrics.
 type node struct {
 	http.Handler
 	b *broker.Broker
-	s *broker.Session // may do everything
+	s *broker.Session // has all permissions
 	m *monitor.Monitor
 	l *protocol.Logins
 }
 
-// openNode is a node with so many queues of one message, and one of everything else that is
-// counted.
+// openNode returns a node with this many queues of one message each, and one of everything else
+// that is counted.
 func openNode(t testing.TB, queues int) *node { return openOn(t, vfs.NewMem(), queues) }
 
 func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) *node {
@@ -102,7 +102,7 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 	return n
 }
 
-// push puts a message into a queue.
+// push publishes a message to a queue.
 func push(t testing.TB, s *broker.Session, queue string) {
 	t.Helper()
 	if err := s.Do(&lists.Push{OnQueue: broker.OnQueue{Queue: queue}, Bodies: [][]byte{[]byte("body")}}); err != nil {
@@ -110,7 +110,7 @@ func push(t testing.TB, s *broker.Session, queue string) {
 	}
 }
 
-// publish sends this many messages of 4 KiB with properties to a queue, in one go.
+// publish publishes this many messages of 4 KiB with properties to a queue, all at once.
 func publish(t testing.TB, s *broker.Session, queue string, messages int, p message.Properties) {
 	t.Helper()
 	props := p.Append(nil)
@@ -143,7 +143,7 @@ func scrape(t testing.TB, h http.Handler, path string) string {
 	return w.Body.String()
 }
 
-// typesOf are the families of an exposition with their types.
+// typesOf returns the types of the families of an exposition.
 func typesOf(text string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -154,7 +154,8 @@ func typesOf(text string) map[string]string {
 	return all
 }
 
-// What has a name of RabbitMQ's is of its type, and what boards for RabbitMQ show is there.
+// A metric with RabbitMQ's name has RabbitMQ's type, and everything that RabbitMQ's dashboards use
+// exists.
 func TestNamesAreRabbitMQs(t *testing.T) {
 	record, err := os.ReadFile("testdata/rabbitmq-3.10.8.txt")
 	if err != nil {
@@ -241,7 +242,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Jobs are counted by what is happening to them, and logins that were refused unchecked as such.
+// Jobs are counted by state, and logins rejected unchecked are counted as such.
 func TestJobsAndLogins(t *testing.T) {
 	n := openNode(t, 1)
 	on := broker.OnQueue{Queue: "jobs"}
@@ -290,7 +291,8 @@ func TestJobsAndLogins(t *testing.T) {
 	}
 }
 
-// Names that clients choose cannot break the format, and clients that accept compression get it.
+// Names chosen by clients cannot break the format, and the response is compressed for clients that
+// accept it.
 func TestFormat(t *testing.T) {
 	out := &sink{all: &[]*family{}}
 	out.gauge("a", "line\nof \\ \"help\"", "x", "y")(1.5, "q\"\n\\", "\xff")
@@ -316,8 +318,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Prometheus has nothing to say against what it gets, as its library has it, and its tool where one
-// is installed.
+// The lint of Prometheus' library finds no problems, nor does its tool where it is installed.
 func TestLint(t *testing.T) {
 	h := openNode(t, 2)
 	for _, path := range []string{"/metrics", "/metrics/per-object", everyFamily} {
@@ -341,7 +342,7 @@ func TestLint(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\b(?:rabbitmq|fiveways)_[a-z0-9_]+`)
 
-// The board and the alerts speak of nothing that is not told, and the page of every alert.
+// The dashboard and the alerts use only existing metrics, and the documentation covers every alert.
 func TestBoardAndAlerts(t *testing.T) {
 	types := typesOf(scrape(t, openNode(t, 1), "/metrics"))
 	const deploy = "../../../../deploy/"
@@ -350,7 +351,7 @@ func TestBoardAndAlerts(t *testing.T) {
 		seen := map[string]bool{}
 		for _, name := range metricName.FindAllString(text, -1) {
 			if strings.HasPrefix(name, "fiveways_cluster_") {
-				continue // package control tells these, and its test looks for them
+				continue // these come from package control, whose test checks them
 			}
 			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 				if base, ok := strings.CutSuffix(name, suffix); ok && types[base] == "histogram" {
@@ -390,7 +391,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// discarded is an answer of which the length is kept.
+// discarded is a response that keeps only its length.
 type discarded struct {
 	header http.Header
 	n      int
@@ -408,7 +409,7 @@ func (d *discarded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a scrape of many queues costs.
+// BenchmarkScrape measures a scrape of many queues.
 func BenchmarkScrape(b *testing.B) {
 	for _, queues := range []int{100, 10_000} {
 		h := openNode(b, queues)

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// churn tells what has come and gone.
+// churn writes how many connections, channels and queues were opened and closed.
 func (s *source) churn(out *sink, e *monitor.Edge) {
 	st := s.b.Stats()
 	out.counter("connections_opened_total", "Connections opened")(float64(e.ConnectionsOpened))
@@ -21,7 +21,7 @@ func (s *source) churn(out *sink, e *monitor.Edge) {
 	out.counter("queues_deleted_total", "Queues deleted")(float64(st.QueuesDeleted))
 }
 
-// coarse tells what the process uses.
+// coarse writes the resource usage of the process.
 func (s *source) coarse(out *sink, e *monitor.Edge, p *monitor.Process) {
 	res := s.b.Resources()
 	out.gauge("process_open_fds", "Open files, including sockets")(float64(p.Files))
@@ -32,7 +32,7 @@ func (s *source) coarse(out *sink, e *monitor.Edge, p *monitor.Process) {
 	}
 }
 
-// limits tells what the process may use.
+// limits writes the resource limits of the process.
 func (s *source) limits(out *sink, p *monitor.Process) {
 	sockets := p.MostFiles
 	if most := s.o.Node.Connections.Max(); most > 0 {
@@ -44,7 +44,7 @@ func (s *source) limits(out *sink, p *monitor.Process) {
 	out.gauge("disk_space_available_limit_bytes", "Free disk space below which publishers are blocked")(float64(s.b.Resources().DiskFreeLimit))
 }
 
-// persister tells of the log.
+// persister writes metrics of the log.
 func (s *source) persister(out *sink) {
 	log := s.b.Stats().Log
 	out.counter("io_sync_ops_total", "Log fsyncs")(float64(log.Syncs))
@@ -52,7 +52,7 @@ func (s *source) persister(out *sink) {
 	out.counter("io_write_ops_total", "Entries written to the log")(float64(log.Groups))
 }
 
-// alarms tells why publishers are blocked.
+// alarms writes which alarms block publishers.
 func (s *source) alarms(out *sink) {
 	reason := s.b.Resources().Alarm
 	out.gauge("alarms_file_descriptor_limit", "1 while file descriptors are short: never")(0)
@@ -60,7 +60,7 @@ func (s *source) alarms(out *sink) {
 	out.gauge("alarms_memory_used_watermark", "1 while publishers are blocked by the memory alarm")(truth(reason == broker.LowOnMemory))
 }
 
-// attempts tells of logins.
+// attempts writes the numbers of logins.
 func (s *source) attempts(out *sink) {
 	if s.o.Logins == nil {
 		return
@@ -75,11 +75,11 @@ func (s *source) attempts(out *sink) {
 	}
 }
 
-// logins are the login attempts, by protocol, including unused protocols.
+// logins returns the login attempts by protocol, including unused protocols.
 func (s *source) logins() map[string]protocol.Tally {
 	counts := map[string]protocol.Tally{}
 	for _, e := range s.o.Node.Served() {
-		if e.Protocol != "metrics" { // it has no logins
+		if e.Protocol != "metrics" { // metrics need no login
 			counts[loginLabel(e.Protocol)] = protocol.Tally{}
 		}
 	}
@@ -89,7 +89,7 @@ func (s *source) logins() map[string]protocol.Tally {
 	return counts
 }
 
-// loginLabel is what metrics of logins call a protocol.
+// loginLabel returns the label of a protocol in metrics of logins.
 func loginLabel(name string) string {
 	if name == "amqp" {
 		return protocolLabel
@@ -97,7 +97,7 @@ func loginLabel(name string) string {
 	return name
 }
 
-// identity tells whose metrics these are; boards join everything with it.
+// identity writes the labels of the node, which dashboards join with all other metrics.
 func (s *source) identity(out *sink) {
 	n := &s.o.Node
 	out.gauge("build_info", "Versions", "rabbitmq_version", "product_name", "product_version", "erlang_version", "prometheus_client_version", "prometheus_plugin_version")(
@@ -105,7 +105,7 @@ func (s *source) identity(out *sink) {
 	out.gauge("identity_info", "The node", "rabbitmq_node", "rabbitmq_cluster", "rabbitmq_cluster_permanent_id")(1, n.Name, n.Cluster(), n.PermanentID())
 }
 
-// totals tells how many things there are.
+// totals writes how many connections, channels, queues and so on there are.
 func totals(out *sink, sm *inspect.Sample, connections, channels int) {
 	n := 0
 	for i := range sm.Queues {

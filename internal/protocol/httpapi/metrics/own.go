@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// own tells what RabbitMQ's metrics have no names for. Names begin with fiveways_.
+// own writes the metrics that RabbitMQ does not have. Their names begin with fiveways_.
 func (s *source) own(out *sink, sm *inspect.Sample, p *monitor.Process) {
 	s.protocols(out)
 	s.log(out)
@@ -35,7 +35,7 @@ func (s *source) own(out *sink, sm *inspect.Sample, p *monitor.Process) {
 	}
 }
 
-// protocols tells of connections by protocol.
+// protocols writes the numbers of connections by protocol.
 func (s *source) protocols(out *sink) {
 	count := out.gauge("connections", "Current connections", "protocol")
 	in := out.counter("received_bytes_total", "Bytes received on connections", "protocol")
@@ -44,7 +44,7 @@ func (s *source) protocols(out *sink) {
 	for _, c := range s.o.Node.Clients.All() {
 		n[c.Protocol]++
 	}
-	for _, e := range s.o.Node.Served() { // also unused ones
+	for _, e := range s.o.Node.Served() { // including unused protocols
 		n[e.Protocol] += 0
 	}
 	for name, k := range n {
@@ -61,7 +61,7 @@ const (
 	millisecond = 1e-3
 )
 
-// log tells of the log and of how long things took.
+// log writes metrics of the log and latencies.
 func (s *source) log(out *sink) {
 	st := s.b.Stats()
 	out.gauge("log_segments", "Log files")(float64(st.Log.Segments))
@@ -81,7 +81,7 @@ func (s *source) log(out *sink) {
 		&l.Queueing, millisecond, 0, 24)
 }
 
-// messages tells what has happened to messages of all queues.
+// messages writes totals of messages over all queues.
 func (s *source) messages(out *sink, sm *inspect.Sample) {
 	sum := sm.Retired
 	for i := range sm.Queues {
@@ -118,7 +118,7 @@ func (s *source) messages(out *sink, sm *inspect.Sample) {
 	}
 }
 
-// heldBack tells of logins that were refused unchecked.
+// heldBack writes how many logins were rejected unchecked.
 func (s *source) heldBack(out *sink) {
 	if s.o.Logins == nil {
 		return
@@ -129,7 +129,7 @@ func (s *source) heldBack(out *sink) {
 	}
 }
 
-// jobStates are what jobs can be counted by.
+// jobStates are the states by which jobs are counted.
 var jobStates = []struct {
 	name  string
 	count func(j *inspect.JobSample) int
@@ -141,7 +141,7 @@ var jobStates = []struct {
 	{"done", func(j *inspect.JobSample) int { return j.Done }},
 }
 
-// allJobs shows the jobs of all queues.
+// allJobs writes the numbers of jobs of all queues together.
 func allJobs(out *sink, sm *inspect.Sample) {
 	add := out.gauge("jobs", "Jobs, by state: queued, in backoff, locked, behind a locked one with the same id, done and remembered", "state")
 	sums := make([]int, len(jobStates))
@@ -157,7 +157,7 @@ func allJobs(out *sink, sm *inspect.Sample) {
 	}
 }
 
-// eachJobs tells of the queues that are used for jobs, of which there are few.
+// eachJobs writes metrics of each queue that is used for jobs. There are few of these.
 func (l *labelled) eachJobs(out *sink) {
 	add := out.gauge("queue_jobs", "Jobs of the queue, by state", "vhost", "queue", "state")
 	for _, q := range l.queues {
@@ -170,7 +170,7 @@ func (l *labelled) eachJobs(out *sink) {
 	}
 }
 
-// spans tells of those that were to be sent to a collector.
+// spans writes metrics of the export of spans to a collector.
 func (s *source) spans(out *sink) {
 	if s.o.Spans == nil {
 		return
@@ -180,7 +180,7 @@ func (s *source) spans(out *sink) {
 	out.counter("spans_dropped_total", "Spans dropped because the collector did not accept them or the buffer was full")(float64(st.Dropped))
 }
 
-// shovels tells of the shovels one by one, of which there are few.
+// shovels writes metrics of each shovel. There are few shovels.
 func (s *source) shovels(out *sink) {
 	if s.o.Shovels == nil {
 		return
@@ -193,7 +193,7 @@ func (s *source) shovels(out *sink) {
 	}
 }
 
-// stateMachines tells of what lives in the log beside queues.
+// stateMachines writes metrics of the state machines beside queues.
 func (s *source) stateMachines(out *sink) {
 	if m := s.o.Semaphores; m != nil {
 		st := m.Stats()
@@ -212,7 +212,8 @@ func (s *source) stateMachines(out *sink) {
 	}
 }
 
-// revision is the state of the source that the program was built from, "" when it does not say.
+// revision returns the source revision that the program was built from, or "" if the build does not
+// record it.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

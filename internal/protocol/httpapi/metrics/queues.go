@@ -9,22 +9,22 @@ import (
 
 // queueFigure is one value of a queue, under RabbitMQ's name or ours.
 type queueFigure struct {
-	family string // of /metrics/detailed
+	family string // its family in /metrics/detailed
 	name   string
 	help   string
-	total  bool // it only rises
+	total  bool // it is a counter
 	value  func(q *inspect.QueueSample) float64
-	has    func(q *inspect.QueueSample) bool // nil: always
+	has    func(q *inspect.QueueSample) bool // reports whether a queue has the value; nil: always
 }
 
-// The families of queues in /metrics/detailed.
+// Families of queue metrics in /metrics/detailed.
 const (
 	coarse    = "queue_coarse_metrics"
 	rich      = "queue_metrics"
 	consumers = "queue_consumer_count"
 )
 
-// queueFigures are those that RabbitMQ has, too.
+// queueFigures are the values that RabbitMQ has too.
 var queueFigures = []queueFigure{
 	{coarse, "queue_messages_ready", "Ready messages", false, func(q *inspect.QueueSample) float64 { return float64(q.Ready) }, nil},
 	{coarse, "queue_messages_unacked", "Unacknowledged messages", false,
@@ -43,11 +43,11 @@ var queueFigures = []queueFigure{
 		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Published) }, nil},
 }
 
-// headTimestamp is told of single queues only, as in RabbitMQ: it has no sum.
+// headTimestamp is written only for single queues, as in RabbitMQ, because a sum makes no sense.
 var headTimestamp = queueFigure{rich, "queue_head_message_timestamp", "The property timestamp of the first message, in seconds since 1970", false,
 	func(q *inspect.QueueSample) float64 { return float64(q.HeadTimestamp) }, func(q *inspect.QueueSample) bool { return q.HeadTimestamp != 0 }}
 
-// ownFigures are those that RabbitMQ does not have.
+// ownFigures are the values that RabbitMQ does not have.
 var ownFigures = []queueFigure{
 	{rich, "queue_messages_scheduled", "Scheduled messages", false, func(q *inspect.QueueSample) float64 { return float64(q.Scheduled) }, nil},
 	{rich, "queue_messages_blocked", "Messages blocked by others", false, func(q *inspect.QueueSample) float64 { return float64(q.Blocked) }, nil},
@@ -65,7 +65,7 @@ var ownFigures = []queueFigure{
 		func(q *inspect.QueueSample) float64 { return float64(q.Counts.Duplicates) }, nil},
 }
 
-// sumQueues adds queues up, each looked at once.
+// sumQueues writes the sums of the values over all queues, in one pass.
 func sumQueues(out *sink, figures []queueFigure, s *inspect.Sample) {
 	sums := make([]float64, len(figures))
 	for i := range s.Queues {
@@ -74,29 +74,28 @@ func sumQueues(out *sink, figures []queueFigure, s *inspect.Sample) {
 		}
 	}
 	for k, f := range figures {
-		if f.total { // sums do not fall when queues go
+		if f.total { // counters must not fall when queues are deleted
 			sums[k] += f.value(&inspect.QueueSample{Counts: s.Retired})
 		}
 		f.begin(out).add(sums[k])
 	}
 }
 
-// eachQueue tells of queues one by one. They may be very many, so rows are made when they are
-// written.
+// eachQueue writes the values of each queue. There may be very many, so rows are generated while
+// they are written.
 func (l *labelled) eachQueue(out *sink, figures []queueFigure) {
 	for _, f := range figures {
 		f.begin(out).each = l.rows(f.has, f.value)
 	}
 }
 
-// labelled are queues of a sample with their labels as they stand in every row, which are made
-// once.
+// labelled holds queues of a sample with their labels, formatted once for all rows.
 type labelled struct {
 	queues []*inspect.QueueSample
 	labels []string
 }
 
-// labelQueues labels those whose virtual host is wanted, nil: all.
+// labelQueues labels the queues of the wanted virtual hosts. If want is nil, it labels all queues.
 func labelQueues(s *inspect.Sample, want func(vhost string) bool) *labelled {
 	l := &labelled{queues: make([]*inspect.QueueSample, 0, len(s.Queues)), labels: make([]string, 0, len(s.Queues))}
 	var b []byte
@@ -109,10 +108,11 @@ func labelQueues(s *inspect.Sample, want func(vhost string) bool) *labelled {
 	return l
 }
 
-// queueLabels say which queue is meant.
+// queueLabels are the labels that identify a queue.
 var queueLabels = []string{"vhost", "queue"}
 
-// rows are labels and values of those queues of which has says so, nil: of all.
+// rows yields labels and values of the queues for which has returns true. If has is nil, it yields
+// all queues.
 func (l *labelled) rows(has func(*inspect.QueueSample) bool, value func(*inspect.QueueSample) float64) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for i, q := range l.queues {
@@ -123,7 +123,7 @@ func (l *labelled) rows(has func(*inspect.QueueSample) bool, value func(*inspect
 	}
 }
 
-// begin is the family of a figure without values.
+// begin adds the family of a figure, without values.
 func (f *queueFigure) begin(out *sink) *family {
 	kind := "gauge"
 	if f.total {
@@ -132,13 +132,13 @@ func (f *queueFigure) begin(out *sink) *family {
 	return out.family(kind, f.name, f.help, nil)
 }
 
-// What is told of the oldest ready message.
+// Name and help of the age of the oldest ready message.
 const (
 	oldestName = "queue_oldest_message_age_seconds"
 	oldestHelp = "Age of the oldest ready message, as far as the samples show"
 )
 
-// age is for how many seconds the oldest ready message of a queue has waited.
+// age returns for how many seconds the oldest ready message of a queue has waited.
 func age(s *inspect.Sample, q *inspect.QueueSample) float64 {
 	if q.OldestSince == 0 {
 		return 0
@@ -146,7 +146,7 @@ func age(s *inspect.Sample, q *inspect.QueueSample) float64 {
 	return float64(s.At-q.OldestSince) / 1000
 }
 
-// oldest tells for how long the message has waited that waits longest.
+// oldest writes the age of the oldest ready message of all queues.
 func oldest(out *sink, s *inspect.Sample) {
 	most := 0.0
 	for i := range s.Queues {
@@ -155,12 +155,12 @@ func oldest(out *sink, s *inspect.Sample) {
 	out.gauge(oldestName, oldestHelp)(most)
 }
 
-// eachOldest tells it of queues one by one.
+// eachOldest writes the age of the oldest ready message of each queue.
 func (l *labelled) eachOldest(out *sink, s *inspect.Sample) {
 	out.family("gauge", oldestName, oldestHelp, nil).each = l.rows(nil, func(q *inspect.QueueSample) float64 { return age(s, q) })
 }
 
-// deaths are why messages died, in the words of RabbitMQ's metrics.
+// deaths are the reasons why messages are dead-lettered or dropped, as in RabbitMQ's metrics.
 var deaths = []struct {
 	name, help string
 	count      func(c *queue.Counts) uint64
@@ -171,10 +171,10 @@ var deaths = []struct {
 	{"delivery_limit", "Messages dead-lettered by the delivery limit", func(c *queue.Counts) uint64 { return c.TooOften }},
 }
 
-// queueType is what RabbitMQ calls a queue of a kind that ours are all of.
+// queueType is RabbitMQ's name for the type of all our queues.
 const queueType = "rabbit_classic_queue"
 
-// What queues do with the dead, in the words of RabbitMQ's metrics.
+// Dead-letter strategies, as in RabbitMQ's metrics.
 const (
 	notAtAll = iota
 	atMostOnce
@@ -184,8 +184,8 @@ const (
 
 var strategyNames = [strategies]string{"disabled", "at_most_once", "at_least_once"}
 
-// died tells of messages that died, by what their queues do with the dead now. Those of queues that
-// are gone count as without a dead-letter exchange.
+// died writes how many messages died, by the current dead-letter strategy of their queues. Deaths
+// in deleted queues count as without a dead-letter exchange.
 func died(out *sink, s *inspect.Sample) {
 	var sums [strategies]queue.Counts
 	sums[notAtAll] = s.Retired

@@ -11,29 +11,29 @@ import (
 	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
-// sink gathers metrics in the text format of Prometheus (version 0.0.4). It is ours, not
-// client_golang's, for with one object for each value a scrape of 10,000 queues takes ten times as
-// long and as much memory. Names begin with prefix.
+// sink collects metrics in the text format of Prometheus (version 0.0.4). It replaces
+// client_golang, whose object for each value makes a scrape of 10,000 queues take ten times the
+// time and memory. All names begin with prefix.
 type sink struct {
 	all    *[]*family
 	prefix string
 }
 
-// family is the values of one name.
+// family is a metric with all its values.
 type family struct {
 	name, help, kind string
 	labels           []string
 	rows             []byte
-	each             iter.Seq2[string, float64] // more rows, labels with their braces and values, that are made when they are written; nil: none
+	each             iter.Seq2[string, float64] // further rows, as labels with braces and values, that are generated while they are written; nil: none
 }
 
-// with is a sink for names that begin with another prefix, in the same text.
+// with returns a sink that writes to the same text with another prefix.
 func (s *sink) with(prefix string) *sink { return &sink{s.all, prefix} }
 
-// piece is about how many bytes are written at a time, as far as rows are made for it.
+// piece is the approximate number of bytes per write when rows are generated.
 const piece = 32 << 10
 
-// writeTo writes what was gathered. A family without values is not there.
+// writeTo writes all families. It leaves out families without values.
 func (s *sink) writeTo(w io.Writer) error {
 	b := make([]byte, 0, piece+piece/8)
 	for _, f := range *s.all {
@@ -48,7 +48,7 @@ func (s *sink) writeTo(w io.Writer) error {
 	return nil
 }
 
-// writeTo writes the family but for the last of it, which it appends to b, that is empty.
+// writeTo writes the family, except for a remainder that it appends to the empty b and returns.
 func (f *family) writeTo(w io.Writer, b []byte) ([]byte, error) {
 	if len(f.rows) > 0 {
 		b = f.appendHead(b)
@@ -85,7 +85,7 @@ func (f *family) appendHead(b []byte) []byte {
 	return append(append(append(append(append(b, "\n# TYPE "...), f.name...), ' '), f.kind...), '\n')
 }
 
-// add takes one value, with the values of the labels.
+// add adds one value, with the values of the labels.
 type add func(value float64, labels ...string)
 
 func (s *sink) family(kind, name, help string, labels []string) *family {
@@ -94,18 +94,18 @@ func (s *sink) family(kind, name, help string, labels []string) *family {
 	return f
 }
 
-// gauge is a family of values that rise and fall.
+// gauge adds a family of gauges.
 func (s *sink) gauge(name, help string, labels ...string) add {
 	return s.family("gauge", name, help, labels).add
 }
 
-// counter is a family of values that only rise.
+// counter adds a family of counters.
 func (s *sink) counter(name, help string, labels ...string) add {
 	return s.family("counter", name, help, labels).add
 }
 
-// histogram adds a histogram whose values are in units of this many of what the name says, with
-// bounds for values of from to up bits.
+// histogram adds a histogram. The unit of its values is unit times the unit in the name; the bounds
+// are powers of two from from to up bits.
 func (s *sink) histogram(name, help string, h *histogram.Snapshot, unit float64, from, up int) {
 	f := s.family("histogram", name, help, []string{"le"})
 	for bits := from; bits <= up; bits++ {
@@ -126,7 +126,7 @@ func (f *family) row(suffix string, value float64, labels ...string) {
 	f.rows = appendValue(b, value)
 }
 
-// appendLabels appends {name="value",…}, nothing when there are none.
+// appendLabels appends {name="value",…}, or nothing if there are no labels.
 func appendLabels(b []byte, names, values []string) []byte {
 	for i, name := range names {
 		sep := byte(',')
@@ -142,7 +142,7 @@ func appendLabels(b []byte, names, values []string) []byte {
 	return b
 }
 
-// appendValue ends a row.
+// appendValue appends the value and the end of a row.
 func appendValue(b []byte, value float64) []byte {
 	b = append(b, ' ')
 	if n := int64(value); float64(n) == value && n < 1<<53 && n > -1<<53 {
@@ -158,7 +158,7 @@ var (
 	inLabel = strings.NewReplacer("\\", `\\`, "\n", `\n`, "\"", `\"`)
 )
 
-// escaped is a text as it stands in the format, which is UTF-8.
+// escaped returns a text escaped for the format, which is UTF-8.
 func escaped(text string, label bool) string {
 	if !strings.ContainsAny(text, "\\\n\"") && utf8.ValidString(text) {
 		return text
@@ -170,7 +170,7 @@ func escaped(text string, label bool) string {
 	return inHelp.Replace(text)
 }
 
-// truth is 1 for yes.
+// truth returns 1 for true and 0 for false.
 func truth(yes bool) float64 {
 	if yes {
 		return 1

@@ -11,14 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// object is an object in JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// Document is the document of routes. It fails when a type has a form in JSON that its fields do
-// not tell.
+// Document returns the OpenAPI document of routes. It returns an error if the JSON form of a type
+// does not follow from its fields.
 func Document(version string, routes []rest.Route) (map[string]any, error) {
 	b := &builder{schemas: newSchemas(), paths: object{}}
-	for _, phase := range []func(*rest.Route, object) error{b.answers, b.body} { // what is answered has the names of types
+	for _, phase := range []func(*rest.Route, object) error{b.answers, b.body} { // answers come first, so that they get the plain names of types
 		for i := range routes {
 			if err := phase(&routes[i], b.operation(&routes[i])); err != nil {
 				return nil, fmt.Errorf("openapi: %s: %w", routes[i].Pattern, err)
@@ -53,7 +53,7 @@ type builder struct {
 
 var wildcard = regexp.MustCompile(`\{([^}.$]*)(\.\.\.|\$)?\}`)
 
-// pathOf is the path of a pattern as OpenAPI has it, and the names of its parameters.
+// pathOf returns the path of a pattern in OpenAPI's form, and the names of its parameters.
 func pathOf(pattern string) (path string, parameters []string) {
 	for _, m := range wildcard.FindAllStringSubmatch(pattern, -1) {
 		if m[1] != "" {
@@ -69,7 +69,7 @@ func pathOf(pattern string) (path string, parameters []string) {
 	return path, parameters
 }
 
-// operation is the entry of a route, which is made when it is asked for first.
+// operation returns the entry of a route, which it creates on the first call.
 func (b *builder) operation(r *rest.Route) object {
 	path, parameters := pathOf(r.Path())
 	item, ok := b.paths[path].(object)
@@ -89,7 +89,7 @@ func (b *builder) operation(r *rest.Route) object {
 	return op
 }
 
-// area is the part of the API that a path belongs to.
+// area returns the part of the API that a path belongs to.
 func area(path string) string {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if parts[0] == "api" {
@@ -103,7 +103,7 @@ func area(path string) string {
 
 var word = regexp.MustCompile(`\{?[A-Za-z0-9]+`)
 
-// operationID names an operation for programs that are made of the document:
+// operationID returns the name of an operation for generated clients, such as
 // getQueuesByVhostByQueue.
 func operationID(method, path string) string {
 	id := method
@@ -118,7 +118,7 @@ func operationID(method, path string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// security says which tags open a route: one of several is enough.
+// security returns the tags that give access to a route. One of them is enough.
 func security(n rest.Need) []object {
 	if n == rest.Anyone {
 		return []object{}
@@ -130,7 +130,7 @@ func security(n rest.Need) []object {
 	return rest.List(tags, func(tag string) object { return object{"basic": []string{tag}} })
 }
 
-// ofListings are what the query of each listing may ask for.
+// ofListings are the query parameters of every listing.
 var ofListings = []rest.Parameter{
 	{Name: "page", About: "number of the page, from 1; without it the answer is the plain list", Type: "integer"},
 	{Name: "page_size", About: "items of a page, at most 500 [100]", Type: "integer"},
@@ -163,7 +163,7 @@ func parametersOf(r *rest.Route, inPath []string) []object {
 	return out
 }
 
-// answers adds what a route answers.
+// answers adds the responses of a route.
 func (b *builder) answers(r *rest.Route, op object) error {
 	responses := object{"4XX": object{"$ref": "#/components/responses/Refused"}, "5XX": object{"$ref": "#/components/responses/Refused"}}
 	for status, body := range r.Answers() {
@@ -189,7 +189,7 @@ func (b *builder) answers(r *rest.Route, op object) error {
 
 func content(kind string, schema any) object { return object{kind: object{"schema": schema}} }
 
-// listing is the plain list of items, or with ?page= a page of them.
+// listing returns the schema of a listing: a plain list of items, or with ?page= a page of them.
 func listing(item any) object {
 	list := object{"type": "array", "items": item}
 	page := object{"type": "object", "properties": object{"items": list}, "required": []string{"items"}}
@@ -200,7 +200,7 @@ func listing(item any) object {
 	return object{"oneOf": []object{list, page}}
 }
 
-// body adds what a route reads.
+// body adds the request body of a route.
 func (b *builder) body(r *rest.Route, op object) error {
 	if r.About.In == nil {
 		return nil
@@ -220,7 +220,7 @@ func (b *builder) body(r *rest.Route, op object) error {
 func (b *builder) refusal() any {
 	schema, err := b.schemas.of(rest.Refusal{}, answered)
 	if err != nil {
-		panic("openapi: " + err.Error()) // two texts: cannot happen
+		panic("openapi: " + err.Error()) // two strings: cannot happen
 	}
 	return schema
 }

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Path is where the document is served.
+// Path is the path of the document.
 const Path = "/api/openapi.json"
 
-// Register adds the path of the document to an API. It lists the routes that there are when it is
-// asked for first; version is that of the broker.
+// Register adds the path of the document to an API. The document is generated on the first request
+// from the routes that exist then. version is the version of the broker.
 func Register(a *rest.API, version string) {
 	text := sync.OnceValues(func() ([]byte, error) {
 		doc, err := Document(cmp.Or(version, "unknown"), a.Routes())
@@ -29,7 +29,7 @@ func Register(a *rest.API, version string) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		w.Write(b) //nolint:errcheck // the client has gone
+		w.Write(b) //nolint:errcheck // the client is gone
 	})
 	a.Describe(map[string]rest.About{"GET " + Path: {Summary: "This document", Out: map[string]any{}}})
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// use is what a type is used for. What is answered has all its fields but those that may be left
-// out; of what is read, all may.
+// use is the direction in which a type is used. In answers all fields are present except optional
+// ones; in requests all fields are optional.
 type use int
 
 const (
@@ -20,7 +20,7 @@ const (
 	read
 )
 
-// selfDescribing is a type whose form in JSON does not follow from its fields.
+// selfDescribing is a type whose JSON form does not follow from its fields.
 type selfDescribing interface{ JSONSchema() map[string]any }
 
 var (
@@ -36,7 +36,7 @@ var known = map[reflect.Type]object{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
-// schemas are those of types. Structs with a name are components, to which others refer.
+// schemas holds the schemas of types. Named structs are components, which other schemas refer to.
 type schemas struct {
 	components object
 	names      map[used]string
@@ -49,7 +49,7 @@ type used struct {
 
 func newSchemas() *schemas { return &schemas{components: object{}, names: map[used]string{}} }
 
-// of is the schema of a value's type.
+// of returns the schema of a value's type.
 func (s *schemas) of(v any, u use) (object, error) { return s.ofType(reflect.TypeOf(v), u) }
 
 // kinds are the schemas of simple types.
@@ -95,7 +95,7 @@ func (s *schemas) ofType(t reflect.Type, u use) (object, error) {
 	return schema, nil
 }
 
-// orNull is a schema that null has, too.
+// orNull returns a schema that also allows null.
 func orNull(schema object) object {
 	if kind, ok := schema["type"].(string); ok && len(schema) == 1 {
 		return object{"type": []string{kind, "null"}}
@@ -103,8 +103,8 @@ func orNull(schema object) object {
 	return object{"anyOf": []object{schema, {"type": "null"}}}
 }
 
-// ofStruct refers to the component of a struct, which is made when it is asked for first; without a
-// name of its own it stands where it is used.
+// ofStruct returns a reference to the component of a struct, which it creates on the first use. It
+// returns the schema of an unnamed struct itself.
 func (s *schemas) ofStruct(t reflect.Type, u use) (object, error) {
 	if t.Name() == "" {
 		return s.fields(t, u)
@@ -123,8 +123,8 @@ func (s *schemas) ofStruct(t reflect.Type, u use) (object, error) {
 	return object{"$ref": "#/components/schemas/" + name}, nil
 }
 
-// name is one for a component that no other has: of a type that is both read and answered, the
-// former is called its input.
+// name returns a unique name for a component. If a type is used in both answers and requests, the
+// name for requests ends in Input.
 func (s *schemas) name(t reflect.Type) string {
 	name := path.Base(t.PkgPath()) + "." + capital(t.Name())
 	for s.components[name] != nil {
@@ -133,7 +133,7 @@ func (s *schemas) name(t reflect.Type) string {
 	return name
 }
 
-// fields is the schema of a struct, with the fields of those that it embeds.
+// fields returns the schema of a struct, including the fields of embedded structs.
 func (s *schemas) fields(t reflect.Type, u use) (object, error) {
 	properties, required := object{}, []string{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -166,7 +166,7 @@ func (s *schemas) fields(t reflect.Type, u use) (object, error) {
 	return out, nil
 }
 
-// hidden reports whether a field is inside of one that is shown as a whole.
+// hidden reports whether a field belongs to an embedded struct that has a schema of its own.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for n := len(f.Index) - 1; n > 0; n-- {
 		outer := t.FieldByIndex(f.Index[:n])

@@ -61,7 +61,7 @@ func TestSchemaOfAType(t *testing.T) {
 	}
 }
 
-// plain is a value as JSON has it, what is required in order.
+// plain returns a value as decoded from JSON, with required fields sorted.
 func plain(t *testing.T, v any) (out any) {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -81,7 +81,7 @@ type special struct{ A int }
 
 func (special) MarshalJSON() ([]byte, error) { return []byte(`"a"`), nil }
 
-// A type that says nothing of a form of its own, or has none, is refused, and the error tells where
+// A type that does not describe its custom JSON form, or has none, causes an error that tells where
 // it is.
 func TestUnknownForms(t *testing.T) {
 	for _, tc := range []struct {

@@ -16,17 +16,17 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// Attention is what an operator should look at now; nothing when all is well.
+// Attention lists what needs the operator's attention now. It is empty if all is well.
 type Attention struct {
 	Matters []Matter `json:"matters"` // the most urgent first
 }
 
-// Matter is something that an operator should look at.
+// Matter is something that needs the operator's attention.
 type Matter struct {
 	Kind     string `json:"kind"`     // alarm, log, disk, memory, node, certificate, shovel, login, connection, growing, no_consumer, dead_letters or failing
-	Severity string `json:"severity"` // critical: something is at a standstill or soon will be; warning: it is not
+	Severity string `json:"severity"` // critical: something has stopped or soon will; warning: anything else
 	VHost    string `json:"vhost,omitempty"`
-	Name     string `json:"name,omitempty"` // of the queue, node, shovel or user; none: of several
+	Name     string `json:"name,omitempty"` // of the queue, node, shovel or user; "": of several
 	Text     string `json:"text"`           // in words, without the name
 }
 
@@ -35,17 +35,17 @@ const (
 	warning  = "warning"
 )
 
-// Bounds of what is told.
+// Thresholds.
 const (
-	mostOfAKind = 10             // what is left out is told as one
-	fewFailures = 3              // logins that fail fewer times are typing errors
-	soonFull    = 24 * time.Hour // of the disk
-	memoryFull  = time.Hour      // of the memory for messages
+	mostOfAKind = 10             // the rest is summed up in one matter
+	fewFailures = 3              // fewer failed logins are probably typing errors
+	soonFull    = 24 * time.Hour // until the disk is full
+	memoryFull  = time.Hour      // until the memory for messages is full
 	nearExpiry  = 14 * 24 * time.Hour
 	urgent      = time.Hour
 )
 
-// attention looks for all that the caller may know of.
+// attention returns all matters that the caller may see.
 func (p *api) attention(r *http.Request) (any, error) {
 	var list []Matter
 	if rest.CallerOf(r.Context()).Monitors() {
@@ -75,7 +75,7 @@ func (p *api) alarmMatter(a *broker.Alarm) Matter {
 	return Matter{Kind: "alarm", Severity: critical, Name: resources[a.Reason], Text: text}
 }
 
-// nodeMatters are about this node.
+// nodeMatters returns the matters of this node.
 func (p *api) nodeMatters() (list []Matter) {
 	alarm := p.Broker.Alarm()
 	if alarm != nil {
@@ -88,7 +88,7 @@ func (p *api) nodeMatters() (list []Matter) {
 	if left, ok := p.o.Monitor.Forecast("disk_free", max(res.DiskFreeLimit, 0)); ok && res.DiskFree >= 0 && left < soonFull {
 		list = append(list, forecast("disk", left, fmt.Sprintf("%s are free. At the rate of the last minutes the disk alarm is reached in %s.", size(res.DiskFree), span(left))))
 	}
-	// Bodies leave memory for the disk beyond half of the limit.
+	// Above half of the limit, bodies are moved from memory to disk.
 	if left, ok := p.o.Monitor.Forecast("message_memory", res.MemoryLimit); ok && res.Memory > res.MemoryLimit/2 && left < memoryFull && alarm == nil {
 		list = append(list, forecast("memory", left, fmt.Sprintf("Messages use %s of %s. At the rate of the last minutes the memory alarm is reached in %s.", size(res.Memory), size(res.MemoryLimit), span(left))))
 	}
@@ -111,7 +111,7 @@ func forecast(kind string, left time.Duration, text string) Matter {
 	return m
 }
 
-// memberMatters are about the nodes of a cluster.
+// memberMatters returns the matters of the nodes of a cluster.
 func (p *api) memberMatters() (list []Matter) {
 	if p.o.Membership == nil {
 		return nil
@@ -161,7 +161,7 @@ func (p *api) shovelMatters(visible map[string]bool) (list []Matter) {
 	return bounded(list, "more shovels do not run")
 }
 
-// queueMatters are about the queues of virtual hosts, the fullest first.
+// queueMatters returns the matters of the queues of virtual hosts, fullest first.
 func (p *api) queueMatters(visible map[string]bool) []Matter {
 	var queues []inspect.QueueSample
 	p.o.Monitor.Read(func(s *inspect.Sample, _ *monitor.Edge, _ *monitor.Process) {
@@ -200,7 +200,7 @@ func (p *api) queueMatters(visible map[string]bool) []Matter {
 		bounded(letters, "more queues have dead letters"), bounded(failing, "more queues have messages that fail"))
 }
 
-// bounded leaves out all but the first of a kind, and says of how many.
+// bounded keeps the first matters of a kind and replaces the rest by one with their number.
 func bounded(list []Matter, rest string) []Matter {
 	left := len(list) - mostOfAKind
 	if left <= 0 {

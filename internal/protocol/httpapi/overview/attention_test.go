@@ -18,7 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// matters are what a user is told of, each as "severity kind vhost/name".
+// matters returns what a user is shown, each as "severity kind vhost/name".
 func (n *node) matters(user string) (short []string, texts string) {
 	n.t.Helper()
 	status, body := n.ask("GET", "/api/attention", user)
@@ -40,8 +40,7 @@ func (n *node) push(s *broker.Session, queue string, count int) {
 	}
 }
 
-// Nothing needs attention while all is well; what is at a standstill is shown to users with the
-// rights to see it.
+// Nothing needs attention while all is well. What has stopped is shown to users who may see it.
 func TestAttention(t *testing.T) {
 	n := open(t)
 	n.addUser("watcher", "", "monitoring")
@@ -94,7 +93,7 @@ func TestAttention(t *testing.T) {
 	}
 }
 
-// Of many queues the fullest are told of, and how many there are beside them.
+// Of many queues only the fullest are listed, with the number of the others.
 func TestAttentionIsShort(t *testing.T) {
 	n := open(t)
 	s := resttest.Operate(t, n.b)
@@ -113,7 +112,7 @@ func TestAttentionIsShort(t *testing.T) {
 	}
 }
 
-// What stops publishers comes first.
+// Matters that block publishers come first.
 func TestAttentionToAlarms(t *testing.T) {
 	n := open(t)
 	n.o.Monitor.Sample()

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// acts lists the last administrative acts; ?name= looks at the user, the act and its object.
+// acts lists the last administrative acts. ?name= filters by the user, the act and its object.
 func (p *api) acts(r *http.Request) (any, error) {
 	return rest.Listing(r, p.Acts(), rest.Collection[protocol.AuditLine, protocol.AuditLine]{
 		Name: func(l protocol.AuditLine) string { return l.Who + " " + l.What + " " + l.On },

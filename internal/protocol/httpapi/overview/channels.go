@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// channelOf is a channel with its connection.
+// channelOf is a channel together with its connection.
 type channelOf struct {
 	c  *protocol.Client
 	ch protocol.Channel
@@ -69,7 +69,7 @@ type channel struct {
 	Stats          monitor.Figures   `json:"message_stats,omitempty"`
 }
 
-// connectionDetails says which connection a channel belongs to.
+// connectionDetails identifies the connection of a channel.
 type connectionDetails struct {
 	Name     string `json:"name"`
 	PeerHost string `json:"peer_host"`
@@ -97,7 +97,7 @@ func (p *api) showChannel(c channelOf, q monitor.Query) channel {
 	return out
 }
 
-// channel answers for the one in the path.
+// channel shows the channel in the path.
 func (p *api) channel(r *http.Request) (any, error) {
 	name, caller := rest.Name(r, "name"), rest.CallerOf(r.Context())
 	for _, c := range p.o.Clients.All() {

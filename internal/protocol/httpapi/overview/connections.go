@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// isShown leaves out connections whose client has not logged in, and those of this API, which come
-// and go with requests.
+// isShown reports whether a connection is listed: not before the login, and not if it belongs to
+// this API, whose connections come and go with requests.
 func isShown(c *protocol.Client) bool {
 	return c.Login() != nil && c.Protocol != "http" && c.Protocol != "metrics"
 }
 
-// connections are those of which keep says so, as far as the caller may see them.
+// connections returns the connections that the caller may see and for which keep returns true.
 func (p *api) connections(r *http.Request, keep func(*protocol.Client) bool) (list []*protocol.Client) {
 	caller := rest.CallerOf(r.Context())
 	for _, c := range p.o.Clients.All() {
@@ -48,7 +48,7 @@ func (p *api) connectionPaths() {
 		}
 		return p.showConnection(c, query(r)), nil
 	})
-	// A pattern with channels in it would be at odds with that of user names.
+	// A pattern with channels would conflict with the pattern for user names.
 	p.Get(rest.Management, "/api/connections/{name}/{part}", func(r *http.Request) (any, error) {
 		if rest.Name(r, "part") != "channels" {
 			return nil, rest.ErrNotThere
@@ -77,7 +77,7 @@ func (p *api) connectionPaths() {
 
 var errNotYours = rest.Fail(http.StatusUnauthorized, "not_authorised", "User not authorised to access object")
 
-// ofUser are the connections of the user in the path, which may be the caller.
+// ofUser returns the connections of the user in the path. A caller may ask for its own.
 func (p *api) ofUser(r *http.Request) ([]*protocol.Client, error) {
 	user, caller := rest.Name(r, "user"), rest.CallerOf(r.Context())
 	if !caller.Monitors() && caller.User != user {
@@ -86,7 +86,7 @@ func (p *api) ofUser(r *http.Request) ([]*protocol.Client, error) {
 	return p.connections(r, func(c *protocol.Client) bool { return isShown(c) && c.Login().User == user }), nil
 }
 
-// connection is the one in the path.
+// connection returns the connection in the path.
 func (p *api) connection(r *http.Request) (*protocol.Client, error) {
 	name, caller := rest.Name(r, "name"), rest.CallerOf(r.Context())
 	for _, c := range p.o.Clients.All() {
@@ -101,7 +101,7 @@ func (p *api) connection(r *http.Request) (*protocol.Client, error) {
 	return nil, rest.ErrNotThere
 }
 
-// end closes connections, of which all must be the caller's unless it is an administrator.
+// end closes connections. Unless the caller is an administrator, all must be its own.
 func (p *api) end(r *http.Request, list ...*protocol.Client) error {
 	caller := rest.CallerOf(r.Context())
 	for _, c := range list {
@@ -185,7 +185,7 @@ func (p *api) showConnection(c *protocol.Client, q monitor.Query) connection {
 	return out
 }
 
-// nodeOf is the node that a client has connected to.
+// nodeOf returns the node to which a client is connected.
 func (p *api) nodeOf(c *protocol.Client) string {
 	if c.Node == 0 {
 		return p.o.Name
@@ -194,10 +194,10 @@ func (p *api) nodeOf(c *protocol.Client) string {
 	if m := s.Member(c.Node); m != nil {
 		return m.Name()
 	}
-	return protocol.NodeName(c.Node) // it was removed
+	return protocol.NodeName(c.Node) // the node was removed
 }
 
-// given is the name that the client gave its connection.
+// given returns the name that the client gave its connection.
 func given(l *protocol.Login) string {
 	for _, name := range []string{"connection_name", "application_name"} {
 		if v, ok := l.Properties.Get(name); ok {

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// consumers are those of the virtual hosts that the caller may see, or of one. Without monitoring
-// it sees its own only.
+// consumers returns the consumers of one virtual host, or of all that the caller may see. Callers
+// without monitoring see only their own.
 func (p *api) consumers(r *http.Request, vhosts ...string) (all []inspect.ConsumerStatus, err error) {
 	caller := rest.CallerOf(r.Context())
 	for _, v := range vhosts {

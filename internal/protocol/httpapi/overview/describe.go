@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// healthy is a health check that found nothing.
+// healthy is the answer of a health check that passed.
 type healthy struct {
 	Status   string `json:"status"` // ok
 	Reason   string `json:"reason,omitempty"`
@@ -13,12 +13,12 @@ type healthy struct {
 	Protocol string `json:"protocol,omitempty"`
 }
 
-// checked describes a health check, which answers 503 with what it found.
+// checked describes a health check, which answers 503 if it fails.
 func checked(summary string) rest.About {
 	return rest.About{Summary: summary, Answers: map[int]any{200: healthy{}, 503: object{}}}
 }
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/overview":            {Summary: "What the broker is and does, as far as the caller may see it", Out: object{}, Query: rest.Histories},
 	"GET /api/attention":           {Summary: "What an operator should look at now: alarms, growing queues, queues without a consumer, dead letters and the like; nothing when all is well", Out: Attention{}},

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// check answers 200 while trouble is nil, else 503 with why and what is wrong. well is told beside
-// the status when all is.
+// check serves a health check. It answers 200 if trouble is nil, and otherwise 503 with the reason
+// and the content of trouble. On success, well is added to the status.
 func (p *api) check(path string, fn func(r *http.Request) (well, trouble object, err error)) {
 	p.Handle(rest.Management, "GET /api/health/checks/"+path, func(r *http.Request) (rest.Answer, error) {
 		well, trouble, err := fn(r)
@@ -48,7 +48,7 @@ func (p *api) healthPaths() {
 	p.Get(rest.Management, "/api/healthchecks/node/{node}", p.ofNode(p.memberHealth))
 }
 
-// resources are what RabbitMQ calls what is short.
+// resources are RabbitMQ's names for the resources of alarms.
 var resources = map[string]string{broker.LowOnMemory: "memory", broker.LowOnDisk: "disk"}
 
 func (p *api) alarms(reason string) func(*http.Request) (well, trouble object, err error) {
@@ -61,7 +61,7 @@ func (p *api) alarms(reason string) func(*http.Request) (well, trouble object, e
 	}
 }
 
-// later is the time this many units from now on.
+// later returns the time n units after now, by the name of the unit.
 var later = map[string]func(now time.Time, n int) time.Time{
 	"days":   func(now time.Time, n int) time.Time { return now.AddDate(0, 0, n) },
 	"weeks":  func(now time.Time, n int) time.Time { return now.AddDate(0, 0, 7*n) },
@@ -69,7 +69,7 @@ var later = map[string]func(now time.Time, n int) time.Time{
 	"years":  func(now time.Time, n int) time.Time { return now.AddDate(n, 0, 0) },
 }
 
-// expiration looks whether the certificate ends soon.
+// expiration checks whether the certificate expires soon.
 func (p *api) expiration(r *http.Request) (well, trouble object, err error) {
 	n, err := strconv.Atoi(rest.Name(r, "within"))
 	if err != nil || n < 0 || n > 1000_000 {
@@ -111,8 +111,8 @@ func (p *api) portListener(r *http.Request) (well, trouble object, err error) {
 	return nil, object{"reason": "No active listener", "missing": port, "ports": ports}, nil
 }
 
-// aliases are other names of protocols. Those of RabbitMQ's plugins are not served, whatever they
-// are called.
+// aliases are other names of protocols. The protocols of RabbitMQ's plugins are not served,
+// whatever their name.
 var aliases = map[string]string{
 	"amqp091": "amqp", "amqp0-9-1": "amqp", "amqp0.9.1": "amqp", "amqps": "amqp/ssl", "amqp091/ssl": "amqp/ssl", "postgresql": "sql", "postgres": "sql",
 	"http/ssl": "https", "resp": "redis",
@@ -134,7 +134,7 @@ func (p *api) protocolListener(r *http.Request) (well, trouble object, err error
 	return nil, object{"reason": "No active listener", "missing": asked, "protocols": protocols}, nil
 }
 
-// nodeHealth is what older clients of RabbitMQ ask for.
+// nodeHealth is the health check for older clients of RabbitMQ.
 func (p *api) nodeHealth() object {
 	if a := p.Broker.Alarm(); a != nil {
 		return object{"status": "failed", "reason": "resource alarm in effect: " + a.Reason}
@@ -142,7 +142,7 @@ func (p *api) nodeHealth() object {
 	return object{"status": "ok"}
 }
 
-// memberHealth is nodeHealth of a node by its name.
+// memberHealth is nodeHealth for a node by its name.
 func (p *api) memberHealth(_ *http.Request, m *protocol.Member) any {
 	if !m.Up {
 		return object{"status": "failed", "reason": "nodedown"}
@@ -150,7 +150,7 @@ func (p *api) memberHealth(_ *http.Request, m *protocol.Member) any {
 	return p.nodeHealth()
 }
 
-// ready looks whether clients can be served: the log takes what is written.
+// ready checks whether clients can be served: the log accepts writes.
 func (p *api) ready(*http.Request) (well, trouble object, err error) {
 	if st := p.Broker.Stats().LogState; st.Err != nil {
 		return nil, object{"reason": "the log takes nothing: " + st.Health.String()}, nil

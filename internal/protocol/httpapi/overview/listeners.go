@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// listener is an address at which a protocol is served, in RabbitMQ's words.
+// listener is an address at which a protocol is served, in RabbitMQ's form.
 type listener struct {
 	Node     string `json:"node"`
 	Protocol string `json:"protocol"`
@@ -17,13 +17,13 @@ type listener struct {
 	Options  object `json:"socket_opts"`
 }
 
-// encrypted are RabbitMQ's or the usual names of the protocols over TLS.
+// encrypted are the names of the protocols over TLS, RabbitMQ's or the usual ones.
 var encrypted = map[string]string{"amqp": "amqp/ssl", "http": "https"}
 
-// shownListeners are the addresses of this node.
+// shownListeners returns the addresses of this node.
 func (p *api) shownListeners() []listener { return listenersOf(p.o.Name, p.o.Served()) }
 
-// allListeners are the addresses of all nodes that are up.
+// allListeners returns the addresses of all nodes that are up.
 func (p *api) allListeners() []listener {
 	out := p.shownListeners()
 	for _, m := range p.o.Members() {
@@ -34,7 +34,7 @@ func (p *api) allListeners() []listener {
 	return out
 }
 
-// listenersOf shows the addresses of a node. One that takes TLS, too, is there a second time.
+// listenersOf returns the addresses of a node. An address that also accepts TLS is listed twice.
 func listenersOf(node string, served []protocol.Endpoint) []listener {
 	out := []listener{}
 	for _, e := range served {
@@ -56,11 +56,11 @@ func place(e *protocol.Endpoint) (host string, port int) {
 	if err != nil {
 		return e.Address, 0
 	}
-	port, _ = strconv.Atoi(text) //nolint:errcheck // an address that is listened on
+	port, _ = strconv.Atoi(text) //nolint:errcheck // the address of a listener has a port
 	return host, port
 }
 
-// contexts are where the HTTP API is served.
+// contexts returns the addresses of the HTTP API.
 func (p *api) contexts() []object {
 	out := []object{}
 	for _, e := range p.o.Served() {
@@ -75,16 +75,16 @@ func (p *api) contexts() []object {
 	return out
 }
 
-// way is an address with something to try.
+// way is an address with a command to try it.
 type way struct {
 	Protocol string `json:"protocol"`
 	Address  string `json:"address"`
 	Port     int    `json:"port"`
 	TLS      bool   `json:"tls"`
-	Command  string `json:"command"` // shows the protocol at work, from this machine
+	Command  string `json:"command"` // tries the protocol from this machine
 }
 
-// listeners are the addresses of the node that the client has connected to.
+// listeners returns the addresses of the node to which the client is connected.
 func (p *api) listeners(r *http.Request) []way {
 	served := p.o.Served()
 	if p.o.Membership != nil {

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// member tells of a node: of this one what it is asked for, of others what they have said last.
-// RabbitMQ tells no more than this of those that are down.
+// member shows a node: this node with current values, others as of their last report. For nodes
+// that are down it shows only what RabbitMQ shows.
 func (p *api) member(r *http.Request, m *protocol.Member) object {
 	var out object
 	switch {
@@ -30,7 +30,7 @@ func (p *api) member(r *http.Request, m *protocol.Member) object {
 	return out
 }
 
-// other tells of another node that is up.
+// other shows another node that is up.
 func (p *api) other(a *protocol.About) object {
 	return object{
 		"being_drained": false, "partitions": []string{}, "cluster_links": []string{},
@@ -42,17 +42,17 @@ func (p *api) other(a *protocol.About) object {
 	}
 }
 
-// membership is a node as one of a cluster.
+// membership is a node as a member of a cluster.
 type membership struct {
 	Node    uint64  `json:"node"` // its number
 	Role    string  `json:"role"` // leader, follower, or learner
 	Address string  `json:"address"`
 	Term    uint64  `json:"term"`
-	Lag     *uint64 `json:"lag"`           // entries that its log lacks; null: not known
-	RTT     float64 `json:"rtt_ms"`        // to the leader; 0: not known
+	Lag     *uint64 `json:"lag"`           // entries missing from its log; null: unknown
+	RTT     float64 `json:"rtt_ms"`        // to the leader; 0: unknown
 	Skew    float64 `json:"clock_skew_ms"` // positive when its clock is ahead of the leader's
 	Version *string `json:"version"`
-	Here    bool    `json:"here"` // the request came by this node
+	Here    bool    `json:"here"` // the client is connected to this node
 }
 
 func (p *api) membership(r *http.Request, m *protocol.Member) membership {
@@ -70,7 +70,7 @@ func (p *api) membership(r *http.Request, m *protocol.Member) membership {
 	return out
 }
 
-// reached is the node that the client has connected to.
+// reached returns the node to which the client is connected.
 func reached(r *http.Request, s *protocol.ClusterStatus) uint64 {
 	if c := rest.CallerOf(r.Context()).Client; c != nil && c.Node != 0 {
 		return c.Node
@@ -88,10 +88,10 @@ func (p *api) memberMemory(_ *http.Request, m *protocol.Member) any {
 	return object{"memory": "not_available"}
 }
 
-// alone is what the checks about stopping a node tell of one that has no other beside it.
+// alone is the answer of the checks about stopping a node if the node is standalone.
 func alone() object { return object{"reason": "single node cluster"} }
 
-// mirrorCritical finds no trouble: no queue is mirrored.
+// mirrorCritical always succeeds, because no queue is mirrored.
 func (p *api) mirrorCritical(*http.Request) (well, trouble object, err error) {
 	if len(p.o.Members()) == 1 {
 		well = alone()
@@ -107,9 +107,9 @@ type atRisk struct {
 	VHost    string `json:"virtual_host"`
 }
 
-// quorumCritical looks whether the node that the client has connected to can be stopped: else the
-// others are no majority. It is trouble without quorum queues, too, for all that is durable needs a
-// majority here.
+// quorumCritical checks whether the node to which the client is connected can be stopped without
+// losing the majority. The check may fail even without quorum queues, because everything durable
+// needs a majority here.
 func (p *api) quorumCritical(r *http.Request) (well, trouble object, err error) {
 	if len(p.o.Members()) == 1 {
 		return alone(), nil, nil

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// inCluster is a node that leads three, with the API that it had before that.
+// inCluster returns a node that leads a cluster of three.
 func inCluster(t *testing.T) (*node, *protocoltest.Cluster) {
 	t.Helper()
 	n, c := open(t), protocoltest.ThreeNodes()
@@ -22,7 +22,8 @@ func inCluster(t *testing.T) (*node, *protocoltest.Cluster) {
 	return n, c
 }
 
-// TestNodes: all nodes are listed, and what RabbitMQ 3.10 tells of one that is down is told of it.
+// TestNodes: all nodes are listed. For a node that is down the answer has the fields of RabbitMQ
+// 3.10.
 func TestNodes(t *testing.T) {
 	n, _ := inCluster(t)
 	n.wants("GET", "/api/nodes", "", 200, `"name":"n1"`, `"name":"n2"`, `"name":"fiveways-3"`, `"running":false`)
@@ -42,8 +43,8 @@ func TestNodes(t *testing.T) {
 	n.wants("GET", "/api/overview", "", 200, `"node":"n1"`, `{"node":"n2","protocol":"etcd","ip_address":"n2","port":2379,"socket_opts":{}}`)
 }
 
-// TestQuorumCritical: a node must stay when the others would be no majority. The body is that of
-// RabbitMQ 3.10.8.
+// TestQuorumCritical: a node must not be stopped if the others have no majority. The body is that
+// of RabbitMQ 3.10.8.
 func TestQuorumCritical(t *testing.T) {
 	const check = "/api/health/checks/node-is-quorum-critical"
 	n, c := inCluster(t)

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// mechanisms are the ways to log in to AMQP.
+// mechanisms are the SASL mechanisms of AMQP.
 var mechanisms = []named{
 	{"AMQPLAIN", "QPid AMQPLAIN mechanism", true},
 	{"PLAIN", "SASL PLAIN authentication mechanism", true},
@@ -30,7 +30,7 @@ func (p *api) nodePaths() {
 	p.Get(rest.Monitoring, "/api/nodes/{node}/memory", p.ofNode(p.memberMemory))
 }
 
-// ofNode answers for the node of the path.
+// ofNode returns a handler that shows the node in the path.
 func (p *api) ofNode(show func(r *http.Request, m *protocol.Member) any) func(r *http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		m := p.o.Member(rest.Name(r, "node"))
@@ -41,7 +41,7 @@ func (p *api) ofNode(show func(r *http.Request, m *protocol.Member) any) func(r 
 	}
 }
 
-// node tells of this node.
+// node shows this node.
 func (p *api) node(r *http.Request) object {
 	q := query(r)
 	res := p.Broker.Resources()
@@ -73,13 +73,13 @@ func (p *api) node(r *http.Request) object {
 	return out
 }
 
-// latency is how long the log took between the last two samples, and before.
+// latency is the latency of the log between the last two samples, and in the history.
 type latency struct {
 	monitor.Latency
 	Samples []monitor.LatencyPoint `json:"samples,omitempty"`
 }
 
-// mostSockets is how many connections there may be.
+// mostSockets returns the maximum number of connections.
 func (p *api) mostSockets(files int64) int64 {
 	if most := p.o.Connections.Max(); most > 0 {
 		return int64(most)
@@ -87,7 +87,7 @@ func (p *api) mostSockets(files int64) int64 {
 	return files
 }
 
-// average is a mean in ms.
+// average returns a mean in ms.
 func average(sum, n int64) float64 {
 	if n == 0 {
 		return 0
@@ -95,8 +95,8 @@ func average(sum, n int64) float64 {
 	return math.Round(float64(sum)*1000/float64(n)) / 1000
 }
 
-// applications are the parts of a node of a version. RabbitMQ has one for each of its plugins;
-// tools look for the version of "rabbit".
+// applications lists the parts of a node of a version. RabbitMQ has one for each plugin; tools look
+// for the version of "rabbit".
 func (p *api) applications(version string) []object {
 	return []object{
 		{"name": "fiveways", "description": p.o.Product, "version": version},
@@ -104,7 +104,7 @@ func (p *api) applications(version string) []object {
 	}
 }
 
-// memory tells what the process has memory for, in bytes.
+// memory returns the memory usage of the process by purpose, in bytes.
 func (p *api) memory() object {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -10,17 +10,17 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// object is an object in JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// named is a kind of thing that the node offers.
+// named is a feature of the node with a name.
 type named struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Enabled     bool   `json:"enabled"`
 }
 
-// exchangeTypes are the types of exchanges that there are.
+// exchangeTypes are the supported exchange types.
 var exchangeTypes = []named{
 	{routing.TypeDirect, "AMQP direct exchange, as per the AMQP specification", true},
 	{routing.TypeFanout, "AMQP fanout exchange, as per the AMQP specification", true},
@@ -34,7 +34,7 @@ var exchangeTypes = []named{
 	{routing.TypeHistory, "exchange that shows its last messages to queues that are bound later", true},
 }
 
-// totals is how many things there are.
+// totals are the numbers of objects.
 type totals struct {
 	Channels    int `json:"channels"`
 	Connections int `json:"connections"`
@@ -43,7 +43,7 @@ type totals struct {
 	Queues      int `json:"queues"`
 }
 
-// overview tells of all that the caller may see.
+// overview summarizes everything that the caller may see.
 func (p *api) overview(r *http.Request) (any, error) {
 	q := query(r)
 	all := rest.CallerOf(r.Context()).Monitors()
@@ -62,8 +62,8 @@ func (p *api) overview(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// short is what is short, so that publishers are blocked: memory, disk or nothing. The page shows
-// it to all.
+// short lists the scarce resources that block publishers: memory or disk. The page shows it to
+// everyone.
 func (p *api) short() []string {
 	if a := p.Broker.Alarm(); a != nil {
 		return []string{resources[a.Reason]}
@@ -71,13 +71,13 @@ func (p *api) short() []string {
 	return []string{}
 }
 
-// retention is for how many seconds samples are kept: of the node and its sums, of queues and the
-// like, and of details, of which there are none.
+// retention returns for how many seconds samples are kept: of the node and its sums, of queues and
+// the like, and of details, which are not kept.
 func (p *api) retention() object {
 	return object{"global": []int{int(monitor.Fine.Seconds()), int(monitor.Coarse.Seconds())}, "basic": []int{60}, "detailed": []int{60}}
 }
 
-// seen adds up what the caller may see.
+// seen sums up what the caller may see.
 func (p *api) seen(r *http.Request, q monitor.Query, all bool) (sum monitor.Sum, n totals) {
 	if all {
 		sum = p.o.Monitor.Total(q)

@@ -30,16 +30,16 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// node is a broker in memory with the paths, and connections that a test makes up.
+// node is a broker in memory with the paths and simulated connections.
 type node struct {
 	t       *testing.T
 	b       *broker.Broker
 	a       *rest.API
-	handler http.Handler // asks for logins
+	handler http.Handler // requires logins
 	o       rest.Node
 	cert    *x509.Certificate
 	shovels []dynamic.Status
-	later   time.Duration // by which the clock of the monitor is ahead
+	later   time.Duration // how far the clock of the monitor is ahead
 }
 
 func open(t *testing.T) *node {
@@ -60,7 +60,7 @@ func open(t *testing.T) *node {
 	return n
 }
 
-// part is a connection of a protocol that is not there.
+// part is a connection of a protocol that is not present.
 type part struct {
 	channels []protocol.Channel
 	ended    string
@@ -78,7 +78,7 @@ type conn struct {
 func (c *conn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port} }
 func (c *conn) LocalAddr() net.Addr  { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5672} }
 
-// connect makes a connection of a user with a channel.
+// connect creates a connection of a user with a channel.
 func (n *node) connect(port int, user string) (*protocol.Client, *part) {
 	p := &part{channels: []protocol.Channel{{
 		Number: 1, Consumers: 1, Prefetch: 5, Confirms: true, Unacked: 2,
@@ -93,7 +93,7 @@ func (n *node) connect(port int, user string) (*protocol.Client, *part) {
 	return c, p
 }
 
-// use declares a queue with a consumer and a message, in the name of a connection.
+// use declares a queue with a consumer and a message, as the user of a connection.
 func (n *node) use(name string) {
 	n.t.Helper()
 	s, err := n.b.NewSession(broker.SessionOptions{User: "guest", VHost: "/", Name: name, Sink: sink{}})
@@ -112,7 +112,7 @@ func (n *node) use(name string) {
 	}
 }
 
-// declareQuorum declares a queue of the type quorum.
+// declareQuorum declares a quorum queue.
 func (n *node) declareQuorum(name string) {
 	n.t.Helper()
 	s, err := n.b.Operate("/")
@@ -126,13 +126,13 @@ func (n *node) declareQuorum(name string) {
 	}
 }
 
-// sink takes deliveries and does nothing with them.
+// sink is a consumer that ignores deliveries.
 type sink struct{}
 
 func (sink) Deliver([]shard.Delivery)  {}
 func (sink) Cancelled(*shard.Consumer) {}
 
-// ask makes a request as the operator or as a user whose password is its name.
+// ask sends a request as the operator or as a user whose password is its name.
 func (n *node) ask(method, path, user string, header ...string) (int, string) {
 	n.t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
@@ -177,7 +177,7 @@ const (
 	two = "127.0.0.1:4002%20-%3E%20127.0.0.1:5672"
 )
 
-// recorded are the types of the fields that RabbitMQ 3.10.8 answered with while a client published,
+// recorded returns the types of the fields in RabbitMQ 3.10.8's answers while a client published,
 // consumed and got.
 func recorded(t *testing.T) map[string]any {
 	t.Helper()
@@ -192,7 +192,7 @@ func recorded(t *testing.T) map[string]any {
 	return all
 }
 
-// typeOf is what a value is, in the words of the record.
+// typeOf returns the type of a value, in the terms of the record.
 func typeOf(v any) string {
 	switch v.(type) {
 	case map[string]any:
@@ -209,7 +209,8 @@ func typeOf(v any) string {
 	return "string"
 }
 
-// compare looks whether each field that both have is of one type. It counts them.
+// compare checks that each field present in both has the same type. It returns the number of these
+// fields.
 func compare(t *testing.T, at string, got, want any) (n int) {
 	t.Helper()
 	if text, ok := want.(string); ok {
@@ -245,7 +246,7 @@ func compare(t *testing.T, at string, got, want any) (n int) {
 	return n
 }
 
-// Fields that have RabbitMQ's names have its types, and the fields that tools rely on are there.
+// Fields with RabbitMQ's names have its types, and the fields that tools rely on exist.
 func TestFieldsAreRabbitMQs(t *testing.T) {
 	n := open(t)
 	c, _ := n.connect(4001, "guest")
@@ -255,7 +256,7 @@ func TestFieldsAreRabbitMQs(t *testing.T) {
 	reference := recorded(t)
 	for path, k := range map[string]struct {
 		ask    string
-		fields []string // that must be there
+		fields []string // required fields
 	}{
 		"/api/overview": {"/api/overview?lengths_age=60&lengths_incr=5&msg_rates_age=60&msg_rates_incr=5", []string{
 			"management_version", "rabbitmq_version", "cluster_name", "message_stats", "queue_totals", "object_totals", "churn_rates", "listeners", "contexts",
@@ -323,7 +324,8 @@ func TestOverviewTells(t *testing.T) {
 	n.wants("GET", "/api/channels/"+one+"%20(2)", "", 404)
 }
 
-// Without the tag monitoring one sees what is one's own, and what is in one's own virtual hosts.
+// Without the tag monitoring a user sees its own objects, and what is in virtual hosts that it has
+// access to.
 func TestWhoSeesWhat(t *testing.T) {
 	n := open(t)
 	if _, err := n.b.PutVHost(catalog.VHostSpec{Name: "v"}); err != nil {
@@ -336,9 +338,9 @@ func TestWhoSeesWhat(t *testing.T) {
 	n.use(c.Name())
 	n.o.Monitor.Sample()
 	for path, texts := range map[string]struct {
-		monitor, alice []string // what each finds
-		not            string   // what alice does not
-		refused        bool     // alice is
+		monitor, alice []string // what each sees
+		not            string   // what alice does not see
+		refused        bool     // alice is refused
 	}{
 		"/api/connections":                      {[]string{":4001", ":4002"}, []string{":4002"}, ":4001", false},
 		"/api/channels":                         {[]string{":4001", ":4002"}, []string{":4002"}, ":4001", false},
@@ -366,7 +368,8 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 }
 
-// A connection is closed by its own user or an administrator, for a reason that the client gets.
+// A connection can be closed by its own user or by an administrator, with a reason that the client
+// gets.
 func TestClosing(t *testing.T) {
 	n := open(t)
 	n.addUser("alice", "", "management")
@@ -432,7 +435,7 @@ func TestHealthChecks(t *testing.T) {
 	n.wants("GET", "/api/health/checks/below-node-connection-limit", "", 503, "node connection limit is reached", `"status":"failed"`)
 }
 
-// While publishers are blocked, the checks of alarms say so, and the node's object too.
+// While publishers are blocked, the checks of alarms fail and the node's object shows the alarm.
 func TestAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.DiskFreeLimit = 1 << 60 })

@@ -9,14 +9,14 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// api is the paths with what they tell of.
+// api serves the paths of this package.
 type api struct {
 	*rest.API
 	o       rest.Node
 	shovels func() []dynamic.Status
 }
 
-// Register adds the paths. shovels are those of the broker.
+// Register adds the paths to an API. shovels returns the shovels of the broker.
 func Register(a *rest.API, o rest.Node, shovels func() []dynamic.Status) {
 	p := &api{a, o, shovels}
 	a.Describe(about)
@@ -31,10 +31,10 @@ func Register(a *rest.API, o rest.Node, shovels func() []dynamic.Status) {
 	p.healthPaths()
 }
 
-// query is which histories the request asks for.
+// query returns which samples the request asks for.
 func query(r *http.Request) monitor.Query { return monitor.ParseQuery(r.URL.Query()) }
 
-// inVHost does something in a virtual host that the caller was seen to see.
+// inVHost calls fn in a virtual host that the caller is known to see.
 func (p *api) inVHost(name string, fn func(s *broker.Session) error) error {
 	s, err := p.Broker.Operate(name)
 	if err != nil {

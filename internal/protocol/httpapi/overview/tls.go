@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// tlsNames are the versions of TLS as RabbitMQ has them.
+// tlsNames are RabbitMQ's names of the TLS versions.
 var tlsNames = map[uint16]string{tls.VersionTLS12: "tlsv1.2", tls.VersionTLS13: "tlsv1.3"}
 
-// showTLS tells what was agreed, and of the client's certificate.
+// showTLS adds the negotiated parameters of TLS and the client's certificate.
 func (out *connection) showTLS(c *protocol.Client) {
 	if c.TLS == nil {
 		return
@@ -29,8 +29,8 @@ func (out *connection) showTLS(c *protocol.Client) {
 	out.Subject, out.Issuer, out.Validity = &subject, &issuer, &validity
 }
 
-// suite takes the name of a cipher suite apart: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. Those of TLS
-// 1.3 agree on keys in one way for all.
+// suite splits the name of a cipher suite, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256. In TLS
+// 1.3 the key exchange is not part of the suite.
 func suite(name string) (exchange, cipher, hash string) {
 	name = strings.ToLower(strings.TrimPrefix(name, "TLS_"))
 	exchange, cipher, ok := strings.Cut(name, "_with_")

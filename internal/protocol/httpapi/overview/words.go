@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	v, i := float64(n), 0
@@ -16,7 +16,7 @@ func size(n int64) string {
 	return strconv.FormatFloat(v, 'f', min(i, 1), 64) + " " + units[i]
 }
 
-// span is a span of time, rounded down to its largest unit.
+// span formats a duration, rounded down to its largest unit.
 func span(d time.Duration) string {
 	for _, u := range []struct {
 		name string
@@ -29,7 +29,7 @@ func span(d time.Duration) string {
 	return many(int(d/time.Second), "second")
 }
 
-// many is a number of things.
+// many formats a number of things.
 func many(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -37,7 +37,7 @@ func many(n int, thing string) string {
 	return fmt.Sprintf("%s %ss", thousands(n), thing)
 }
 
-// thousands is a number with commas.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

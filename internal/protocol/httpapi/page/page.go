@@ -15,27 +15,27 @@ import (
 	"fiveways.dev/fiveways/web"
 )
 
-// policy lets the page load what comes from this broker, and be in no frame; scripts cannot turn
-// text into markup.
+// policy is the Content-Security-Policy: the page may load only what this broker serves and may not
+// be framed, and scripts cannot turn text into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// file is a file as it is sent.
+// file is a file in the form in which it is sent.
 type file struct {
 	kind   string // its media type
 	etag   string
 	plain  []byte
-	packed []byte // gzip; nil when that is not smaller
+	packed []byte // compressed with gzip; nil if that is not smaller
 }
 
-// site is the page as it is served.
+// site is the page with all its files.
 type site struct {
 	index   *file
 	files   map[string]*file
-	version string // of what index loads
+	version string // hash of the files that index loads
 }
 
-// embedded is the site of this binary, packed once.
+// embedded is the site in this binary, which is compressed once.
 var embedded = sync.OnceValue(func() *site {
 	s, err := load(web.Files)
 	if err != nil {
@@ -44,7 +44,7 @@ var embedded = sync.OnceValue(func() *site {
 	return s
 })
 
-// Register serves the page at /, and what it loads below /assets.
+// Register serves the page at /, and the files that it loads below /assets.
 func Register(a *rest.API) {
 	a.Describe(about)
 	a.Open(rest.Anyone, "GET /{$}", func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +63,7 @@ func Register(a *rest.API) {
 	})
 }
 
-// load reads all files. In index.html {{assets}} stands for the path of the others.
+// load reads all files. In index.html, {{assets}} stands for the path of the other files.
 func load(files fs.FS) (*site, error) {
 	s := &site{files: map[string]*file{}}
 	sum := sha256.New()
@@ -76,7 +76,7 @@ func load(files fs.FS) (*site, error) {
 			return err
 		}
 		s.files[name] = newFile(name, body)
-		sum.Write([]byte(name + s.files[name].etag)) //nolint:errcheck // a hash takes all
+		sum.Write([]byte(name + s.files[name].etag)) //nolint:errcheck // a hash never fails
 		return nil
 	})
 	if err != nil {
@@ -89,7 +89,8 @@ func load(files fs.FS) (*site, error) {
 	return s, nil
 }
 
-// mediaTypes are of the files that browsers get; licences and scripts of the shell stay here.
+// mediaTypes are the media types of the files that are served. Other files, such as licenses and
+// shell scripts, are not.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
@@ -100,7 +101,7 @@ func newFile(name string, body []byte) *file {
 	sum := sha256.Sum256(body)
 	f := &file{kind: mediaType(name), etag: `"` + hex.EncodeToString(sum[:8]) + `"`, plain: body}
 	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // fails for unknown levels only
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // fails only for unknown levels
 	z.Write(body)                                              //nolint:errcheck // into memory
 	z.Close()                                                  //nolint:errcheck // as above
 	if packed.Len() < len(body) {
@@ -129,5 +130,5 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		body = f.packed
 		h.Set("Content-Encoding", "gzip")
 	}
-	w.Write(body) //nolint:errcheck // the client has gone
+	w.Write(body) //nolint:errcheck // the client is gone
 }

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
 
-// serve returns a function that asks the page's server for a path, without a login.
+// serve returns a function that requests a path of the page's server without a login.
 func serve(t *testing.T) func(path string, header ...string) *http.Response {
 	t.Helper()
 	b := resttest.OpenBroker(t)

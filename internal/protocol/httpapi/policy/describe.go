@@ -2,8 +2,8 @@ package policy
 
 import "fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 
-// PolicyChange makes a policy, or changes it. It is here for documents: readPolicy must tell what
-// is left out from what is null.
+// PolicyChange creates or changes a policy. It serves only as documentation: readPolicy must
+// distinguish missing fields from null.
 type PolicyChange struct {
 	Pattern    string         `json:"pattern"`
 	Definition map[string]any `json:"definition"`
@@ -11,7 +11,7 @@ type PolicyChange struct {
 	ApplyTo    string         `json:"apply-to"` // [all]
 }
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/policies":                   {Summary: "The policies that the caller may see", Out: []Policy{}},
 	"GET /api/policies/{vhost}":           {Summary: "The policies of a virtual host", Out: []Policy{}},

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// LimitValue sets one limit; below 0 is none.
+// LimitValue sets one limit. A negative value means no limit.
 type LimitValue struct {
 	Value int64 `json:"value"`
 }
@@ -72,7 +72,7 @@ func (p paths) userLimitPaths() {
 	})
 }
 
-// limitsOf are the limits of those users that have some.
+// limitsOf returns the limits of the users that have any.
 func limitsOf(users ...catalog.User) []Limits {
 	out := []Limits{}
 	for _, u := range users {
@@ -83,8 +83,8 @@ func limitsOf(users ...catalog.User) []Limits {
 	return out
 }
 
-// setLimit sets a limit to the value in the body. refuse words a refusal; place is what RabbitMQ
-// calls where limits stand.
+// setLimit sets a limit to the value in the body. refuse words a refusal; place is the object that
+// has the limits, in RabbitMQ's terms.
 func setLimit(r *http.Request, limit, place string, set func(n int64) error, refuse func(reason string) error) (rest.Answer, error) {
 	in := map[string]json.RawMessage{}
 	if err := rest.DecodeOptional(r, &in); err != nil {
@@ -103,7 +103,8 @@ func setLimit(r *http.Request, limit, place string, set func(n int64) error, ref
 	return rest.Answer{Status: http.StatusNoContent}, err
 }
 
-// cleared takes it that a limit that cannot be is none.
+// cleared ignores the error for an invalid limit: such a limit cannot be set, so there is nothing
+// to clear.
 func cleared(err error) error {
 	if errors.Is(err, failure.ErrInvalidLimit) {
 		return nil

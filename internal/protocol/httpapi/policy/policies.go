@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Policy is a policy or an operator policy as it is shown.
+// Policy is a policy or an operator policy as the API shows it.
 type Policy struct {
 	VHost      string          `json:"vhost"`
 	Name       string          `json:"name"`
@@ -21,11 +21,11 @@ type Policy struct {
 	Priority   json.RawMessage `json:"priority"`
 }
 
-// kind is policies or operator policies.
+// kind is the kind of policies: ordinary or operator policies.
 type kind struct {
 	path      string
 	component string
-	need      rest.Need // to look at one and to change it; every user of the API may list them
+	need      rest.Need // to read or change a policy; every user of the API may list them
 }
 
 func (k kind) operator() bool { return k.component == policies.OperatorComponent }
@@ -74,7 +74,7 @@ func (p paths) list(r *http.Request, k kind) (any, error) {
 	return out, nil
 }
 
-// find is the policy of the path.
+// find returns the policy in the path.
 func (p paths) find(r *http.Request, k kind) (catalog.Parameter, error) {
 	found, ok := p.Broker.Parameter(rest.Name(r, "vhost"), k.component, rest.Name(r, "name"))
 	if !ok {
@@ -102,8 +102,8 @@ func (p paths) put(r *http.Request, k kind) (rest.Answer, error) {
 	return rest.Answer{Status: status}, p.Broker.SetParameter(catalog.Parameter{VHost: vhost, Component: k.component, Name: name, Value: value})
 }
 
-// readPolicy makes the value of a policy's parameter of a request. What is not known in a body is
-// left out, as RabbitMQ does.
+// readPolicy reads the value of a policy's parameter from a request. Like RabbitMQ it ignores
+// unknown fields.
 func readPolicy(r *http.Request) (json.RawMessage, error) {
 	in := map[string]json.RawMessage{}
 	if err := rest.DecodeOptional(r, &in); err != nil {
@@ -112,7 +112,7 @@ func readPolicy(r *http.Request) (json.RawMessage, error) {
 	if err := needed(in, "pattern", "definition"); err != nil {
 		return nil, err
 	}
-	value := struct { // in the order in which RabbitMQ shows them
+	value := struct { // in RabbitMQ's order
 		Pattern    json.RawMessage `json:"pattern"`
 		Definition json.RawMessage `json:"definition"`
 		Priority   json.RawMessage `json:"priority"`
@@ -127,7 +127,7 @@ func readPolicy(r *http.Request) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// needed refuses a body without some keys.
+// needed returns an error if a body lacks one of the keys.
 func needed(in map[string]json.RawMessage, keys ...string) error {
 	var missing []string
 	for _, key := range keys {
@@ -141,7 +141,7 @@ func needed(in map[string]json.RawMessage, keys ...string) error {
 	return rest.BadRequest("[" + strings.Join(missing, ",") + "]")
 }
 
-// Check refuses the value of a policy or an operator policy.
+// Check returns an error if the value of a policy or an operator policy is invalid.
 func Check(name string, operator bool, value json.RawMessage) error {
 	if wrong := policies.Check(name, operator, value); len(wrong) > 0 {
 		return rest.Invalid(wrong...)

@@ -21,7 +21,7 @@ func Register(a *rest.API) {
 	a.Describe(about)
 }
 
-// visible are the virtual host of the path, or those that the caller sees.
+// visible returns the virtual host in the path, or else all that the caller may see.
 func (p paths) visible(r *http.Request) []string {
 	if r.PathValue("vhost") != "" {
 		return []string{rest.Name(r, "vhost")}

@@ -28,12 +28,12 @@ type Options struct {
 	Log        *slog.Logger     // [slog.Default()]
 }
 
-// API answers requests on one broker. As an http.Handler it answers those of the operator, who may
-// do everything; a Server serves it to others.
+// API answers requests on one broker. As an http.Handler it answers the operator's requests, with
+// all permissions. A Server serves it to users.
 type API struct {
 	Broker *broker.Broker
 	Log    *slog.Logger
-	quiet  *slog.Logger // for what clients can cause that have not logged in
+	quiet  *slog.Logger // rate-limited, for what clients can cause without a login
 
 	Logins     *protocol.Logins
 	audit      *protocol.Audit
@@ -43,10 +43,10 @@ type API struct {
 	about      map[string]About // by pattern
 }
 
-// MaxBody bounds the body of a request.
+// MaxBody limits the size of a request's body.
 const MaxBody = 16 << 20
 
-// New returns the API of b, which serves nothing yet: Open, Handle and the like add paths.
+// New returns the API of b without any paths. Open, Handle and the like add paths.
 func New(b *broker.Broker, o Options) *API {
 	a := &API{Broker: b, Log: o.Log, Logins: o.Logins, audit: o.Audit, loginDelay: o.LoginDelay}
 	a.Log = cmp.Or(a.Log, slog.Default())
@@ -66,7 +66,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r, &Caller{Operator: true})
 }
 
-// serve answers a request of a caller that has not logged in yet.
+// serve answers a request whose caller has not been authenticated yet.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, c *Caller) {
 	c.ID, c.Conn = requestID(r), http.NewResponseController(w)
 	w.Header().Set("X-Request-Id", c.ID)
@@ -84,8 +84,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, c *Caller) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// survive logs a panic of a handler, and has the connection closed: the client cannot tell what was
-// done.
+// survive logs a panic of a handler and closes the connection, because the client cannot know what
+// was done.
 func (a *API) survive(r *http.Request) {
 	p := recover()
 	if p == nil {
@@ -97,10 +97,10 @@ func (a *API) survive(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// unserved refuses a request that no path takes with its method; h is what the multiplexer would
-// answer.
+// unserved rejects a request for which no path with its method exists. h is the multiplexer's
+// handler for it.
 func (a *API) unserved(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	if err := a.admit(r, Login); err != nil { // others must not learn which paths exist
+	if err := a.admit(r, Login); err != nil { // without a login, a client must not learn which paths exist
 		a.Refuse(w, r, err)
 		return
 	}
@@ -115,7 +115,7 @@ func (a *API) unserved(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	a.Refuse(w, r, &Refused{http.StatusMethodNotAllowed, Refusal{"method_not_allowed", "this path takes " + allow}})
 }
 
-// probe is a response of which only the head matters.
+// probe is a ResponseWriter that keeps only the status and the header.
 type probe struct {
 	header http.Header
 	status int
@@ -125,13 +125,13 @@ func (p *probe) Header() http.Header         { return p.header }
 func (p *probe) WriteHeader(status int)      { p.status = status }
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 
-// Refusal is the body of an answer that is an error.
+// Refusal is the body of an error response.
 type Refusal struct {
 	Error  string `json:"error"`
 	Reason string `json:"reason"`
 }
 
-// Refused is a refusal with its status.
+// Refused is a Refusal with its HTTP status, as an error.
 type Refused struct {
 	Status int
 	Refusal
@@ -139,48 +139,48 @@ type Refused struct {
 
 func (r *Refused) Error() string { return r.Reason }
 
-// Fail is a refusal: its status, what it is called, and why, in words for people.
+// Fail returns a refusal with a status, a name, and a reason in words for people.
 func Fail(status int, name, reason string) *Refused { return &Refused{status, Refusal{name, reason}} }
 
-// BadRequest refuses what makes no sense.
+// BadRequest returns a refusal with status 400.
 func BadRequest(reason string) error {
 	return &Refused{http.StatusBadRequest, Refusal{"bad_request", reason}}
 }
 
-// ErrNotThere is what RabbitMQ says of all that is not there.
+// ErrNotThere is RabbitMQ's error for objects that do not exist.
 var ErrNotThere = &Refused{http.StatusNotFound, Refusal{"Object Not Found", "Not Found"}}
 
 // ErrNoVHost is RabbitMQ's error for creating something in a virtual host that does not exist.
 var ErrNoVHost = Fail(http.StatusNotFound, "not_found", "vhost_not_found")
 
-// Invalid refuses a value for each of some reasons, in RabbitMQ's form.
+// Invalid returns the refusal of a value for one or more reasons, in RabbitMQ's form.
 func Invalid(reasons ...string) error {
 	return BadRequest("Validation failed\n\n" + strings.Join(reasons, "\n") + "\n")
 }
 
-// NotFound tells that there is no such thing.
+// NotFound returns a refusal with status 404.
 func NotFound(reason string) error {
 	return &Refused{http.StatusNotFound, Refusal{"Object Not Found", reason}}
 }
 
-// Answer is what a request leads to: a status, and a value for the body or nil.
+// Answer is the response to a request: a status, and a value for the body or nil.
 type Answer struct {
 	Status int
 	Body   any
 }
 
-// Route is what an API serves: a pattern of net/http, such as "GET /api/queues/{vhost}", and what
-// it needs.
+// Route is a route of an API: a pattern of net/http, such as "GET /api/queues/{vhost}", and the
+// permission it needs.
 type Route struct {
 	Pattern string
 	Need    Need
-	Columns bool  // ?columns= picks what is told
-	About   About // what is said of it in documents
+	Columns bool  // ?columns= selects fields of the answer
+	About   About // its description in the OpenAPI document
 }
 
-// Open serves pattern by fn, for callers that have what it needs. For a path with {vhost} that
-// needs more than a login the caller must also have access to the virtual host; administrators have
-// access to all.
+// Open serves pattern by fn, for callers that satisfy n. For a path with {vhost} that needs more
+// than a login, the caller must also have access to the virtual host. Administrators have access to
+// all.
 func (a *API) Open(n Need, pattern string, fn http.HandlerFunc) {
 	a.routes = append(a.routes, Route{Pattern: pattern, Need: n})
 	ofVHost := n != Anyone && n != Login && n != Administration && strings.Contains(pattern, "{vhost}")
@@ -203,7 +203,7 @@ func (a *API) Open(n Need, pattern string, fn http.HandlerFunc) {
 	})
 }
 
-// Handle serves pattern by fn, whose value is the answer.
+// Handle serves pattern by fn, whose result is the answer.
 func (a *API) Handle(n Need, pattern string, fn func(r *http.Request) (Answer, error)) {
 	a.Open(n, pattern, func(w http.ResponseWriter, r *http.Request) {
 		out, err := fn(r)
@@ -215,7 +215,7 @@ func (a *API) Handle(n Need, pattern string, fn func(r *http.Request) (Answer, e
 	})
 }
 
-// Get serves a GET that answers with a value, or with the ?columns= of it.
+// Get serves a GET that answers with a value, or with the fields of it that ?columns= selects.
 func (a *API) Get(n Need, path string, fn func(r *http.Request) (any, error)) {
 	a.Handle(n, "GET "+path, func(r *http.Request) (Answer, error) {
 		v, err := fn(r)
@@ -227,13 +227,12 @@ func (a *API) Get(n Need, path string, fn func(r *http.Request) (any, error)) {
 	a.routes[len(a.routes)-1].Columns = true
 }
 
-// Put serves a PUT with a body of type T that creates a thing or changes it.
+// Put serves a PUT with a body of type T that creates or changes an object.
 func Put[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
 	put(a, n, path, Decode, fn)
 }
 
-// PutFields is Put for an fn that says which fields are missing, so that a body without any may be
-// left out.
+// PutFields is like Put, but fn reports missing fields itself, so the body may be left out.
 func PutFields[T any](a *API, n Need, path string, fn func(r *http.Request, in T) (created bool, err error)) {
 	put(a, n, path, DecodeOptional, fn)
 }
@@ -252,7 +251,7 @@ func put[T any](a *API, n Need, path string, decode func(*http.Request, any) err
 	})
 }
 
-// Decode reads the body of a request.
+// Decode decodes the body of a request into the value that into points to.
 func Decode(r *http.Request, into any) error {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return Unreadable(err)
@@ -260,7 +259,7 @@ func Decode(r *http.Request, into any) error {
 	return nil
 }
 
-// DecodeOptional is Decode for a body that may be left out, which leaves into as it is.
+// DecodeOptional is like Decode, but accepts a missing body, which leaves into unchanged.
 func DecodeOptional(r *http.Request, into any) error {
 	err := json.NewDecoder(r.Body).Decode(into)
 	if err == nil || errors.Is(err, io.EOF) {
@@ -269,7 +268,7 @@ func DecodeOptional(r *http.Request, into any) error {
 	return Unreadable(err)
 }
 
-// Unreadable is the refusal of a body that could not be read as what it should be.
+// Unreadable returns the refusal of a body that could not be decoded.
 func Unreadable(err error) error {
 	var tooLong *http.MaxBytesError
 	var refused *Refused
@@ -284,7 +283,7 @@ func Unreadable(err error) error {
 	return BadRequest("the body is not the JSON object expected here: " + misfit(err))
 }
 
-// misfit says in JSON's words what is wrong with a body: encoding/json names types of Go.
+// misfit describes in JSON's terms what is wrong with a body, because encoding/json names Go types.
 func misfit(err error) string {
 	var odd *json.UnmarshalTypeError
 	if !errors.As(err, &odd) {
@@ -293,7 +292,7 @@ func misfit(err error) string {
 	return fmt.Sprintf("%s takes %s, not a JSON %s", cmp.Or(odd.Field, "the body"), jsonKind(odd.Type), odd.Value)
 }
 
-// jsonKind names what JSON has for a type.
+// jsonKind returns JSON's name for a type.
 func jsonKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:
@@ -325,18 +324,18 @@ func Write(w http.ResponseWriter, status int, body any) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // names of connections have an arrow, and this is no HTML
+	e.SetEscapeHTML(false) // names of connections contain an arrow, and this is no HTML
 	if err := e.Encode(body); err != nil {
 		panic("httpapi: an answer cannot be encoded: " + err.Error()) // plain structs: cannot happen
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// Spring AMQP compares the whole body of a health check, and RabbitMQ's has no line break.
-	w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) //nolint:errcheck // the client has gone
+	w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n"))) //nolint:errcheck // the client is gone
 }
 
-// Refuse answers with an error: with its status when the table knows it, else as a failure of the
-// broker, which goes into the log.
+// Refuse answers with an error. It uses the status in the table, or else logs the error as an
+// internal failure of the broker.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	re := RefusalOf(err)
 	if toMake := r.Method == http.MethodPut || r.Method == http.MethodPost; toMake && errors.Is(err, failure.ErrVHostNotFound) {
@@ -346,7 +345,7 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch c := CallerOf(r.Context()); {
 	case re.Status == http.StatusInternalServerError:
 		a.Log.Error("http: request failed", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", err)
-	case re.Status == http.StatusForbidden || re.Status == http.StatusUnauthorized && c.User != "": // the caller has logged in
+	case re.Status == http.StatusForbidden || re.Status == http.StatusUnauthorized && c.User != "": // the caller is authenticated
 		a.Log.Warn("http: refused", "request", c.ID, "user", c.Name(), "method", r.Method, "path", ShownPath(r), "err", protocol.Clipped(re.Reason))
 	case re.Status == http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Basic realm="Fiveways", charset="UTF-8"`)
@@ -354,7 +353,7 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	Write(w, re.Status, re.Refusal)
 }
 
-// statuses maps sentinels of the engine to statuses; what is not here is an internal error.
+// statuses maps sentinel errors of the engine to statuses. All other errors are internal errors.
 var statuses = []struct {
 	err    error
 	status int
@@ -386,10 +385,10 @@ var statuses = []struct {
 	{failure.ErrQueueLimit, http.StatusConflict, "limit_reached"},
 	{failure.ErrLogFailed, http.StatusServiceUnavailable, "unavailable"},
 	{failure.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
-	{context.Canceled, http.StatusRequestTimeout, "gone"}, // which the client does not see
+	{context.Canceled, http.StatusRequestTimeout, "gone"}, // the client does not see it
 }
 
-// RefusalOf is what a request is refused with because of an error.
+// RefusalOf returns the refusal for an error.
 func RefusalOf(err error) *Refused {
 	var re *Refused
 	if errors.As(err, &re) {

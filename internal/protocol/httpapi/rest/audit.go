@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// isAct reports whether a route is an administrative act. What messages go through is none, though
-// RabbitMQ asks for a tag there.
+// isAct reports whether a route is an administrative act. Routes for messages are not, even where
+// RabbitMQ requires a tag.
 func isAct(n Need, pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	switch {
@@ -20,7 +20,7 @@ func isAct(n Need, pattern string) bool {
 	return true
 }
 
-// witness notes how a request was answered.
+// witness records how a request was answered.
 type witness struct {
 	http.ResponseWriter
 	status int
@@ -43,7 +43,8 @@ func (w *witness) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record writes an act into the audit log. A failed login is not an act; it is in the server's log.
+// record writes an administrative act into the audit log. A failed login is not an act; it is in
+// the server's log.
 func (a *API) record(w *witness, r *http.Request) {
 	c := CallerOf(r.Context())
 	if c.Name() == "" {
@@ -59,5 +60,5 @@ func (a *API) record(w *witness, r *http.Request) {
 	a.audit.Record(act)
 }
 
-// Acts are the administrative acts that were recorded lately over any protocol, the newest first.
+// Acts returns the recent administrative acts over all protocols, newest first.
 func (a *API) Acts() []protocol.AuditLine { return a.audit.Recent() }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// ShowBytes is what JSON can say of bytes, or of their beginning: text as it is, ending with a
-// whole character, all else in base64. most is how many are shown, negative: all. The encoding is
+// ShowBytes returns bytes in a form for JSON: text unchanged, anything else as base64. It returns
+// at most most bytes, cut at a whole character, or all if most is negative. The encoding is
 // "string" or "base64".
 func ShowBytes(b []byte, most int) (text, encoding string) {
 	if most >= 0 && len(b) > most {
@@ -22,7 +22,7 @@ func ShowBytes(b []byte, most int) (text, encoding string) {
 	return base64.StdEncoding.EncodeToString(b), "base64"
 }
 
-// ReadBytes is what ShowBytes has shown; "" is the encoding "string". Errors: *Refused.
+// ReadBytes reverses ShowBytes. The encoding "" means "string". Errors: *Refused.
 func ReadBytes(text, encoding string) ([]byte, error) {
 	switch encoding {
 	case "string", "":

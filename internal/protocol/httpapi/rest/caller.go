@@ -22,12 +22,12 @@ import (
 type Need uint8
 
 const (
-	Login          Need = iota // a user; its permissions say what it may do
-	Management                 // one with a tag that opens RabbitMQ's management API
-	Policymaking               // one with the tag policymaker or administrator
-	Monitoring                 // one with the tag monitoring or administrator
-	Administration             // one with the tag administrator
-	Anyone                     // nothing: what is no secret, such as the files of the page
+	Login          Need = iota // any user; its permissions decide what it may do
+	Management                 // a user with a tag that opens RabbitMQ's management API
+	Policymaking               // a user with the tag policymaker or administrator
+	Monitoring                 // a user with the tag monitoring or administrator
+	Administration             // a user with the tag administrator
+	Anyone                     // no login: for what is not secret, such as the files of the page
 )
 
 // openers are the tags that satisfy each need, and the error for a caller without any of them.
@@ -41,7 +41,7 @@ var openers = map[Need]struct {
 	Administration: {[]string{catalog.TagAdministrator}, errNotAdministrator},
 }
 
-// Tags that RabbitMQ's management API knows beside that of the engine.
+// Tags of RabbitMQ's management API that the engine does not define.
 const (
 	tagManagement  = "management"
 	tagPolicymaker = "policymaker"
@@ -50,24 +50,24 @@ const (
 
 // Caller is the user of a request, and its connection.
 type Caller struct {
-	Operator bool             // may do everything: the request came over the admin socket, or from this process
-	User     string           // "" before the login, and of the operator
-	Peer     net.Addr         // nil of the operator
-	Client   *protocol.Client // the connection; nil: there is none that operators see
+	Operator bool             // has all permissions: the request came over the admin socket, or from this process
+	User     string           // "" before the login, and for the operator
+	Peer     net.Addr         // nil for the operator
+	Client   *protocol.Client // the connection; nil: none that operators see
 	ID       string           // of the request, for the log
-	Ending   context.Context  // over when the server drains: what waits ends; nil: never
+	Ending   context.Context  // done when the server drains, which ends requests that wait; nil: never
 	Conn     *http.ResponseController
-	conn     *placed  // that the request came over; nil: none
-	tags     []string // of the user, once admit has asked for them
-	refusal  string   // what Refuse answered
+	conn     *placed  // the connection of the request; nil: none
+	tags     []string // the user's tags, once admit has read them
+	refusal  string   // the error that Refuse answered with
 }
 
 type callerKey struct{}
 
-// CallerOf is the caller of a request's context.
+// CallerOf returns the caller of a request from its context.
 func CallerOf(ctx context.Context) *Caller { return ctx.Value(callerKey{}).(*Caller) }
 
-// Name is the caller's name in the log.
+// Name returns the caller's name for the log.
 func (c *Caller) Name() string {
 	if c.Operator {
 		return "operator"
@@ -75,14 +75,14 @@ func (c *Caller) Name() string {
 	return protocol.Clipped(c.User)
 }
 
-// TakesTime lets an answer take d longer than others.
+// TakesTime extends the deadline of an answer by d.
 func (c *Caller) TakesTime(d time.Duration) {
-	// Writers that know no deadlines are those of this process.
-	_ = c.Conn.SetReadDeadline(time.Time{}) // the request is in; else the end of its time would look like the client's
+	// Only writers in this process do not support deadlines.
+	_ = c.Conn.SetReadDeadline(time.Time{}) // the request has been read; otherwise its timeout would look like a disconnect
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(d + patience))
 }
 
-// WhenEnding has f called when the server drains; the result says that it need not.
+// WhenEnding arranges for f to be called when the server drains. The result cancels that.
 func (c *Caller) WhenEnding(f func()) (not func() bool) {
 	if c.Ending == nil {
 		return func() bool { return true }
@@ -90,16 +90,16 @@ func (c *Caller) WhenEnding(f func()) (not func() bool) {
 	return context.AfterFunc(c.Ending, f)
 }
 
-// peerOf is where a request over the network comes from.
+// peerOf returns the address that a request over the network comes from.
 func peerOf(r *http.Request) net.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return &net.TCPAddr{} // not this machine, at least
+		return &net.TCPAddr{} // unknown, but not the local machine
 	}
 	return net.TCPAddrFromAddrPort(at)
 }
 
-// requestID is what names a request in the log: what the client calls it, or a name of ours.
+// requestID returns the id of a request for the log: the client's id, or a generated one.
 func requestID(r *http.Request) string {
 	const most = 128
 	id := r.Header.Get("X-Request-Id")
@@ -112,7 +112,7 @@ func requestID(r *http.Request) string {
 // Errors for callers without permission. The texts are RabbitMQ's.
 var (
 	errNoLogin = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Login needed"}}
-	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorized", "Login failed"}} // spelt so by RabbitMQ, and here only
+	errLogin   = &Refused{http.StatusUnauthorized, Refusal{"not_authorized", "Login failed"}} // RabbitMQ spells it this way only here
 	errName    = &Refused{http.StatusUnauthorized, Refusal{"not_authorised",
 		"User guest with its first password is let in under the address of this machine only, such as 127.0.0.1"}}
 	errNotManager       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "Not management user"}}
@@ -123,7 +123,7 @@ var (
 	errNotVisible       = &Refused{http.StatusUnauthorized, Refusal{"not_authorised", "User not authorised to access virtual host"}}
 )
 
-// admit makes sure that the caller has what a path needs.
+// admit authenticates the caller and returns an error unless it satisfies n.
 func (a *API) admit(r *http.Request, n Need) error {
 	c := CallerOf(r.Context())
 	if c.Operator || n == Anyone {
@@ -136,7 +136,7 @@ func (a *API) admit(r *http.Request, n Need) error {
 		return nil
 	}
 	u, err := a.Broker.User(c.User)
-	if err != nil { // deleted since
+	if err != nil { // the user has been deleted since
 		return errLogin
 	}
 	c.tags = u.Tags
@@ -146,12 +146,12 @@ func (a *API) admit(r *http.Request, n Need) error {
 	return nil
 }
 
-// has reports whether the caller has one of some tags.
+// has reports whether the caller has one of the tags.
 func (c *Caller) has(tags ...string) bool {
 	return slices.ContainsFunc(c.tags, func(tag string) bool { return slices.Contains(tags, tag) })
 }
 
-// login authenticates the caller. A wrong password is answered late, so that guessing is slow.
+// login authenticates the caller. It delays the answer to a wrong password, to slow down guessing.
 func (a *API) login(r *http.Request, c *Caller) error {
 	at := protocol.Attempt{Protocol: "http", Peer: c.Peer}
 	user, password, ok := r.BasicAuth()
@@ -163,8 +163,8 @@ func (a *API) login(r *http.Request, c *Caller) error {
 	err := a.Logins.Password(r.Context().Done(), at, password)
 	refusal := errLogin
 	if err == nil && loopback && !protocol.IsPlainHost(r.Host) && a.Broker.Credentials(user, loopback).Trusted {
-		// A page from elsewhere knows that password, and can give its own name this machine's
-		// address.
+		// A web page of another site knows that password, and can make its own name resolve to this
+		// machine's address.
 		err, refusal = errors.New("under the host "+protocol.Clipped(r.Host)), errName
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (a *API) login(r *http.Request, c *Caller) error {
 	return a.enter(c, user)
 }
 
-// enter admits a user that has proved its name, if there is a place for its connection.
+// enter admits an authenticated user, if its connection gets a place.
 func (a *API) enter(c *Caller, user string) error {
 	if c.conn != nil && !c.conn.take() {
 		a.quiet.Warn("http: request refused: the limit of connections is reached", "request", c.ID, "peer", c.Peer, "limit", c.conn.limit.Max())
@@ -188,7 +188,7 @@ func (a *API) enter(c *Caller, user string) error {
 	return nil
 }
 
-// certificate takes the certificate that the client showed for a login.
+// certificate logs in a client by its certificate.
 func (a *API) certificate(r *http.Request, c *Caller, at protocol.Attempt) error {
 	if at.User = a.Logins.TLS().UserIn(r.TLS); at.User == "" || r.Header.Get("Authorization") != "" {
 		return errNoLogin
@@ -200,7 +200,7 @@ func (a *API) certificate(r *http.Request, c *Caller, at protocol.Attempt) error
 	return a.enter(c, at.User)
 }
 
-// Pause waits, or until ctx ends.
+// Pause waits for d, or until ctx is done.
 func Pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -213,8 +213,9 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// In does something in a virtual host in the name of the caller. The context ends when the client
-// is gone, or when the user or the virtual host is deleted, which is its cause then.
+// In calls fn with a session of the caller in a virtual host. The context is canceled when the
+// client disconnects, or when the user or the virtual host is deleted; then the deletion is its
+// cause.
 func (a *API) In(r *http.Request, vhost string, fn func(ctx context.Context, s *broker.Session) error) error {
 	ctx, end := context.WithCancelCause(r.Context())
 	defer end(nil)
@@ -238,8 +239,8 @@ func (a *API) orDeleted(c *Caller, err error) error {
 	return &failure.Error{Err: failure.ErrUserDeleted, Kind: "user", Name: c.User, User: c.User}
 }
 
-// Session opens a session as the caller's user; the calling code must close it. evict is called
-// when the user or the virtual host is deleted: then it must be closed soon.
+// Session opens a session of the caller's user, which the calling code must close. evict is called
+// when the user or the virtual host is deleted; then the session must be closed soon.
 func (a *API) Session(r *http.Request, vhost string, evict func(reason error)) (*broker.Session, error) {
 	c := CallerOf(r.Context())
 	if c.Operator {

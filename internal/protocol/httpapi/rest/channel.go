@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// ByChannel refuses as RabbitMQ's management does where it declares, binds, publishes and gets over
-// a channel of AMQP: in the words of AMQP. What it does not know stays as it is.
+// ByChannel converts errors to refusals in AMQP's words, for paths where RabbitMQ's management API
+// declares, binds, publishes and gets over an AMQP channel. It returns other errors unchanged.
 func ByChannel(err error) error {
 	code, text, ok := amqperr.Of(err)
-	if !ok || errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrUserNotFound) { // which have statuses of their own
+	if !ok || errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrUserNotFound) { // these have statuses of their own
 		return err
 	}
 	switch code {

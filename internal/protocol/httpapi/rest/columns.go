@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// columns leaves of an answer what ?columns= names, with dots for what is inside of something: all
-// of it without. Of a list and of a page, that is meant of each item.
+// columns returns the fields of an answer that ?columns= selects, where dots lead to nested fields.
+// Without ?columns= it returns the whole answer. In a list or a page it selects from each item.
 func columns(r *http.Request, answer any) any {
 	names := r.URL.Query().Get("columns")
 	if names == "" {
@@ -29,7 +29,7 @@ func (p Page[V]) pick(paths [][]string) any {
 	return Page[any]{p.Filtered, p.Count, items, p.Number, p.Pages, p.Size, p.Total}
 }
 
-// pick is what some paths lead to in a value, which is as plain returns it.
+// pick returns the parts of a value that the paths lead to. v is a result of plain.
 func pick(v any, paths [][]string) any {
 	switch v := v.(type) {
 	case []any:
@@ -67,7 +67,7 @@ func copyPath(to, from map[string]any, path []string) {
 	copyPath(next, inner, path[1:])
 }
 
-// at is what a path leads to, nil when there is nothing.
+// at returns the value that a path leads to, or nil if there is none.
 func at(v any, path []string) any {
 	for _, key := range path {
 		m, ok := v.(map[string]any)
@@ -77,20 +77,20 @@ func at(v any, path []string) any {
 		v = m[key]
 	}
 	if n, ok := v.(json.Number); ok {
-		f, _ := n.Float64() //nolint:errcheck // what is out of range is the largest there is
+		f, _ := n.Float64() //nolint:errcheck // a value out of range becomes the largest number
 		return f
 	}
 	return v
 }
 
-// plain is a value as JSON has it: maps, lists, texts, truths and json.Number.
+// plain returns a value as decoded from JSON: maps, lists, strings, booleans and json.Number.
 func plain(v any) (out any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("httpapi: an answer cannot be encoded: " + err.Error()) // plain structs: cannot happen
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber() // an int64 stays what it is
+	d.UseNumber() // keeps int64 exact
 	if err := d.Decode(&out); err != nil {
 		panic("httpapi: an answer cannot be decoded: " + err.Error()) // it was just encoded
 	}

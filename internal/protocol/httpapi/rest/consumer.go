@@ -8,13 +8,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// Consumer is a consumer as RabbitMQ shows it, in listings of their own and in the details of
-// queues and channels.
+// Consumer is a consumer as RabbitMQ shows it, in lists of consumers and in the details of queues
+// and channels.
 type Consumer struct {
 	Args     Table          `json:"arguments"`
 	Acks     bool           `json:"ack_required"`
 	Active   bool           `json:"active"`
-	Activity string         `json:"activity_status"` // up, or with one that alone gets messages: single_active and waiting
+	Activity string         `json:"activity_status"` // up, or, with a single active consumer, single_active or waiting
 	Channel  ChannelDetails `json:"channel_details"`
 	Tag      string         `json:"consumer_tag"`
 	Only     bool           `json:"exclusive"`
@@ -24,14 +24,14 @@ type Consumer struct {
 	Queue    ObjectName     `json:"queue"`
 }
 
-// ObjectName names something in a virtual host.
+// ObjectName is the name of an object in a virtual host.
 type ObjectName struct {
 	Name  string `json:"name"`
 	VHost string `json:"vhost"`
 }
 
-// ChannelDetails says on which channel something happens. Of protocols without channels it is the
-// connection, and the number 0.
+// ChannelDetails identifies a channel. For protocols without channels it is the connection and the
+// number 0.
 type ChannelDetails struct {
 	Connection string `json:"connection_name"`
 	Name       string `json:"name"`
@@ -42,7 +42,8 @@ type ChannelDetails struct {
 	User       string `json:"user"`
 }
 
-// Consumers shows consumers of the engine; clients are the connections of the node.
+// Consumers converts consumers of the engine to the form of the API. clients are the connections of
+// the node.
 func Consumers(list []inspect.ConsumerStatus, clients *protocol.Clients, node string) []Consumer {
 	byName := map[string]*protocol.Client{}
 	if len(list) > 0 {
@@ -69,8 +70,8 @@ func Consumers(list []inspect.ConsumerStatus, clients *protocol.Clients, node st
 	})
 }
 
-// ChannelName is the name of a channel of a connection; that of the connection where there are no
-// channels.
+// ChannelName returns the name of a channel of a connection, or the name of the connection if the
+// protocol has no channels.
 func ChannelName(connection string, number int) string {
 	if number == 0 {
 		return connection
@@ -78,7 +79,8 @@ func ChannelName(connection string, number int) string {
 	return connection + " (" + strconv.Itoa(number) + ")"
 }
 
-// HostPort is an address in parts; a name and 0 of what has no port.
+// HostPort splits an address into host and port. For an address without a port it returns a name
+// and 0.
 func HostPort(a net.Addr) (host string, port int) {
 	if a == nil {
 		return "", 0
@@ -87,6 +89,6 @@ func HostPort(a net.Addr) (host string, port int) {
 	if err != nil {
 		return a.String(), 0
 	}
-	port, _ = strconv.Atoi(text) //nolint:errcheck // an address of TCP
+	port, _ = strconv.Atoi(text) //nolint:errcheck // a TCP address has a numeric port
 	return host, port
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// About is what the OpenAPI document says of a route beside its path and the tags it needs. Values
-// stand for their types.
+// About is the description of a route in the OpenAPI document, beyond its path and required tags.
+// Values stand for their types.
 type About struct {
 	Summary string      // one line
 	In      any         // the body of a request; nil: none is read
-	Raw     string      // a content type whose body is taken for what it is, beside JSON [none]
+	Raw     string      // a content type, beside JSON, whose body is read as raw bytes [none]
 	Out     any         // the body of an answer with status 200; of a Listing, one of its items
 	Listing bool        // Listing makes the answer
 	Answers map[int]any // the bodies of answers by their status, instead of Out, nil for none [see Route.Answers]
 	Query   []Parameter // what the query may ask for, beside what each listing takes
-	Type    string      // of the body of an answer [application/json]
+	Type    string      // media type of an answer [application/json]
 }
 
-// Parameter is something that a query may ask for.
+// Parameter is a query parameter.
 type Parameter struct {
 	Name, About string
-	Type        string // of JSON [string]
+	Type        string // JSON type [string]
 }
 
-// Histories are what the query of statistics may ask for: how they were before.
+// Histories are the query parameters that select samples of statistics.
 var Histories = []Parameter{
 	{"lengths_age", "with lengths_incr: numbers of messages over this many seconds, in steps of the given number of seconds", "integer"}, {"lengths_incr", "see lengths_age", "integer"},
 	{"msg_rates_age", "with msg_rates_incr: rates of messages over this many seconds, in steps of the given number of seconds", "integer"}, {"msg_rates_incr", "see msg_rates_age", "integer"},
@@ -34,7 +34,7 @@ var Histories = []Parameter{
 	{"node_stats_age", "with node_stats_incr: figures of the node over this many seconds, in steps of the given number of seconds", "integer"}, {"node_stats_incr", "see node_stats_age", "integer"},
 }
 
-// Describe tells of routes, by their patterns.
+// Describe adds descriptions of routes, by their patterns.
 func (a *API) Describe(routes map[string]About) {
 	if a.about == nil {
 		a.about = map[string]About{}
@@ -42,7 +42,7 @@ func (a *API) Describe(routes map[string]About) {
 	maps.Copy(a.about, routes)
 }
 
-// Routes are all that the API serves.
+// Routes returns all routes of the API.
 func (a *API) Routes() []Route {
 	out := slices.Clone(a.routes)
 	for i := range out {
@@ -51,23 +51,23 @@ func (a *API) Routes() []Route {
 	return out
 }
 
-// Described are the patterns of which something is told.
+// Described returns the patterns of all routes with a description.
 func (a *API) Described() []string { return slices.Sorted(maps.Keys(a.about)) }
 
-// Method is that of the pattern.
+// Method returns the method of the pattern.
 func (r *Route) Method() string {
 	method, _, _ := strings.Cut(r.Pattern, " ")
 	return method
 }
 
-// Path is that of the pattern.
+// Path returns the path of the pattern.
 func (r *Route) Path() string {
 	_, path, _ := strings.Cut(r.Pattern, " ")
 	return path
 }
 
-// Answers are the bodies of successful answers, by status. A route that declares neither Answers
-// nor Out answers without a body: 201 or 204 to a PUT, otherwise 204.
+// Answers returns the bodies of successful answers, by status. A route that declares neither
+// Answers nor Out answers without a body: 201 or 204 to a PUT, otherwise 204.
 func (r *Route) Answers() map[int]any {
 	switch {
 	case r.About.Answers != nil:
@@ -80,5 +80,6 @@ func (r *Route) Answers() map[int]any {
 	return map[int]any{http.StatusNoContent: nil}
 }
 
-// Tags are those of which a caller must have one; nil: a login is enough, or none is needed.
+// Tags returns the tags of which a caller must have one. nil means that a login is enough, or that
+// none is needed.
 func (n Need) Tags() []string { return slices.Clone(openers[n].tags) }

@@ -1,5 +1,5 @@
-// Package rest is what all paths of the HTTP API share: logins, the tags that a path requires,
-// sessions of the engine, bodies and answers as JSON, errors, the server.
+// Package rest contains what all paths of the HTTP API share: logins, the tags that a path
+// requires, sessions of the engine, bodies and answers as JSON, errors, and the server.
 //
 // An [API] answers requests. Used as an http.Handler, it answers them for the operator of the
 // broker, who may do everything: it serves the admin socket in the data folder, which only the

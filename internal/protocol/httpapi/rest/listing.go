@@ -11,34 +11,35 @@ import (
 	"strings"
 )
 
-// Bounds of ?page_size=, those of RabbitMQ.
+// Limits of ?page_size=, as in RabbitMQ.
 const (
 	usualPageSize   = 100
 	largestPageSize = 500
 )
 
-// Collection is what a listing needs to know of its items, T, which are known by their names first:
-// what is shown of them, V, is asked for no more than a page when the order does not depend on it.
+// Collection tells a listing how to handle its items of type T, which are initially known only by
+// name. Unless the order depends on it, V, the form shown to the client, is computed only for the
+// items of one page.
 type Collection[T, V any] struct {
-	Name func(T) string                     // what ?name= looks at
-	Show func([]T) ([]V, error)             // for each item what the client gets, an object in JSON
-	Sort func(path string, items []T) []any // for each item the value that ?sort=path sorts by; nil, or a nil result: it is taken from what is shown
+	Name func(T) string                     // the name that ?name= filters by
+	Show func([]T) ([]V, error)             // for each item the form shown to the client, an object in JSON
+	Sort func(path string, items []T) []any // for each item the value that ?sort=path sorts by; nil, or a nil result: sort by the shown form
 }
 
-// Page is one page of a listing, in RabbitMQ's words.
+// Page is one page of a listing, with RabbitMQ's field names.
 type Page[V any] struct {
-	Filtered int `json:"filtered_count"` // items that have what ?name= asks for
-	Count    int `json:"item_count"`     // of this page
+	Filtered int `json:"filtered_count"` // items that match ?name=
+	Count    int `json:"item_count"`     // items in this page
 	Items    []V `json:"items"`
-	Number   int `json:"page"` // from 1 on
+	Number   int `json:"page"` // starts at 1
 	Pages    int `json:"page_count"`
 	Size     int `json:"page_size"`
 	Total    int `json:"total_count"`
 }
 
-// Listing answers with items as the query asks: ?page, page_size, name and use_regex give a Page,
-// without a page the answer is the plain list; ?sort and sort_reverse order either. Items come in
-// the order that they have without.
+// Listing answers with items as the query asks. With ?page, page_size, name and use_regex the
+// answer is a Page; without page it is a plain list. ?sort and sort_reverse sort either; the
+// default is the order of items.
 func Listing[T, V any](r *http.Request, items []T, c Collection[T, V]) (any, error) {
 	q := r.URL.Query()
 	if !q.Has("page") {
@@ -58,7 +59,7 @@ func Listing[T, V any](r *http.Request, items []T, c Collection[T, V]) (any, err
 	}
 	out.Filtered, out.Pages = len(items), (len(items)+p.size-1)/p.size
 	from := (p.number - 1) * p.size
-	if p.number-1 > len(items) || from > len(items) { // the first for numbers that overflow
+	if p.number-1 > len(items) || from > len(items) { // the first condition catches numbers that overflow
 		return nil, Fail(http.StatusBadRequest, "page_out_of_range", fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.number, p.size, len(items)))
 	}
 	if out.Items, err = sortedSlice(q, items, from, min(from+p.size, len(items)), c); err != nil {
@@ -68,7 +69,7 @@ func Listing[T, V any](r *http.Request, items []T, c Collection[T, V]) (any, err
 	return out, nil
 }
 
-// page is a place in a listing.
+// page selects a part of a listing.
 type page struct{ number, size int }
 
 func pageOf(q url.Values) (p page, err error) {
@@ -86,7 +87,7 @@ func pageOf(q url.Values) (p page, err error) {
 	return p, nil
 }
 
-// nameFilter is what ?name= asks of names, nil when it asks nothing. Letters match in both cases.
+// nameFilter returns the filter of ?name=, or nil without one. It ignores case.
 func nameFilter(q url.Values) (matches func(name string) bool, err error) {
 	text := q.Get("name")
 	if text == "" {
@@ -103,7 +104,7 @@ func nameFilter(q url.Values) (matches func(name string) bool, err error) {
 	return pattern.MatchString, nil
 }
 
-// sortedSlice shows items[from:to] of those in the order that the query asks for.
+// sortedSlice returns the shown form of items[from:to] in the order that the query asks for.
 func sortedSlice[T, V any](q url.Values, items []T, from, to int, c Collection[T, V]) ([]V, error) {
 	path := q.Get("sort")
 	if path == "" || len(items) == 0 {
@@ -121,7 +122,7 @@ func sortedSlice[T, V any](q url.Values, items []T, from, to int, c Collection[T
 		}
 		values = List(all, func(v V) any { return at(plain(v), strings.Split(path, ".")) })
 	}
-	if all != nil { // some may have gone meanwhile
+	if all != nil { // some may have been deleted meanwhile
 		to = min(to, len(all))
 		from = min(from, to)
 	}
@@ -140,7 +141,7 @@ func sortedSlice[T, V any](q url.Values, items []T, from, to int, c Collection[T
 	return shown(List(order, func(i int) T { return items[i] }), c)
 }
 
-// shown is never null in JSON.
+// shown calls Show. Its result is never null in JSON.
 func shown[T, V any](items []T, c Collection[T, V]) ([]V, error) {
 	if len(items) == 0 {
 		return []V{}, nil
@@ -148,8 +149,8 @@ func shown[T, V any](items []T, c Collection[T, V]) ([]V, error) {
 	return c.Show(items)
 }
 
-// compare orders values of JSON of whatever types: numbers first, then truths, what is not there,
-// and texts, as RabbitMQ has them.
+// compare orders JSON values of any types as RabbitMQ does: numbers first, then booleans, missing
+// values, and strings.
 func compare(a, b any) int {
 	ra, rb := rankOf(a), rankOf(b)
 	if ra != rb {

@@ -34,7 +34,7 @@ func TestListing(t *testing.T) {
 		{"columns=name&sort=size", `[{"name":"Gamma"},{"name":"alpha"},{"name":"beta"},{"name":"q.4"}]`},
 		{"columns=name&sort=inner.rate", `[{"name":"Gamma"},{"name":"beta"},{"name":"alpha"},{"name":"q.4"}]`},
 		{"columns=inner.rate,none.x,name.x&page=1&page_size=1", `{"filtered_count":4,"item_count":1,"items":[{"inner":{"rate":0.5}}],"page":1,"page_count":4,"page_size":1,"total_count":4}`},
-		{"columns=name&name=gam", `[{"name":"Gamma"},{"name":"alpha"},{"name":"beta"},{"name":"q.4"}]`}, // a name is for pages
+		{"columns=name&name=gam", `[{"name":"Gamma"},{"name":"alpha"},{"name":"beta"},{"name":"q.4"}]`}, // name filters only pages
 		{"columns=name&page=2&page_size=3", `{"filtered_count":4,"item_count":1,"items":[{"name":"q.4"}],"page":2,"page_count":2,"page_size":3,"total_count":4}`},
 		{"columns=name&page=3&page_size=2", `{"filtered_count":4,"item_count":0,"items":[],"page":3,"page_count":2,"page_size":2,"total_count":4}`}, // as in RabbitMQ
 		{"columns=name&page=3&page_size=3", `page_out_of_range: Page out of range, page: 3 page size: 3, len: 4`},
@@ -72,7 +72,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// What is shown is asked for no more than the page, unless the order depends on it.
+// Only the items of the page are shown, unless the order depends on the shown form.
 func TestListingShowsAPage(t *testing.T) {
 	shown := 0
 	c := Collection[int, item]{

@@ -9,26 +9,26 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// Node is what the API tells of the node beside what its broker knows. Of what is nil nothing is
-// told.
+// Node is what the API shows about the node beyond what its broker knows. The API leaves out what
+// is nil.
 type Node struct {
 	Name        string           // of the node
-	ClusterName func() string    // that it was given [Name]
-	ClusterID   func() string    // that it was given [of the name]
-	Product     string           // name of the broker that clients are told
+	ClusterName func() string    // configured name of the cluster [Name]
+	ClusterID   func() string    // configured id of the cluster [derived from the name]
+	Product     string           // product name that clients see
 	Version     string           // of this build
-	RabbitMQ    string           // version of RabbitMQ that clients are told
-	Monitor     *monitor.Monitor // never nil in what packages of areas get
+	RabbitMQ    string           // RabbitMQ's version that clients see
+	Monitor     *monitor.Monitor // never nil in the packages of the API's areas
 	Clients     *protocol.Clients
 	Connections *protocol.Limit            // of connections
 	Endpoints   func() []protocol.Endpoint // addresses that are served
-	Certificate func() *x509.Certificate   // that TLS shows
-	MemoryLimit func() int64               // bytes that the process should stay below
-	KeyBytes    func() int64               // bytes of the keys of etcd's API
+	Certificate func() *x509.Certificate   // certificate of the TLS listeners
+	MemoryLimit func() int64               // soft memory limit of the process in bytes
+	KeyBytes    func() int64               // size of the keys of etcd's API in bytes
 	Membership  protocol.Cluster           // nil: the node is alone
 }
 
-// release is what a version begins with that was given a number.
+// release matches the release number at the beginning of a version.
 var release = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)`)
 
 // ProductVersion is the version of this build as three numbers, which is all that some clients can
@@ -41,7 +41,7 @@ func (n *Node) ProductVersion() string {
 	return "0.0.0"
 }
 
-// Cluster is the name of the node as one of a cluster, which it is alone.
+// Cluster returns the name of the cluster, by default the name of the node.
 func (n *Node) Cluster() string {
 	if n.ClusterName == nil {
 		return n.Name
@@ -49,7 +49,7 @@ func (n *Node) Cluster() string {
 	return n.ClusterName()
 }
 
-// PermanentID tells the cluster from others, also when it is given another name.
+// PermanentID returns an id of the cluster that survives renaming.
 func (n *Node) PermanentID() string {
 	if n.ClusterID == nil {
 		return "fiveways-" + n.Name
@@ -57,7 +57,7 @@ func (n *Node) PermanentID() string {
 	return n.ClusterID()
 }
 
-// Served are the addresses that are served.
+// Served returns the addresses that are served.
 func (n *Node) Served() []protocol.Endpoint {
 	if n.Endpoints == nil {
 		return nil
@@ -65,7 +65,7 @@ func (n *Node) Served() []protocol.Endpoint {
 	return n.Endpoints()
 }
 
-// CertificateInUse is what TLS shows, nil without TLS.
+// CertificateInUse returns the certificate of the TLS listeners, or nil without TLS.
 func (n *Node) CertificateInUse() *x509.Certificate {
 	if n.Certificate == nil {
 		return nil
@@ -73,7 +73,7 @@ func (n *Node) CertificateInUse() *x509.Certificate {
 	return n.Certificate()
 }
 
-// MostMemory is how many bytes the process should stay below, 0: not known.
+// MostMemory returns the memory limit of the process in bytes, or 0 if it is unknown.
 func (n *Node) MostMemory() int64 {
 	if n.MemoryLimit == nil {
 		return 0
@@ -81,7 +81,7 @@ func (n *Node) MostMemory() int64 {
 	return n.MemoryLimit()
 }
 
-// Members are the nodes of the cluster, by number; only this one when it is alone.
+// Members returns the nodes of the cluster by number, or only this one if it is standalone.
 func (n *Node) Members() []protocol.Member {
 	if n.Membership == nil {
 		return []protocol.Member{{Role: protocol.RoleLeader, Up: true, About: &protocol.About{Name: n.Name, Version: n.Version}}}
@@ -89,7 +89,7 @@ func (n *Node) Members() []protocol.Member {
 	return n.Membership.Status().Members
 }
 
-// Member is the node of a name; nil: there is none.
+// Member returns the node of a name, or nil if there is none.
 func (n *Node) Member(name string) *protocol.Member {
 	members := n.Members()
 	if i := slices.IndexFunc(members, func(m protocol.Member) bool { return m.Name() == name }); i >= 0 {
@@ -98,7 +98,7 @@ func (n *Node) Member(name string) *protocol.Member {
 	return nil
 }
 
-// Running are the names of the nodes that are up.
+// Running returns the names of the nodes that are up.
 func (n *Node) Running() (names []string) {
 	members := n.Members()
 	for i := range members {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// slash stands for a name that is just "/", which http.ServeMux matches with no wildcard.
+// slash replaces a name that is just "/", which no wildcard of http.ServeMux matches.
 const slash = "\x00"
 
-// hideSlashes changes segments of the path that are "/" when unescaped. The result is false when
-// one is slash already: nothing has that name.
+// hideSlashes replaces segments of the path that are "/" when unescaped. It returns false if a
+// segment is already slash, because no object has that name.
 func hideSlashes(r *http.Request) bool {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, s := range segments {
@@ -22,7 +22,7 @@ func hideSlashes(r *http.Request) bool {
 		}
 	}
 	raw := strings.Join(segments, "/")
-	if strings.HasPrefix(raw, "/api/") { // with a slash at its end a path means the same, as in RabbitMQ
+	if strings.HasPrefix(raw, "/api/") { // as in RabbitMQ, a trailing slash makes no difference
 		raw = strings.TrimSuffix(raw, "/")
 	}
 	if path, err := url.PathUnescape(raw); err == nil {
@@ -33,7 +33,7 @@ func hideSlashes(r *http.Request) bool {
 	return true
 }
 
-// Name is the wildcard of the path called wildcard.
+// Name returns the value of a wildcard of the path.
 func Name(r *http.Request, wildcard string) string {
 	v := r.PathValue(wildcard)
 	if v == slash {
@@ -42,7 +42,7 @@ func Name(r *http.Request, wildcard string) string {
 	return v
 }
 
-// ShownPath is the path as the client gave it, for the log.
+// ShownPath returns the path as the client sent it, for the log.
 func ShownPath(r *http.Request) string {
 	path := strings.ReplaceAll(r.URL.EscapedPath(), "%00", "%2F")
 	if before, _, ok := strings.Cut(path, "/hash_password/"); ok { // the rest is a password

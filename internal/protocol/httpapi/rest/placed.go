@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// placed is a connection that is shown to operators, and counts what goes over it. With the first
-// login it takes one of the node's places.
+// placed is a connection that operators can see and whose traffic is counted. With the first login
+// it takes one of the node's connection places.
 type placed struct {
 	net.Conn
 	client  *protocol.Client
@@ -17,7 +17,7 @@ type placed struct {
 	release func()
 
 	mu     sync.Mutex
-	has    bool // a place; guarded by mu
+	has    bool // has a place; guarded by mu
 	closed bool // guarded by mu
 }
 
@@ -32,7 +32,8 @@ func (s *Server) place(nc net.Conn, id uint64, protocol string) net.Conn {
 	return c
 }
 
-// take takes a place for the connection, unless it has one, and reports whether there was one.
+// take takes a place for the connection unless it has one. It reports whether the connection has a
+// place.
 func (c *placed) take() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +43,7 @@ func (c *placed) take() bool {
 	return c.has || c.closed
 }
 
-// leave gives the place back.
+// leave releases the place.
 func (c *placed) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,18 +65,18 @@ func (c *placed) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the socket and gives the place back.
+// Close closes the socket and releases the place.
 func (c *placed) Close() error {
 	c.release()
 	return c.Conn.Close()
 }
 
-// End implements protocol.Part: HTTP has no word for why.
+// End implements protocol.Part. HTTP cannot tell the client the reason.
 func (c *placed) End(string) { c.Close() }
 
 type connKey struct{}
 
-// withConn leads from a request to the connection that it came over.
+// withConn stores the connection of a request in its context.
 func withConn(ctx context.Context, nc net.Conn) context.Context {
 	if c, ok := nc.(*protocol.HTTPConn).Conn.(*placed); ok {
 		ctx = context.WithValue(ctx, connKey{}, c)
@@ -83,7 +84,7 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 	return ctx
 }
 
-// connOf is the connection of a request; nil when it came over none.
+// connOf returns the connection of a request, or nil if it came over none.
 func connOf(ctx context.Context) *placed {
 	c, _ := ctx.Value(connKey{}).(*placed)
 	return c

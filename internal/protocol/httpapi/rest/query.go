@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Number reads a count from the query.
+// Number reads a number from 1 to most from the query. The default is unset.
 func Number(r *http.Request, key string, unset, most int) (int, error) {
 	text := r.URL.Query().Get(key)
 	if text == "" {
@@ -19,7 +19,7 @@ func Number(r *http.Request, key string, unset, most int) (int, error) {
 	return n, nil
 }
 
-// Span reads how long something is to take from the query: a duration such as 30s, or seconds.
+// Span reads a duration from the query, such as 30s, or a number of seconds. The default is unset.
 func Span(r *http.Request, key string, unset, most time.Duration) (time.Duration, error) {
 	text := r.URL.Query().Get(key)
 	if text == "" {
@@ -32,7 +32,7 @@ func Span(r *http.Request, key string, unset, most time.Duration) (time.Duration
 	return d, nil
 }
 
-// ParseSpan reads a duration such as 30s, or seconds; none is negative.
+// ParseSpan parses a duration such as 30s, or a number of seconds. It rejects negative ones.
 func ParseSpan(text string) (time.Duration, error) {
 	if n, err := strconv.ParseUint(text, 10, 32); err == nil {
 		return time.Duration(n) * time.Second, nil
@@ -44,7 +44,7 @@ func ParseSpan(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Truth reads a yes or no from the query, no when it is not there.
+// Truth reads a boolean from the query. The default is false.
 func Truth(r *http.Request, key string) (bool, error) {
 	switch r.URL.Query().Get(key) {
 	case "", "false":
@@ -55,7 +55,7 @@ func Truth(r *http.Request, key string) (bool, error) {
 	return false, BadRequest(key + " is true or false")
 }
 
-// List shows each of many; of none, an empty list.
+// List applies show to each element. The result is never nil.
 func List[T, V any](many []T, show func(T) V) []V {
 	out := make([]V, len(many))
 	for i := range many {

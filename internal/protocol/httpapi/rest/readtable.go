@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// UnmarshalJSON implements json.Unmarshaler. An empty list is an empty table: some clients cannot
-// tell them apart. Errors: *Refused.
+// UnmarshalJSON implements json.Unmarshaler. An empty list is an empty table, because some clients
+// cannot distinguish them. Errors: *Refused.
 func (t *Table) UnmarshalJSON(b []byte) error {
 	var in any
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -30,9 +30,9 @@ func (t *Table) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadTable is a table of AMQP from an object of JSON whose numbers are json.Number, its fields by
-// name. A number is a long or a double, a text a longstr, as in RabbitMQ; there is no null. Errors:
-// *Refused.
+// ReadTable returns an AMQP table from a JSON object whose numbers are json.Number, with its fields
+// sorted by name. As in RabbitMQ, a number becomes a long or a double, and a string a longstr. It
+// rejects null. Errors: *Refused.
 func ReadTable(in map[string]any) (message.Table, error) {
 	t, err := readTable(in)
 	if err != nil {
@@ -80,5 +80,5 @@ func readValue(v any) (any, error) {
 		}
 		return a, nil
 	}
-	return v, nil // a text or a truth
+	return v, nil // a string or a boolean
 }

@@ -13,39 +13,39 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// Limits of connections, which any client may open.
+// Limits for connections, which any client may open.
 const (
 	headerPatience = 10 * time.Second
 	idlePatience   = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
 )
 
-// patience is how long a request may take to come in, and its answer to go out.
+// patience is the timeout for reading a request and for writing its answer.
 const patience = time.Minute
 
 // ServerOptions configure a Server. A zero value means the default in brackets.
 type ServerOptions struct {
-	Protocol    string            // as which connections are shown to operators [http]
-	Operator    bool              // every connection may do everything, without a login: a socket that only the broker's own OS user can open
-	Clients     *protocol.Clients // where connections are shown to operators; nil: nowhere
-	Connections *protocol.Limit   // places for connections, shared with other protocols [no limit]
-	Patience    time.Duration     // how long a request may take to come in, and its answer to go out [1 min]
+	Protocol    string            // name of the protocol of connections that operators see [http]
+	Operator    bool              // connections have all permissions without a login: a socket that only the broker's own OS user can open
+	Clients     *protocol.Clients // registry of connections that operators see; nil: none
+	Connections *protocol.Limit   // limit of connections, shared with other protocols [no limit]
+	Patience    time.Duration     // timeout for reading a request and for writing its answer [1 min]
 	Log         *slog.Logger      // [slog.Default()]
 }
 
-// Server serves an API to clients of HTTP/1. Over the network they log in with a name and a
-// password (Basic).
+// Server serves an API to HTTP/1 clients. Over the network they log in with a name and a password
+// (Basic).
 type Server struct {
 	*protocol.Edge
 	http    *protocol.HTTP
 	limit   *protocol.Limit
 	clients *protocol.Clients
-	ending  context.Context // over with Drain
+	ending  context.Context // done when Drain begins
 	end     context.CancelFunc
 	closed  func() error // closes http, once
 }
 
-// NewServer returns a server of an API; Serve starts it.
+// NewServer returns a server of an API. Call Serve to start it.
 func NewServer(a *API, o ServerOptions) *Server {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.Patience = cmp.Or(o.Patience, patience)
@@ -55,7 +55,7 @@ func NewServer(a *API, o ServerOptions) *Server {
 		c := &Caller{Ending: s.ending, Operator: o.Operator, Peer: peerOf(r)}
 		if conn := connOf(r.Context()); conn != nil {
 			c.Client, c.conn = conn.client, conn
-			r.TLS = c.Client.TLS // net/http looks for it in connections only that it has made of TLS itself
+			r.TLS = c.Client.TLS // net/http sets it only for its own TLS connections
 		}
 		a.serve(w, r, c)
 	})
@@ -72,8 +72,8 @@ func NewServer(a *API, o ServerOptions) *Server {
 	return s
 }
 
-// noForeignPages refuses what a browser does for a page from elsewhere with the login that it has
-// for this one.
+// noForeignPages rejects requests of browsers on behalf of other sites' pages, which would use the
+// login that the browser has for this one (CSRF).
 func (a *API) noForeignPages(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,12 +82,12 @@ func (a *API) noForeignPages(next http.Handler) http.Handler {
 	return cross.Handler(next)
 }
 
-// Drain stops accepting, ends what waits, answers the requests under way, and closes all
-// connections; at the end of ctx by force. It may be called again.
+// Drain stops accepting, ends requests that wait, answers the requests under way, and closes all
+// connections. When ctx is done it closes them by force. It may be called again.
 func (s *Server) Drain(ctx context.Context) error {
 	s.end()
 	return errors.Join(s.Edge.Drain(ctx), s.closed())
 }
 
-// Handler answers requests as those that come over the network: a login is asked for.
+// Handler returns the handler for requests over the network, which require a login.
 func (s *Server) Handler() http.Handler { return s.http.Handler() }

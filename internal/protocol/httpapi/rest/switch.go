@@ -2,10 +2,10 @@ package rest
 
 import "encoding/json"
 
-// Switch is a truth in JSON, or the text of one: RabbitMQ's own tool sends texts.
+// Switch is a boolean in JSON, or a string of one, as RabbitMQ's own tool sends it.
 type Switch bool
 
-// JSONSchema says how a switch looks in JSON.
+// JSONSchema returns the schema of a switch in JSON.
 func (Switch) JSONSchema() map[string]any {
 	return map[string]any{"enum": []any{true, false, "true", "false"}}
 }

@@ -12,16 +12,17 @@ import (
 	"fiveways.dev/fiveways/internal/declareargs"
 )
 
-// Table is a table of AMQP, which is an object in JSON; no table is an empty one.
+// Table is an AMQP table, which is an object in JSON. A nil table is an empty object.
 type Table message.Table
 
 // MarshalJSON implements json.Marshaler.
 func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(ShowTable(message.Table(t))) }
 
-// JSONSchema says how a table looks in JSON.
+// JSONSchema returns the schema of a table in JSON.
 func (Table) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
 
-// ShowTable is a table of AMQP as JSON knows it. Of fields of one name the first counts.
+// ShowTable converts an AMQP table for JSON. If several fields have the same name, the first
+// counts.
 func ShowTable(t message.Table) map[string]any {
 	out := make(map[string]any, len(t))
 	for _, f := range slices.Backward(t) {
@@ -30,8 +31,8 @@ func ShowTable(t message.Table) map[string]any {
 	return out
 }
 
-// showValue is a value of a table. Bytes that are no text are base64, numbers that JSON does not
-// have their names, and a void is "undefined", as in RabbitMQ.
+// showValue converts a value of a table for JSON. As in RabbitMQ, bytes that are not text become
+// base64, numbers that JSON lacks become their names, and a void becomes "undefined".
 func showValue(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -62,13 +63,13 @@ func showFloat(f float64) any {
 	return f
 }
 
-// Types of queues that RabbitMQ replicates.
+// Queue types that RabbitMQ replicates.
 const (
 	Quorum = "quorum"
 	Stream = declareargs.StreamType
 )
 
-// QueueType is the type of a queue that was declared with these arguments.
+// QueueType returns the type of a queue that was declared with these arguments.
 func QueueType(args message.Table) string {
 	switch kind, _ := args.Get("x-queue-type"); kind {
 	case Quorum:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Tags is a list of words, in JSON a list or one string with commas, as older clients of RabbitMQ
-// send it.
+// Tags is a list of tags. In JSON it is a list, or one string with commas as older clients of
+// RabbitMQ send it.
 type Tags []string
 
-// JSONSchema says how tags look in JSON: what the broker answers is always a list.
+// JSONSchema returns the schema of tags in JSON. In answers they are always a list.
 func (Tags) JSONSchema() map[string]any {
 	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	return map[string]any{"oneOf": []any{list, map[string]any{"type": "string"}}}
 }
 
-// MarshalJSON implements json.Marshaler: no tags are an empty list.
+// MarshalJSON implements json.Marshaler. Nil tags are an empty list.
 func (t Tags) MarshalJSON() ([]byte, error) {
 	if t == nil {
 		return []byte("[]"), nil

@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// see makes sure that the caller may see a virtual host: as one of the tag administrator, which may
-// see all of them; of monitoring, which may look at all; else with a permission in it. What it may
-// do there, the engine says.
+// see returns an error unless the caller may see a virtual host. The tags administrator and
+// monitoring allow it for all virtual hosts; otherwise the caller needs a permission in it. The
+// engine checks what the caller may do there.
 func (a *API) see(r *http.Request, vhost string) error {
 	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch _, err := a.Broker.VHost(vhost); {
@@ -28,8 +28,8 @@ func (c *Caller) seesAll(looks bool) bool {
 	return c.Operator || c.has(catalog.TagAdministrator) || looks && c.has(tagMonitoring)
 }
 
-// VHosts are the virtual hosts that the caller of a path that needs Management or more may look at,
-// by name.
+// VHosts returns the virtual hosts that the caller may look at, by name. The path must need
+// Management or more.
 func (a *API) VHosts(r *http.Request) []catalog.VHostInfo {
 	all := a.Broker.VHosts()
 	c := CallerOf(r.Context())
@@ -49,9 +49,9 @@ func (a *API) VHosts(r *http.Request) []catalog.VHostInfo {
 	return visible
 }
 
-// Monitors reports whether the caller may look at what belongs to others, such as their
+// Monitors reports whether the caller may see what belongs to other users, such as their
 // connections.
 func (c *Caller) Monitors() bool { return c.seesAll(true) }
 
-// Administers reports whether the caller may do what administrators do.
+// Administers reports whether the caller has the permissions of an administrator.
 func (c *Caller) Administers() bool { return c.Operator || c.has(catalog.TagAdministrator) }

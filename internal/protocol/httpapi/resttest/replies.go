@@ -16,10 +16,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Documented is an API whose document can be had.
+// Documented is an API that can be described by an OpenAPI document.
 type Documented interface{ Routes() []rest.Route }
 
-// promises are what the document of an API says of its answers.
+// promises are the schemas of an API's answers, from its document.
 type promises struct {
 	mux    *http.ServeMux // finds the route of a request
 	routes map[string]rest.Route
@@ -28,7 +28,7 @@ type promises struct {
 	compiler *jsonschema.Compiler // guarded by mu
 }
 
-// made are the promises of APIs, by the API.
+// made caches the promises of APIs, by the API.
 var made sync.Map
 
 const place = "http://broker/openapi.json"
@@ -63,8 +63,8 @@ func promisesOf(t testing.TB, a Documented) *promises {
 	return p
 }
 
-// closeObjects has each object whose fields are told have no others: in tests a field that the
-// document does not know is a mistake.
+// closeObjects forbids additional properties in each object that lists its properties: in tests, a
+// field that the document lacks is an error.
 func closeObjects(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -81,8 +81,8 @@ func closeObjects(v any) {
 	}
 }
 
-// CheckReply fails the test when an answer is not what the document of the API promises. What the
-// query leaves out of it cannot be compared.
+// CheckReply fails the test if an answer does not match the API's document. Answers whose fields
+// the query selects cannot be compared.
 func CheckReply(t testing.TB, a Documented, r *http.Request, status int, body string) {
 	t.Helper()
 	q := r.URL.Query()
@@ -91,7 +91,7 @@ func CheckReply(t testing.TB, a Documented, r *http.Request, status int, body st
 	}
 	p := promisesOf(t, a)
 	look := r.Clone(r.Context())
-	path := strings.ReplaceAll(strings.ReplaceAll(r.URL.EscapedPath(), "%2F", "x"), "%2f", "x") // no wildcard of the multiplexer is just a slash
+	path := strings.ReplaceAll(strings.ReplaceAll(r.URL.EscapedPath(), "%2F", "x"), "%2f", "x") // wildcards of the multiplexer do not match a single slash
 	look.URL.Path, look.URL.RawPath = strings.TrimSuffix(path, "/"), ""
 	_, pattern := p.mux.Handler(look)
 	route, ok := p.routes[pattern]

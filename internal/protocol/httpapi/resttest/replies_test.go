@@ -13,7 +13,7 @@ type thing struct {
 	Note string `json:"note,omitempty"`
 }
 
-// What is not as promised is found: fields too many, too few or of another type, statuses, bodies.
+// Deviations from the document are found: extra or missing fields, wrong types, statuses, bodies.
 func TestPromisesAreChecked(t *testing.T) {
 	a := rest.New(OpenBroker(t), rest.Options{Log: Quiet})
 	a.Handle(rest.Login, "GET /api/things/{name}", nil)
@@ -29,7 +29,7 @@ func TestPromisesAreChecked(t *testing.T) {
 		pattern string
 		status  int
 		body    string
-		wrong   string // "": nothing is
+		wrong   string // "": nothing is wrong
 	}{
 		{"GET /api/things/{name}", 200, `{"name":"x"}`, ""},
 		{"GET /api/things/{name}", 200, `{"name":"x","note":"y"}`, ""},
@@ -57,7 +57,7 @@ func TestPromisesAreChecked(t *testing.T) {
 	}
 }
 
-// The route of a request is found with names that are just a slash, as those of virtual hosts are.
+// The route of a request is found even if a name is just a slash, such as that of a virtual host.
 func TestRouteOfARequest(t *testing.T) {
 	a := rest.New(OpenBroker(t), rest.Options{Log: Quiet})
 	a.Handle(rest.Login, "GET /api/things/{vhost}/{name}", func(*http.Request) (rest.Answer, error) {

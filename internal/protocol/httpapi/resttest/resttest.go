@@ -1,6 +1,6 @@
-// Package resttest holds what tests of the HTTP API's paths share: a broker in memory, requests
-// written as one line, and scripts of requests with the answers expected of them. It is for tests
-// only.
+// Package resttest contains helpers shared by the tests of the HTTP API's paths: a broker in
+// memory, requests written as one line, and scripts of requests with the expected answers. It is
+// for tests only.
 package resttest
 
 import (
@@ -19,11 +19,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Quiet discards the log.
+// Quiet is a logger that discards everything.
 var Quiet = slog.New(slog.DiscardHandler)
 
-// Open opens a broker on a file system, which enginetest.Close closes. Each of more changes its
-// options before.
+// Open opens a broker on a file system; enginetest.Close closes it. Each function in more changes
+// the options first.
 func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	o := broker.Options{Logger: Quiet, DiskFreeLimit: -1, Policies: policies.Engine{}}
@@ -35,7 +35,7 @@ func Open(t testing.TB, fs vfs.FS, more ...func(*broker.Options)) *broker.Broker
 	return b
 }
 
-// OpenBroker opens a broker in memory, as Open does. It is closed at the end of the test.
+// OpenBroker opens a broker in memory, like Open, and closes it at the end of the test.
 func OpenBroker(t testing.TB, more ...func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	b := Open(t, vfs.NewMem(), more...)
@@ -43,7 +43,8 @@ func OpenBroker(t testing.TB, more ...func(*broker.Options)) *broker.Broker {
 	return b
 }
 
-// Operate is a session that may do everything in the virtual host /, until the end of the test.
+// Operate returns a session with all permissions in the virtual host /. It is closed at the end of
+// the test.
 func Operate(t testing.TB, b *broker.Broker) *broker.Session {
 	t.Helper()
 	s, err := b.Operate("/")
@@ -54,7 +55,7 @@ func Operate(t testing.TB, b *broker.Broker) *broker.Session {
 	return s
 }
 
-// Declare declares a durable queue. Each of more changes what it is before.
+// Declare declares a durable queue. Each function in more changes its properties first.
 func Declare(t testing.TB, s *broker.Session, name string, more ...func(*catalog.QueueSpec)) {
 	t.Helper()
 	spec := catalog.QueueSpec{Name: name, Durable: true, Policy: catalog.DefaultQueuePolicy()}
@@ -66,8 +67,8 @@ func Declare(t testing.TB, s *broker.Session, name string, more ...func(*catalog
 	}
 }
 
-// Request has h answer a request written as "PUT /api/x {...}". An answer with a body must be JSON
-// and, when h is an API itself, what its document promises.
+// Request sends h a request written as "PUT /api/x {...}". The body of the answer must be JSON and,
+// if h is an API itself, match its document.
 func Request(t testing.TB, h http.Handler, line string) (status int, body string) {
 	t.Helper()
 	method, rest, _ := strings.Cut(line, " ")
@@ -85,15 +86,15 @@ func Request(t testing.TB, h http.Handler, line string) (status int, body string
 	return w.Code, body
 }
 
-// Step is one request and what must come of it. The type has no name of its own so that scripts may
-// leave out those of its fields.
+// Step is one request and the expected answer. The type is an alias of an unnamed type, so that
+// scripts may leave out the names of its fields.
 type Step = struct {
-	Request string // as Request takes it
+	Request string // in the form of Request
 	Status  int
-	Want    string // the answer holds this text
+	Want    string // the answer contains this text
 }
 
-// Play makes the requests of a script one after the other.
+// Play sends the requests of a script one after the other and checks the answers.
 func Play(t testing.TB, h http.Handler, script []Step) {
 	t.Helper()
 	for _, s := range script {
@@ -103,7 +104,7 @@ func Play(t testing.TB, h http.Handler, script []Step) {
 	}
 }
 
-// As has h answer for a user whose password is its name.
+// As returns a handler that logs in to h as a user whose password is its name.
 func As(h http.Handler, user string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.SetBasicAuth(user, user)
@@ -111,8 +112,8 @@ func As(h http.Handler, user string) http.Handler {
 	})
 }
 
-// AddUser makes a user whose password is its name. It may do everything in the virtual host, if one
-// is given.
+// AddUser creates a user whose password is its name. If vhost is not "", the user gets all
+// permissions in it.
 func AddUser(t testing.TB, b *broker.Broker, name, vhost string, tags ...string) {
 	t.Helper()
 	if _, err := b.PutUser(catalog.UserSpec{Name: name, Password: name, Tags: tags}); err != nil {

@@ -33,7 +33,7 @@ func (t *topology) bindingPaths() {
 	}
 }
 
-// binding is a binding as it is shown. Fields and their order are RabbitMQ's.
+// binding is a binding as the API shows it. Fields and their order are RabbitMQ's.
 type binding struct {
 	Source          string     `json:"source"`
 	VHost           string     `json:"vhost"`
@@ -52,17 +52,17 @@ func newBinding(b *catalog.BindSpec, vhost string) binding {
 	return binding{b.Source, vhost, b.Destination, kind, b.Key, rest.Table(b.Args), propertiesKey(b)}
 }
 
-// toDefault is the binding that every queue has to the default exchange.
+// toDefault returns the binding of a queue to the default exchange.
 func toDefault(queue string) catalog.BindSpec {
 	return catalog.BindSpec{Destination: queue, Key: queue}
 }
 
-// all are the bindings of a virtual host.
+// all returns all bindings of a virtual host.
 func all(s *broker.Session) []catalog.BindSpec {
 	return append(rest.List(s.QueueNames(), toDefault), s.ListBindings()...)
 }
 
-// from are those of an exchange.
+// from returns the bindings from an exchange.
 func from(s *broker.Session, exchange string) ([]catalog.BindSpec, error) {
 	switch {
 	case exchange == "":
@@ -73,7 +73,7 @@ func from(s *broker.Session, exchange string) ([]catalog.BindSpec, error) {
 	return s.BindingsFrom(exchange), nil
 }
 
-// between are those from the exchange of a path to its queue or exchange.
+// between returns the bindings from the exchange in a path to its queue or exchange.
 func between(s *broker.Session, r *http.Request, toExchange bool) (found []catalog.BindSpec) {
 	source, destination := exchangeName(r, "source"), rest.Name(r, "destination")
 	if source == "" && !toExchange && s.HasQueue(destination) {
@@ -87,11 +87,11 @@ func between(s *broker.Session, r *http.Request, toExchange bool) (found []catal
 	return found
 }
 
-// theBinding is that of a path with a properties_key.
+// theBinding returns the binding in a path with a properties_key.
 func theBinding(s *broker.Session, r *http.Request, toExchange bool) (catalog.BindSpec, error) {
 	for _, b := range between(s, r, toExchange) {
 		if key := propertiesKey(&b); key == rest.Name(r, "properties") || url.QueryEscape(rest.Name(r, "properties")) == key {
-			return b, nil // as it is shown, or by a client that has not encoded it for the path
+			return b, nil // the key as it is shown, or as sent by a client that did not escape it
 		}
 	}
 	return catalog.BindSpec{}, notThere(s)
@@ -113,7 +113,7 @@ func (t *topology) listBindings(r *http.Request) (any, error) {
 	return listing(r, out)
 }
 
-// bindings lists some of the bindings of the virtual host of a path.
+// bindings lists bindings of the virtual host in a path; some selects them.
 func (t *topology) bindings(r *http.Request, some func(s *broker.Session) ([]catalog.BindSpec, error)) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
 		found, err := some(s)
@@ -133,13 +133,13 @@ func listing(r *http.Request, bindings []binding) (any, error) {
 	})
 }
 
-// bindingChange makes a binding.
+// bindingChange is a binding to be created.
 type bindingChange struct {
 	RoutingKey string     `json:"routing_key"`
 	Arguments  rest.Table `json:"arguments"`
 }
 
-// bind makes a binding, and says in the header Location where it is from now on.
+// bind creates a binding, and returns its path in the header Location.
 func (t *topology) bind(w http.ResponseWriter, r *http.Request, toExchange bool) {
 	var in bindingChange
 	if err := rest.DecodeOptional(r, &in); err != nil {

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// clusterID is the global parameter that tells clusters apart, as in RabbitMQ.
+// clusterID is the global parameter with the id of the cluster, as in RabbitMQ.
 const clusterID = "internal_cluster_id"
 
-// Identify gives the broker an id that stays with its definitions, unless it has one. Errors are
-// those of Broker.SetParameter.
+// Identify gives the broker a permanent id, stored with its definitions, unless it has one. Errors
+// are those of Broker.SetParameter.
 func Identify(b *broker.Broker) error {
 	if _, ok := b.Parameter("", global, clusterID); ok {
 		return nil
@@ -27,10 +27,10 @@ func Identify(b *broker.Broker) error {
 	return b.SetParameter(catalog.Parameter{Component: global, Name: clusterID, Value: value})
 }
 
-// ClusterID is what Identify gave the broker, "" before that.
+// ClusterID returns the id set by Identify, or "" before.
 func ClusterID(b *broker.Broker) (id string) {
 	if p, ok := b.Parameter("", global, clusterID); ok && json.Unmarshal(p.Value, &id) != nil {
-		return "" // it was set to something else
+		return "" // its value is not a string
 	}
 	return id
 }

@@ -11,21 +11,21 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// Components of parameters, as RabbitMQ's plugins call them. Policies are parameters, too, but have
+// Components of parameters, named as in RabbitMQ's plugins. Policies are parameters too, but have
 // paths of their own.
 const (
 	upstreamComponent = "federation-upstream"
 	setComponent      = "federation-upstream-set"
 )
 
-// components are those that can be set, with what is asked of their values.
+// components are the components that can be set, with the functions that check their values.
 var components = map[string]func(name string, value json.RawMessage, by dynamic.Access) (wrong []string){
 	dynamic.Component: dynamic.Check,
 	upstreamComponent: checkUpstream,
 	setComponent:      checkUpstreamSet,
 }
 
-// checkParameter refuses a parameter in RabbitMQ's words.
+// checkParameter returns RabbitMQ's error if a parameter is invalid.
 func checkParameter(component, name string, value json.RawMessage, by dynamic.Access) error {
 	if isPolicy(component) {
 		return errPolicy
@@ -41,7 +41,7 @@ func checkParameter(component, name string, value json.RawMessage, by dynamic.Ac
 	return rest.Invalid(wrong...)
 }
 
-// upstreamKeys are the settings of an upstream of federation.
+// upstreamKeys are the settings of a federation upstream.
 var upstreamKeys = []string{
 	"ack-mode", "bind-nowait", "channel-use-mode", "consumer-tag", "exchange", "expires", "ha-policy", "max-hops", "message-ttl", "name", "prefetch-count",
 	"queue", "queue-type", "reconnect-delay", "resource-cleanup-mode", "trust-user-id", "uri",
@@ -67,7 +67,7 @@ func checkUpstreamSet(name string, value json.RawMessage, _ dynamic.Access) (wro
 	return wrong
 }
 
-// object is a value that has to be one; nil when it is none.
+// object decodes a value that must be a JSON object. It returns nil if it is not one.
 func object(name string, value json.RawMessage) (v map[string]any, wrong []string) {
 	if err := json.Unmarshal(value, &v); err != nil || v == nil {
 		return nil, []string{name + " should be an object"}

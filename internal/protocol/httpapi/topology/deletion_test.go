@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// A second DELETE is answered, with 404, when the first is durable.
+// A second DELETE is answered with 404 once the first is durable.
 func TestSecondDelete(t *testing.T) {
 	for name, path := range map[string]string{
 		"queue": "/api/queues/%2F/q", "exchange": "/api/exchanges/%2F/x", "binding": "/api/bindings/%2F/e/x/q/q/~",

@@ -6,19 +6,19 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// ofQueues are what listings of queues may ask for.
+// ofQueues are the query parameters of listings of queues.
 var ofQueues = append(slices.Clone(rest.Histories),
 	rest.Parameter{Name: "disable_stats", About: "only what queues are called and how they were declared", Type: "boolean"},
 	rest.Parameter{Name: "enable_queue_totals", About: "with disable_stats: with message counts", Type: "boolean"},
 )
 
-// What deletions may ask for.
+// Query parameters of deletions.
 var (
 	ifUnused = rest.Parameter{Name: "if-unused", About: "only if it is not in use", Type: "boolean"}
 	ifEmpty  = rest.Parameter{Name: "if-empty", About: "only while it has no messages", Type: "boolean"}
 )
 
-// about are the routes of this package in documents.
+// about describes the routes of this package for the OpenAPI document.
 var about = map[string]rest.About{
 	"GET /api/queues":                          {Summary: "The queues that the caller may see", Out: queueState{}, Listing: true, Query: ofQueues},
 	"GET /api/queues/detailed":                 {Summary: "The queues that the caller may see", Out: queueState{}, Listing: true, Query: ofQueues},
@@ -76,5 +76,5 @@ var about = map[string]rest.About{
 	"GET /api/deprecated-features/used":                {Summary: "What is used of it: nothing", Out: []any{}},
 }
 
-// created is the answer to what was not there before, or was.
+// created are the answers of a PUT: 201 for a new object, otherwise 204.
 var created = map[int]any{201: nil}

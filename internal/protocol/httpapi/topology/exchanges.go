@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// defaultName is the default exchange in a path, which cannot have its real name: "".
+// defaultName is the name of the default exchange in a path, where its real name "" is impossible.
 const defaultName = "amq.default"
 
 func (t *topology) exchangePaths() {
@@ -40,7 +40,7 @@ func (t *topology) exchangePaths() {
 	})
 }
 
-// exchangeName is the exchange of a path.
+// exchangeName returns the name of the exchange in a path.
 func exchangeName(r *http.Request, wildcard string) string {
 	if name := rest.Name(r, wildcard); name != defaultName {
 		return name
@@ -48,7 +48,7 @@ func exchangeName(r *http.Request, wildcard string) string {
 	return ""
 }
 
-// exchange is an exchange as it is shown. Fields are RabbitMQ's.
+// exchange is an exchange as the API shows it. Fields are RabbitMQ's.
 type exchange struct {
 	Arguments  rest.Table      `json:"arguments"`
 	AutoDelete bool            `json:"auto_delete"`
@@ -111,7 +111,7 @@ func (t *topology) showExchange(r *http.Request) (out any, err error) {
 	return out, err
 }
 
-// exchangeChange declares an exchange.
+// exchangeChange is an exchange to be declared.
 type exchangeChange struct {
 	Type       string      `json:"type"`
 	Durable    rest.Switch `json:"durable"`
@@ -135,10 +135,10 @@ func (t *topology) declareExchange(r *http.Request) (rest.Answer, error) {
 	})
 }
 
-// declareExchange declares an exchange as a client of AMQP does.
+// declareExchange declares an exchange as an AMQP client does.
 func declareExchange(s *broker.Session, spec catalog.ExchangeSpec) error {
 	switch {
-	case !routing.ValidType(spec.Type): // RabbitMQ looks at the type before anything else
+	case !routing.ValidType(spec.Type): // RabbitMQ checks the type before anything else
 		return &failure.Error{Err: failure.ErrUnknownExchangeType, Kind: "exchange", Name: spec.Name, Detail: spec.Type}
 	case spec.Name == "":
 		return failure.ErrDefaultExchange

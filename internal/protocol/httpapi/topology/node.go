@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// global is the component of parameters of no virtual host.
+// global is the component of parameters that belong to no virtual host.
 const global = "global"
 
 // clusterName is the parameter that names the cluster.
@@ -61,16 +61,15 @@ func (t *topology) nodePaths() {
 	t.Get(rest.Management, "/api/federation-links/{vhost}", nothing)
 }
 
-// nothing is what there is of RabbitMQ's plugins.
+// nothing answers for RabbitMQ's plugins, of which there are none.
 func nothing(*http.Request) (any, error) { return []any{}, nil }
 
-// name is what the cluster is called.
+// name is the name of the cluster.
 type name struct {
 	Name string `json:"name"`
 }
 
-// clusterPaths serves the name of the cluster, and what some versions of RabbitMQ can and others
-// cannot.
+// clusterPaths serves the name of the cluster and the feature flags.
 func (t *topology) clusterPaths() {
 	t.Get(rest.Management, "/api/cluster-name", func(*http.Request) (any, error) { return name{t.node.Cluster()}, nil })
 	t.Handle(rest.Administration, "PUT /api/cluster-name", func(r *http.Request) (rest.Answer, error) {
@@ -101,7 +100,7 @@ func (t *topology) clusterPaths() {
 	t.Get(rest.Administration, "/api/deprecated-features/used", nothing)
 }
 
-// ClusterName is what operators call the broker, the node's name unless they call it otherwise.
+// ClusterName returns the name that operators gave the cluster, by default the name of the node.
 func ClusterName(b *broker.Broker, node string) string {
 	var name string
 	if p, ok := b.Parameter("", global, clusterName); ok && json.Unmarshal(p.Value, &name) == nil {
@@ -110,8 +109,8 @@ func ClusterName(b *broker.Broker, node string) string {
 	return node
 }
 
-// featureFlag is something that RabbitMQ can have turned off while a cluster has nodes that do not
-// know it.
+// featureFlag is a feature that RabbitMQ may leave off while a cluster has nodes that do not
+// support it.
 type featureFlag struct {
 	Name      string `json:"name"`
 	About     string `json:"desc"`
@@ -125,7 +124,8 @@ func flag(name, about string) featureFlag {
 	return featureFlag{name, about, "", "enabled", "stable", "fiveways"}
 }
 
-// featureFlags are those of RabbitMQ that mean something here, and cannot be turned off.
+// featureFlags are the feature flags of RabbitMQ that have a meaning here. They cannot be turned
+// off.
 var featureFlags = []featureFlag{
 	flag("implicit_default_bindings", "Default bindings are implicit, not kept"),
 	flag("quorum_queue", "Queues declared with x-queue-type quorum"),
@@ -134,14 +134,14 @@ var featureFlags = []featureFlag{
 	flag("virtual_host_metadata", "Description and tags of virtual hosts"),
 }
 
-// aliveness is what came of a test.
+// aliveness is the result of an aliveness test.
 type aliveness struct {
 	Status string `json:"status"`
 }
 
-// testAliveness sends a message through a queue of its own and takes it out again.
+// testAliveness sends a message through a queue of its own and gets it back.
 func (t *topology) testAliveness(r *http.Request) (any, error) {
-	if a := t.Broker.Alarm(); a != nil { // a publisher would be held back
+	if a := t.Broker.Alarm(); a != nil { // a publisher would be blocked
 		return nil, rest.Fail(http.StatusServiceUnavailable, "failed", "publishers are blocked: "+a.Reason)
 	}
 	err := t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error { return passThrough(s, "aliveness-test") })

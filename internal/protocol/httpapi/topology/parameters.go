@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// parameter is a parameter of a virtual host as it is shown.
+// parameter is a parameter of a virtual host as the API shows it.
 type parameter struct {
 	Value     json.RawMessage `json:"value"`
 	VHost     string          `json:"vhost"`
@@ -19,7 +19,7 @@ type parameter struct {
 	Name      string          `json:"name"`
 }
 
-// parameterChange sets a parameter. The value is what counts; the rest is in the path already.
+// parameterChange sets a parameter. Only the value is used; the other fields repeat the path.
 type parameterChange struct {
 	Value json.RawMessage `json:"value"`
 }
@@ -50,7 +50,8 @@ func newParameter(p catalog.Parameter) parameter {
 	return parameter{p.Value, p.VHost, p.Component, p.Name}
 }
 
-// theParameter is that of the path. Those of other parts of the broker are not to be seen here.
+// theParameter returns the parameter in the path. Parameters of other parts of the broker are
+// hidden.
 func (t *topology) theParameter(r *http.Request) (p catalog.Parameter, err error) {
 	component := rest.Name(r, "component")
 	p, ok := t.Broker.Parameter(rest.Name(r, "vhost"), component, rest.Name(r, "name"))
@@ -91,16 +92,16 @@ func (t *topology) setParameter(r *http.Request) (rest.Answer, error) {
 	return t.keep(p)
 }
 
-// isPolicy reports whether parameters of a component have paths of their own, which ask for other
+// isPolicy reports whether parameters of a component have paths of their own, which require other
 // tags.
 func isPolicy(component string) bool { return policies.Engine{}.Component(component) }
 
-// errPolicy refuses to change policies as parameters.
+// errPolicy is the error for changing policies as parameters.
 var errPolicy = rest.BadRequest("policies may not be set using this method")
 
 var errNoValue = rest.BadRequest("[{key_missing,value}]")
 
-// keep sets a parameter, which was there or not.
+// keep sets a parameter. The answer tells whether it existed.
 func (t *topology) keep(p catalog.Parameter) (rest.Answer, error) {
 	status := http.StatusCreated
 	if _, there := t.Broker.Parameter(p.VHost, p.Component, p.Name); there {

@@ -12,9 +12,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// propertiesKey tells the bindings between two ends apart, in a path: by the routing key and,
-// behind a ~, by the arguments. As RabbitMQ has it, but for the hash of arguments, which is that of
-// Erlang there: no client knows how it comes about.
+// propertiesKey returns the key that identifies a binding between two ends in a path: the routing
+// key, followed by ~ and a hash if there are arguments. It matches RabbitMQ except for the hash,
+// which is specific to Erlang and which no client computes.
 func propertiesKey(b *catalog.BindSpec) string {
 	key := strings.ReplaceAll(url.QueryEscape(b.Key), "~", "%7E")
 	switch {
@@ -26,7 +26,7 @@ func propertiesKey(b *catalog.BindSpec) string {
 	return key
 }
 
-// argumentsHash is six letters.
+// argumentsHash returns six letters.
 func argumentsHash(args rest.Table) string {
 	text, err := json.Marshal(args)
 	if err != nil {

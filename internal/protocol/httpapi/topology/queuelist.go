@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// place is a queue by its name, before anything else is known of it.
+// place is a queue of which only the name is known.
 type place struct{ vhost, name string }
 
-// listQueues lists the queues of a virtual host, or of all that the caller sees: first by their
-// names, for there may be very many.
+// listQueues lists the queues of a virtual host, or of all that the caller may see. It starts from
+// the names alone, because there may be very many.
 func (t *topology) listQueues(r *http.Request) (any, error) {
 	var places []place
 	for _, vhost := range t.visible(r) {
@@ -40,7 +40,7 @@ func (t *topology) listQueues(r *http.Request) (any, error) {
 	return rest.Listing(r, places, c)
 }
 
-// visible are the virtual host of the path, or those that the caller sees.
+// visible returns the virtual host in the path, or else all that the caller may see.
 func (t *topology) visible(r *http.Request) []string {
 	if r.PathValue("vhost") != "" {
 		return []string{rest.Name(r, "vhost")}
@@ -48,7 +48,8 @@ func (t *topology) visible(r *http.Request) []string {
 	return rest.List(t.VHosts(r), func(v catalog.VHostInfo) string { return v.Name })
 }
 
-// inPlaces shows queues in the order of their places; those that have gone meanwhile are left out.
+// inPlaces shows queues in the order of their places. It leaves out queues that were deleted
+// meanwhile.
 func inPlaces[V any](t *topology, places []place, show func(st *inspect.QueueStatus, vhost string) V) ([]V, error) {
 	perVHost := map[string][]string{}
 	for _, p := range places {
@@ -76,7 +77,7 @@ func inPlaces[V any](t *topology, places []place, show func(st *inspect.QueueSta
 	return out, nil
 }
 
-// figures are what queues are sorted by without showing them all.
+// figures are the fields by which queues can be sorted without showing all of them.
 var figures = map[string]func(st *inspect.QueueStatus) any{
 	"messages":                func(st *inspect.QueueStatus) any { return st.Ready + st.Unacked },
 	"messages_ready":          func(st *inspect.QueueStatus) any { return st.Ready },
@@ -86,8 +87,7 @@ var figures = map[string]func(st *inspect.QueueStatus) any{
 	"memory":                  func(st *inspect.QueueStatus) any { return st.Memory },
 }
 
-// sortQueues are the values that queues are sorted by, nil when they are not known without showing
-// all.
+// sortQueues returns the values to sort queues by, or nil if that requires showing all of them.
 func (t *topology) sortQueues(path string, places []place) []any {
 	switch path {
 	case "name":
@@ -104,7 +104,7 @@ func (t *topology) sortQueues(path string, places []place) []any {
 	return nil
 }
 
-// queueRates are how fast a value of queues changes. What samples tell is enough: no queue is
+// queueRates returns the rates of a value of queues. They come from samples alone; no queue is
 // asked.
 func (t *topology) queueRates(value string, places []place) []any {
 	ids := make([]uint64, 0, len(places))
@@ -118,13 +118,13 @@ func (t *topology) queueRates(value string, places []place) []any {
 			return nil
 		})
 		if err != nil {
-			return nil // showing them fails, too
+			return nil // showing them fails too
 		}
 	}
 	return t.monitor.QueueRates(value, ids)
 }
 
-// queueFigures are what queues have by now.
+// queueFigures returns current values of queues.
 func (t *topology) queueFigures(figure func(st *inspect.QueueStatus) any, places []place) []any {
 	type valued struct {
 		place
@@ -132,7 +132,7 @@ func (t *topology) queueFigures(figure func(st *inspect.QueueStatus) any, places
 	}
 	found, err := inPlaces(t, places, func(st *inspect.QueueStatus, vhost string) valued { return valued{place{vhost, st.Name}, figure(st)} })
 	if err != nil {
-		return nil // showing them fails, too
+		return nil // showing them fails too
 	}
 	values := make([]any, len(places))
 	for i, at := 0, 0; i < len(places); i++ {

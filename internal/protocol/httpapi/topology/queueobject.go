@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// queueName is what a queue is called, and what was declared. Fields are RabbitMQ's, in the order
-// of their names.
+// queueName holds the name of a queue and the properties it was declared with. Fields are
+// RabbitMQ's, in alphabetical order.
 type queueName struct {
 	Arguments  rest.Table `json:"arguments"`
 	AutoDelete bool       `json:"auto_delete"`
@@ -24,7 +24,7 @@ type queueName struct {
 	VHost      string     `json:"vhost"`
 }
 
-// queueTotals is a queue without statistics.
+// queueTotals is a queue with numbers of messages but without statistics.
 type queueTotals struct {
 	queueName
 	Messages int    `json:"messages"`
@@ -33,7 +33,7 @@ type queueTotals struct {
 	State    string `json:"state"`
 }
 
-// queueState is a queue as it is.
+// queueState is a queue with its current state.
 type queueState struct {
 	queueName
 	Capacity      float64         `json:"consumer_capacity"`    // share of the time in which consumers could take more
@@ -48,8 +48,8 @@ type queueState struct {
 	BytesReady    int64           `json:"message_bytes_ready"`
 	BytesUnacked  int64           `json:"message_bytes_unacknowledged"`
 	monitor.Lengths
-	Scheduled      int               `json:"messages_scheduled"` // ours: their time has not come
-	Blocked        int               `json:"messages_blocked"`   // ours: they wait for others to be gone
+	Scheduled      int               `json:"messages_scheduled"` // ours: not due yet
+	Blocked        int               `json:"messages_blocked"`   // ours: blocked by other messages
 	Stats          monitor.Figures   `json:"message_stats,omitempty"`
 	OperatorPolicy *string           `json:"operator_policy"`
 	Owner          map[string]string `json:"owner_pid_details,omitempty"`
@@ -62,7 +62,7 @@ type queueState struct {
 	Activity       string            `json:"activity"` // ours: growing, running, or idle for a minute
 }
 
-// queueDetails is one queue with its consumers.
+// queueDetails is a queue with its consumers.
 type queueDetails struct {
 	queueState
 	ConsumerDetails []rest.Consumer `json:"consumer_details"`
@@ -70,11 +70,11 @@ type queueDetails struct {
 	Incoming        []any           `json:"incoming"`
 }
 
-// extent is how much of each queue of a list a request asks for.
+// extent is how much a request asks for of each listed queue.
 type extent struct {
 	stats, totals   bool // without stats, totals may be asked for
 	histories       monitor.Query
-	members, online []string // nodes that have the queues, and those of them that are up
+	members, online []string // nodes that have the queues, and which of them are up
 }
 
 func (t *topology) extentOf(r *http.Request) *extent {
@@ -89,7 +89,7 @@ func (t *topology) extentOf(r *http.Request) *extent {
 	return e
 }
 
-// queueObject shows a queue in a list.
+// queueObject returns the form of a queue in a list.
 func (t *topology) queueObject(st *inspect.QueueStatus, vhost string, e *extent) any {
 	if e.stats {
 		return t.queueState(st, vhost, e)
@@ -104,11 +104,10 @@ func (t *topology) queueName(st *inspect.QueueStatus, vhost string) queueName {
 	return queueName{rest.Table(st.Args), st.AutoDelete, st.Declared, st.Exclusive, st.Name, t.node.Name, rest.QueueType(st.Args), vhost}
 }
 
-// stateOf is the state of a queue: that nothing happens with it is told by idle_since.
+// stateOf returns the state of a queue. That it is idle is shown by idle_since.
 func stateOf(*inspect.QueueStatus) string { return "running" }
 
-// activityOf is what a queue does: it grows, it is used, or nothing has been done with it for a
-// minute.
+// activityOf returns whether a queue is growing, in use, or has been idle for a minute.
 func (t *topology) activityOf(st *inspect.QueueStatus) string {
 	switch {
 	case t.monitor.QueueTrend(st.ID).Growth > 0:
@@ -126,7 +125,7 @@ func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) 
 		Lengths: t.monitor.QueueLengths(st, e.histories), Stats: t.monitor.QueueStats(st, e.histories), Scheduled: st.Scheduled, Blocked: st.Blocked, State: stateOf(st), Activity: t.activityOf(st),
 	}
 	if st.Consumers > 0 && st.Ready == 0 {
-		o.Capacity, o.Utilisation = 1, 1 // whatever comes goes at once
+		o.Capacity, o.Utilisation = 1, 1 // every message is delivered at once
 	}
 	o.Policy, o.OperatorPolicy = named(st.Policy), named(st.OperatorPolicy)
 	if st.ActiveConsumer != "" {
@@ -147,7 +146,7 @@ func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) 
 	return o
 }
 
-// effective is what policies say together, an empty object when that is nothing.
+// effective returns the combined definition of policies, or an empty object if there is none.
 func effective(definition string) json.RawMessage {
 	if definition == "" {
 		return json.RawMessage("{}")
@@ -155,7 +154,7 @@ func effective(definition string) json.RawMessage {
 	return json.RawMessage(definition)
 }
 
-// named is nil for no policy.
+// named returns nil if there is no policy.
 func named(policy string) *string {
 	if policy == "" {
 		return nil
@@ -168,7 +167,7 @@ func (t *topology) queueDetails(s *broker.Session, st *inspect.QueueStatus, r *h
 	o := &queueDetails{queueState: *t.queueState(st, s.VHost(), t.extentOf(r)), ConsumerDetails: []rest.Consumer{}, Deliveries: []any{}, Incoming: []any{}}
 	found, err := inspect.QueueConsumers(s, st.Name)
 	if err != nil {
-		return o // it has gone meanwhile, and they with it
+		return o // the queue was deleted meanwhile, and its consumers with it
 	}
 	o.ConsumerDetails = rest.Consumers(found, t.clients, t.node.Name)
 	if st.ExclusiveConsumer && len(found) > 0 {

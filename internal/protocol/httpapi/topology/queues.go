@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// reservedPrefix begins names that clients cannot declare.
+// reservedPrefix is the prefix of names that clients cannot declare.
 const reservedPrefix = "amq."
 
 func (t *topology) queuePaths() {
@@ -38,11 +38,11 @@ func (t *topology) queuePaths() {
 		})
 	})
 	t.Handle(rest.Administration, "POST /api/rebalance/queues", func(*http.Request) (rest.Answer, error) {
-		return rest.Answer{Status: http.StatusNoContent}, nil // one node has all of them
+		return rest.Answer{Status: http.StatusNoContent}, nil // there is nothing to rebalance
 	})
 }
 
-// showQueue shows one queue, with its consumers.
+// showQueue shows one queue with its consumers.
 func (t *topology) showQueue(r *http.Request) (out any, err error) {
 	err = t.look(rest.Name(r, "vhost"), func(s *broker.Session) error {
 		st, err := inspect.Queue(s, rest.Name(r, "queue"))
@@ -58,8 +58,8 @@ func (t *topology) showQueue(r *http.Request) (out any, err error) {
 	return out, err
 }
 
-// queueChange declares a queue. What else RabbitMQ's tools put there, such as the name, is in the
-// path already.
+// queueChange is a queue to be declared. Other fields of RabbitMQ's tools, such as the name, repeat
+// the path.
 type queueChange struct {
 	Durable    rest.Switch `json:"durable"`
 	AutoDelete rest.Switch `json:"auto_delete"`
@@ -82,7 +82,7 @@ func (t *topology) declareQueue(r *http.Request) (rest.Answer, error) {
 	})
 }
 
-// declareQueue declares a queue as a client of AMQP does.
+// declareQueue declares a queue as an AMQP client does.
 func declareQueue(s *broker.Session, spec catalog.QueueSpec) error {
 	if strings.HasPrefix(spec.Name, reservedPrefix) {
 		return &failure.Error{Err: failure.ErrReservedName, Kind: "queue", Name: spec.Name, VHost: s.VHost()}
@@ -91,14 +91,14 @@ func declareQueue(s *broker.Session, spec catalog.QueueSpec) error {
 		return err
 	}
 	if refused := declareargs.Declare(&spec); refused != nil {
-		// What is there counts first.
+		// An existing queue takes precedence.
 		return cmp.Or(s.CompareQueue(&spec), rest.BadRequest(refused.Text(amqperr.Resource("queue", spec.Name, s.VHost()))))
 	}
 	_, err := s.DeclareQueue(spec)
 	return err
 }
 
-// put makes something in a virtual host, or finds that it is there.
+// put creates an object in a virtual host unless it exists.
 func (t *topology) put(r *http.Request, make func(s *broker.Session) (there bool, err error)) (rest.Answer, error) {
 	status := http.StatusCreated
 	err := t.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
@@ -111,7 +111,7 @@ func (t *topology) put(r *http.Request, make func(s *broker.Session) (there bool
 	return rest.Answer{Status: status}, rest.ByChannel(err)
 }
 
-// notThere is the answer about something that is not there, once its removal is durable.
+// notThere returns the error for an object that does not exist, once its deletion is durable.
 func notThere(s *broker.Session) error {
 	if err := s.AwaitRemovals(); err != nil {
 		return err
@@ -138,13 +138,13 @@ func (t *topology) deleteQueue(r *http.Request) error {
 	}))
 }
 
-// action is what RabbitMQ can do with a queue.
+// action is one of RabbitMQ's actions on queues.
 type action struct {
 	Action string `json:"action"`
 }
 
-// actOnQueue answers to what RabbitMQ does to mirrored queues, which are not here: there is nothing
-// to do.
+// actOnQueue serves RabbitMQ's actions on mirrored queues. It does nothing, because no queue is
+// mirrored.
 func (t *topology) actOnQueue(r *http.Request) (rest.Answer, error) {
 	var in action
 	if err := rest.DecodeOptional(r, &in); err != nil {

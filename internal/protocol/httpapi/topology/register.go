@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// Options are what the paths show beside what the engine knows.
+// Options are what the paths show beyond the engine's own data.
 type Options struct {
-	Node    *rest.Node       // this one
-	Shovels *dynamic.Manager // nil: shovels are kept and do not run
+	Node    *rest.Node       // this node
+	Shovels *dynamic.Manager // nil: shovels are stored but do not run
 }
 
 // topology serves the paths of one API.
@@ -35,7 +35,7 @@ func Register(a *rest.API, o Options) {
 	t.nodePaths()
 }
 
-// look shows a virtual host that the caller sees.
+// look calls fn with a session in a virtual host that the caller may see.
 func (t *topology) look(vhost string, fn func(s *broker.Session) error) error {
 	s, err := t.Broker.Operate(vhost)
 	if err != nil {

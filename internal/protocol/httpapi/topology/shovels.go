@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/shovel/dynamic"
 )
 
-// shovelPaths are those of RabbitMQ's shovel plugin. That vhost stands in some of them is the
-// plugin's way.
+// shovelPaths serves the paths of RabbitMQ's shovel plugin. Some of them contain the word vhost, as
+// in the plugin.
 func (t *topology) shovelPaths() {
 	t.Get(rest.Monitoring, "/api/shovels", t.listShovels)
 	t.Get(rest.Monitoring, "/api/shovels/{vhost}", t.listShovels)
@@ -18,7 +18,7 @@ func (t *topology) shovelPaths() {
 		if err := t.findShovel(r); err != nil {
 			return nil, err
 		}
-		return t.listShovels(r) // of the whole virtual host, as the plugin answers
+		return t.listShovels(r) // the plugin answers with all shovels of the virtual host
 	})
 	t.Delete(rest.Policymaking, one, func(r *http.Request) error {
 		if err := t.findShovel(r); err != nil {
@@ -34,7 +34,7 @@ func (t *topology) shovelPaths() {
 	})
 }
 
-// accessOf says which virtual hosts the user who sets a shovel may connect to.
+// accessOf returns to which virtual hosts the user who sets a shovel may connect.
 func (t *topology) accessOf(r *http.Request) dynamic.Access {
 	c := rest.CallerOf(r.Context())
 	return dynamic.Access{User: c.Name(), May: func(vhost string) bool {
@@ -52,7 +52,7 @@ func (t *topology) findShovel(r *http.Request) error {
 	return nil
 }
 
-// shovel is one as it is shown. What follows reason is there while it runs.
+// shovel is a shovel as the API shows it. The fields after reason are present while it runs.
 type shovel struct {
 	Node  string `json:"node"`
 	Since string `json:"timestamp"` // local time, as in RabbitMQ
@@ -74,7 +74,7 @@ type shovel struct {
 	TargetExchange *string `json:"dest_exchange,omitempty"`
 	TargetKey      *string `json:"dest_exchange_key,omitempty"`
 
-	Moved uint64 `json:"messages_moved"` // ours: since it was started
+	Moved uint64 `json:"messages_moved"` // ours: since its start
 }
 
 const protocolOfShovels = "amqp091"
@@ -97,7 +97,7 @@ func (t *topology) newShovel(s dynamic.Status) shovel {
 	return shown
 }
 
-// listShovels shows the shovels that the caller sees.
+// listShovels shows the shovels that the caller may see.
 func (t *topology) listShovels(r *http.Request) (any, error) {
 	visible := map[string]bool{}
 	for _, vhost := range t.visible(r) {

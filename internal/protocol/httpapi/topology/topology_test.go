@@ -26,8 +26,8 @@ func openAPI(t testing.TB) (*broker.Broker, *rest.API) {
 	return b, a
 }
 
-// openSampled has a monitor for which ten seconds pass from sample to sample; it looks at its clock
-// twice for each.
+// openSampled opens a broker with a monitor for which ten seconds pass between samples. The monitor
+// reads its clock twice per sample.
 func openSampled(t testing.TB) (*broker.Broker, *monitor.Monitor, *rest.API) {
 	t.Helper()
 	b := resttest.OpenBroker(t)
@@ -47,7 +47,7 @@ func TestQueues(t *testing.T) {
 	_, a := openAPI(t)
 	resttest.Play(t, a, []resttest.Step{
 		{`PUT /api/queues/%2F/alpha {"durable":true,"node":"any","name":"other"}`, 201, ""},
-		{`PUT /api/queues/%2F/alpha {"durable":"true"}`, 204, ""}, // as RabbitMQ's own tool says it
+		{`PUT /api/queues/%2F/alpha {"durable":"true"}`, 204, ""}, // in the form of RabbitMQ's own tool
 		{`PUT /api/queues/%2F/alpha {"durable":1}`, 400, `not_boolean`},
 		{"PUT /api/queues/%2F/alpha", 400, `{"error":"bad_request","reason":"inequivalent arg 'durable' for queue 'alpha' in vhost '/': received 'false' but current is 'true'"}`},
 		{`PUT /api/queues/%2F/b {"arguments":{"x-message-ttl":-1}}`, 400, `"reason":"invalid arg 'x-message-ttl' for queue 'b' in vhost '/': {value_negative,-1}"`},
@@ -159,7 +159,7 @@ func TestParametersAndNode(t *testing.T) {
 		{"GET /api/parameters/mbus", 200, "[]"},
 		{"DELETE /api/parameters/mbus/%2F/secret", 404, "Not Found"},
 		{"GET /api/parameters/shovel/none", 404, "no such virtual host"},
-		{"GET /api/shovels/%2F", 200, `[]`}, // nobody runs it here
+		{"GET /api/shovels/%2F", 200, `[]`}, // no manager runs it here
 		{"GET /api/shovels/vhost/%2F/x", 200, `[]`},
 		{"GET /api/shovels/vhost/%2F/y", 404, "Not Found"},
 		{"DELETE /api/shovels/vhost/%2F/x/restart", 404, "Not Found"},
@@ -210,8 +210,8 @@ func TestArgumentsWithoutValue(t *testing.T) {
 	})
 }
 
-// Queues are sorted by rates that are shown of them, over virtual hosts; those that nothing has
-// happened to come last.
+// Queues of several virtual hosts are sorted by the rates shown for them. Queues without any
+// activity come last.
 func TestSortByRate(t *testing.T) {
 	engine, m, a := openSampled(t)
 	if _, err := engine.PutVHost(catalog.VHostSpec{Name: "other"}); err != nil {
@@ -253,8 +253,8 @@ func TestSortByRate(t *testing.T) {
 	})
 }
 
-// A page of very many queues is quick: their names are looked through, and a page of them is asked
-// what it holds.
+// BenchmarkPageOfQueues: a page of very many queues is fast, because only names are compared and
+// only the queues of the page are asked.
 func BenchmarkPageOfQueues(b *testing.B) {
 	engine, m, a := openSampled(b)
 	s, err := engine.Operate("/")
@@ -286,7 +286,7 @@ func BenchmarkPageOfQueues(b *testing.B) {
 	}
 }
 
-// TestMembers: a queue is on all nodes of the cluster, and those that are up have it online.
+// TestMembers: a queue is on all nodes of the cluster, and it is online on those that are up.
 func TestMembers(t *testing.T) {
 	b := resttest.OpenBroker(t)
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
