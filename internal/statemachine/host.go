@@ -94,7 +94,7 @@ type Host struct {
 	shard   uint32
 	machine Machine
 
-	mu   sync.Mutex // lock order: Journal.mu, mu of hosts by shard, turn.mu or Store.mu
+	mu   sync.Mutex // lock order: Journal.mu, mu of hosts by shard, applying.mu or Store.mu
 	last uint64     // index of the last entry appended
 	shut bool       // further entries are refused
 
