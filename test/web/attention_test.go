@@ -9,13 +9,12 @@ import (
 )
 
 // TestNeedsAttention checks that the overview lists what an operator should look at, with links,
-// and that the list of queues marks the same queues. A broker without problems shows none of it.
+// and that the list of queues marks the same queues.
 func TestNeedsAttention(t *testing.T) {
 	s := openShop(t)
 	p := openAt(t, s.at)
 	p.login()
 	p.showView("overview")
-	p.sees(`!document.body.innerText.includes("Needs attention")`) // there are too few samples yet
 
 	s.publish("shop.dead", "", map[string]any{}, "died")
 	s.flood("invoices")

@@ -31,6 +31,8 @@ func TestNewcomerFollowsTheReadme(t *testing.T) {
 
 	p := open(t)
 	p.login()
+	p.showView("overview")
+	p.sees(`!document.body.innerText.includes("Needs attention")`) // the broker is empty
 	for _, label := range labels {
 		if label[1] == "Create queue" {
 			p.fill("New queue", "Name", name)
