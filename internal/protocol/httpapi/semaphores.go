@@ -151,7 +151,7 @@ func (a *API) allSemaphores(r *http.Request) (any, error) {
 		if v == vhost {
 			behind = key
 		}
-		err := a.fill(r, &page, v, behind, limit+1) // one more tells whether there are more
+		err := a.fill(r, &page, v, behind, limit+1) // one more, to know if a page follows
 		if errors.Is(err, failure.ErrVHostNotFound) || errors.Is(err, failure.ErrVHostRefused) {
 			continue // deleted, or access was revoked, since it was listed
 		}

@@ -78,7 +78,8 @@ func (r *running) statement() (text string, since time.Time, now bool) {
 	return r.text, r.since, r.now
 }
 
-// shown is what others see of a text: PostgreSQL's track_activity_query_size allows as many bytes.
+// shown returns the part of a text that pg_stat_activity shows: as many bytes as PostgreSQL's
+// track_activity_query_size allows by default.
 // What is cut is copied, so that a long text is not kept.
 func shown(text string) string {
 	const most = 1023

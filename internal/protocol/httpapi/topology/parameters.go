@@ -101,7 +101,7 @@ var errPolicy = rest.BadRequest("policies may not be set using this method")
 
 var errNoValue = rest.BadRequest("[{key_missing,value}]")
 
-// keep sets a parameter. The answer tells whether it existed.
+// keep sets a parameter. The status of the answer depends on whether it existed.
 func (t *topology) keep(p catalog.Parameter) (rest.Answer, error) {
 	status := http.StatusCreated
 	if _, there := t.Broker.Parameter(p.VHost, p.Component, p.Name); there {

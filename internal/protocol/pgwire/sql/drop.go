@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
-// dropCodes are the SQLSTATEs for what is not there, by the kind that DROP names.
+// dropCodes are the SQLSTATEs for objects that do not exist, by the kind that DROP names.
 var dropCodes = map[pg.ObjectType]string{
 	pg.ObjectType_OBJECT_TABLE: pgerror.UndefinedTable, pg.ObjectType_OBJECT_VIEW: pgerror.UndefinedTable,
 	pg.ObjectType_OBJECT_MATVIEW: pgerror.UndefinedTable, pg.ObjectType_OBJECT_SEQUENCE: pgerror.UndefinedTable,
@@ -16,8 +16,8 @@ var dropCodes = map[pg.ObjectType]string{
 	pg.ObjectType_OBJECT_SCHEMA: pgerror.InvalidSchema,
 }
 
-// drop is DROP of relations and schemas. What exists cannot be dropped; of what does not exist
-// scripts that make it say DROP IF EXISTS first.
+// drop plans DROP of relations and schemas, for scripts that begin with DROP IF EXISTS. Existing
+// ones cannot be dropped.
 func (p *planner) drop(n *pg.DropStmt) (*plan, error) {
 	s, kind := p.s, objectKind(n.RemoveType)
 	name := "DROP " + strings.ToUpper(kind)
@@ -44,7 +44,7 @@ func (p *planner) drop(n *pg.DropStmt) (*plan, error) {
 	return made, nil
 }
 
-// missing is the error for an object that does not exist; nil: it does.
+// missing returns the error for an object that does not exist, or nil if it exists.
 func (p *planner) missing(o *pg.Node, kind, code string) *pgerror.Error {
 	parts := names(o.GetList().GetItems())
 	if kind == "schema" {
@@ -65,7 +65,8 @@ func (p *planner) missing(o *pg.Node, kind, code string) *pgerror.Error {
 	return pgerror.New(code, `%s "%s" does not exist`, kind, name)
 }
 
-// objectKind is what errors call a kind of object: OBJECT_FOREIGN_TABLE is a foreign table.
+// objectKind returns the name of a kind of object in errors: "foreign table" for
+// OBJECT_FOREIGN_TABLE.
 func objectKind(t pg.ObjectType) string {
 	if t == pg.ObjectType_OBJECT_MATVIEW {
 		return "materialized view"
