@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// openCommitted opens the segments of a replica up to the last entry that is committed and written,
-// as those of a single node. No checkpoint is of a later one.
+// openCommitted opens a replica's segments up to the last entry that is both committed and written,
+// as a single node's log. No checkpoint covers a later entry.
 func (r *RaftLog) openCommitted(sn *Snapshot) error {
 	parts, err := r.segmentsUpTo(r.ReplayEnd())
 	if err != nil {
@@ -20,7 +20,7 @@ func (r *RaftLog) openCommitted(sn *Snapshot) error {
 	return sn.openAll(r.s, parts)
 }
 
-// Measure returns how many bytes Copy writes.
+// Measure returns the number of bytes that Copy writes.
 func (f *SnapshotFile) Measure() (int64, error) {
 	if !f.alone {
 		return f.Size, nil
@@ -30,7 +30,7 @@ func (f *SnapshotFile) Measure() (int64, error) {
 	return int64(n), err
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter int64
 
 func (n *counter) Write(p []byte) (int, error) {
@@ -38,7 +38,8 @@ func (n *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Copy writes the file as a single node has it. Errors: ErrCorrupt, those of the file and of w.
+// Copy writes the file in a single node's format. It returns ErrCorrupt and the errors of the file
+// and of w.
 func (f *SnapshotFile) Copy(w io.Writer) error {
 	if !f.alone {
 		_, err := io.Copy(w, f.Reader())
@@ -50,8 +51,8 @@ func (f *SnapshotFile) Copy(w io.Writer) error {
 	return nil
 }
 
-// copyAlone writes a segment of a replica without what is Raft's: no heads of entries, no marks,
-// and the term of a single node. What was one entry of the replicated log stays one group.
+// copyAlone writes a replica's segment without anything specific to Raft: no entry heads, no marks,
+// and the term of a single node. An entry of the replicated log becomes one group.
 func (f *SnapshotFile) copyAlone(w io.Writer) error {
 	number, _ := wal.ParseSegmentName(f.Name)
 	read := wal.ScanTail
@@ -79,7 +80,7 @@ func (f *SnapshotFile) copyAlone(w io.Writer) error {
 	return err
 }
 
-// addAlone adds the frames of shards.
+// addAlone copies the frames of shards to out.
 func addAlone(out *wal.SegmentWriter, frames wal.Walker) error {
 	for {
 		at := frames.Offset()

@@ -11,9 +11,9 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestSnapshotOfReplica does random things to a replica, and has what Snapshot copies of it opened
-// as the folder of a single node: all that is committed is there, and nothing that may be cut. Then
-// that node becomes the first one of another cluster.
+// TestSnapshotOfReplica applies random operations to a replica and opens a copy of its Snapshot as
+// a single node's directory. The copy must hold everything committed and nothing that may still be
+// cut. That node then becomes the first one of another cluster.
 func TestSnapshotOfReplica(t *testing.T) {
 	cleaned := 0
 	for seed := uint64(1); seed <= 15; seed++ {
@@ -49,7 +49,7 @@ func TestSnapshotOfReplica(t *testing.T) {
 	}
 }
 
-// clean commits all there is, and cleans the segments that can be.
+// clean commits everything and cleans the segments that can be cleaned.
 func (w *raftTwin) clean(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	w.committed = len(w.log)
@@ -78,8 +78,8 @@ func (w *raftTwin) clean(t *testing.T, s *Store) (n int) {
 	return n
 }
 
-// checkAlone compares the folder of a single node with what is committed, and with the replica that
-// it is a copy of.
+// checkAlone compares a single node's directory with what is committed and with the replica it was
+// copied from.
 func (w *raftTwin) checkAlone(fs vfs.FS, of *Store) error {
 	report, err := Inspect(fs, testDir)
 	if err != nil || len(report.Damage) > 0 || len(report.Missing) > 0 {
@@ -123,7 +123,7 @@ func (w *raftTwin) checkAlone(fs vfs.FS, of *Store) error {
 	return appendErr(s, entry(1, s.Last(1)+1, 20, true))
 }
 
-// foundAgain makes the folder that of a node of another cluster, which appends to its log.
+// foundAgain turns the directory into a node of another cluster, which appends to its log.
 func foundAgain(t *testing.T, fs vfs.FS) {
 	t.Helper()
 	mustFound(t, fs)
@@ -133,7 +133,7 @@ func foundAgain(t *testing.T, fs vfs.FS) {
 	closeStore(t, openReplica(t, fs))
 }
 
-// TestDamagedSegmentIsNotCopied: what cannot be read is no backup.
+// TestDamagedSegmentIsNotCopied: a segment that cannot be read makes the copy fail.
 func TestDamagedSegmentIsNotCopied(t *testing.T) {
 	s := sender(t)
 	defer s.Close()

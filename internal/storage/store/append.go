@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// op is one call of Append; without a group one of SyncNow or Barrier, or a mark.
+// op is one call of Append. Without a group it is one of SyncNow or Barrier, or a mark.
 type op struct {
 	group []Entry
 	done  func(error)
@@ -21,18 +21,18 @@ type op struct {
 	raft  *raftOp // nil on a single node
 }
 
-// Append adds a group of entries, which will be on disk as a whole or not at all. It does not wait.
-// done is called on the goroutine that writes, in the order of the calls of Append, with ErrFailed
-// or ErrClosed or
-//   - after an fsync when an entry of the group has Wait set, at once or put off as that says;
+// Append appends a group of entries atomically: after a crash all of them are on disk or none. It
+// does not wait. done is called on the writing goroutine, in the order of the calls of Append, with
+// ErrFailed, ErrClosed, or the result
+//   - after an fsync if an entry of the group sets Wait, which says how long that may be delayed;
 //   - after the write otherwise, or in a scratch store.
 //
-// The group and its data may be used again after done. Indexes that do not follow, an empty group
-// and a group of more than 1 GiB are broken invariants of the caller.
+// The caller may reuse the group and its data after done. It must not pass indexes with gaps, an
+// empty group or one of more than 1 GiB.
 func (s *Store) Append(group []Entry, done func(error)) { s.append(group, done, true) }
 
-// AppendInline is Append for a caller that calls Commit soon, whatever happens: the committer's
-// goroutine is not woken for it.
+// AppendInline is Append for a caller that always calls Commit soon afterwards. It does not wake
+// the committer's goroutine.
 func (s *Store) AppendInline(group []Entry, done func(error)) { s.append(group, done, false) }
 
 func (s *Store) append(group []Entry, done func(error), wake bool) {
@@ -54,8 +54,8 @@ func newOp(group []Entry, done func(error)) op {
 	return o
 }
 
-// enqueue gives a group its place. note, when not nil, is called with mu held once it has one, and
-// with the number of groups so far. (With o itself the op of every Append would be on the heap.)
+// enqueue assigns a group its place. note, if not nil, is then called with mu held and the number
+// of groups appended so far. (Passing o itself would move the op of every Append to the heap.)
 func (s *Store) enqueue(o op, wake bool, note func(seq uint64)) {
 	if s.opts.Scratch {
 		o.wait = WaitNot
@@ -76,9 +76,9 @@ func (s *Store) enqueue(o op, wake bool, note func(seq uint64)) {
 	s.push(o, wake)
 }
 
-// Barrier calls done when all that was appended before for these shards is as safe as wait asks, or
-// with the error that keeps it from becoming so: on the caller's goroutine when it is so already,
-// otherwise on the goroutine that writes, in its order among the dones of Append.
+// Barrier calls done once everything appended before for these shards is as safe as wait asks, or
+// with the error that prevents it. If it is safe already, done runs on the caller's goroutine,
+// otherwise on the writing goroutine, in order with the dones of Append.
 func (s *Store) Barrier(shards []uint32, wait Wait, done func(error)) {
 	s.mu.Lock()
 	switch {
@@ -93,8 +93,8 @@ func (s *Store) Barrier(shards []uint32, wait Wait, done func(error)) {
 	}
 }
 
-// safe reports whether the last entry of each shard is written, or with a wait durable. Called with
-// mu held.
+// safe reports whether the last entry of each shard is written, or durable if wait asks for a sync.
+// Called with mu held.
 func (s *Store) safe(shards []uint32, wait Wait) bool {
 	for _, id := range shards {
 		l := s.shards[id]
@@ -105,8 +105,8 @@ func (s *Store) safe(shards []uint32, wait Wait) bool {
 	return true
 }
 
-// SyncNow returns when all that was appended before is durable. A scratch store has only written it
-// then. While the disk is full it waits.
+// SyncNow returns once everything appended before is durable, or only written in a scratch store.
+// It waits while the disk is full.
 func (s *Store) SyncNow() error {
 	result := make(chan error, 1)
 	s.mu.Lock()
@@ -118,14 +118,14 @@ func (s *Store) SyncNow() error {
 	return <-result
 }
 
-// push hands an op to the committer and releases mu, which the caller holds.
+// push queues an op for the committer and releases mu, which the caller holds.
 func (s *Store) push(o op, wake bool) {
 	s.lead.pending = append(s.lead.pending, o)
 	s.wakeIf(wake && !s.lead.taken)
 }
 
-// place decides where a group goes before it is written, so that its references can be counted and
-// its place looked up from now on. Called with mu held.
+// place assigns a group its segment and offset before it is written, so that its references can be
+// counted and its position looked up from now on. Called with mu held.
 func (s *Store) place(o *op) {
 	seg := s.segments[len(s.segments)-1]
 	if seg.sealed || seg.planned > wal.SegmentHeaderSize && seg.planned+o.size > s.opts.SegmentBytes {
@@ -149,7 +149,7 @@ func (s *Store) place(o *op) {
 	o.seg, o.end = seg, seg.planned
 }
 
-// addSegment makes a segment that is not yet a file. Called with mu held.
+// addSegment adds a segment whose file does not exist yet. Called with mu held.
 func (s *Store) addSegment(number uint64) *segment {
 	name := wal.SegmentName(number)
 	seg := &segment{

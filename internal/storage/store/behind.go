@@ -7,18 +7,19 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// behindDelay is how long a store with SyncOS waits after a write until it syncs by itself.
+// behindDelay is how long a store with SyncOS waits after a write before it syncs in the
+// background.
 const behindDelay = time.Second
 
-// syncs are the syncs of the log's files, one at a time.
+// syncs serializes the syncs of the log's files.
 //
-// Invariant: after one that failed no sync succeeds. The kernel reports a failure once, to the
-// first caller: without this rule a sync that a client waits for could seem to succeed because the
-// one behind the writes got the failure.
+// Invariant: no sync succeeds after one has failed. The kernel reports a failure once, to the first
+// caller. Without this rule a client's sync could appear to succeed because the background sync
+// received the failure.
 type syncs struct {
-	one    chan struct{}  // 1 slot: taken during a sync, for the time of which a lock would be too long
+	one    chan struct{}  // 1 slot, taken during a sync, which is too long to hold a mutex
 	err    error          // guarded by one
-	behind sync.WaitGroup // the goroutine of a sync behind the writes, at most one
+	behind sync.WaitGroup // the background sync's goroutine, at most one
 }
 
 func (s *syncs) datasync(f vfs.File) error {
@@ -30,7 +31,7 @@ func (s *syncs) datasync(f vfs.File) error {
 	return s.err
 }
 
-// mark is what a sync behind the writes makes durable: all that was written when it began.
+// mark is what a background sync makes durable: everything written before it began.
 type mark struct {
 	seg     *segment
 	at      int64
@@ -40,7 +41,7 @@ type mark struct {
 	err     error
 }
 
-// syncBehind begins a sync on a goroutine of its own. Its mark comes back as an op.
+// syncBehind starts a background sync on its own goroutine. Its mark comes back as an op.
 func (c *committer) syncBehind() {
 	s := c.s
 	m := &mark{seg: c.seg, at: c.at, seq: c.seq, written: map[uint32]uint64{}}
@@ -50,7 +51,7 @@ func (c *committer) syncBehind() {
 	}
 	s.mu.Unlock()
 	s.files.mu.Lock()
-	m.seg.img.users++ // the file stays open, also when the segment is sealed meanwhile
+	m.seg.img.users++ // keeps the file open even if the segment is sealed meanwhile
 	s.files.mu.Unlock()
 	c.behind, c.due = true, time.Time{}
 	img, file := m.seg.img, c.file
@@ -64,7 +65,7 @@ func (c *committer) syncBehind() {
 	})
 }
 
-// reached notes what a sync behind the writes has made durable.
+// reached records what a background sync has made durable.
 func (c *committer) reached(m *mark) {
 	c.behind = false
 	switch {

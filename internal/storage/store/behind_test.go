@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// An entry that is only written is synced a second later, once for all that came meanwhile; nothing
-// waits for that, and an idle store does not sync.
+// An entry that is only written is synced within a second, together with everything written
+// meanwhile. Nothing waits for that sync, and an idle store does not sync.
 func TestSyncBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &slowSync{FS: vfs.NewMem()}
@@ -63,7 +63,7 @@ func TestSyncBehind(t *testing.T) {
 	})
 }
 
-// Segments may be sealed and more be begun while a sync goes on, and the store be closed.
+// Segments may be sealed and started, and the store closed, during a background sync.
 func TestSyncBehindWhileSegmentsRoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := vfs.NewMem()
@@ -97,8 +97,8 @@ func TestSyncBehindWhileSegmentsRoll(t *testing.T) {
 	})
 }
 
-// A sync that fails behind the writes stops the store as any other, and is not made good by the
-// next one.
+// A failed background sync stops the store like any other failed sync, and the next sync does not
+// clear the failure.
 func TestSyncBehindFails(t *testing.T) {
 	errDisk := errors.New("broken disk")
 	synctest.Test(t, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestSyncBehindFails(t *testing.T) {
 	})
 }
 
-// failOnce is a file system whose next sync waits for a word and then fails; later ones go well, as
-// those of a kernel that has told once.
+// failOnce is a file system whose next sync waits for a signal and then fails. Later ones succeed,
+// as with a kernel that reports a failure only once.
 type failOnce struct {
 	*slowSync
 	err atomic.Pointer[error]
@@ -143,7 +143,7 @@ func (f failOnceFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// An entry that waits for a sync while one behind the writes fails is not confirmed.
+// An entry that waits for a sync is not confirmed if a background sync fails meanwhile.
 func TestSyncBehindFailsUnderAPromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &failOnce{slowSync: &slowSync{FS: vfs.NewMem()}}
@@ -164,7 +164,7 @@ func TestSyncBehindFailsUnderAPromise(t *testing.T) {
 	})
 }
 
-// Whenever the power fails, what is older than a second is there.
+// Whenever the power fails, entries older than a second survive.
 func TestSyncBehindCrash(t *testing.T) {
 	for k := 1; ; k++ {
 		crashed := false

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkAppend appends to a real disk with a bounded number of entries on their way.
+// BenchmarkAppend appends to a real disk with a bounded number of entries in flight.
 func BenchmarkAppend(b *testing.B) {
 	for _, mode := range []SyncMode{SyncAlways, SyncOS} {
 		for _, size := range []int{100, 64 << 10} {
@@ -42,7 +42,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendAlone waits for every entry: the latency of one write and one sync.
+// BenchmarkAppendAlone waits for every entry: it measures the latency of one write and one sync.
 func BenchmarkAppendAlone(b *testing.B) {
 	for _, mode := range []SyncMode{SyncAlways, SyncOS} {
 		b.Run(fmt.Sprintf("sync=%d", mode), func(b *testing.B) {
@@ -60,7 +60,7 @@ func BenchmarkAppendAlone(b *testing.B) {
 	}
 }
 
-// BenchmarkRead reads a backlog of 100 byte facts in order, 100 to an entry.
+// BenchmarkRead reads a backlog of 100-byte facts in order, 100 per entry.
 func BenchmarkRead(b *testing.B) {
 	s := openBench(b, Options{Sync: SyncOS})
 	const entries, perEntry = 2000, 100

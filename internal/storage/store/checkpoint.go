@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// checkpointFile is what the name of a checkpoint says.
+// checkpointFile is the content of a checkpoint's file name.
 type checkpointFile struct {
 	shard uint32
 	index uint64
@@ -30,10 +30,10 @@ func parseCheckpointName(name string) (c checkpointFile, ok bool) {
 	return c, c.name() == name
 }
 
-// WriteCheckpoint makes what write writes the checkpoint of a shard: its state after the entry
-// index. The entry is durable, and in a replica committed, before the checkpoint is: that waits as
-// long as it takes, or gets ErrRewound or ErrLost. Older checkpoints of the shard are removed once
-// the new one is durable.
+// WriteCheckpoint stores the output of write as the checkpoint of a shard: its state after the
+// entry index. It first waits, for as long as it takes, until the entry is durable, and in a
+// replica committed. It returns ErrRewound or ErrLost if that cannot happen. Older checkpoints of
+// the shard are removed once the new one is durable.
 func (s *Store) WriteCheckpoint(shard uint32, index uint64, write func(io.Writer) error) error {
 	if s.opts.Scratch {
 		return errors.New("store: a scratch store has no checkpoints")
@@ -81,7 +81,8 @@ func (s *Store) writeCheckpointFile(path string, c checkpointFile, write func(io
 	return f.Datasync()
 }
 
-// syncTo makes a shard's entries up to index durable: the engine applies entries before they are.
+// syncTo makes a shard's entries up to index durable, because the engine applies entries before
+// they are.
 func (s *Store) syncTo(shard uint32, index uint64) error {
 	if s.raft != nil {
 		if err := s.raft.awaitAppended(shard, index); err != nil {
@@ -120,10 +121,10 @@ func (s *Store) removeOlder(c checkpointFile) error {
 	return nil
 }
 
-// Checkpoint opens the newest checkpoint of a shard that is intact and returns the index of the
-// last entry it covers; r is nil when there is none. When the newest is damaged an older one is
-// taken, and Replay says whether the log still goes back that far. ErrCorrupt when there are only
-// damaged ones.
+// Checkpoint opens the newest intact checkpoint of a shard and returns the index of the last entry
+// it covers. r is nil if there is none. If the newest is damaged it opens an older one, and Replay
+// reports whether the log still goes back that far. It returns ErrCorrupt if all checkpoints are
+// damaged.
 func (s *Store) Checkpoint(shard uint32) (r io.ReadCloser, index uint64, err error) {
 	layout, err := readLayout(s.fs, s.dir)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Store) Checkpoint(shard uint32) (r io.ReadCloser, index uint64, err err
 	return nil, 0, damage
 }
 
-// openCheckpoint checks a whole checkpoint and opens it for reading.
+// openCheckpoint verifies a whole checkpoint and opens it for reading.
 func openCheckpoint(fs vfs.FS, path string, c checkpointFile) (io.ReadCloser, error) {
 	f, err := fs.Open(path)
 	if err != nil {

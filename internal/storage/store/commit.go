@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// flushBytes is how much is gathered for one write.
+	// flushBytes is the amount of buffered data that triggers a write.
 	flushBytes = 1 << 20
-	// directBytes is the size from which the data of an entry is written from where it is instead
-	// of being copied.
+	// directBytes is the size from which an entry's data is written in place instead of being
+	// copied to the buffer.
 	directBytes = 64 << 10
-	// retryEvery is how often a write to a full disk is retried.
+	// retryEvery is the interval between retries of a write to a full disk.
 	retryEvery = 100 * time.Millisecond
 )
 
-// committer writes what was appended. It and everything in it belongs to the current leader
+// committer writes appended entries. It and all its fields belong to the current leader
 // (leader.go).
 type committer struct {
 	s    *Store
@@ -29,30 +29,31 @@ type committer struct {
 	file vfs.File // of seg
 
 	buf    []byte // frames not yet written
-	at     int64  // offset in the file where buf goes
+	at     int64  // file offset at which buf will be written
 	synced int64  // offset up to which the file is durable
-	laid   int64  // size of the file: from at on it is zeros
+	laid   int64  // size of the file: zeros from at on
 
-	seq      uint64    // of the last group that is written
+	seq      uint64    // of the last group written
 	buffered []op      // their frames are in buf, at least in part
 	waiting  []op      // written, done not yet called
-	dirty    bool      // something is written and not synced
-	behind   bool      // a sync of it goes on behind the writes
-	due      time.Time // when the next put-off sync must start; zero when there is none
-	failed   error     // nothing may be written any more
+	dirty    bool      // some written data is not synced
+	behind   bool      // a background sync is running
+	due      time.Time // when the next delayed sync must start; zero if there is none
+	failed   error     // no more writes are possible
 
-	taken []op // of the round; reused for taking
+	taken []op // ops of this round; the slice is reused
 
-	waits  bool // the leader may wait for room: it is the committer's goroutine
-	leaves bool // it may not, and leaves buf and the rest of taken to that goroutine
+	waits  bool // the leader may wait for disk space: it is the committer's goroutine
+	leaves bool // the leader could not wait: buf and the rest of taken are left to that goroutine
 }
 
 func newCommitter(s *Store) *committer {
 	return &committer{s: s}
 }
 
-// round writes what was taken and calls the dones that are due. Without waits it leaves the rest to
-// the committer's goroutine when the disk is full, unless it has begun with another segment.
+// round writes the taken ops and calls the dones that are due. If the disk is full and waits is
+// false, it leaves the rest to the committer's goroutine, unless it has already started another
+// segment.
 func (c *committer) round(waits bool) {
 	c.waits, c.leaves = waits, false
 	n := 0
@@ -70,7 +71,7 @@ func (c *committer) round(waits bool) {
 	c.settle(false)
 }
 
-// add puts the frames of an op in the buffer, which is written before another segment or a rewind.
+// add appends the frames of an op to the buffer, and flushes it before another segment or a rewind.
 func (c *committer) add(o *op) {
 	if o.mark != nil {
 		c.reached(o.mark)
@@ -123,7 +124,7 @@ func (c *committer) addEntry(e *Entry, term uint64, continued bool) {
 	}
 }
 
-// flush writes the buffer and lets readers see what is in it.
+// flush writes the buffer and makes its entries visible to readers.
 func (c *committer) flush() {
 	c.writeBuf()
 	if len(c.buffered) == 0 || len(c.buf) > 0 {
@@ -174,8 +175,9 @@ func (c *committer) writeBuf() {
 	}
 }
 
-// write writes p at the end of the file. While the disk is full it finishes what is written
-// already, waits and tries again, or leaves that; on any other error the committer has failed.
+// write writes p at the end of the file. While the disk is full it settles what is already written
+// and retries, or leaves p to the committer's goroutine. On any other error the committer has
+// failed.
 func (c *committer) write(p []byte) {
 	if c.failed != nil || c.leaves && len(c.buf) > 0 {
 		return
@@ -184,7 +186,7 @@ func (c *committer) write(p []byte) {
 		_, err := c.file.WriteAt(p, c.at)
 		if isFull(err) {
 			if terr := c.file.Truncate(c.at); terr != nil {
-				return terr // a disk that cannot even give space back is broken, not full
+				return terr // a disk that cannot even release space is broken, not full
 			}
 			c.laid = c.at
 		}
@@ -194,12 +196,12 @@ func (c *committer) write(p []byte) {
 		return
 	}
 	c.at += int64(len(p))
-	c.dirty = true // only now: waiting for room may have synced what was before
+	c.dirty = true // set only now: waiting for space may have synced the data before
 	c.layOut(len(p))
 }
 
-// untilRoom repeats an operation that needs space until it works, fails for another reason, or the
-// store is closed.
+// untilRoom retries an operation that needs disk space until it succeeds, fails for another reason,
+// or the store is closed.
 func (c *committer) untilRoom(try func() error) {
 	for {
 		err := try()
@@ -238,11 +240,11 @@ func isFull(err error) bool {
 
 func (c *committer) fail(err error) {
 	c.failed = fmt.Errorf("%w: %w", ErrFailed, err)
-	c.due = time.Time{} // nothing is due any more: without this the committer would spin
+	c.due = time.Time{} // without this the committer would spin
 	c.s.setState(State{Health: Failed, Err: c.failed})
 }
 
-// settle calls the dones that are due, after a sync where one is needed. closing syncs whatever is
+// settle calls the dones that are due, after a sync if one is needed. closing syncs everything
 // written.
 func (c *committer) settle(closing bool) {
 	if c.failed == nil {
@@ -260,7 +262,7 @@ func (c *committer) settle(closing bool) {
 	c.finish(n)
 }
 
-// plan syncs now or says when that must be.
+// plan syncs now or sets when the next sync is due.
 func (c *committer) plan(closing bool) {
 	if c.s.opts.Scratch {
 		c.dirty = false
@@ -302,7 +304,7 @@ func (c *committer) plan(closing bool) {
 	}
 }
 
-// sync makes what is written durable. A failed fsync is never tried again: the kernel may have
+// sync makes everything written durable. A failed fsync is never retried: the kernel may have
 // dropped the pages.
 func (c *committer) sync() {
 	start := time.Now()
@@ -332,7 +334,7 @@ func (c *committer) datasync() error {
 	return c.s.syncs.datasync(c.file)
 }
 
-// finish calls the dones of the first n waiting ops.
+// finish removes the first n waiting ops and calls their dones.
 func (c *committer) finish(n int) {
 	if n == 0 {
 		return

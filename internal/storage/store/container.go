@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The container of a checkpoint: header, blocks, and an empty block at the end, see
+// A checkpoint's container has a header, blocks, and an empty block at the end, see
 // docs/format/log.md.
 const (
 	checkpointMagic   = "5WAYSCKP"
@@ -20,8 +20,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// blockSum covers the length, the number of the block and its data: a block out of place is as bad
-// as a changed one.
+// blockSum covers the length, the number and the data of a block, so that a misplaced block is
+// detected like a changed one.
 func blockSum(number uint32, data []byte) uint32 {
 	var b [8]byte
 	binary.LittleEndian.PutUint32(b[0:], uint32(len(data)))
@@ -40,7 +40,7 @@ func appendCheckpointHeader(dst []byte, c checkpointFile) []byte {
 	return le.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
 }
 
-// checkpointWriter cuts what is written into blocks.
+// checkpointWriter splits its input into blocks.
 type checkpointWriter struct {
 	w      io.WriterAt
 	off    int64
@@ -72,7 +72,7 @@ func (w *checkpointWriter) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// flush writes the block that is gathered.
+// flush writes the current block.
 func (w *checkpointWriter) flush() error {
 	data := w.buf[blockHeader:]
 	binary.LittleEndian.PutUint32(w.buf[0:], uint32(len(data)))
@@ -86,7 +86,7 @@ func (w *checkpointWriter) flush() error {
 	return nil
 }
 
-// finish writes what is left and the empty block that says that nothing misses.
+// finish writes the rest and the empty block that marks the end.
 func (w *checkpointWriter) finish() error {
 	if len(w.buf) > blockHeader {
 		if err := w.flush(); err != nil {
@@ -96,8 +96,8 @@ func (w *checkpointWriter) finish() error {
 	return w.flush()
 }
 
-// checkpointReader reads what a checkpointWriter was given, checking every block before any of it
-// is returned.
+// checkpointReader reads back the input of a checkpointWriter. It verifies each block before it
+// returns any of it.
 type checkpointReader struct {
 	r      io.Reader
 	want   checkpointFile
@@ -105,14 +105,14 @@ type checkpointReader struct {
 	number uint32
 	buf    []byte
 	rest   []byte // of buf, not yet read
-	err    error  // sticks
+	err    error  // sticky
 }
 
 func newCheckpointReader(r io.Reader, want checkpointFile) *checkpointReader {
 	return &checkpointReader{r: r, want: want}
 }
 
-// Read returns ErrCorrupt or ErrUnsupportedFormat besides the errors of the file.
+// Read returns ErrCorrupt, ErrUnsupportedFormat, or an error of the file.
 func (r *checkpointReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 && r.err == nil {
 		r.err = r.nextBlock()
@@ -176,16 +176,16 @@ func (r *checkpointReader) readHeader() error {
 	return nil
 }
 
-// atEnd returns io.EOF when nothing follows the empty block.
+// atEnd returns io.EOF if nothing follows the empty block.
 func (r *checkpointReader) atEnd() error {
 	var b [1]byte
 	if _, err := io.ReadFull(r.r, b[:]); err != nil {
-		return err // io.EOF is what should be
+		return err // io.EOF is expected
 	}
 	return fmt.Errorf("%w: bytes after the end of the checkpoint", ErrCorrupt)
 }
 
-// full reads len(p) bytes; a file that ends before is corrupt.
+// full reads len(p) bytes. It returns ErrCorrupt if the file ends before that.
 func (r *checkpointReader) full(p []byte) error {
 	_, err := io.ReadFull(r.r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

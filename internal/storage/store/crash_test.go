@@ -56,8 +56,8 @@ func freshDir(t *testing.T) *vfs.Mem {
 	return fs
 }
 
-// TestTornTail cuts the last segment at every offset of its last frames, and overwrites what
-// follows with zeros.
+// TestTornTail cuts the last segment at every offset of its last frames, and overwrites the rest
+// with zeros.
 func TestTornTail(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{})
@@ -102,8 +102,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestBitFlips changes every byte in turn: what was durable when a later frame was written is
-// reported, never dropped.
+// TestBitFlips changes every byte in turn. Damage to data that was durable when a later frame was
+// written is reported, never dropped.
 func TestBitFlips(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{})
@@ -157,8 +157,8 @@ func TestDamagedSealedSegment(t *testing.T) {
 	}
 }
 
-// TestCrashAtEveryOperation stops the machine at every operation that changes the disk: what was
-// confirmed is there.
+// TestCrashAtEveryOperation crashes the machine at every operation that changes the disk.
+// Everything confirmed must survive.
 func TestCrashAtEveryOperation(t *testing.T) {
 	points := 0
 	from, to := crashSeeds(t, 3)
@@ -190,8 +190,8 @@ type crashWorkload struct {
 	live      map[Pos]bool // published, confirmed, never settled
 }
 
-// A body of an entry whose index is a multiple of 7 is never settled, that of any other is settled
-// four entries later.
+// crashKept reports whether the body of an entry is never settled: every seventh. The others are
+// settled four entries later.
 func crashKept(index uint64) bool { return index%7 == 0 }
 
 func (w *crashWorkload) run(fs vfs.FS) {
@@ -233,7 +233,7 @@ func (w *crashWorkload) run(fs vfs.FS) {
 			s.Forget()
 		case 2:
 			w.rewrite(s, s.Sparse(1))
-		case 3: // neighbours, as those of Small are
+		case 3: // adjacent segments, like the runs of Small
 			for shard := uint32(1); shard <= 2; shard++ {
 				if i := w.last[shard]; i > 0 {
 					s.WriteCheckpoint(shard, i, writeText(fmt.Sprint(i)))

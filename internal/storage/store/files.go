@@ -7,13 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// maxOpenFiles bounds the sealed segments that are open for reading at a time.
+// maxOpenFiles bounds the number of sealed segments that are open for reading.
 const maxOpenFiles = 128
 
-// errStale says that the image was replaced or deleted since it was looked up: look it up again.
+// errStale means that the image was replaced or deleted since it was looked up. Look it up again.
 var errStale = errors.New("store: segment was replaced")
 
-// files opens segment files when they are read and closes those that were not read for a while.
+// files opens segment files on demand and closes the oldest ones without readers.
 type files struct {
 	fs vfs.FS
 
@@ -21,9 +21,8 @@ type files struct {
 	open []*image // sealed segments with an open file, in order of opening
 }
 
-// image is one version of the bytes of a segment: Rewrite and Rewind make a new one.
-// Invariant: the bytes before the offset that Store.find returns as the end never change while the
-// image is not stale.
+// image is one version of a segment's bytes: Rewrite and Rewind create a new one. Invariant: the
+// bytes before the end offset that Store.find returns never change while the image is not stale.
 type image struct {
 	name string
 	path string
@@ -31,12 +30,12 @@ type image struct {
 
 	// guarded by files.mu
 	file  vfs.File
-	users int  // reads going on, plus one while the committer writes it
-	stale bool // path is not this image any more, or the end of it is cut
+	users int  // reads in progress, plus one while the committer writes it
+	stale bool // path holds another image by now, or the end of this one was cut
 }
 
-// imageReader reads an image as an io.ReaderAt: errStale when the image was stale before the end of
-// a read. It holds no file between reads.
+// imageReader reads an image as an io.ReaderAt. It returns errStale if the image became stale
+// before the read ended. It holds no file open between reads.
 type imageReader struct {
 	files *files
 	img   *image
@@ -73,7 +72,7 @@ func (fl *files) acquire(img *image) (vfs.File, error) {
 	return img.file, nil
 }
 
-// release ends a read and reports whether the image is stale by now.
+// release ends a read and reports whether the image has become stale.
 func (fl *files) release(img *image) (stale bool) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
@@ -99,8 +98,8 @@ func (fl *files) closeIdle(n int) {
 	fl.open = kept
 }
 
-// add takes over the file that the committer wrote, now that it is sealed. The committer's use of
-// it ends.
+// add takes over the file that the committer wrote and has now sealed. It ends the committer's use
+// of it.
 func (fl *files) add(img *image) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
@@ -110,7 +109,7 @@ func (fl *files) add(img *image) {
 }
 
 // retire makes later reads of img fail with errStale. Called with mu held, together with the change
-// of its path.
+// of the file at its path.
 func (fl *files) retire(img *image) {
 	img.stale = true
 	for i, other := range fl.open {
@@ -132,7 +131,7 @@ func (fl *files) closeAll() {
 
 func (img *image) close() {
 	if img.file != nil {
-		img.file.Close() // was only read, or synced before: nothing is lost with its error
+		img.file.Close() // only read, or synced before: an error loses nothing
 		img.file = nil
 	}
 }

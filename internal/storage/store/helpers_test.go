@@ -28,7 +28,7 @@ func mustOpen(t testing.TB, fs vfs.FS, o Options) *Store {
 	return s
 }
 
-// facts encodes the facts of an entry.
+// facts encodes a list of facts as the data of an entry.
 func facts(list ...string) []byte {
 	var b []byte
 	for _, f := range list {
@@ -38,7 +38,7 @@ func facts(list ...string) []byte {
 	return b
 }
 
-// entry is one with a single fact that names it, of at least size bytes.
+// entry returns an entry with one fact that names it, of at least size bytes.
 func entry(shard uint32, index uint64, size int, wait bool) Entry {
 	e := Entry{Shard: shard, Index: index, Data: facts(factText(shard, index, size)), Refs: 1}
 	if wait {
@@ -65,7 +65,7 @@ func appendErr(s *Store, group ...Entry) error {
 	return <-done
 }
 
-// replayed returns the facts of a shard as "index.sub text".
+// replayed returns the facts of a shard, each as "index.sub text".
 func replayed(t testing.TB, s *Store, shard uint32, after uint64) []string {
 	t.Helper()
 	var out []string
@@ -93,8 +93,8 @@ func writeText(text string) func(io.Writer) error {
 	}
 }
 
-// crashSeeds returns the seeds of a test that crashes at every operation: unset of them, or
-// CRASH_SEEDS from CRASH_FROM on.
+// crashSeeds returns the range of seeds for a test that crashes at every operation: unset seeds, or
+// CRASH_SEEDS of them starting at CRASH_FROM.
 func crashSeeds(t *testing.T, unset uint64) (from, to uint64) {
 	t.Helper()
 	from, count := uint64(1), unset

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// Report is what Inspect found in a directory.
+// Report is the result of Inspect.
 type Report struct {
 	Segments    []SegmentReport
 	Checkpoints []CheckpointReport
@@ -28,12 +28,12 @@ type SegmentReport struct {
 	Shards []ShardReport // ascending
 }
 
-// ShardReport says which entries of a shard a segment holds.
+// ShardReport describes the entries of a shard in a segment.
 type ShardReport struct {
 	Shard   uint32
 	First   uint64
 	Last    uint64
-	Entries uint64 // intact frames: a cleaned segment has fewer than the range says
+	Entries uint64 // intact frames: fewer than the range if the segment was cleaned
 }
 
 // CheckpointReport describes a checkpoint file.
@@ -49,7 +49,7 @@ type Damage struct {
 	File   string
 	Offset int64
 	Bytes  int64 // that cannot be read
-	Torn   bool  // the end of the log after a crash: nothing that was promised is lost, and Open cuts it by itself
+	Torn   bool  // the end of the log after a crash: nothing confirmed is lost, and Open cuts it
 	Detail string
 }
 
@@ -57,14 +57,15 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s at offset %d: %d bytes: %s", d.File, d.Offset, d.Bytes, d.Detail)
 }
 
-// Range names entries of a shard, both ends included.
+// Range is a range of entries of a shard, both ends included.
 type Range struct {
 	Shard       uint32
 	First, Last uint64
 }
 
-// Inspect reads all files of a store that is not open and says what is there and what is damaged.
-// It changes nothing but the lock file. ErrUnsupportedFormat when a newer version wrote it.
+// Inspect reads all files of a closed store and reports what they hold and what is damaged. It
+// changes nothing but the lock file. It returns ErrUnsupportedFormat if a newer version wrote a
+// file.
 func Inspect(fs vfs.FS, dir string) (Report, error) {
 	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
@@ -86,11 +87,11 @@ type inspection struct {
 	fs     vfs.FS
 	dir    string
 	report Report
-	next   map[uint32]uint64             // entry that must follow, per shard
-	bad    map[uint64]bool               // segments with damage that is not a torn end
+	next   map[uint32]uint64             // per shard, the index that must follow
+	bad    map[uint64]bool               // segments with damage other than a torn end
 	seen   []uint64                      // segments so far
-	gaps   map[uint64]map[uint32][]Range // by the segment that is to be filled up
-	cut    int64                         // where the torn last segment ends
+	gaps   map[uint64]map[uint32][]Range // by the segment that Repair is to fill
+	cut    int64                         // where the torn end of the last segment begins
 }
 
 func inspect(fs vfs.FS, dir string) (*inspection, error) {
@@ -202,7 +203,7 @@ func (in *inspection) segment(number uint64, last bool) error {
 	return err
 }
 
-// frame notes an intact frame and what misses before it.
+// frame records an intact frame and the missing entries before it.
 func (in *inspection) frame(number uint64, h *wal.Header) {
 	next := max(in.next[h.Shard], 1)
 	if h.Index > next && h.Kind != wal.KindSparse {
@@ -222,12 +223,12 @@ func (in *inspection) frame(number uint64, h *wal.Header) {
 	in.next[h.Shard] = max(next, h.Index+1)
 }
 
-// intactFrames calls frame for every intact frame of entries in the first size bytes of a segment
+// intactFrames calls frame for every intact frame of entries in the first size bytes of a segment,
 // and hole for every range without one.
 func intactFrames(r io.ReaderAt, size int64, number uint64, frame func(wal.Header, []byte) error, hole func(from, to int64)) error {
 	salt, err := wal.ReadSegmentHeader(r, size, number)
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, wal.ErrNoHeader) {
-		hole(0, size) // without the salt no frame can be told from chance
+		hole(0, size) // without the salt, random bytes cannot be told from a frame
 		return nil
 	}
 	if err != nil {

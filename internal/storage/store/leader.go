@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// lead says which goroutine runs the committer: its own, or a caller of Commit, which leads the
-// group commit then. It is guarded by Store.mu.
+// lead records which goroutine runs the committer and so leads the group commit: the committer's
+// own, or a caller of Commit. Store.mu guards it.
 //
-// Invariant: while something is pending, the lead is taken, or the committer's goroutine was told
-// to wake, or the caller of AppendInline is about to call Commit.
+// Invariant: while an op is pending, the lead is taken, or the committer's goroutine has been
+// woken, or the caller of AppendInline is about to call Commit.
 type lead struct {
 	taken   bool
-	asleep  bool      // the goroutine sleeps and was not told to wake
-	alarm   time.Time // when it wakes by itself; zero: never
-	due     time.Time // when the next sync must start, as the last leader left it; zero: never
+	asleep  bool      // the goroutine sleeps and has not been woken
+	alarm   time.Time // when its timer wakes it; zero: never
+	due     time.Time // when the next sync must start, set by the last leader; zero: never
 	pending []op      // not yet taken by the committer
 }
 
-// run is the committer's goroutine. It takes the lead when there is something to do and no caller
-// leads.
+// run is the committer's goroutine. It takes the lead when there is work and no caller leads.
 func (c *committer) run() {
 	defer close(c.s.stopped)
 	timer := time.NewTimer(time.Hour)
@@ -39,10 +38,11 @@ func (c *committer) run() {
 	c.s.files.mu.Unlock()
 }
 
-// Commit writes what was appended on the caller's goroutine, syncs if an entry needs it, and calls
-// the dones. It does nothing while another goroutine leads: that one also writes what was appended
-// meanwhile, and leaves to the committer's goroutine what cannot be written now. A caller that has
-// to wait for the log anyway saves two context switches. It must not hold a lock that a done takes.
+// Commit writes the appended entries on the caller's goroutine, syncs if one of them needs it, and
+// calls the dones. If another goroutine leads, Commit does nothing, because that leader also writes
+// what was appended meanwhile. It leaves what cannot be written now to the committer's goroutine.
+// It saves two context switches for a caller that must wait for the log anyway. The caller must not
+// hold a lock that a done takes.
 func (s *Store) Commit() {
 	s.mu.Lock()
 	if s.lead.taken || len(s.lead.pending) == 0 || s.closed || s.committer.leaves {
@@ -55,7 +55,7 @@ func (s *Store) Commit() {
 	s.yieldLead()
 }
 
-// takeLead hands the committer and the pending ops to the caller. Called with mu held.
+// takeLead makes the caller the leader and takes the pending ops. Called with mu held.
 func (s *Store) takeLead() {
 	c := s.committer
 	s.lead.taken = true
@@ -67,7 +67,7 @@ func (s *Store) takeLead() {
 	c.taken, s.lead.pending = s.lead.pending, c.taken[:0]
 }
 
-// yieldLead gives up the lead, and wakes the committer's goroutine if something is left for it.
+// yieldLead ends the lead and wakes the committer's goroutine if work is left for it.
 func (s *Store) yieldLead() {
 	s.mu.Lock()
 	l := &s.lead
@@ -76,7 +76,7 @@ func (s *Store) yieldLead() {
 	s.wakeIf(len(l.pending) > 0 || s.closed || earlier || s.committer.leaves)
 }
 
-// wakeIf wakes the committer's goroutine if that is needed and it sleeps. It releases mu, which the
+// wakeIf wakes the committer's goroutine if needed is set and it sleeps. It releases mu, which the
 // caller holds.
 func (s *Store) wakeIf(needed bool) {
 	wake := needed && s.lead.asleep
@@ -87,13 +87,13 @@ func (s *Store) wakeIf(needed bool) {
 	if wake {
 		select {
 		case s.wake <- struct{}{}:
-		default: // it was told already
+		default: // already woken
 		}
 	}
 }
 
-// await waits for something to do and takes the lead; false when the store is closed and nothing is
-// pending. The lead is not given up then.
+// await waits for work and takes the lead. It returns false, and keeps the lead, if the store is
+// closed and nothing is pending.
 func (c *committer) await(timer *time.Timer) bool {
 	s := c.s
 	s.mu.Lock()
@@ -105,7 +105,7 @@ func (c *committer) await(timer *time.Timer) bool {
 	return len(c.taken) > 0 || c.leaves || !s.closed
 }
 
-// something reports whether the committer's goroutine has anything to do. Called with mu held.
+// something reports whether the committer's goroutine has work to do. Called with mu held.
 func (c *committer) something() bool {
 	l := &c.s.lead
 	return len(l.pending) > 0 || c.leaves || c.s.closed || !l.due.IsZero() && !time.Now().Before(l.due)
@@ -116,7 +116,7 @@ func (c *committer) sleep(timer *time.Timer) {
 	s := c.s
 	closing := s.closing
 	if s.closed {
-		closing = nil // only the current leader's end can wake it
+		closing = nil // only the end of the current lead can wake it
 	}
 	s.lead.asleep, s.lead.alarm = true, time.Time{}
 	if !s.lead.taken && !s.lead.due.IsZero() {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// slowSync is a file system whose syncs wait while held.
+// slowSync is a file system whose syncs block while held is set.
 type slowSync struct {
 	vfs.FS
 	mu   sync.Mutex
@@ -52,7 +52,7 @@ func (f slowFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// Commit completes what AppendInline appended before it returns.
+// Commit completes everything that AppendInline appended before it returns.
 func TestCommitByItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mustOpen(t, vfs.NewMem(), Options{})
@@ -80,8 +80,8 @@ func TestCommitByItsCaller(t *testing.T) {
 	})
 }
 
-// A caller of Commit returns at once while another leads; the committer's goroutine commits what it
-// appended.
+// Commit returns at once while another goroutine leads. The committer's goroutine then commits the
+// caller's entries.
 func TestCommitWhileAnotherCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := &slowSync{FS: vfs.NewMem()}
@@ -113,7 +113,7 @@ func TestCommitWhileAnotherCommits(t *testing.T) {
 	})
 }
 
-// A sync that a Commit put off starts in time, even if the goroutine sleeps until a later one.
+// A sync that Commit delayed starts in time, even if the goroutine was going to sleep longer.
 func TestCommitLeavesTheSyncForLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mustOpen(t, vfs.NewMem(), Options{Sync: SyncBatch, BatchDelay: 5 * time.Millisecond, LazySync: 50 * time.Millisecond})
@@ -132,8 +132,8 @@ func TestCommitLeavesTheSyncForLater(t *testing.T) {
 	})
 }
 
-// While the disk is full Commit returns, and leaves all to the committer's goroutine: entries of a
-// group that is half in the buffer, large ones, and what comes after.
+// While the disk is full, Commit returns and leaves everything to the committer's goroutine:
+// entries of a group that is partly in the buffer, large ones, and later ones.
 func TestCommitDoesNotWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := vfs.NewMem()
@@ -214,8 +214,8 @@ func TestCloseEndsCommit(t *testing.T) {
 	})
 }
 
-// Many goroutines that call Commit, beside others that only append: every done is called, in order,
-// and everything is in the log.
+// Many goroutines call Commit while others only append. Every done is called, in order, and
+// everything is in the log.
 func TestCommitsAndAppends(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{SegmentBytes: 16 << 10})

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// The file that names the folder that lives, see docs/format/log.md.
+// The file that names the live directory, see docs/format/log.md.
 const (
 	liveFile    = "live"
 	liveMagic   = "5WAYSLIV"
@@ -19,12 +19,13 @@ const (
 	liveSize    = 8 + 4 + 4 + 4
 )
 
-// slots are the folders below that of the store that take turns to hold an installed snapshot.
+// slots are the directories, relative to the store's, that take turns holding an installed
+// snapshot.
 var slots = [...]string{"", "snapshot-1", "snapshot-2"}
 
 func slotDir(root string, slot int) string { return filepath.Join(root, slots[slot]) }
 
-// liveSlot returns which folder holds the log and the checkpoints: root itself until a snapshot was
+// liveSlot returns which slot holds the log and the checkpoints: root itself until a snapshot is
 // installed.
 func liveSlot(fsys vfs.FS, root string) (slot int, err error) {
 	b, err := readSmallFile(fsys, root, liveFile, liveSize+1)
@@ -45,13 +46,13 @@ func liveSlot(fsys vfs.FS, root string) (slot int, err error) {
 	return int(n), nil
 }
 
-// liveDir is the folder of liveSlot.
+// liveDir is the directory of liveSlot.
 func liveDir(fsys vfs.FS, root string) (string, error) {
 	slot, err := liveSlot(fsys, root)
 	return slotDir(root, slot), err
 }
 
-// setLive makes another folder, whose files are durable, that of the log and the checkpoints.
+// setLive makes another slot, whose files are durable, the one with the log and the checkpoints.
 func setLive(fsys vfs.FS, root string, slot int) error {
 	le := binary.LittleEndian
 	b := le.AppendUint32([]byte(liveMagic), liveVersion)
@@ -59,8 +60,8 @@ func setLive(fsys vfs.FS, root string, slot int) error {
 	return writeSmallFile(fsys, root, liveFile, le.AppendUint32(b, crc32.Checksum(b, castagnoli)))
 }
 
-// clearOthers removes what the folders that do not live hold of a store: what a snapshot took the
-// place of, and one that came in part only.
+// clearOthers removes the store's files from the slots that are not live: those replaced by a
+// snapshot, and those of a snapshot received only in part.
 func clearOthers(fsys vfs.FS, root string, live int) error {
 	for slot := range slots {
 		if slot != live {
@@ -92,7 +93,7 @@ func clearSlot(fsys vfs.FS, root string, slot int) error {
 	return nil
 }
 
-// writeSmallFile replaces a file: it is the old one or b after a crash.
+// writeSmallFile replaces a file atomically: after a crash it holds the old content or b.
 func writeSmallFile(fsys vfs.FS, dir, name string, b []byte) error {
 	if err := vfs.Replace(fsys, filepath.Join(dir, name), b); err != nil {
 		return inFile(name, err)
@@ -100,7 +101,7 @@ func writeSmallFile(fsys vfs.FS, dir, name string, b []byte) error {
 	return nil
 }
 
-// readSmallFile returns the first bytes of a file, up to most; nil when there is none.
+// readSmallFile returns the first bytes of a file, up to most, or nil if it does not exist.
 func readSmallFile(fsys vfs.FS, dir, name string, most int64) ([]byte, error) {
 	b, err := vfs.ReadSmall(fsys, filepath.Join(dir, name), most)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// SyncMode says what a promise waits for where nothing else is asked.
+// SyncMode says what done waits for if an entry asks for nothing else.
 type SyncMode uint8
 
 const (
-	SyncAlways SyncMode = iota // after an fsync that starts at once
-	SyncBatch                  // after an fsync that is put off by up to BatchDelay, so that more entries share it
-	SyncOS                     // after the write; it is synced behind that within a second or so
+	SyncAlways SyncMode = iota // an fsync that starts at once
+	SyncBatch                  // a delayed fsync, by up to BatchDelay, that more entries share
+	SyncOS                     // the write; a background sync follows within about a second
 )
 
 const (
@@ -28,12 +28,12 @@ type Options struct {
 	SegmentBytes int64         // size at which a segment is sealed; 64 MiB; 4 KiB to 2 GiB
 	Sync         SyncMode      // SyncAlways
 	BatchDelay   time.Duration // longest delay of an fsync in SyncBatch; 5 ms
-	LazySync     time.Duration // longest delay of the fsync of entries without a wait; 10 ms; not in SyncOS
-	Scratch      bool          // nothing survives: files of an earlier run are removed, no fsync, no checkpoints
+	LazySync     time.Duration // the same for entries with WaitNot, except in SyncOS; 10 ms
+	Scratch      bool          // nothing survives: Open removes old files, no fsync, no checkpoints
 	Logger       *slog.Logger  // slog.Default()
 }
 
-// Wait is what an entry waits for in this mode.
+// Wait returns what an entry waits for in this mode.
 func (m SyncMode) Wait() Wait {
 	return [...]Wait{SyncAlways: WaitSync, SyncBatch: WaitBatch, SyncOS: WaitNot}[m]
 }

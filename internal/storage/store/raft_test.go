@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// founding is the state of the first node of a cluster.
+// founding returns the state of the first node of a cluster.
 func founding() RaftState {
 	return RaftState{Cluster: 7, Node: 1, Term: 1, Commit: 1, First: EntryID{1, 1}, Members: []byte("me"), MembersAt: 1}
 }
@@ -59,13 +59,13 @@ func mustAppend(t testing.TB, s *Store, e RaftEntry) {
 	}
 }
 
-// batch makes an entry for shard 1 with one entry of the given index.
+// raftBatch returns a Raft entry that holds one entry of shard 1 with the given index.
 func raftBatch(index, term, shardIndex uint64) RaftEntry {
 	return RaftEntry{EntryID: EntryID{index, term}, Batch: []Entry{entry(1, shardIndex, 20, true)}}
 }
 
-// TestFoundReplica makes a node of a cluster of the folder of a single node: the log stays as it
-// is, byte for byte, and goes on.
+// TestFoundReplica turns a single node's directory into a cluster node. The log stays the same,
+// byte for byte, and continues.
 func TestFoundReplica(t *testing.T) {
 	mem := vfs.NewMem()
 	s := mustOpen(t, mem, Options{})
@@ -110,7 +110,7 @@ func TestFoundReplica(t *testing.T) {
 	}
 }
 
-// A replica that does not sync would say that it has what it can lose.
+// A replica that does not sync would acknowledge what it can lose.
 func TestReplicaSyncsAlways(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -122,7 +122,7 @@ func TestReplicaSyncsAlways(t *testing.T) {
 	closeStore(t, openReplica(t, mem))
 }
 
-// A bit that flips in what a replica must not forget keeps it from starting.
+// A bit flip in the durable Raft state keeps a replica from starting.
 func TestDamagedRaftState(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -144,7 +144,7 @@ func TestDamagedRaftState(t *testing.T) {
 	}
 }
 
-// A torn tail takes whole entries of the replicated log.
+// A torn tail removes whole entries of the replicated log.
 func TestTornRaftEntry(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -172,7 +172,7 @@ func TestTornRaftEntry(t *testing.T) {
 	}
 }
 
-// The last frame that was synced is no torn end when a mark follows it.
+// The last synced frame is no longer a torn end if a mark follows it.
 func TestMark(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -210,7 +210,7 @@ func TestMark(t *testing.T) {
 	closeStore(t, s)
 }
 
-// Nothing reaches past what is committed: no checkpoint, no cleaning, no deletion.
+// Checkpoints, cleaning and deletion never go past what is committed.
 func TestUncommittedIsKept(t *testing.T) { synctest.Test(t, testUncommittedIsKept) }
 
 func testUncommittedIsKept(t *testing.T) {
@@ -224,7 +224,7 @@ func testUncommittedIsKept(t *testing.T) {
 	}
 	written := make(chan error, 1)
 	go func() { written <- s.WriteCheckpoint(1, 40, writeText("40")) }()
-	synctest.Wait() // it waits for the commit
+	synctest.Wait() // WriteCheckpoint waits for the commit
 	r.Commit(30)
 	if err := s.WriteCheckpoint(1, 20, writeText("20")); err != nil {
 		t.Fatal(err)
@@ -270,7 +270,8 @@ func testUncommittedIsKept(t *testing.T) {
 	}
 }
 
-// At the end of a leadership nothing waits for a commit any more, until the next one begins.
+// When a leadership ends, no call keeps waiting for a commit, and none starts to until the next
+// begins.
 func TestLostWaits(t *testing.T) { synctest.Test(t, testLostWaits) }
 
 func testLostWaits(t *testing.T) {
@@ -325,7 +326,8 @@ func testLostWaits(t *testing.T) {
 	}
 }
 
-// What a checkpoint covers is committed, also when the log was not told so before the power went.
+// Entries that a checkpoint covers count as committed, even if the log had not recorded that before
+// a power failure.
 func TestCheckpointSaysWhatIsCommitted(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -339,7 +341,7 @@ func TestCheckpointSaysWhatIsCommitted(t *testing.T) {
 	}
 	s.Raft().AppendInline(raftBatch(12, 2, 11), func(error) {})
 	s.Raft().Commit(11)
-	if got := replayed(t, s, 1, 10); len(got) != 0 { // what is behind is not written yet
+	if got := replayed(t, s, 1, 10); len(got) != 0 { // what follows is not written yet
 		t.Fatal(got)
 	}
 	crashed := mem.CrashClone(rand.New(rand.NewPCG(1, 1)))
@@ -354,7 +356,7 @@ func TestCheckpointSaysWhatIsCommitted(t *testing.T) {
 	}
 }
 
-// What Body and Entries had in memory of entries that were cut is not told after that.
+// Body and Entries do not return cached entries after those are cut.
 func TestReadAfterRewind(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -377,7 +379,7 @@ func TestReadAfterRewind(t *testing.T) {
 	}
 }
 
-// A replay goes on when the end of the segment it reads is cut meanwhile.
+// A replay continues when the end of the segment it reads is cut meanwhile.
 func TestReplayDuringRewind(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -390,7 +392,7 @@ func TestReplayDuringRewind(t *testing.T) {
 		mustAppend(t, s, RaftEntry{EntryID: EntryID{i + 1, 2}, Batch: []Entry{entry(1, i, replayBytes/2, true)}})
 	}
 	s.Raft().Commit(7)
-	if got := replayed(t, s, 1, 6); len(got) != 0 { // there is nothing behind it yet that counts
+	if got := replayed(t, s, 1, 6); len(got) != 0 { // no committed entry follows yet
 		t.Fatal(got)
 	}
 	var seen []uint64
@@ -405,8 +407,8 @@ func TestReplayDuringRewind(t *testing.T) {
 	}
 }
 
-// TestReferencesOfReplica counts the references of an entry once, whether its sender had applied it
-// or it is applied when it is committed, and none of those that are cut.
+// TestReferencesOfReplica checks that the references of an entry count once, whether its sender
+// applied it or it is applied on commit, and that those of cut entries do not count.
 func TestReferencesOfReplica(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -452,7 +454,7 @@ func TestReferencesOfReplica(t *testing.T) {
 	live("the found tail is cut", 2)
 }
 
-// TestRewindAcrossSegments cuts back over sealed segments and goes on in the one that is left.
+// TestRewindAcrossSegments cuts back across sealed segments and continues in the one that is left.
 func TestRewindAcrossSegments(t *testing.T) {
 	for from := uint64(2); from <= 41; from += 3 {
 		mem := vfs.NewMem()
@@ -483,8 +485,8 @@ func TestRewindAcrossSegments(t *testing.T) {
 	}
 }
 
-// TestCrashInRewind stops the machine at every operation of a cut over several segments: some of
-// the entries are there after it, and the cut can be made again.
+// TestCrashInRewind crashes the machine at every operation of a cut across several segments. Some
+// of the entries may remain, and the cut can be repeated.
 func TestCrashInRewind(t *testing.T) {
 	const from, last = 5, 41
 	for k := 1; ; k++ {
@@ -500,7 +502,7 @@ func TestCrashInRewind(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrFailed) {
 			t.Fatal(err)
 		}
-		crashed := mem.CrashClone // of the disk as it is before the store is closed
+		crashed := mem.CrashClone // of the disk before the store is closed
 		for n := range uint64(8) {
 			s := openReplica(t, crashed(rand.New(rand.NewPCG(uint64(k), n))))
 			if got := s.Raft().Last().Index; got < from-1 || got > last || err == nil && got != from-1 {
@@ -518,7 +520,7 @@ func TestCrashInRewind(t *testing.T) {
 	}
 }
 
-// A waiter for an entry is told that the entry is cut before it is cut.
+// A caller that waits for an entry is told of the cut before the entry is cut.
 func TestRewindAfterPromises(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)
@@ -526,7 +528,7 @@ func TestRewindAfterPromises(t *testing.T) {
 	defer closeStore(t, s)
 	var told EntryID
 	s.Raft().AppendInline(raftBatch(2, 2, 1), func(error) { told = s.Raft().Last() })
-	if got := replayed(t, s, 1, 0); len(got) != 0 { // it is not written
+	if got := replayed(t, s, 1, 0); len(got) != 0 { // the entry is not written
 		t.Fatal(got)
 	}
 	if err := s.Raft().Rewind(2); err != nil {
@@ -537,7 +539,7 @@ func TestRewindAfterPromises(t *testing.T) {
 	}
 }
 
-// A full disk keeps the state of a replica from being written, and it may be tried again.
+// A full disk makes Save fail, and Save may be retried.
 func TestSaveOnAFullDisk(t *testing.T) {
 	fs := vfs.NewErrors(vfs.NewMem())
 	mustFound(t, fs)
@@ -564,19 +566,19 @@ func TestSaveOnAFullDisk(t *testing.T) {
 		t.Fatalf("append after a failure: %v", err)
 	}
 	fs.FailSync(nil)
-	s.state = State{} // closes without the error
+	s.state = State{} // so that Close returns no error
 }
 
-// raftTwin does to a slice what is done to a store.
+// raftTwin applies to a slice what is applied to a store.
 type raftTwin struct {
 	rng       *rand.Rand
 	log       []RaftEntry // from index 2 on
-	sure      int         // entries of it that a crash leaves
+	sure      int         // length of the part that survives a crash
 	committed int
-	first     int // entries of it that may be gone
+	first     int // length of the part that may be gone
 	state     RaftState
 	shards    [3]uint64
-	settled   [3]uint64 // by checkpoints
+	settled   [3]uint64 // covered by checkpoints
 }
 
 func newRaftTwin(seed uint64) *raftTwin {
@@ -615,7 +617,7 @@ func (w *raftTwin) cut(n int) {
 	w.log = w.log[:n]
 }
 
-// committedOf is the last committed entry of a shard.
+// committedOf returns the last committed entry of a shard.
 func (w *raftTwin) committedOf(shard uint32) (last uint64) {
 	for _, e := range w.log[:w.committed] {
 		for _, b := range e.Batch {
@@ -627,8 +629,8 @@ func (w *raftTwin) committedOf(shard uint32) (last uint64) {
 	return last
 }
 
-// step does one random operation to both. After an error w.log is the most and w.log[:w.sure] the
-// least that the disk may hold.
+// step applies one random operation to both. After an error w.log is the most, and w.log[:w.sure]
+// the least, that the disk may hold.
 func (w *raftTwin) step(s *Store) (err error) {
 	r := s.Raft()
 	switch w.rng.IntN(12) {
@@ -679,7 +681,7 @@ func (w *raftTwin) step(s *Store) (err error) {
 	return err
 }
 
-// check compares a store with the twin; it may know less of what is committed.
+// check compares a store with the twin. The store may know of fewer committed entries.
 func (w *raftTwin) check(s *Store) error {
 	r := s.Raft()
 	n := int(r.Last().Index) - 1
@@ -722,7 +724,7 @@ func sameEntry(got, want RaftEntry) error {
 	return nil
 }
 
-// restart compares what a store finds with the twin, and has both go on with that.
+// restart compares what a reopened store finds with the twin, and continues both from there.
 func (w *raftTwin) restart(s *Store) error {
 	if err := w.check(s); err != nil {
 		return err
@@ -769,7 +771,7 @@ func (w *raftTwin) restart(s *Store) error {
 	return nil
 }
 
-// TestRaftTwin compares a replica's log with a slice, over restarts and losses of power.
+// TestRaftTwin compares a replica's log with a slice, across restarts and power failures.
 func TestRaftTwin(t *testing.T) {
 	for seed := uint64(1); seed <= 30; seed++ {
 		fs := vfs.NewMem()
@@ -802,7 +804,7 @@ func TestRaftTwin(t *testing.T) {
 	}
 }
 
-// TestRaftCrashAtEveryOperation stops the machine at every operation that changes the disk.
+// TestRaftCrashAtEveryOperation crashes the machine at every operation that changes the disk.
 func TestRaftCrashAtEveryOperation(t *testing.T) {
 	points := 0
 	from, to := crashSeeds(t, 6)
@@ -843,8 +845,8 @@ func TestRaftCrashAtEveryOperation(t *testing.T) {
 	t.Logf("%d crashes", points)
 }
 
-// TestRefound begins another cluster with what the log of a replica has: what may have been cut is
-// committed now, and the log goes on where it ended.
+// TestRefound starts another cluster with a replica's log: entries that could still be cut are now
+// committed, and the log continues where it ended.
 func TestRefound(t *testing.T) {
 	mem := vfs.NewMem()
 	mustFound(t, mem)

@@ -12,71 +12,71 @@ import (
 )
 
 var (
-	// ErrRewound says that an entry was cut from the replicated log before it was committed.
+	// ErrRewound means that an entry was cut from the replicated log before it was committed.
 	ErrRewound = errors.New("store: the entry was cut from the replicated log")
-	// ErrNoSpace says that what a replica must not forget could not be written; it may be tried
-	// again.
+	// ErrNoSpace means that the durable Raft state could not be written because the disk is full.
+	// The caller may retry.
 	ErrNoSpace = errors.New("store: no space for the state of the replica")
 )
 
-// RaftLog is the log of a store as a replica of several: its entries come in the order and with the
-// terms that Raft gives them, and an uncommitted end of them may be cut. What the store promises
-// about durable entries (cleaning, checkpoints, replay) it promises about committed ones.
+// RaftLog is the log of a replica: its entries have the order and the terms that Raft gives them,
+// and an uncommitted suffix may be cut. The store's guarantees for durable entries (cleaning,
+// checkpoints, replay) apply to committed ones here.
 //
-// Append, Rewind, Commit, Compact and Save come from one goroutine, and so do Entries and Term of
-// entries that are not committed.
+// One goroutine calls Append, Rewind, Commit, Compact and Save, and also Entries and Term for
+// uncommitted entries.
 type RaftLog struct {
 	s *Store
 
-	saving  sync.Mutex  // around the writing of state
-	staging atomic.Bool // a snapshot is on its way into the folder
+	saving  sync.Mutex  // held while state is written
+	staging atomic.Bool // a snapshot is being received
 
 	// Guarded by Store.mu.
 	state     RaftState
 	committed uint64 // highest index known to be committed
-	// settled is Store.appended after the last group that is committed: of those since Open.
+	// settled is Store.appended after the last committed group appended since Open.
 	settled uint64
-	// tail are the entries after committed, ascending and without a gap.
+	// tail holds the entries after committed, ascending and without gaps.
 	tail  []tailEntry
-	terms []EntryID // the first entry of each term, ascending, from the one at known on
-	known uint64    // the entries from here on have their terms in terms
+	terms []EntryID // the first entry of each term, ascending, from index known on
+	known uint64    // terms covers the entries from this index on
 	marks int64     // offset after the last mark, in the last segment
 	waits []commitWait
-	grows sync.Cond // by Store.mu: an entry was appended, or none will be (lost, closed)
+	grows sync.Cond // with Store.mu: an entry was appended, or none will be (lost, closed)
 	lost  bool      // a leadership has ended and no other has begun: nothing waits for a commit
 }
 
 // tailEntry is an entry that may still be cut.
 type tailEntry struct {
-	seq    uint64 // Store.appended after it; 0 when it was found at Open
-	refs   int64  // references in it that count (RaftEntry.Applied)
+	seq    uint64 // Store.appended after it; 0 if found at Open
+	refs   int64  // its references that count (RaftEntry.Applied)
 	shards []shardRange
 }
 
-// shardRange are the entries of a shard in an entry of the replicated log.
+// shardRange is the range of a shard's entries in an entry of the replicated log.
 type shardRange struct {
 	shard       uint32
 	first, last uint64
 }
 
-// commitWait is told nil when the entry is committed, and an error when it never will be.
+// commitWait receives nil when the entry is committed, or an error if it never will be.
 type commitWait struct {
 	index uint64
 	done  chan error
 }
 
-// RaftEntry is an entry of the replicated log: for shards, or for Raft.
+// RaftEntry is an entry of the replicated log, either for shards or for Raft itself.
 type RaftEntry struct {
 	EntryID
-	Type  uint8   // as Raft numbers the types of its entries
-	Batch []Entry // what shards append by it, in order; Wait and Written are not looked at
-	Data  []byte  // what an entry without a batch holds
-	// Applied says that what appends the entry has applied it: references in it count from now on.
-	// Those of other entries count when they are applied (Store.Retain).
+	Type  uint8   // Raft's number for the type of the entry
+	Batch []Entry // entries of shards, in order; Wait and Written are ignored
+	Data  []byte  // the data of an entry without a batch
+	// Applied means that the caller has applied the entry, so its references count at once. Those
+	// of other entries count when they are applied (Store.Retain).
 	Applied bool
 }
 
-// raftOp is what an op of a replica has to say beyond that of a single node.
+// raftOp holds the fields of an op that only a replica needs.
 type raftOp struct {
 	term    uint64
 	applied bool
@@ -84,20 +84,20 @@ type raftOp struct {
 	rewind  uint64 // index of the first entry to cut
 }
 
-// Raft returns the replicated log of the store; nil when the folder is that of a single node, whose
-// entries come through Append.
+// Raft returns the replicated log of the store. It returns nil for a single node, which uses Append
+// instead.
 func (s *Store) Raft() *RaftLog { return s.raft }
 
-// State returns the state as it was saved last.
+// State returns the last saved state.
 func (r *RaftLog) State() RaftState {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return r.state
 }
 
-// Save makes a state durable. Commit and First of it are not looked at: they are those that the log
-// knows of. ErrNoSpace when it may be tried again; after another error it is unknown which state is
-// on the disk, and the store has failed.
+// Save makes a state durable. It ignores st.Commit and st.First and uses the log's own. If it
+// returns ErrNoSpace the caller may retry. After any other error it is unknown which state is on
+// the disk, and the store has failed.
 func (r *RaftLog) Save(st RaftState) error {
 	return r.save(func(state *RaftState) {
 		st.First = state.First
@@ -105,9 +105,9 @@ func (r *RaftLog) Save(st RaftState) error {
 	})
 }
 
-// Refound makes the folder that of a node of another cluster: all that the log holds is committed,
-// and nothing of the log is needed. Members are those after its last entry. Errors are those of
-// Save.
+// Refound turns the directory into that of a node of another cluster: everything in the log counts
+// as committed, and no replica needs the log. st.Members are those after its last entry. It returns
+// the errors of Save.
 func (r *RaftLog) Refound(st RaftState) error {
 	last := r.Last()
 	r.Commit(last.Index)
@@ -122,7 +122,8 @@ func (r *RaftLog) save(change func(*RaftState)) error {
 	defer r.saving.Unlock()
 	s := r.s
 	s.mu.Lock()
-	// What is committed need not be durable here yet, and the log must never end before it.
+	// Committed entries need not be durable here yet, and the log must never end before the saved
+	// commit.
 	st, committed, closed, failed := r.state, min(r.committed, s.shard(wal.RaftShard).durable), s.closed, s.state
 	s.mu.Unlock()
 	if closed {
@@ -147,9 +148,9 @@ func (r *RaftLog) save(change func(*RaftState)) error {
 	return nil
 }
 
-// Append adds an entry after the last one, in one write. It does not wait. done is called when it
-// is durable here, on the goroutine that writes and in the order of the calls; errors are those of
-// Store.Append.
+// Append adds an entry after the last one, in one write. It does not wait. done is called on the
+// writing goroutine once the entry is durable on this node, in the order of the calls, or with an
+// error of Store.Append.
 func (r *RaftLog) Append(e RaftEntry, done func(error)) { r.append(e, done, true) }
 
 // AppendInline is Append for a caller that calls Store.Commit soon.
@@ -189,8 +190,8 @@ func appliedRefs(e *RaftEntry) (n int64) {
 	return n
 }
 
-// Uncount forgets all references that were counted: the state is restored again, and counts those
-// of all that it holds.
+// Uncount forgets all counted references. The caller then restores the state again and counts those
+// it holds.
 func (r *RaftLog) Uncount() {
 	s := r.s
 	s.mu.Lock()
@@ -216,7 +217,7 @@ func shardRanges(batch []Entry) (out []shardRange) {
 	return out
 }
 
-// noteTerm notes the term of the entry after all others. Called with mu held.
+// noteTerm records the term of an entry after all others. Called with mu held.
 func (r *RaftLog) noteTerm(id EntryID) {
 	if r.known == 0 {
 		r.known = id.Index
@@ -234,7 +235,7 @@ func (r *RaftLog) lastTerm() uint64 {
 	return r.state.First.Term
 }
 
-// Commit says that the entries up to index, which are all appended, will never be cut.
+// Commit records that the entries up to index, all of them appended, will never be cut.
 func (r *RaftLog) Commit(index uint64) {
 	s := r.s
 	s.mu.Lock()
@@ -265,15 +266,15 @@ func (r *RaftLog) tellWaits(which func(commitWait) bool, err error) {
 	})
 }
 
-// tellAll has nothing wait any more. Called with mu held.
+// tellAll ends all waits with err. Called with mu held.
 func (r *RaftLog) tellAll(err error) {
 	r.tellWaits(func(commitWait) bool { return true }, err)
 	r.grows.Broadcast()
 }
 
-// Lead says that a leadership of this node begins or ends. At the end all that waits for a commit
-// (WriteCheckpoint, Rewrite) gets ErrLost, and so does what would wait until the next one begins:
-// those entries may be committed or cut, and nobody here knows when.
+// Lead records that a leadership of this node begins or ends. At its end everything that waits for
+// a commit (WriteCheckpoint, Rewrite) gets ErrLost, and so does any wait until the next one begins:
+// those entries may be committed or cut, and nothing on this node knows when.
 func (r *RaftLog) Lead(begins bool) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -289,30 +290,30 @@ func (r *RaftLog) Committed() uint64 {
 	return r.committed
 }
 
-// ReplayEnd returns the index up to which Store.Replay goes now: what is committed and written
-// here.
+// ReplayEnd returns the index up to which Store.Replay goes now: committed and written on this
+// node.
 func (r *RaftLog) ReplayEnd() uint64 {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return min(r.committed, r.s.shard(wal.RaftShard).written)
 }
 
-// First returns the index of the first entry that is surely in the log, which may be the next one.
+// First returns the first index that the log is sure to hold, which may be that of the next entry.
 func (r *RaftLog) First() uint64 {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return r.state.First.Index + 1
 }
 
-// Last returns the last entry that was appended.
+// Last returns the last appended entry.
 func (r *RaftLog) Last() EntryID {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return EntryID{r.s.shard(wal.RaftShard).last, r.lastTerm()}
 }
 
-// Term returns the term of an entry from First()-1 to the last one. ErrNotFound, or an error of the
-// file.
+// Term returns the term of an entry from First()-1 to the last one. It returns ErrNotFound, or an
+// error of the file.
 func (r *RaftLog) Term(index uint64) (uint64, error) {
 	s := r.s
 	s.mu.Lock()
@@ -333,9 +334,9 @@ func (r *RaftLog) Term(index uint64) (uint64, error) {
 	return e.Term, err
 }
 
-// Entries returns entries from lo on that are before hi and together take up to maxBytes, but at
-// least one. They must be written. ErrNotFound below First, ErrNotWritten, or an error of the file.
-// The bytes stay valid for ever.
+// Entries returns the entries from lo up to, not including, hi: at least one, otherwise up to
+// maxBytes in total. They must be written. It returns ErrNotFound below First, ErrNotWritten, or an
+// error of the file. The bytes stay valid forever.
 func (r *RaftLog) Entries(lo, hi uint64, maxBytes int64) (out []RaftEntry, err error) {
 	if first := r.First(); lo < first {
 		return nil, fmt.Errorf("%w: entry %d of the replicated log, which begins at %d", ErrNotFound, lo, first)
@@ -354,8 +355,8 @@ func (r *RaftLog) Entries(lo, hi uint64, maxBytes int64) (out []RaftEntry, err e
 	return out, nil
 }
 
-// Special returns the entries after an index, up to last, that are not of type 0: changes of the
-// members. They must be written.
+// Special returns the entries after an index, up to last, whose type is not 0: membership changes.
+// They must be written.
 func (r *RaftLog) Special(after, last uint64) (out []RaftEntry, err error) {
 	c := r.cursor(max(after+1, r.First()), false)
 	for c.index <= last {
@@ -370,8 +371,8 @@ func (r *RaftLog) Special(after, last uint64) (out []RaftEntry, err error) {
 	return out, nil
 }
 
-// Compact says that no replica will need the entries up to index, which are committed, any more:
-// cleaning may take what checkpoints cover. Errors are those of Save.
+// Compact records that no replica needs the entries up to index, which are committed: cleaning may
+// take those that checkpoints cover. It returns the errors of Save.
 func (r *RaftLog) Compact(index uint64) error {
 	if index < r.First() {
 		return nil
@@ -392,9 +393,10 @@ func (r *RaftLog) Compact(index uint64) error {
 	return nil
 }
 
-// Spare returns the last entry of the log that need not be kept for nodes that need what is behind
-// low: the end of a sealed segment, because only whole segments are cleaned. What is further back
-// than most bytes is not kept for them either. It may be one that is not committed, or gone.
+// Spare returns the last entry of the log that need not be kept for nodes that need the entries
+// after low. It is the end of a sealed segment, because cleaning removes whole segments. Entries
+// more than most bytes before the end are not kept in any case. The result may be uncommitted, or
+// already gone.
 func (r *RaftLog) Spare(low uint64, most int64) uint64 {
 	s := r.s
 	s.mu.Lock()
@@ -409,9 +411,10 @@ func (r *RaftLog) Spare(low uint64, most int64) uint64 {
 	return 0
 }
 
-// Mark writes a frame that says how much of the log is durable, unless the log ends with one or
-// with what is not durable yet. Damage to the last frames that others were told of is then no torn
-// end any more. Call it when the log has been idle for a moment: every other frame says the same.
+// Mark writes a frame that records how much of the log is durable, unless the log ends with such a
+// frame or with data that is not durable yet. After it, damage to the last frames acknowledged to
+// other nodes no longer looks like a torn end. Call it when the log has been idle for a moment:
+// every other frame records the same.
 func (r *RaftLog) Mark() {
 	s := r.s
 	s.mu.Lock()
@@ -439,8 +442,8 @@ func (c *committer) addMark(o *raftOp) {
 	}
 }
 
-// awaitAppended returns when an entry of a shard is in the log: a leader applies an entry before
-// the log has it. ErrLost, ErrClosed.
+// awaitAppended returns once an entry of a shard is in the log, because a leader applies entries
+// before they are appended. It returns ErrLost or ErrClosed.
 func (r *RaftLog) awaitAppended(shard uint32, index uint64) error {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -456,9 +459,9 @@ func (r *RaftLog) awaitAppended(shard uint32, index uint64) error {
 	return nil
 }
 
-// awaitCommitted returns when the entry of the replicated log that holds a shard's entry is
-// committed; at once in the store of a single node. ErrRewound, also when it was cut before the
-// call, ErrLost, ErrClosed.
+// awaitCommitted returns once the Raft entry that holds a shard's entry is committed; on a single
+// node at once. It returns ErrRewound, also if the entry was cut before the call, ErrLost or
+// ErrClosed.
 func (s *Store) awaitCommitted(shard uint32, index uint64) error {
 	if s.raft == nil {
 		return nil
@@ -479,7 +482,7 @@ func (s *Store) awaitCommitted(shard uint32, index uint64) error {
 	return r.await(at)
 }
 
-// awaitSettled returns when all that was appended is durable, and in a replica committed, too.
+// awaitSettled returns once everything appended is durable, and in a replica also committed.
 func (s *Store) awaitSettled() error {
 	if err := s.SyncNow(); err != nil || s.raft == nil {
 		return err
@@ -505,8 +508,8 @@ func (r *RaftLog) await(index uint64) error {
 	return <-w.done
 }
 
-// settledGroups is the number of groups that neither a crash nor another leader takes back. Called
-// with mu held.
+// settledGroups returns the number of groups that neither a crash nor another leader can undo.
+// Called with mu held.
 func (s *Store) settledGroups() uint64 {
 	if s.raft != nil {
 		return min(s.durable, s.raft.settled)

@@ -13,18 +13,18 @@ import (
 // raftCursor reads entries of the replicated log in order.
 type raftCursor struct {
 	r      *RaftLog
-	bodies bool // read what shards appended, too
+	bodies bool // also read the entries of shards
 	index  uint64
-	img    *image // that walk goes over; nil: to be looked up
+	img    *image // the one walk reads; nil: look it up
 	walk   wal.Walker
-	at     int64 // offset of the entry that was read last
+	at     int64 // offset of the entry read last
 }
 
 func (r *RaftLog) cursor(index uint64, bodies bool) *raftCursor {
 	return &raftCursor{r: r, bodies: bodies, index: index}
 }
 
-// next returns the entry at index and goes to the one after it. size is what it takes in the file.
+// next returns the entry at index and advances to the one after it. size is its size in the file.
 // Without bodies the entries of its batch have no Data.
 func (c *raftCursor) next() (e RaftEntry, size int64, err error) {
 	for {
@@ -66,7 +66,7 @@ func (c *raftCursor) lookUp() error {
 	return nil
 }
 
-// read reads the entry at index, which is not before the place of the walk.
+// read reads the entry at index, which is not before the position of the walk.
 func (c *raftCursor) read() (e RaftEntry, err error) {
 	var h wal.Header
 	for {
@@ -106,7 +106,7 @@ func (c *raftCursor) read() (e RaftEntry, err error) {
 	return e, nil
 }
 
-// lastHead returns what the last frame of the replicated log says of the commit.
+// lastHead returns the Raft head in the last frame of the replicated log, which records the commit.
 func (r *RaftLog) lastHead(last uint64) (wal.RaftHead, error) {
 	c := r.cursor(last, false)
 	if err := c.lookUp(); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) beginRaft() error {
 	return nil
 }
 
-// closeRaft ends what waits for a commit.
+// closeRaft ends all waits for a commit.
 func (s *Store) closeRaft() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +147,8 @@ func (s *Store) closeRaft() {
 	}
 }
 
-// recoverRaft takes up the replicated log where it ends: which of its entries are not known to be
-// committed, and what is behind them.
+// recoverRaft restores the state of the replicated log from its end: the entries not known to be
+// committed, and the shard entries they hold.
 func (s *Store) recoverRaft() error {
 	l := s.shards[wal.RaftShard]
 	if s.raft == nil {
@@ -174,7 +174,7 @@ func (s *Store) recoverRaft() error {
 		return err
 	}
 	r.committed = max(r.committed, head.Commit)
-	// The last one that is committed is looked at, too: for its term.
+	// The last committed one is read, too, for its term.
 	for c := r.cursor(max(min(r.committed, l.last), r.First()), false); c.index <= l.last; {
 		e, _, err := c.next()
 		if err != nil {
@@ -187,7 +187,7 @@ func (s *Store) recoverRaft() error {
 		ranges := shardRanges(e.Batch)
 		r.tail = append(r.tail, tailEntry{shards: ranges})
 		for _, sr := range ranges {
-			if sr.first <= s.shard(sr.shard).newest { // no checkpoint is of what is not committed
+			if sr.first <= s.shard(sr.shard).newest { // no checkpoint covers uncommitted entries
 				r.committed, r.tail = e.Index, nil
 			}
 		}

@@ -7,18 +7,18 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// RaftSnapshot is a snapshot of a replica as it is after one entry: what a node that this was
-// installed on knows is what a restart of this one would find, if its log ended there.
+// RaftSnapshot is a snapshot of a replica as of one entry: a node that installs it knows what a
+// restart of this node would find if its log ended with that entry.
 type RaftSnapshot struct {
 	Snapshot
 	ID    EntryID // the last entry
 	First EntryID // as in RaftState
 }
 
-// Snapshot is Store.Snapshot for a replica. Once the checkpoints are open, at names the entry that
-// the snapshot ends with: it is written, and not before any that was committed at that moment, so
-// that no checkpoint is ahead of the log. Compact does not go beyond that entry until Snapshot
-// returns. Errors are those of at and of the files.
+// Snapshot is Store.Snapshot for a replica. Once the checkpoints are open it calls at for the entry
+// that the snapshot is to end with. That entry must be written and must not precede one committed
+// by then, so that no checkpoint is ahead of the log. Compact does not go beyond it until Snapshot
+// returns. Snapshot returns the errors of at and of the files.
 func (r *RaftLog) Snapshot(at func() (uint64, error)) (*RaftSnapshot, error) {
 	s := r.s
 	s.housekeeping.Lock() // as in Store.Snapshot
@@ -52,7 +52,7 @@ func (r *RaftLog) openAt(sn *RaftSnapshot, at func() (uint64, error)) error {
 	return sn.openAll(r.s, parts)
 }
 
-// segmentsUpTo are the segments without the entries behind index, which may be cut meanwhile.
+// segmentsUpTo returns the segments without the entries after index, which may be cut meanwhile.
 func (r *RaftLog) segmentsUpTo(index uint64) ([]SnapshotFile, error) {
 	for {
 		c := r.cursor(index+1, false)
@@ -66,8 +66,8 @@ func (r *RaftLog) segmentsUpTo(index uint64) ([]SnapshotFile, error) {
 	}
 }
 
-// partsBefore are the segments before the entry that c has read, or all of them while there is no
-// such entry; not ok when what c has found is not true any more.
+// partsBefore returns the segments before the entry that c has read, or all of them if there is no
+// such entry yet. It returns false if what c found has become stale.
 func (r *RaftLog) partsBefore(c *raftCursor) (parts []SnapshotFile, ok bool) {
 	s := r.s
 	s.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// sender is a replica that had entries 2 to 41, of which those up to 31 are committed, and a
-// checkpoint of shard 1 at its entry 10, without which it would lack what is gone from its log.
+// sender returns a replica that had entries 2 to 41, committed up to 31, and has a checkpoint of
+// shard 1 at its entry 10. The checkpoint covers what its log no longer holds.
 func sender(t testing.TB) *Store {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -48,7 +48,7 @@ func snapshotAt(t testing.TB, s *Store, index uint64) *RaftSnapshot {
 	return sn
 }
 
-// joining is a file system of node 2, which has nothing, or entries of its own.
+// joining returns the file system of node 2, with no entries or with some of its own.
 func joining(t testing.TB, entries uint64) *vfs.Mem {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -67,7 +67,7 @@ func joining(t testing.TB, entries uint64) *vfs.Mem {
 	return mem
 }
 
-// stage gives a store what a snapshot has. change may alter the bytes of a file, or leave it out.
+// stage copies a snapshot to a store. change may alter the bytes of a file or leave it out.
 func stage(s *Store, sn *RaftSnapshot, change func(i int, b []byte) []byte) (*Staged, error) {
 	st, err := s.Raft().Stage()
 	if err != nil {
@@ -110,7 +110,7 @@ func install(s *Store, sn *RaftSnapshot) error {
 	return err
 }
 
-// isInstalled checks that a store is as the one of sender was after an entry.
+// isInstalled checks that a store has the state that sender's had after an entry.
 func isInstalled(s *Store, index uint64) error {
 	r := s.Raft()
 	st := r.State()
@@ -142,8 +142,8 @@ func isInstalled(s *Store, index uint64) error {
 	return nil
 }
 
-// TestInstall brings a node that is empty, and one with other entries, to where another one is, and
-// then further: the folder that was there before is gone after that.
+// TestInstall installs a snapshot on an empty node and on one with other entries, and then appends
+// more. The old directory must be gone afterwards.
 func TestInstall(t *testing.T) {
 	for _, own := range []uint64{0, 50} {
 		from := sender(t)
@@ -197,8 +197,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestSnapshotEndsWithItsEntry takes snapshots at every entry that may be asked for, also right
-// behind the last one that is gone, with what is not committed behind it.
+// TestSnapshotEndsWithItsEntry takes snapshots that end at every possible entry, including the one
+// right after the last one removed, with uncommitted entries after it.
 func TestSnapshotEndsWithItsEntry(t *testing.T) {
 	from := sender(t)
 	defer closeStore(t, from)
@@ -222,8 +222,8 @@ func TestSnapshotEndsWithItsEntry(t *testing.T) {
 	}
 }
 
-// TestCrashInInstall stops the machine at every operation: the old or the new store is there after
-// that, whole.
+// TestCrashInInstall crashes the machine at every operation. Afterwards the old or the new store
+// must be there and intact.
 func TestCrashInInstall(t *testing.T) {
 	const own = 20
 	from := sender(t)
@@ -239,10 +239,10 @@ func TestCrashInInstall(t *testing.T) {
 		if err != nil && !errors.Is(err, vfs.ErrCrashed) {
 			t.Fatal(err)
 		}
-		crashed := mem.CrashClone // of the disk as it is before the store is closed
+		crashed := mem.CrashClone // of the disk before the store is closed
 		for n := range uint64(8) {
 			clone := crashed(rand.New(rand.NewPCG(uint64(k), n)))
-			for range 2 { // the second start finds what the first has left
+			for range 2 { // the second start finds what the first left
 				s := openReplica(t, clone)
 				old := s.Raft().Last() == (EntryID{own + 1, 1}) && s.Last(2) == own && s.Raft().State().Term == 1
 				if old && err == nil {
@@ -261,7 +261,7 @@ func TestCrashInInstall(t *testing.T) {
 	}
 }
 
-// TestBadSnapshot refuses snapshots that are not whole.
+// TestBadSnapshot refuses incomplete snapshots.
 func TestBadSnapshot(t *testing.T) {
 	from := sender(t)
 	defer closeStore(t, from)
@@ -325,7 +325,7 @@ func TestBadSnapshot(t *testing.T) {
 	}
 }
 
-// A folder whose live file is damaged does not open.
+// A directory whose live file is damaged does not open.
 func TestDamagedLiveFile(t *testing.T) {
 	mem := joining(t, 0)
 	if err := setLive(mem, testDir, 1); err != nil {

@@ -12,26 +12,25 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// RaftState is what a replica must not forget and the entries of its log do not say.
+// RaftState is what a replica must keep durable besides the entries of its log.
 type RaftState struct {
-	Cluster uint64 // which cluster it belongs to
-	Node    uint64 // which of its nodes it is: never given twice in a cluster
+	Cluster uint64 // the cluster it belongs to
+	Node    uint64 // its node number, never reused in a cluster
 
-	Term uint64 // the latest that it has seen
+	Term uint64 // the latest it has seen
 	Vote uint64 // the node that it voted for in Term; 0 for none
-	// Commit is an index that is committed. The log may know of a higher one.
+	// Commit is an index known to be committed. The log may know of a higher one.
 	Commit uint64
 
-	// First is the last entry that may be gone from the log: what it says is in the checkpoints.
+	// First is the last entry that the log may lack, because the checkpoints cover it.
 	First EntryID
 
-	// Members are the members of the cluster, encoded, as they were after the entry MembersAt.
+	// Members is the encoded membership of the cluster after the entry MembersAt.
 	Members   []byte
 	MembersAt uint64
 }
 
-// EntryID names an entry of the replicated log: two logs that hold the same one are the same up to
-// it.
+// EntryID identifies an entry of the replicated log: two logs that hold it are identical up to it.
 type EntryID struct{ Index, Term uint64 }
 
 // The file of the state, see docs/format/log.md.
@@ -45,7 +44,8 @@ const (
 	raftNumbersAt = 12
 )
 
-// ErrReplica says that a folder belongs to a node of a cluster, which this cannot be done with.
+// ErrReplica means that a directory belongs to a cluster node, for which the operation is not
+// allowed.
 var ErrReplica = errors.New("store: the folder belongs to a node of a cluster")
 
 func (st *RaftState) numbers() []*uint64 {
@@ -85,12 +85,12 @@ func decodeRaftState(b []byte) (st RaftState, err error) {
 	return st, nil
 }
 
-// writeRaftState makes st the durable state of the folder: it is the old one or st after a crash.
+// writeRaftState replaces the durable state: after a crash it is the old one or st.
 func writeRaftState(fsys vfs.FS, dir string, st *RaftState) error {
 	return writeSmallFile(fsys, dir, raftFile, st.encode())
 }
 
-// readRaftState returns nil in the folder of a single node.
+// readRaftState returns nil in the directory of a single node.
 func readRaftState(fsys vfs.FS, dir string) (*RaftState, error) {
 	b, err := readSmallFile(fsys, dir, raftFile, maxRaftBytes)
 	if b == nil || err != nil {
@@ -103,9 +103,9 @@ func readRaftState(fsys vfs.FS, dir string) (*RaftState, error) {
 	return &st, nil
 }
 
-// FoundReplica makes the folder of a single node, or an empty one, that of a node of a cluster with
-// this state. Not a byte of the log is written: what it holds counts as committed before st.First,
-// whose index is at least 1 unless the folder is empty. The store must not be open.
+// FoundReplica turns a single node's directory, or an empty one, into that of a cluster node with
+// the state st. It writes nothing to the log: existing entries count as committed before st.First,
+// whose index is at least 1 unless the directory is empty. The store must not be open.
 func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return inFile(dir, err)
@@ -132,15 +132,15 @@ func FoundReplica(fsys vfs.FS, dir string, st RaftState) error {
 	return writeRaftState(fsys, live, &st)
 }
 
-// Folder says what a data folder is.
+// Folder describes a data directory.
 type Folder struct {
-	Replica bool   // of a node of a cluster
-	Members []byte // RaftState.Members of it
-	Empty   bool   // no log, and no checkpoint
+	Replica bool   // it belongs to a cluster node
+	Members []byte // its RaftState.Members
+	Empty   bool   // neither a log nor a checkpoint
 }
 
-// LookInto looks into a folder that may be missing, and may be in use. Errors: ErrCorrupt,
-// ErrUnsupportedFormat, those of the file system.
+// LookInto describes a directory that may be missing or in use. It returns ErrCorrupt,
+// ErrUnsupportedFormat or an error of the file system.
 func LookInto(fsys vfs.FS, dir string) (f Folder, err error) {
 	if _, err := fsys.List(dir); errors.Is(err, fs.ErrNotExist) {
 		return Folder{Empty: true}, nil

@@ -10,26 +10,26 @@ import (
 
 const (
 	readAheadBytes = 256 << 10
-	bodyBytes      = 16 << 10 // Body looks for one frame: little read-ahead
+	bodyBytes      = 16 << 10 // Body reads one frame: little read-ahead
 )
 
-// Reader reads facts of one shard, best in ascending order. It is used by one goroutine at a time.
+// Reader reads facts of one shard, fastest in ascending order. One goroutine at a time may use it.
 type Reader struct {
 	s     *Store
 	shard uint32
-	fresh bool // blocks are never used again
+	fresh bool // blocks are never reused
 	ahead int
 
-	img  *image // that walk goes over; nil when there is none
+	img  *image // the one walk reads; nil if none
 	walk wal.Walker
 
-	index   uint64 // entry of payload, 0 when there is none
-	cuts    uint64 // Store.cuts when it was read, kept by Body
+	index   uint64 // entry of payload, 0 if none
+	cuts    uint64 // Store.cuts when the payload was read, kept by Body
 	kind    wal.Kind
 	payload []byte
 
-	facts wal.Facts // after fact
-	sub   uint32    // number of fact
+	facts wal.Facts // positioned after fact
+	sub   uint32    // number of the current fact
 	fact  []byte    // nil before the first and after the last fact
 }
 
@@ -38,9 +38,9 @@ func (s *Store) NewReader(shard uint32) *Reader {
 	return &Reader{s: s, shard: shard, fresh: true, ahead: readAheadBytes}
 }
 
-// Read returns a fact: type byte and payload, of a frame whose sum was checked. The bytes stay
-// valid for ever; they keep the block of up to 256 KiB (or the entry, when that is larger) they lie
-// in from being collected. ErrNotFound, ErrNotWritten, ErrCorrupt, or an error of the file.
+// Read returns a fact (type byte and payload) from a frame whose checksum was verified. The bytes
+// stay valid forever. They keep the block they lie in alive: up to 256 KiB, or the entry if it is
+// larger. Read returns ErrNotFound, ErrNotWritten, ErrCorrupt, or an error of the file.
 func (r *Reader) Read(index uint64, sub uint32) ([]byte, error) {
 	if index != r.index {
 		if err := r.seek(index); err != nil {
@@ -63,7 +63,7 @@ func (r *Reader) Read(index uint64, sub uint32) ([]byte, error) {
 
 func (r *Reader) next() { r.sub, r.fact, _ = r.facts.Next() }
 
-// seek makes payload the one of the entry.
+// seek makes payload that of the entry.
 func (r *Reader) seek(index uint64) error {
 	for {
 		img, off, end, err := r.s.find(r.shard, index)
@@ -74,7 +74,7 @@ func (r *Reader) seek(index uint64) error {
 			r.img = img
 			r.walk = wal.NewWalker(imageReader{&r.s.files, img}, img.salt, off, end, r.ahead, r.fresh)
 		} else if index > r.index && r.index != 0 {
-			// The walk stands behind the last entry: no need to go back to the point before it.
+			// The walk is past an entry before this one: no need to go back to the indexed offset.
 			off = max(off, r.walk.Offset())
 		}
 		r.walk.Move(off, end)
@@ -112,8 +112,8 @@ func (r *Reader) scan(index uint64) error {
 	}
 }
 
-// damaged names the place of an error of the format. Everything that is read through an image was
-// intact once.
+// damaged adds the place to a format error. A bad frame is corruption here, because everything read
+// through an image was intact once.
 func (img *image) damaged(at int64, err error) error {
 	if errors.Is(err, wal.ErrBadFrame) {
 		err = ErrCorrupt
@@ -121,8 +121,8 @@ func (img *image) damaged(at int64, err error) error {
 	return fmt.Errorf("store: %s at offset %d: %w", img.name, at, err)
 }
 
-// Body appends a fact (type byte and payload) to dst. The errors are those of Reader.Read. For many
-// facts in order a Reader is much faster.
+// Body appends a fact (type byte and payload) to dst. It returns the errors of Reader.Read. For
+// many facts in order a Reader is much faster.
 func (s *Store) Body(p Pos, dst []byte) ([]byte, error) {
 	r, _ := s.bodies.Get().(*Reader)
 	if r == nil {

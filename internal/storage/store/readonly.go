@@ -6,10 +6,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// OpenReadOnly opens the store in dir, which must be there, to look at what Open would find. Of the
-// directory it changes nothing but the lock file, which it holds until Close: a torn end is left
-// out and stays where it is. Append and SyncNow give ErrClosed. Do not call what changes files:
-// WriteCheckpoint, Forget, Rewrite. Errors are those of Open.
+// OpenReadOnly opens the existing store in dir to inspect what Open would find. It changes nothing
+// in the directory but the lock file, which it holds until Close. A torn end is ignored and left in
+// place. Append and SyncNow give ErrClosed. The caller must not call WriteCheckpoint, Forget or
+// Rewrite, which change files. It returns the errors of Open.
 func OpenReadOnly(fs vfs.FS, dir string, o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// contents returns every file of the test directory but the lock.
+// contents returns the content of every file in the test directory except the lock.
 func contents(t *testing.T, fs vfs.FS) map[string]string {
 	t.Helper()
 	names, err := fs.List(testDir)
@@ -41,7 +41,7 @@ func contents(t *testing.T, fs vfs.FS) map[string]string {
 	return all
 }
 
-// A read-only store gives what Open would, a torn end left out, and changes no file.
+// A read-only store returns what Open would, without a torn end, and changes no file.
 func TestReadOnly(t *testing.T) {
 	fs := vfs.NewMem()
 	s := mustOpen(t, fs, Options{SegmentBytes: 4 << 10})
@@ -105,7 +105,7 @@ func TestReadOnly(t *testing.T) {
 	if len(before) > 0 {
 		t.Errorf("%d files are gone", len(before))
 	}
-	if err := mustOpen(t, fs, Options{}).Close(); err != nil { // the lock was free again
+	if err := mustOpen(t, fs, Options{}).Close(); err != nil { // the lock was released
 		t.Error(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 const tmpSuffix = vfs.TmpSuffix
 
-// layout is what the names in a directory say.
+// layout lists the files of a directory by kind, from their names.
 type layout struct {
 	segments    []uint64 // ascending
 	checkpoints []checkpointFile
@@ -36,7 +36,7 @@ func readLayout(fs vfs.FS, dir string) (layout, error) {
 	return l, nil
 }
 
-// names are the segments and checkpoints.
+// names returns the names of the segments and checkpoints.
 func (l *layout) names() (out []string) {
 	for _, n := range l.segments {
 		out = append(out, wal.SegmentName(n))
@@ -47,7 +47,7 @@ func (l *layout) names() (out []string) {
 	return out
 }
 
-// recover reads the directory and returns the committer that goes on at the end of the log.
+// recover reads the directory and returns the committer, positioned at the end of the log.
 func (s *Store) recover() (*committer, error) {
 	live, err := liveSlot(s.fs, s.root)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) recover() (*committer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only now is it clear that nothing is damaged: from here on the directory is changed.
+	// Everything up to here was intact. From here on the directory is changed.
 	for _, name := range l.tmp {
 		if err := s.fs.Remove(s.path(name)); err != nil {
 			return nil, inFile(name, err)
@@ -83,9 +83,9 @@ func (s *Store) recover() (*committer, error) {
 	return c, err
 }
 
-// readLog notes the checkpoints and reads the index of every segment. It returns the file of the
-// last segment when the committer goes on there. Of the directory it changes only a torn end, which
-// it cuts.
+// readLog records the checkpoints and reads the index of every segment. It returns the file of the
+// last segment if the committer continues in it. It changes nothing in the directory except that it
+// cuts a torn end.
 func (s *Store) readLog(l *layout) (active vfs.File, err error) {
 	if err := s.beginRaft(); err != nil {
 		return nil, err
@@ -120,8 +120,8 @@ func (s *Store) wipe(l *layout) error {
 	return nil
 }
 
-// recoverSegment reads the index of a segment. For the last one it returns the open file, unless it
-// is sealed or the store is read-only.
+// recoverSegment reads the index of a segment. For the last one it returns the open file, unless
+// the segment is sealed or the store is read-only.
 func (s *Store) recoverSegment(l *layout, number uint64, last bool) (vfs.File, error) {
 	name := wal.SegmentName(number)
 	open := s.fs.Open
@@ -144,8 +144,8 @@ func (s *Store) recoverSegment(l *layout, number uint64, last bool) (vfs.File, e
 	return f, nil
 }
 
-// readSegment adds the segment in f to the log, unless the one before has taken it in; keep says
-// that its file is the one to go on writing.
+// readSegment adds the segment in f to the log, unless its predecessor was merged with it. keep
+// reports whether the committer continues in f.
 func (s *Store) readSegment(l *layout, f vfs.File, number uint64, last bool) (keep bool, err error) {
 	size, err := f.Size()
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Store) readSegment(l *layout, f vfs.File, number uint64, last bool) (ke
 	if last {
 		t, err = wal.ScanTail(f, size, number)
 		if errors.Is(err, wal.ErrNoHeader) {
-			return false, nil // the name is used again
+			return false, nil // the name will be reused
 		}
 	} else {
 		t, err = wal.ReadSealed(f, size, number)
@@ -168,8 +168,7 @@ func (s *Store) readSegment(l *layout, f vfs.File, number uint64, last bool) (ke
 		return false, nil
 	}
 	if last && !s.readOnly {
-		// What a killed process wrote can be read but is not yet durable. It will be confirmed by
-		// being replayed.
+		// What a killed process wrote can be read but is not yet durable. Replaying it confirms it.
 		if t.Torn > 0 && !t.Blank {
 			s.opts.Logger.Warn("store: cut torn end of log", "segment", wal.SegmentName(number), "offset", t.End, "bytes", t.Torn)
 		}
@@ -207,8 +206,8 @@ func (s *Store) recoverExtent(seg *segment, shard uint32, e *wal.Extent) error {
 	return nil
 }
 
-// resume returns a committer at the end of the last segment, or of a new one when that is sealed or
-// there is none.
+// resume returns a committer at the end of the last segment, or at the start of a new one if that
+// is sealed or there is none.
 func (s *Store) resume(active vfs.File) (*committer, error) {
 	if active != nil {
 		seg := s.segments[len(s.segments)-1]

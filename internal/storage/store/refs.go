@@ -2,13 +2,13 @@ package store
 
 import "slices"
 
-// Retain counts n more references to bodies of an entry: at restore and replay, and when a message
-// gets another queue. An entry of a deleted segment is ignored: facts that are not yet replayed
+// Retain counts n more references to bodies of an entry: on restore and replay, and when a message
+// is added to another queue. It ignores an entry of a deleted segment: facts not yet replayed
 // settle those messages.
 func (s *Store) Retain(shard uint32, index uint64, n int) { s.count(shard, index, n) }
 
-// Release says that n references to bodies of an entry are gone. Call it after the Append of the
-// facts that say so.
+// Release removes n references to bodies of an entry. Call it after the Append of the facts that
+// settle them.
 func (s *Store) Release(shard uint32, index uint64, n int) { s.count(shard, index, -n) }
 
 func (s *Store) count(shard uint32, index uint64, n int) {
@@ -34,9 +34,9 @@ func (s *Store) ReleaseRuns(shard uint32, runs []Run) {
 	}
 }
 
-// Forget deletes the sealed segments that checkpoints cover and whose bodies are not referenced.
-// What settled those bodies is made durable first: otherwise a crash could bring back messages
-// without their bodies.
+// Forget deletes the sealed segments that are covered by checkpoints and whose bodies are not
+// referenced. It first makes the facts that settled those bodies durable: otherwise a crash could
+// bring back messages without their bodies.
 func (s *Store) Forget() error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
@@ -65,7 +65,8 @@ func (s *Store) Forget() error {
 	return nil
 }
 
-// deadSegments returns the segments that may be deleted now, and whether more may be after a sync.
+// deadSegments returns the segments that may be deleted now. It also reports whether a sync would
+// allow more.
 func (s *Store) deadSegments() (dead []*segment, unsynced bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,11 +98,11 @@ func (s *Store) forgetSegment(seg *segment) {
 	s.files.retire(seg.img)
 }
 
-// SegmentRun is one segment, or several neighbours, for Rewrite.
+// SegmentRun is one segment, or several adjacent ones, to Rewrite.
 type SegmentRun struct {
 	First, Last uint64 // numbers
 	Bytes       int64
-	Refs        int64 // references to bodies when they were written, or last rewritten
+	Refs        int64 // references to bodies at the time of writing or the last rewrite
 	Live        int64 // references now
 }
 
@@ -112,8 +113,8 @@ func (r *SegmentRun) add(seg *segment) {
 	r.Bytes, r.Refs, r.Live = r.Bytes+seg.bytes, r.Refs+seg.refs, r.Live+seg.live
 }
 
-// Sparse returns the sealed segments that checkpoints cover, that are referred to, and of whose
-// references less than the part maxLive (0 to 1) is left: Rewrite makes them smaller.
+// Sparse returns the segments that Rewrite can shrink: sealed, covered by checkpoints, still
+// referenced, but with less than the fraction maxLive (0 to 1) of their references left.
 func (s *Store) Sparse(maxLive float64) (runs []SegmentRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,13 +128,13 @@ func (s *Store) Sparse(maxLive float64) (runs []SegmentRun) {
 	return runs
 }
 
-// smallRun is how many small segments Rewrite makes one.
+// smallRun is the least number of small segments that Rewrite merges.
 const smallRun = 8
 
-// Small returns runs of many small segments, sealed and covered by checkpoints, of each of which
-// Rewrite should make one, so that a queue that keeps a little of every segment does not keep a
-// file for each of them. A run has smallRun segments or more, the smallest first, so that a body is
-// copied only a few times until its segment is large.
+// Small returns runs of small segments, sealed and covered by checkpoints, that Rewrite should
+// merge into one segment each. Otherwise a queue that keeps a little of every segment would keep a
+// file for each. A run has at least smallRun segments, the smallest first, so that a body is copied
+// only a few times until its segment is large.
 func (s *Store) Small() (runs []SegmentRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 
 const damagedSuffix = ".damaged"
 
-// Repair makes a damaged store open again and returns what Inspect found before. A torn end is cut.
-// A damaged segment is kept under its name with ".damaged" after it and replaced by one with the
-// frames that are intact; entries that are missing become entries without facts, so what they said
-// is lost (Report.Missing). Of a group of entries the intact ones stay. A damaged checkpoint is put
-// aside too: without an older one, and with a log that does not go back to entry 1, the missing
-// entries are what the checkpoint covered. ErrReplica in a cluster: a replica that lost something
-// is replaced, for the others have what it was to keep.
+// Repair makes a damaged store open again and returns what Inspect found before. It cuts a torn
+// end. It keeps a damaged segment under its name with ".damaged" appended, and replaces it with one
+// that holds the intact frames, even if the rest of their group is lost. Missing entries become
+// entries without facts, so their content is lost (Report.Missing). A damaged checkpoint is set
+// aside, too. If there is no older one and the log does not go back to entry 1, the entries it
+// covered are missing. Repair returns ErrReplica for a cluster node: such a node is replaced
+// instead, because the others have its data.
 func Repair(fs vfs.FS, dir string) (Report, error) {
 	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
@@ -76,7 +76,7 @@ func (in *inspection) cutTorn(number uint64) error {
 	return f.Datasync()
 }
 
-// rebuild replaces a segment by what is intact of it, after a copy of it was put aside.
+// rebuild sets a copy of a segment aside and replaces the segment with its intact frames.
 func (in *inspection) rebuild(number uint64) error {
 	path := filepath.Join(in.dir, wal.SegmentName(number))
 	old, err := in.fs.Open(path)

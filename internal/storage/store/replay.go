@@ -10,9 +10,9 @@ import (
 
 const replayBytes = 1 << 20
 
-// Replay calls fn for every fact of a shard in entries after the given index, in order; in a
-// replica, of those that are committed. A fact is its type byte and payload and lives until fn
-// returns. An error of fn ends it and is returned. An entry that misses is ErrCorrupt.
+// Replay calls fn in order for every fact of a shard in entries after the given index; in a replica
+// only for committed entries. A fact is its type byte and payload, valid until fn returns. Replay
+// stops at the first error of fn and returns it. It returns ErrCorrupt if an entry is missing.
 func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error {
 	next := after + 1
 	for {
@@ -20,12 +20,12 @@ func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uin
 		if next, err = s.replay(shard, next, fn); !errors.Is(err, errStale) {
 			return err
 		}
-		// A segment was rewritten, or its end was cut, meanwhile: the rest is where it is now.
+		// A segment was rewritten or cut meanwhile: look up the rest again.
 	}
 }
 
-// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last entry
-// that is committed.
+// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last committed
+// entry.
 func (s *Store) ReplayEnd(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Store) ReplayEnd(shard uint32) uint64 {
 	return l.last
 }
 
-// replay replays the entries from next on, and returns the entry that must come after them.
+// replay replays the entries from next on and returns the index after the last one replayed.
 func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	s.mu.Lock()
 	var spans []span
@@ -68,8 +68,8 @@ func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte
 	return next, nil
 }
 
-// replaySpan replays the entries from next to last, which are in one segment, the one that holds
-// entry probe. It returns the entry that must come after them.
+// replaySpan replays the entries from next to last, all in the segment that holds entry probe. It
+// returns the index after the last one replayed.
 func (s *Store) replaySpan(shard uint32, next, last, probe uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	img, off, end, err := s.find(shard, probe)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// countingFS counts the bytes that are read.
+// countingFS counts the bytes read.
 type countingFS struct {
 	vfs.FS
 	read atomic.Int64
@@ -38,8 +38,8 @@ func (f countingFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestRestartReadsFootersOnly: a log of many sealed segments opens without reading them, and replay
-// from a checkpoint reads only what follows it.
+// TestRestartReadsFootersOnly: a log with many sealed segments opens without reading them in full,
+// and replay from a checkpoint reads only what follows it.
 func TestRestartReadsFootersOnly(t *testing.T) {
 	fs := &countingFS{FS: vfs.NewMem()}
 	const segment = 256 << 10

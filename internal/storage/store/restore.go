@@ -8,12 +8,12 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ErrNotEmpty says that a folder has data already.
+// ErrNotEmpty means that a directory already has data.
 var ErrNotEmpty = errors.New("store: the folder has data")
 
-// Restore makes an empty folder, or one that is missing, hold the files of a Snapshot, which unpack
-// writes. They are read once more; after a crash all of them count or none. Errors: ErrNotEmpty,
-// ErrCorrupt, those of unpack and of the file system.
+// Restore fills an empty or missing directory with the files of a Snapshot, which unpack writes,
+// and verifies them. After a crash either all of them count or none. It returns ErrNotEmpty,
+// ErrCorrupt, or an error of unpack or the file system.
 func Restore(fsys vfs.FS, dir string, unpack func(*Staged) error) error {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return inFile(dir, err)

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// unpack writes the files of a snapshot.
+// unpack returns a function that writes the files of a snapshot.
 func unpack(sn *Snapshot) func(*Staged) error {
 	return func(st *Staged) error {
 		for i := range sn.Files {
@@ -26,9 +26,9 @@ func unpack(sn *Snapshot) func(*Staged) error {
 	}
 }
 
-// TestRestore stops the machine at every operation of a restore: all of the backup is there or
-// nothing, and it can be restored then. It opens as a single node, may be repaired, and becomes a
-// node of a cluster.
+// TestRestore crashes the machine at every operation of a restore: the whole backup is there, or
+// nothing and the restore can be repeated. The result opens as a single node, may be repaired, and
+// becomes a cluster node.
 func TestRestore(t *testing.T) {
 	from := sender(t)
 	defer from.Close()
@@ -67,7 +67,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestWrongRestore: nothing is restored over data, and nothing that is no whole backup.
+// TestWrongRestore: Restore refuses a directory with data, and an incomplete backup.
 func TestWrongRestore(t *testing.T) {
 	from := sender(t)
 	defer from.Close()

@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// Rewind cuts the entries from index on, which are not committed, and returns when a crash does not
-// bring them back. What is appended next takes their place. The dones of entries that are cut are
-// called before. After a crash on the way the log ends with any of the entries to be cut; cutting
-// again is no different from cutting once. ErrFailed, ErrClosed.
+// Rewind cuts the uncommitted entries from index on and returns once a crash cannot bring them
+// back. The next Append takes their place. The dones of the cut entries are called first. After a
+// crash during Rewind the log may end with any of the entries to be cut; cutting again has the same
+// result. It returns ErrFailed or ErrClosed.
 func (r *RaftLog) Rewind(index uint64) error {
 	s := r.s
 	s.mu.Lock()
@@ -32,8 +32,8 @@ func (r *RaftLog) Rewind(index uint64) error {
 	return <-result
 }
 
-// rewind does the work of Rewind, after everything that was appended before is written, synced and
-// told.
+// rewind does the work of Rewind, after everything appended before is written and synced and its
+// dones are called.
 func (c *committer) rewind(index uint64) {
 	c.settle(true)
 	if c.failed != nil {
@@ -63,8 +63,9 @@ func (c *committer) cutFrom(index uint64) error {
 			return err
 		}
 	}
-	later := c.unpublish(index, seg, f, &t) // before a byte of it changes
-	// The last one goes first, each for good: a crash leaves a log without a hole.
+	later := c.unpublish(index, seg, f, &t) // before a byte of the file changes
+	// The last one is removed first, and each removal is durable: a crash leaves a log without a
+	// hole.
 	for _, gone := range slices.Backward(later) {
 		if err := s.fs.Remove(gone.img.path); err != nil {
 			return err
@@ -73,16 +74,16 @@ func (c *committer) cutFrom(index uint64) error {
 			return err
 		}
 	}
-	// Durable before anything is written in their place: otherwise a crash could leave new frames
-	// with old ones behind them.
+	// Durable before anything is written in its place: otherwise a crash could leave new frames
+	// followed by old ones.
 	if err := f.Truncate(t.End); err != nil {
 		return err
 	}
 	return f.Datasync()
 }
 
-// unpublish makes the entries from index on unknown to readers, and has the committer go on where
-// they began: in seg, whose file is f and of which t is left. It returns the segments behind seg.
+// unpublish hides the entries from index on from readers and moves the committer to where they
+// began: in seg, whose file is f and of which t is left. It returns the segments after seg.
 func (c *committer) unpublish(index uint64, seg *segment, f vfs.File, t *wal.Tail) (later []*segment) {
 	s := c.s
 	s.files.mu.Lock()
@@ -93,7 +94,7 @@ func (c *committer) unpublish(index uint64, seg *segment, f vfs.File, t *wal.Tai
 	later = slices.Clone(s.segments[at:])
 	s.segments = slices.Delete(s.segments, at, len(s.segments))
 	if seg == c.seg {
-		seg.img.file = nil // the new image has it
+		seg.img.file = nil // the new image owns it
 	}
 	c.seg.img.users--
 	for _, gone := range later {
@@ -111,8 +112,8 @@ func (c *committer) unpublish(index uint64, seg *segment, f vfs.File, t *wal.Tai
 	return later
 }
 
-// forget makes the entries from index on unknown. seg is where the log ends now and x what it
-// holds. Called with mu held.
+// forget removes the entries from index on from the indexes in memory. seg is where the log now
+// ends, and x its index. Called with mu held.
 func (r *RaftLog) forget(index uint64, seg *segment, x wal.Index) {
 	s := r.s
 	refs := int64(0)

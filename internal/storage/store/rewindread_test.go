@@ -11,7 +11,7 @@ import (
 )
 
 // hookFS is a file system that calls a function, which may be nil, before a read and after a change
-// of a file. While one runs, none is called.
+// of a file. It calls none while one is running.
 type hookFS struct {
 	vfs.FS
 	read, changed func()
@@ -70,7 +70,7 @@ func (f hookFile) Datasync() error {
 	return err
 }
 
-// committedReads read what is committed of a log with entries 2 to 13.
+// committedReads are ways to read what is committed of a log with entries 2 to 13.
 var committedReads = map[string]func(*Store) error{
 	"Replay": func(s *Store) error {
 		next := uint64(1)
@@ -124,7 +124,7 @@ var committedReads = map[string]func(*Store) error{
 	},
 }
 
-// verifySnapshot checks that a snapshot is whole and ends with its entry.
+// verifySnapshot checks that a snapshot is complete and ends with its entry.
 func verifySnapshot(sn *RaftSnapshot) error {
 	fs := vfs.NewMem()
 	if err := FoundReplica(fs, testDir, RaftState{Cluster: 7, Node: 2}); err != nil {
@@ -151,8 +151,8 @@ func rewindEntry(index, term uint64) RaftEntry {
 	return RaftEntry{EntryID: EntryID{index, term}, Batch: []Entry{entry(1, index-1, 300, true)}}
 }
 
-// rewindStore has entries 2 to 40 in several segments; 13, in the middle of one, is the last one
-// that is committed.
+// rewindStore returns a store with entries 2 to 40 in several segments. Entry 13, in the middle of
+// a segment, is the last committed one.
 func rewindStore(t *testing.T) (*Store, *hookFS) {
 	t.Helper()
 	fs := &hookFS{FS: vfs.NewMem()}
@@ -165,8 +165,8 @@ func rewindStore(t *testing.T) (*Store, *hookFS) {
 	return s, fs
 }
 
-// TestReadDuringRewind reads what is committed while what is behind it is cut, and replaced: the
-// cut begins in the middle of the reading, and the reading at every step of the cut.
+// TestReadDuringRewind reads committed entries while the later ones are cut and replaced. The cut
+// starts in the middle of a read, and a read starts at every step of the cut.
 func TestReadDuringRewind(t *testing.T) {
 	for name, read := range committedReads {
 		for _, from := range []uint64{14, 15, 18, 40} {
@@ -180,7 +180,7 @@ func TestReadDuringRewind(t *testing.T) {
 
 func testCutDuringRead(t *testing.T, from uint64, read func(*Store) error) {
 	for n := 1; ; n++ {
-		for _, size := range []int{0, 300, 3600} { // of what is appended after the cut
+		for _, size := range []int{0, 300, 3600} { // of the entries appended after the cut
 			s, fs := rewindStore(t)
 			reads := 0
 			fs.read = func() {

@@ -10,10 +10,11 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// Rewrite replaces neighbouring sealed segments that checkpoints cover by one that holds only the
-// facts that live returns. live is called once for each shard in a segment, with the first and last
-// index, and returns ascending positions. A fact it leaves out is gone for ever. Its error stops
-// the rewrite. Reading goes on meanwhile. What made the other facts dead is durable before they go.
+// Rewrite replaces adjacent sealed segments that checkpoints cover with one that holds only the
+// facts that live returns. live is called once for each shard in a segment, with its first and last
+// index, and returns ascending positions. A fact it omits is lost forever. Its error stops the
+// rewrite. Reading continues meanwhile. The facts that made the others obsolete are durable before
+// those are removed.
 func (s *Store) Rewrite(run SegmentRun, live func(shard uint32, lo, hi uint64) ([]Pos, error)) error {
 	s.housekeeping.Lock()
 	defer s.housekeeping.Unlock()
@@ -30,7 +31,7 @@ func (s *Store) Rewrite(run SegmentRun, live func(shard uint32, lo, hi uint64) (
 		err = s.awaitSettled()
 	}
 	if err != nil {
-		s.fs.Remove(tmp) // Open removes it otherwise
+		s.fs.Remove(tmp) // otherwise Open removes it
 		return inFile(first.name, err)
 	}
 	if err := s.replace(olds, rw, tmp, refs); err != nil {
@@ -39,7 +40,7 @@ func (s *Store) Rewrite(run SegmentRun, live func(shard uint32, lo, hi uint64) (
 	if err := s.fs.SyncDir(s.dir); err != nil {
 		return inFile(s.dir, err)
 	}
-	for _, old := range olds[1:] { // Open removes it otherwise: the new one covers it
+	for _, old := range olds[1:] { // otherwise Open removes it: the new one covers it
 		if err := s.fs.Remove(old.img.path); err != nil {
 			return inFile(old.img.name, err)
 		}
@@ -47,7 +48,7 @@ func (s *Store) Rewrite(run SegmentRun, live func(shard uint32, lo, hi uint64) (
 	return nil
 }
 
-// rewritable returns the segments of a run, and how many references they have left.
+// rewritable returns the segments of a run and the number of their remaining references.
 func (s *Store) rewritable(run SegmentRun) (segs []*segment, refs int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +68,8 @@ func (s *Store) rewritable(run SegmentRun) (segs []*segment, refs int64, err err
 	return segs, refs, nil
 }
 
-// replace puts the new file in the place of the old ones: it becomes the first of them, which takes
-// in the others. Readers that looked an old one up look again.
+// replace puts the new file in the place of the old ones, under the name of the first. Readers of
+// an old one look it up again.
 func (s *Store) replace(olds []*segment, rw *rewriter, tmp string, refs int64) error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
@@ -99,8 +100,8 @@ type rewriter struct {
 	live func(shard uint32, lo, hi uint64) ([]Pos, error)
 	img  *image
 	out  *wal.SegmentWriter
-	keep map[uint32][]Pos // of the segment being copied
-	sum  []byte           // payload being made
+	keep map[uint32][]Pos // for the segment being copied
+	sum  []byte           // payload being built
 
 	index     wal.Index // of the new version
 	end, size int64
@@ -132,7 +133,7 @@ func (rw *rewriter) copyFrames(old *segment) (err error) {
 	rw.keep = map[uint32][]Pos{}
 	for shard, e := range old.index { // does not change: only Rewrite replaces it
 		if shard == wal.RaftShard {
-			continue // no replica needs what covers it
+			continue // no replica needs the entries it covers
 		}
 		if rw.keep[shard], err = rw.live(shard, e.First, e.Last); err != nil {
 			return err
@@ -154,14 +155,14 @@ func (rw *rewriter) copyFrames(old *segment) (err error) {
 	}
 }
 
-// copyFrame writes a sparse frame with the facts to keep, if there are any.
+// copyFrame writes a sparse frame with the facts to keep, if any.
 func (rw *rewriter) copyFrame(h wal.Header, payload []byte) error {
 	keep := rw.keep[h.Shard]
 	for len(keep) > 0 && keep[0].Index < h.Index {
 		keep = keep[1:]
 	}
 	rw.sum = rw.sum[:0]
-	next := uint32(0) // number after that of the last fact kept
+	next := uint32(0) // one more than the last fact kept
 	facts := wal.NewFacts(h.Kind, payload)
 	for {
 		sub, fact, ok := facts.Next()

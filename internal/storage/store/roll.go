@@ -8,7 +8,7 @@ import (
 )
 
 // roll seals the current segment and starts the next one. The old one is durable before the new one
-// is there, so that only the last segment of a log can have a torn end.
+// exists, so only the last segment of a log can have a torn end.
 func (c *committer) roll(next *segment) {
 	c.seal()
 	if c.failed != nil {
@@ -26,7 +26,7 @@ func (c *committer) roll(next *segment) {
 	c.begin(next, f, wal.SegmentHeaderSize)
 }
 
-// begin goes on at an offset of a segment that is durable up to there. No reader knows its image
+// begin continues at an offset of a segment that is durable up to there. No reader knows its image
 // yet.
 func (c *committer) begin(seg *segment, f vfs.File, at int64) {
 	c.seg, c.file = seg, f
@@ -36,7 +36,7 @@ func (c *committer) begin(seg *segment, f vfs.File, at int64) {
 
 func (c *committer) seal() {
 	seg := c.seg
-	// The index does not change any more: Append is past this segment.
+	// The index no longer changes: Append has moved to a later segment.
 	c.buf = wal.AppendFooter(c.buf[:0], seg.img.salt, seg.number, c.at, uint32(c.synced), seg.index)
 	c.writeBuf()
 	if c.failed == nil {
@@ -56,8 +56,7 @@ func (c *committer) seal() {
 	c.s.mu.Unlock()
 }
 
-// createSegment makes the file of a segment with a durable header and name. It can be called again
-// when it failed.
+// createSegment creates the file of a segment with a durable header and name. It may be retried.
 func createSegment(s *Store, seg *segment) (vfs.File, error) {
 	f, err := s.fs.Create(seg.img.path)
 	if err != nil {

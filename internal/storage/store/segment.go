@@ -14,25 +14,25 @@ type segment struct {
 	number  uint64
 	img     *image
 	index   wal.Index
-	planned int64 // offset after the last frame that was appended
-	written int64 // offset after the last frame that was handed to the kernel
+	planned int64 // offset after the last appended frame
+	written int64 // offset after the last frame handed to the kernel
 	bytes   int64 // of the file, footer included once sealed
 	sealed  bool
 
-	refs int64  // references to bodies when they were written
+	refs int64  // references to bodies at the time of writing
 	live int64  // references now
-	dead uint64 // Store.appended when live was first seen at 0 by Forget, 0 before
+	dead uint64 // Store.appended when Forget first saw live at 0; 0 before
 }
 
-// shardLog is what a store knows of one shard. All fields are guarded by Store.mu.
+// shardLog is the store's index of one shard. All fields are guarded by Store.mu.
 type shardLog struct {
 	id         uint32
 	last       uint64 // highest index appended or found
 	written    uint64 // highest index handed to the kernel
-	durable    uint64 // highest index known to survive a power cut
+	durable    uint64 // highest index known to survive a power failure
 	committed  uint64 // highest index known to be committed, in a replica
-	checkpoint uint64 // index of the newest checkpoint known to be good
-	newest     uint64 // index of the newest checkpoint by its name
+	checkpoint uint64 // index of the newest checkpoint known to be intact
+	newest     uint64 // index of the newest checkpoint file, by its name
 	spans      []span // ascending
 	hit        int    // span of the last lookup
 }
@@ -43,7 +43,7 @@ type span struct {
 	seg         *segment
 }
 
-// shard returns the log of a shard, new if needed. Called with mu held.
+// shard returns the log of a shard, which it adds if needed. Called with mu held.
 func (s *Store) shard(id uint32) *shardLog {
 	l := s.shards[id]
 	if l == nil {
@@ -53,7 +53,7 @@ func (s *Store) shard(id uint32) *shardLog {
 	return l
 }
 
-// segmentOf returns the segment that holds or held an entry, nil when it is gone.
+// segmentOf returns the segment that holds or held an entry, or nil if it is gone.
 func (l *shardLog) segmentOf(index uint64) *segment {
 	if l.hit < len(l.spans) {
 		if sp := &l.spans[l.hit]; sp.first <= index && index <= sp.last {
@@ -68,7 +68,7 @@ func (l *shardLog) segmentOf(index uint64) *segment {
 	return l.spans[i].seg
 }
 
-// extend records that seg holds an entry that follows all others.
+// extend records that seg holds an entry, which follows all others.
 func (l *shardLog) extend(seg *segment, index uint64) {
 	if n := len(l.spans); n > 0 && l.spans[n-1].seg == seg {
 		l.spans[n-1].last = index
@@ -90,7 +90,7 @@ func (l *shardLog) drop(seg *segment) {
 	l.spans, l.hit = kept, 0
 }
 
-// merge gives seg the span of old, which follows it.
+// merge gives seg the span of old, the segment after it.
 func (l *shardLog) merge(seg, old *segment) {
 	i := slices.IndexFunc(l.spans, func(sp span) bool { return sp.seg == old })
 	l.spans[i].seg, l.hit = seg, 0
@@ -100,8 +100,8 @@ func (l *shardLog) merge(seg, old *segment) {
 	}
 }
 
-// find returns the image that holds an entry, an offset at or before its frame, and the end of what
-// may be read.
+// find returns the image that holds an entry, an offset at or before its frame, and the end of the
+// readable part.
 func (s *Store) find(shard uint32, index uint64) (img *image, off, end int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *Store) find(shard uint32, index uint64) (img *image, off, end int64, er
 	return nil, 0, 0, fmt.Errorf("%w: entry %d of shard %d", ErrNotFound, index, shard)
 }
 
-// covered says whether checkpoints hold all that the segment says. Called with mu held.
+// covered reports whether checkpoints cover all entries of the segment. Called with mu held.
 func (s *Store) covered(seg *segment) bool {
 	for shard, e := range seg.index {
 		if e.Last > s.shard(shard).checkpoint {
@@ -133,6 +133,5 @@ func (s *Store) covered(seg *segment) bool {
 	return true
 }
 
-// asRefs brings a count into the 32 bits that a frame has for it; more than that only makes
-// cleaning less eager.
+// asRefs clamps a count to the 32 bits of a frame's field. Clamping only makes cleaning less eager.
 func asRefs(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }

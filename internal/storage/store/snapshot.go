@@ -8,41 +8,42 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// SnapshotFile is a file of a snapshot: the first Size bytes of it, which never change.
+// SnapshotFile is a file of a snapshot: its first Size bytes, which never change.
 type SnapshotFile struct {
 	Name   string
 	Size   int64
 	file   vfs.File
 	sealed bool // a segment with its footer
-	alone  bool // a segment of a replica, of which Copy leaves out what is Raft's
+	alone  bool // a replica's segment, which Copy writes in a single node's format
 }
 
 // Reader reads the file.
 func (f *SnapshotFile) Reader() io.Reader { return io.NewSectionReader(f.file, 0, f.Size) }
 
-// Snapshot is what a folder has to hold to be the store as it was at one moment: the newest
-// checkpoints, and the log up to then.
+// Snapshot is the set of files that make up the store at one moment: the newest checkpoints, and
+// the log up to then.
 type Snapshot struct{ Files []SnapshotFile }
 
 // Close closes the files.
 func (sn *Snapshot) Close() {
 	for _, f := range sn.Files {
-		f.file.Close() // was only read
+		f.file.Close() // only read: an error loses nothing
 	}
 }
 
-// Snapshot opens the files of the store as they are now, for SnapshotFile.Copy. Entries that are
-// durable now are in them; of a replica those that are committed, as a single node has them.
-// Writing goes on meanwhile, and files that are replaced or deleted later can still be read; their
-// space comes back when the snapshot is closed. Errors are those of SyncNow and of the files.
+// Snapshot opens the files of the store as they are now, for SnapshotFile.Copy. They hold all
+// entries that are durable now; for a replica, the committed ones in a single node's format.
+// Writing continues meanwhile. Files that are replaced or deleted later can still be read, and
+// their space is freed when the snapshot is closed. It returns the errors of SyncNow and of the
+// files.
 func (s *Store) Snapshot() (*Snapshot, error) {
 	if s.raft != nil {
-		// What is committed because others have it may not be written here yet.
+		// An entry may be committed because other nodes have it but not be written here yet.
 		if err := s.SyncNow(); err != nil {
 			return nil, err
 		}
 	}
-	s.housekeeping.Lock() // no segment goes or is replaced between the look at the checkpoints and the opening
+	s.housekeeping.Lock() // keeps the segments from listing the checkpoints until all is open
 	defer s.housekeeping.Unlock()
 	sn := &Snapshot{}
 	err := s.openCheckpoints(sn)
@@ -56,8 +57,8 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return sn, nil
 }
 
-// openCheckpoints opens the newest checkpoint of each shard. Looking comes first: what they cover
-// is in the segments that are opened after that.
+// openCheckpoints opens the newest checkpoint of each shard. It must run before the segments are
+// opened, so that those hold what the checkpoints cover.
 func (s *Store) openCheckpoints(sn *Snapshot) error {
 	for {
 		l, err := readLayout(s.fs, s.dir)
@@ -76,7 +77,7 @@ func (s *Store) openCheckpoints(sn *Snapshot) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		sn.Close() // a newer one has taken its place meanwhile
+		sn.Close() // a newer one has replaced it meanwhile
 		sn.Files = nil
 	}
 }
@@ -92,15 +93,15 @@ func (s *Store) openSegments(sn *Snapshot) error {
 	return sn.openAll(s, parts)
 }
 
-// segmentFiles are the segments up to the last frame that was written; a footer counts once the
-// segment is sealed. Called with mu held.
+// segmentFiles returns the segments up to the last written frame, or with the footer once sealed.
+// Called with mu held.
 func (s *Store) segmentFiles() (parts []SnapshotFile) {
 	for _, seg := range s.segments {
 		size := seg.written
 		if seg.sealed {
 			size = seg.bytes
 		}
-		if size > 0 { // else the file may not be there yet
+		if size > 0 { // otherwise the file may not exist yet
 			parts = append(parts, SnapshotFile{Name: seg.img.name, Size: size, sealed: seg.sealed})
 		}
 	}
@@ -116,7 +117,7 @@ func (sn *Snapshot) openAll(s *Store, parts []SnapshotFile) error {
 	return nil
 }
 
-// open adds a file; a size below 0 is that which it has.
+// open adds a file. A negative size means its actual size.
 func (sn *Snapshot) open(s *Store, p SnapshotFile) (err error) {
 	if p.file, err = s.fs.Open(s.path(p.Name)); err != nil {
 		return inFile(p.Name, err)

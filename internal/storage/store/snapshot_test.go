@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// restored is a file system with what a snapshot holds.
+// restored returns a file system with the files of a snapshot.
 func restored(t *testing.T, sn *Snapshot) *vfs.Mem {
 	t.Helper()
 	fs := vfs.NewMem()
@@ -37,9 +37,9 @@ func restored(t *testing.T, sn *Snapshot) *vfs.Mem {
 	return fs
 }
 
-// Snapshots that are taken while entries are written, checkpoints replaced and segments deleted
-// hold all that was durable when they were taken, and can be opened; also when their files are gone
-// by the time they are read.
+// A snapshot taken while entries are written, checkpoints replaced and segments deleted holds
+// everything that was durable when it was taken, and opens, even if the files are gone by the time
+// they are read.
 func TestSnapshotUnderLoad(t *testing.T) {
 	s := mustOpen(t, vfs.NewMem(), Options{SegmentBytes: 4 << 10, Sync: SyncAlways})
 	const rounds, each = 40, 25
@@ -52,7 +52,7 @@ func TestSnapshotUnderLoad(t *testing.T) {
 			for i := range each {
 				index := uint64(round*each + i + 1)
 				appendWait(t, s, entry(1, index, 200, true))
-				s.Release(1, index, 1) // so that segments go
+				s.Release(1, index, 1) // so that segments can be deleted
 				mu.Lock()
 				durable = index
 				mu.Unlock()
@@ -87,8 +87,8 @@ func TestSnapshotUnderLoad(t *testing.T) {
 	}
 }
 
-// checkSnapshot opens what a snapshot holds: the checkpoint and what comes after it reach up to
-// what was promised, without a gap.
+// checkSnapshot opens the files of a snapshot: the checkpoint and the entries after it must reach
+// up to what was promised, without a gap.
 func checkSnapshot(t *testing.T, sn *Snapshot, promised uint64) {
 	t.Helper()
 	fs := restored(t, sn)

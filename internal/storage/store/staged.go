@@ -9,27 +9,27 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// stagedSync is how many bytes of a snapshot are written between two syncs: many at once would keep
-// the syncs of the log waiting, where other nodes use the same disk.
+// stagedSync is the number of bytes of a snapshot between two syncs. Syncing many at once would
+// delay the log's syncs if other nodes use the same disk.
 const stagedSync = 2 << 20
 
-// ErrStaging says that a snapshot is on its way already.
+// ErrStaging means that another snapshot is being received.
 var ErrStaging = errors.New("store: another snapshot is being received")
 
-// Staged is a snapshot of another replica on its way into the folder of this one, next to what
-// lives there: its files (Create, Write), then Seal, Verify and Install; Drop at any time before
-// Install. It has one caller.
+// Staged is a snapshot of another replica being received into this node's directory, next to the
+// live files: call Create and Write for each file, then Seal, Verify and Install. Drop may be
+// called at any time before Install. One goroutine uses it.
 type Staged struct {
 	r    *RaftLog
 	slot int
 	dir  string
-	file vfs.File // being written; nil between two
+	file vfs.File // being written; nil between two files
 	at   int64
 	wet  int64 // bytes since the last sync
-	kept bool  // what lives may be this snapshot
+	kept bool  // the live files may be this snapshot
 }
 
-// Stage begins to receive a snapshot, one at a time: ErrStaging.
+// Stage prepares to receive a snapshot. It returns ErrStaging if another one is being received.
 func (r *RaftLog) Stage() (*Staged, error) {
 	if !r.staging.CompareAndSwap(false, true) {
 		return nil, ErrStaging
@@ -54,8 +54,8 @@ func (r *RaftLog) Stage() (*Staged, error) {
 	return st, nil
 }
 
-// Create ends the file before and begins the next one. Only a name that a snapshot can have is
-// taken: ErrCorrupt.
+// Create ends the previous file and starts the next one. It returns ErrCorrupt if a snapshot cannot
+// have a file of that name.
 func (st *Staged) Create(name string) error {
 	if err := st.endFile(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (st *Staged) endFile() error {
 	return err
 }
 
-// Seal ends the last file and says what the replica is once the snapshot is installed.
+// Seal ends the last file and sets the state of the replica after installation.
 func (st *Staged) Seal(state RaftState) error {
 	if err := st.endFile(); err != nil {
 		return err
@@ -108,8 +108,8 @@ func (st *Staged) Seal(state RaftState) error {
 	return writeRaftState(st.r.s.fs, st.dir, &state)
 }
 
-// Verify reads all of it and checks that a store opens on it whose log is whole and ends with the
-// entry that Seal has named, if it has. ErrCorrupt when not.
+// Verify reads the whole snapshot and opens a store on it. It returns ErrCorrupt if the log has a
+// gap or does not end with the entry that Seal named, if any.
 func (st *Staged) Verify() error {
 	s := st.r.s
 	in, err := inspect(s.fs, st.dir)
@@ -144,10 +144,10 @@ func (st *Staged) Verify() error {
 	return nil
 }
 
-// Install makes the snapshot what the folder holds, with this term and vote, for the next Open: it
-// is the old one or the new one after a crash. This store is of what was there before, and does
-// nothing any more but Close. ErrNoSpace when it may be tried again; after another error it is
-// unknown which one is there, and the store has failed.
+// Install makes the snapshot the live files for the next Open, with this term and vote. After a
+// crash either the old files or the new ones are live. This store still has the old ones open; the
+// caller may only close it. If Install returns ErrNoSpace the caller may retry. After any other
+// error it is unknown which files are live, and the store has failed.
 func (st *Staged) Install(term, vote uint64) error {
 	s := st.r.s
 	state, err := readRaftState(s.fs, st.dir)
@@ -172,13 +172,13 @@ func (st *Staged) Install(term, vote uint64) error {
 	return err
 }
 
-// Drop gives the snapshot up, unless it may be installed.
+// Drop discards the snapshot, unless it may be installed.
 func (st *Staged) Drop() {
 	if st.kept {
 		return
 	}
 	if st.file != nil {
-		st.file.Close() // it is not used
+		st.file.Close() // no longer needed
 	}
 	clearSlot(st.r.s.fs, st.r.s.root, st.slot) //nolint:errcheck // Open and Stage remove what is left
 	st.r.staging.Store(false)

@@ -2,13 +2,13 @@ package store
 
 import "fmt"
 
-// Health says whether entries are being written.
+// Health is the condition of a store's writes.
 type Health uint8
 
 const (
 	Healthy Health = iota
-	NoSpace        // the disk is full: entries wait until there is room
-	Failed         // a write or an fsync failed: nothing is written any more
+	NoSpace        // the disk is full: entries wait for space
+	Failed         // a write or an fsync failed: nothing more is written
 )
 
 func (h Health) String() string {
@@ -36,14 +36,14 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// Watch makes fn be called on every change of the state from now on, on the goroutine that writes.
+// Watch makes the store call fn on every later change of the state, on the writing goroutine.
 func (s *Store) Watch(fn func(State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchers = append(s.watchers, fn)
 }
 
-// Retry makes a store without space try again at once.
+// Retry makes a store without space retry at once.
 func (s *Store) Retry() {
 	select {
 	case s.retry <- struct{}{}:

@@ -6,12 +6,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/histogram"
 )
 
-// Stats is a reading of the counters of a store.
+// Stats is a reading of a store's counters.
 type Stats struct {
 	Segments  int
 	Bytes     int64 // of all segment files
-	Pending   int64 // bytes appended and not yet written
-	Refs      int64 // references to bodies when they were written
+	Pending   int64 // bytes appended but not yet written
+	Refs      int64 // references to bodies at the time of writing
 	Live      int64 // references to bodies now
 	Groups    uint64
 	Syncs     uint64
@@ -51,7 +51,7 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
-// Histograms are how long the work of a store took, and how much it was.
+// Histograms are the durations and sizes of a store's operations.
 type Histograms struct {
 	Sync       histogram.Snapshot // ns of an fsync of the log
 	Group      histogram.Snapshot // groups that one fsync made durable
@@ -59,11 +59,11 @@ type Histograms struct {
 	Rewrite    histogram.Snapshot // ns of rewriting a segment
 }
 
-// Histograms reads them.
+// Histograms returns the current histograms.
 func (s *Store) Histograms() Histograms {
 	c := &s.stats
 	return Histograms{Sync: c.syncTimes.Read(), Group: c.syncGroups.Read(), Checkpoint: c.checkpoints.Read(), Rewrite: c.rewrites.Read()}
 }
 
-// took counts in h what has begun at a time and is done now, for a defer.
+// took adds to h the time since began. For use with defer.
 func took(h *histogram.Histogram, began time.Time) { h.Observe(uint64(time.Since(began)), 1) }

@@ -17,42 +17,42 @@ const lockName = "LOCK"
 // Store is the log and the checkpoints of one node, in one directory.
 type Store struct {
 	fs     vfs.FS
-	root   string // the folder of the lock
-	dir    string // that of the log and the checkpoints: root, or of an installed snapshot below it
+	root   string // holds the lock
+	dir    string // holds the log and the checkpoints: root, or an installed snapshot below it
 	opts   Options
 	lock   io.Closer
 	files  files
 	syncs  syncs
 	bodies sync.Pool     // of *Reader, for Body
-	cuts   atomic.Uint64 // how often the replicated log was cut
+	cuts   atomic.Uint64 // number of cuts of the replicated log
 
-	readOnly  bool // made by OpenReadOnly: there is no committer
+	readOnly  bool // opened by OpenReadOnly: there is no committer
 	committer *committer
 	raft      *RaftLog // nil on a single node
 
-	wake    chan struct{} // capacity 1: there is something for the committer's goroutine
-	retry   chan struct{} // capacity 1: a full disk may have room again
+	wake    chan struct{} // capacity 1: the committer's goroutine has work
+	retry   chan struct{} // capacity 1: a full disk may have space again
 	closing chan struct{} // closed by Close
-	stopped chan struct{} // closed by the committer at its end
+	stopped chan struct{} // closed by the committer when it ends
 
-	housekeeping sync.Mutex // Forget, Rewrite: one at a time
+	housekeeping sync.Mutex // serializes Forget, Rewrite and snapshots
 
 	mu       sync.Mutex
 	state    State
 	watchers []func(State)
 	shards   map[uint32]*shardLog
-	segments []*segment // ascending; the last one is where Append goes on
+	segments []*segment // ascending; Append continues in the last one
 	lead     lead
 	closed   bool
-	bytes    int64  // appended and not yet written
+	bytes    int64  // appended but not yet written
 	appended uint64 // number of groups so far
 	durable  uint64 // number of groups known to be durable
 	stats    counters
 }
 
-// Open opens or makes the store in dir and locks it. Of the log it reads the end: the last segment
-// and the footers of the others. ErrCorrupt and ErrUnsupportedFormat leave the directory as it was;
-// Inspect and Repair look further.
+// Open opens or creates the store in dir and locks it. It reads the footers of the sealed segments
+// and the last segment. If it returns ErrCorrupt or ErrUnsupportedFormat, the directory is
+// unchanged; see Inspect and Repair.
 func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -86,8 +86,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close writes and syncs what was appended, stops the committer and gives the lock back. Entries
-// that a full disk keeps out get ErrClosed. It returns ErrFailed when the store had failed.
+// Close writes and syncs what was appended, stops the committer and releases the lock. Entries that
+// a full disk keeps from being written get ErrClosed. Close returns ErrFailed if the store had
+// failed.
 func (s *Store) Close() error {
 	if s.readOnly {
 		s.files.closeAll()
@@ -112,15 +113,14 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Pending returns the bytes that are appended and not yet written.
+// Pending returns the number of bytes appended but not yet written.
 func (s *Store) Pending() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes
 }
 
-// Written returns the highest index of a shard that was handed to the kernel: entries up to it can
-// be read.
+// Written returns the highest index of a shard handed to the kernel. Entries up to it can be read.
 func (s *Store) Written(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +130,7 @@ func (s *Store) Written(shard uint32) uint64 {
 	return 0
 }
 
-// Last returns the highest index of a shard that was appended or found on disk; the next entry is
-// the one after it.
+// Last returns the highest index of a shard appended or found on disk. The next entry follows it.
 func (s *Store) Last(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

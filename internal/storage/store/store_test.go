@@ -98,7 +98,7 @@ func TestReaderAndBody(t *testing.T) {
 			t.Fatalf("Body(%d, %d) = %q, %v", i, sub, got, err)
 		}
 	}
-	for n, got := range all { // still what they were
+	for n, got := range all { // the returned bytes have not changed
 		if want := text(uint64(n/3+1), uint32(n%3)); string(got) != want {
 			t.Fatalf("result %d changed to %q, want %q", n, got, want)
 		}
@@ -364,7 +364,7 @@ func TestFullDiskComesBack(t *testing.T) {
 		appendWait(t, s, entry(1, 1, 100, true))
 		fs.SetFull(true)
 		var order []uint64
-		for i := uint64(2); i <= 100; i++ { // also over the end of segments
+		for i := uint64(2); i <= 100; i++ { // also across segments
 			s.Append([]Entry{entry(1, i, 300, true)}, func(err error) {
 				if err != nil {
 					t.Errorf("entry %d: %v", i, err)
@@ -409,7 +409,7 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 		for i := uint64(1); i <= 12 && !failed; i++ {
 			s.Retry()
 			err := appendErr(s, entry(1, i, 500, true), entry(2, i, 500, true))
-			failed = err != nil // it hit a sync
+			failed = err != nil // the error hit a sync
 			if failed && s.State().Health != Failed {
 				t.Fatalf("k=%d: entry %d: %v in state %v", k, i, err, s.State())
 			}
@@ -551,8 +551,8 @@ func TestAppendAfterClose(t *testing.T) {
 	}
 }
 
-// TestRewriteManySmall keeps one body of each segment: the files become few, the bodies stay, and
-// each is copied a few times only.
+// TestRewriteManySmall keeps one body of each segment. The number of files shrinks, the bodies
+// stay, and each is copied only a few times.
 func TestRewriteManySmall(t *testing.T) {
 	const (
 		body     = 500

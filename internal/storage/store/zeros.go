@@ -1,18 +1,18 @@
 package store
 
 const (
-	// zeroBytes is how far the file is laid out with zeros beyond what is written.
+	// zeroBytes is how far the file is extended with zeros beyond the written part.
 	zeroBytes = 512 << 10
-	// smallWrite is the size up to which a write is worth it: a large one spreads what the growth
-	// of a file costs over many entries.
+	// smallWrite is the largest write worth preparing for: a larger one spreads the cost of growing
+	// the file over many entries.
 	smallWrite = 32 << 10
 )
 
 var zeros [zeroBytes]byte
 
-// layOut keeps zeros ahead of small writes that will be synced. A sync of bytes that are
-// overwritten costs about half as much as one after which the file is larger, for then the file
-// system has to write its journal too. Recovery takes zeros for the end of the log.
+// layOut keeps zeros ahead of small writes that will be synced. A sync of overwritten bytes costs
+// about half as much as one after the file grew, because growth also writes the file system's
+// journal. Recovery treats zeros as the end of the log.
 func (c *committer) layOut(written int) {
 	if c.at <= c.laid {
 		return
@@ -26,7 +26,7 @@ func (c *committer) layOut(written int) {
 		c.laid += zeroBytes
 		return
 	}
-	if isFull(err) { // it goes on without: the next write sees whether there is room for what matters
+	if isFull(err) { // not needed: the next write finds out whether there is space for entries
 		err = c.file.Truncate(c.at)
 	}
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *committer) layOut(written int) {
 	}
 }
 
-// cutZeros ends the file where the log ends.
+// cutZeros truncates the file to the end of the log.
 func (c *committer) cutZeros() error {
 	if c.laid <= c.at {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// sizeOf is the size of a segment's file.
+// sizeOf returns the size of a segment's file.
 func sizeOf(t *testing.T, fs vfs.FS, number uint64) int64 {
 	t.Helper()
 	n, err := fs.Stat(filepath.Join(testDir, wal.SegmentName(number)))
@@ -27,7 +27,7 @@ func TestSmallEntriesDoNotMakeTheFileLarger(t *testing.T) {
 		name    string
 		options Options
 		size    int
-		sizes   int // that the file has had
+		sizes   int // number of sizes the file has had
 	}{
 		{"small ones", Options{}, 300, 2},
 		{"large ones", Options{}, smallWrite, 100},
