@@ -31,7 +31,7 @@ type Point struct {
 	Offset uint32
 }
 
-// Extent describes what a segment holds of one shard.
+// Extent describes the frames of one shard in a segment.
 type Extent struct {
 	First, Last uint64 // log indexes; a rewritten segment keeps those it was written with
 	Frames      uint64
@@ -80,8 +80,7 @@ func (e *Extent) Seek(index uint64) (offset int64, ok bool) {
 	return int64(e.Points[i-1].Offset), true
 }
 
-// AppendFooter appends what seals a segment whose first end bytes are written: the footer frame and
-// the trailer.
+// AppendFooter appends the footer frame and the trailer, which seal a segment of end bytes.
 func AppendFooter(dst []byte, salt uint32, number uint64, end int64, synced uint32, x Index) []byte {
 	le := binary.LittleEndian
 	payload := le.AppendUint32(nil, uint32(len(x)))
@@ -158,8 +157,8 @@ func DecodeFooter(payload []byte) (Index, error) {
 	return x, nil
 }
 
-// Cover adds the ranges of y to those of x, whose frames stay as they are. A range says what was
-// once written, and the indexes in it must not be given out again.
+// Cover adds the ranges of y to those of x, whose frames stay as they are. A range covers all
+// entries ever written, whose indexes must not be reused.
 func (x Index) Cover(y Index) {
 	for shard, e := range y {
 		own := x[shard]

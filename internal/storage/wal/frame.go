@@ -36,7 +36,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Header is what precedes the payload of a frame.
+// Header is the header of a frame.
 type Header struct {
 	Kind   Kind
 	Flags  Flags

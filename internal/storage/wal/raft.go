@@ -11,8 +11,8 @@ import (
 const RaftShard = math.MaxUint32
 
 // RaftHead is the payload of a frame of kind raft. The frame's index and term are those of the
-// entry. With the flag Continued, the frames after it, up to the first without the flag, are what
-// the entry makes shards append; Data is then empty.
+// entry. With the flag Continued, the entry consists of the shard frames that follow, up to the
+// first without the flag, and Data is empty.
 type RaftHead struct {
 	Type   uint8  // Raft's number for the type of the entry
 	Commit uint64 // the highest index that this replica knew to be committed when it wrote the frame

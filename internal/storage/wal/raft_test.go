@@ -21,7 +21,7 @@ func TestRaftHead(t *testing.T) {
 	}
 }
 
-// A mark is kept and stands for no entry; what it says was durable is no torn end.
+// ScanTail keeps a mark, which is no entry. Data that a mark records as durable is no torn end.
 func TestScanTailWithMarks(t *testing.T) {
 	b := AppendSegmentHeader(nil, 1, goldenSalt)
 	b = appendFrame(b, Header{Kind: KindRaft, Shard: RaftShard, Index: 2, Term: 9, Flags: Continued}, AppendRaftHead(nil, RaftHead{}))

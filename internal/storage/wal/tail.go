@@ -23,9 +23,9 @@ type Tail struct {
 // header.
 var ErrNoHeader = errors.New("wal: segment without a header")
 
-// ScanTail reads a whole segment. It is for the last one of a log, whose end may be torn. An offset
-// without an intact frame is the end of the log, unless a later intact frame says that the offset
-// was already durable: then it is ErrCorrupt. An incomplete group is cut off as a whole.
+// ScanTail reads a whole segment, the last one of a log, whose end may be torn. An offset without
+// an intact frame is the end of the log. If a later intact frame records that the offset was
+// already durable, ScanTail returns ErrCorrupt. It cuts off an incomplete group as a whole.
 func ScanTail(r io.ReaderAt, size int64, number uint64) (Tail, error) {
 	salt, err := ReadSegmentHeader(r, size, number)
 	if err != nil {
@@ -82,8 +82,8 @@ type located struct {
 }
 
 // ReadSegmentHeader returns the salt of a segment. It returns ErrNoHeader if the file ends before
-// the first frame would start: that is how a crash during creation looks, because the header is
-// made durable before any frame is written.
+// the first frame would start, as after a crash during creation: the header is made durable before
+// any frame is written.
 func ReadSegmentHeader(r io.ReaderAt, size int64, number uint64) (salt uint32, err error) {
 	b := make([]byte, min(size, SegmentHeaderSize))
 	if n, err := r.ReadAt(b, 0); n < len(b) {

@@ -12,7 +12,7 @@ type Walker struct {
 	src   io.ReaderAt
 	salt  uint32
 	off   int64 // of the next frame
-	end   int64 // nothing is read from here on
+	end   int64 // no byte from here on is read
 	size  int   // bytes read at a time
 	fresh bool
 
@@ -21,8 +21,8 @@ type Walker struct {
 }
 
 // NewWalker returns a walker over src[off:end] that reads blockBytes at a time. With fresh, every
-// block is new memory, so what Frame returned stays valid for ever; otherwise it is valid until the
-// next call.
+// block is newly allocated, so the results of Frame stay valid forever. Otherwise they are valid
+// until the next call.
 func NewWalker(src io.ReaderAt, salt uint32, off, end int64, blockBytes int, fresh bool) Walker {
 	return Walker{src: src, salt: salt, off: off, end: end, size: blockBytes, fresh: fresh}
 }
@@ -30,7 +30,7 @@ func NewWalker(src io.ReaderAt, salt uint32, off, end int64, blockBytes int, fre
 // Offset returns where the next frame starts.
 func (w *Walker) Offset() int64 { return w.off }
 
-// Move continues at another offset and end, and keeps bytes in memory that can still be used.
+// Move continues at another offset and end, and keeps bytes in memory that are still usable.
 func (w *Walker) Move(off, end int64) { w.off, w.end = off, end }
 
 // Peek returns the header of the next frame without checking its sum, and io.EOF at the end.

@@ -2,19 +2,18 @@ package wal
 
 import "io"
 
-// flushBytes is how much a SegmentWriter gathers for one write.
+// flushBytes is the amount of buffered data that triggers a write.
 const flushBytes = 1 << 20
 
-// SegmentWriter writes a whole segment, sealed: one that takes the place of others, or goes to a
-// backup.
+// SegmentWriter writes a complete sealed segment: a replacement for others, or one for a backup.
 type SegmentWriter struct {
-	Index Index // of the frames so far, and of what Cover added
+	Index Index // of the frames so far and the ranges added by Cover
 
 	w      io.Writer
 	number uint64
 	salt   uint32
 	buf    []byte
-	at     int64 // offset where buf goes
+	at     int64 // file offset at which buf will be written
 }
 
 // NewSegmentWriter returns a writer of the segment with this number and salt to w.
@@ -49,8 +48,8 @@ func (w *SegmentWriter) flush() error {
 	return nil
 }
 
-// Cover makes the index name the ranges of x, too: of segments whose place this one takes and that
-// had more frames. refs is the number of references to bodies in the whole segment.
+// Cover adds the ranges of x to the index: those of segments that this one replaces and that had
+// more frames. refs is the number of references to bodies in the whole segment.
 func (w *SegmentWriter) Cover(x Index, refs uint64) {
 	w.Index.Cover(x)
 	for _, e := range w.Index {
