@@ -25,7 +25,7 @@ type Errors struct {
 	syncErr error
 }
 
-// NewErrors wraps fs; nothing fails until told so.
+// NewErrors wraps fs. No operation fails until a method below requests it.
 func NewErrors(fs FS) *Errors { return &Errors{fs: fs} }
 
 // Base returns the wrapped file system.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReplace cuts the power at each step of replacing a file: it is the old one or the new one.
+// TestReplace cuts the power at each step of Replace: the file has the old content or the new one.
 func TestReplace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	before, after := strings.Repeat("old ", 3000), strings.Repeat("new ", 2000)

@@ -176,7 +176,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What was synced is there after a crash, whatever was written, cut and made anew before.
+// Synced content survives a crash, whatever was written, truncated and recreated before.
 func TestMemKeepsWhatWasSynced(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := NewMem()
