@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with a separate
-// folder on the same disk. The name tells the number of open groups.
+// BenchmarkReplicas appends groups of 64 KiB to three nodes in one process, each with its own
+// directory on the same disk. The sub-benchmark's name gives the number of groups in flight.
 func BenchmarkReplicas(b *testing.B) {
 	for name, window := range map[string]int{"open=1": 1, "open=64": 64} {
 		b.Run(name, func(b *testing.B) { benchmarkReplicas(b, window) })

@@ -19,13 +19,13 @@ import (
 const (
 	// TickInterval is how often Raft's clock ticks; a heartbeat leaves with each tick.
 	TickInterval   = 100 * time.Millisecond
-	electionTicks  = 10 // how long a follower hears nothing from the leader before it campaigns
+	electionTicks  = 10 // how long a follower waits for the leader before it campaigns
 	heartbeatTicks = 1
 	// leaseFor is how long a leader may act alone after a quorum has confirmed it. It is shorter
 	// than the time after which any follower campaigns, by more than the clocks can drift apart
 	// meanwhile.
 	leaseFor = 700 * time.Millisecond
-	// stuckTicks is how long a leader's disk may hang before the leader gives up its leadership.
+	// stuckTicks is how long a leader's disk may hang before the leader steps down.
 	stuckTicks = 30
 
 	roundBytes       = 1 << 20 // of proposals that share an entry
@@ -284,8 +284,7 @@ func (c *core) unfit() bool {
 	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
 
-// giveAway transfers the leadership to the most advanced voter, at most once in an election
-// timeout.
+// giveAway transfers the leadership to the most advanced voter, at most once per election timeout.
 func (c *core) giveAway() {
 	if uint64(c.ticks) < c.transfer+electionTicks {
 		return

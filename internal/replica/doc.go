@@ -19,34 +19,36 @@
 //
 // # Leadership
 //
-// A Log belongs to one term of leadership. It begins when all earlier entries are applied, and ends
-// for good: appends that are open then get store.ErrLost. Its holder discards its state, restores
-// it from what is committed in the store, and continues as a follower. Leads is a lease: it reports
-// true only while no other node can become leader, because a quorum has answered this node
-// recently. A node that has just started gives no vote until older leases have run out.
+// A Log belongs to one term of leadership. It begins when all earlier entries are applied, and it
+// never resumes: appends pending at its end get store.ErrLost. Its holder discards its state,
+// restores it from what is committed in the store, and continues as a follower. Leads is a lease:
+// it reports true only while no other node can become leader, because a quorum has answered this
+// node recently. A node that has just started gives no vote until older leases have run out.
 //
-// While the holder restores, core begins no append of entries, and so cuts none: the state that is
-// discarded names entries by their indexes, for checkpoints, bodies and cleaning, and another
-// leader's entries would have the same ones. Appends that were begun before finish. The node still
-// votes and answers heartbeats, but acknowledges no entries and does not stand for election. What
-// waits in the store for a commit gets store.ErrLost at the end of the leadership, because the
-// restoring waits for it.
+// While the holder restores, core begins no append of entries, and so cuts none: the discarded
+// state names entries by their indexes, for checkpoints, bodies and cleaning, and another leader's
+// entries would have the same indexes. Earlier appends finish. The node still votes and answers
+// heartbeats, but acknowledges no entries and does not stand for election. Operations of the store
+// that wait for a commit get store.ErrLost at the end of the leadership, because the restore waits
+// for them.
 //
 // # Snapshots
 //
-// A node that needs entries from before the leader's log gets the leader's store as it is after
+// A node that needs entries from before the leader's log gets a snapshot: the leader's store as of
 // one entry (store.RaftLog.Snapshot). When Raft asks for a snapshot, core has it prepared in the
-// background and sent over a connection of its own, one at a time. The other node receives it
-// beside its present content and verifies all of it before it tells Raft. When Raft accepts it, the
-// folder is switched, and the replica ends with ErrInstalled: its store is opened again, as after a
+// background and sent over a separate connection, one at a time. The other node receives it next to
+// its current files and verifies all of it before it tells Raft. When Raft accepts it, the node
+// switches directories, and the replica stops with ErrInstalled: its store must be opened again, as
+// after a crash.
 // crash.
 //
 // # Which part of the log is kept
 //
-// The leader checks how far the live nodes are, and proposes an entry that says up to where the log
-// is no longer needed (spare): whole segments, and everything further back than Options.KeepLog
-// bytes. All nodes apply it, so the next leader has what the others need. A node that is down, or
-// further behind, gets a snapshot. The store removes what checkpoints cover.
+// The leader checks the progress of the live nodes and proposes an entry with the index up to which
+// the log is no longer needed (spare): whole segments, and everything further back than
+// Options.KeepLog bytes. All nodes apply it, so the next leader has the entries that the others
+// need. A node that is down, or further behind, gets a snapshot. The store removes entries that
+// checkpoints cover.
 //
 // # Checks
 //
@@ -65,12 +67,12 @@
 //
 // # Levels
 //
-// The level of the log (package level) says which kinds of entries it may have; it is a part of the
-// membership. The leader raises it by a change of the members as soon as all of them support the
+// The level of the log (package level) determines which kinds of entries it may have. It is part of
+// the membership. The leader raises it by a membership change as soon as all members support the
 // next one. Code that logs a new kind of entry checks the level first. A node that does not support
 // a level refuses to append the change that raises the log to it, and to start or accept a snapshot
-// after that change. So nothing that it does not know enters its log, whatever others believe.
+// after that change. So no entry unknown to it enters its log, whatever the other nodes assume.
 //
-// A node that is behind may be led by a node that it does not know yet, whose id is above all that
-// it knows: package transport admits such a node.
+// A node that is behind may be led by a node that it does not know yet, whose id is above all ids
+// that it knows. Package transport admits such a node.
 package replica

@@ -17,8 +17,9 @@ const (
 )
 
 // spare makes all replicas drop whole segments of the log that no live node needs, and everything
-// further back than c.keep bytes. The leader decides, because it knows the progress of the others.
-// The decision is logged, because any node may be the next leader from which others need entries.
+// more than c.keep bytes back. The leader decides, because it knows the progress of the others. The
+// decision is logged, because any node may become leader and must then have the entries that others
+// need.
 func (c *core) spare() {
 	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return

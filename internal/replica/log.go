@@ -51,7 +51,7 @@ func newLog(term uint64, st *store.Store, now func() time.Duration, submit func(
 	return l
 }
 
-// proposal is an operation that takes its place in the order of the log.
+// proposal is an operation with a fixed place in the order of the log.
 type proposal struct {
 	log   *Log
 	group []store.Entry // nil: a barrier, or a read
@@ -60,11 +60,11 @@ type proposal struct {
 	done  func(error)
 }
 
-// Append proposes a group of entries, of which all or none will be in the log. It does not wait.
-// done is called on the replica's goroutine, in the order of the calls. It gets nil once the group
-// is committed, ErrTooLarge, store.ErrLost if the leadership ended before the outcome was known, or
-// ErrNotLeader if the leadership was already over. Wait of the entries is ignored; Written is
-// called just before done.
+// Append proposes an atomic group of entries. It does not wait. done is called on the replica's
+// goroutine, in the order of the calls. It gets nil once the group is committed, ErrTooLarge,
+// store.ErrLost if the leadership ended before the outcome was known, or ErrNotLeader if the
+// leadership was already over. Append ignores Wait of the entries. It calls Written just before
+// done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)
@@ -105,7 +105,7 @@ func (l *Log) Check(part uint32, place [2]uint64, sum uint64) {
 }
 
 // ReadIndex calls done with nil once a quorum has confirmed, after the call, that this node leads.
-// The node's state then includes everything that any node has acknowledged.
+// This node's state then includes everything that any node has acknowledged.
 func (l *Log) ReadIndex(done func(error)) { l.put(proposal{log: l, read: true, done: done}) }
 
 func (l *Log) put(p proposal) {
@@ -121,9 +121,9 @@ func (l *Log) put(p proposal) {
 // Leads reports whether it is certain that no other node can lead at this moment.
 func (l *Log) Leads() bool { return int64(l.now()) < l.lease.Load() }
 
-// AwaitLead waits until it is certain that no other node can lead and returns true, or until the
-// leadership is over and its watchers know that and returns false. Clients may see what a leader
-// knows only after AwaitLead has returned true.
+// AwaitLead returns true once it is certain that no other node can lead, and false once the
+// leadership is over and its watchers know that. Only after it has returned true may clients see
+// the leader's state.
 func (l *Log) AwaitLead() bool {
 	if l.Leads() {
 		return true
@@ -147,7 +147,7 @@ func (l *Log) lend(until time.Duration) {
 // Term returns the term of the leadership.
 func (l *Log) Term() uint64 { return l.term }
 
-// Pending returns how many bytes are appended and not yet committed.
+// Pending returns the number of bytes appended but not yet committed.
 func (l *Log) Pending() int64 { return l.bytes.Load() }
 
 // State returns the health of this node's disk, or Failed with store.ErrLost once the leadership is
@@ -159,8 +159,8 @@ func (l *Log) State() store.State {
 	return l.st.State()
 }
 
-// Watch registers fn, which is called when State changes: at the end of the leadership before open
-// proposals get store.ErrLost, on the replica's goroutine.
+// Watch registers fn, which is called on the replica's goroutine when State changes: at the end of
+// the leadership, before open proposals get store.ErrLost.
 func (l *Log) Watch(fn func(store.State)) {
 	l.mu.Lock()
 	l.watchers = append(l.watchers, fn)
@@ -184,7 +184,7 @@ func (l *Log) end() {
 	l.lent.Broadcast()
 }
 
-// Retry makes a log that is out of space try again at once.
+// Retry makes a log that is out of space retry at once.
 func (l *Log) Retry() { l.st.Retry() }
 
 func (l *Log) String() string { return fmt.Sprintf("log of term %d", l.term) }

@@ -87,7 +87,7 @@ func isAddress(address string) bool {
 	return err == nil && host != "" && port != "" && len(address) <= maxAddress
 }
 
-// remove removes a node for ever. done is called as for add, or with ErrTooFew.
+// remove removes a node permanently. done is called as for add, or with ErrTooFew.
 func (c *core) remove(node uint64, done func(error)) {
 	voters := c.disk.members.GetVoters()
 	left := len(voters) - 1

@@ -60,7 +60,7 @@ type Replica struct {
 
 	mu     sync.Mutex
 	box    mailbox
-	closed bool // nothing is accepted any more
+	closed bool // no further input is accepted
 	status Status
 	err    error
 
@@ -204,7 +204,7 @@ func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresse
 	}
 }
 
-// Remove removes a node from the cluster for ever. done is called as for Add, or with ErrTooFew.
+// Remove removes a node from the cluster permanently. done is called as for Add, or with ErrTooFew.
 func (r *Replica) Remove(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.remove(node, done) }) {
 		done(ErrStopped)
@@ -283,7 +283,7 @@ func (r *Replica) run(c *core) {
 	r.closed, r.err = true, c.failed
 	r.mu.Unlock()
 	r.tell(c)
-	box = r.swap(box) // answer what is left; nothing is added any more
+	box = r.swap(box) // answer the rest: nothing more is added
 	r.handle(c, &box)
 }
 

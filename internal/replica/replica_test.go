@@ -718,8 +718,8 @@ func TestFailedDisk(t *testing.T) {
 	})
 }
 
-// TestLeaderWithABadDisk checks that a leader whose disk is full or hangs gives up its leadership,
-// and catches up later.
+// TestLeaderWithABadDisk checks that a leader whose disk is full or hangs steps down and catches up
+// later.
 func TestLeaderWithABadDisk(t *testing.T) {
 	for name, spoil := range map[string]func(*disks) (mend func()){
 		"full":  func(d *disks) func() { d.SetFull(true); return func() { d.SetFull(false) } },

@@ -659,7 +659,7 @@ func (s *sim) leader() *simNode {
 	return nil
 }
 
-// changeMembers makes a node join, move to another address, or leave for ever.
+// changeMembers makes a node join, move to another address, or leave permanently.
 func (s *sim) changeMembers() {
 	n := s.leader()
 	if n == nil {

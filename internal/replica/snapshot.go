@@ -113,7 +113,7 @@ func (o *outgoing) nextFile() {
 	o.buf = append(o.buf, f.Name...)
 }
 
-// incoming writes the chunks of a snapshot into the store's folder, next to the current content.
+// incoming writes the chunks of a snapshot into the store's directory, next to the current content.
 type incoming struct {
 	from, self uint64
 	levels     level.Range // that this version supports
