@@ -46,7 +46,7 @@ func (t *Transport) Serve(ln net.Listener) error {
 	}
 }
 
-// enter adds a connection of an unknown node; false if there are too many.
+// enter adds a connection of an unknown node. It returns false if there are too many.
 func (t *Transport) enter(nc net.Conn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +70,8 @@ func (t *Transport) leave(nc net.Conn) {
 	delete(t.accepted, nc)
 }
 
-// recognize returns the peer of a connection and records its address; nil if the node is no peer. A
-// node that is newer than all that this node knows of becomes a peer.
+// recognize returns the peer of a connection and records its address, or nil if the node is no
+// peer. A node with an id above all known ones becomes a peer.
 func (t *Transport) recognize(nc net.Conn, h *hello) *peer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *Transport) accept(nc *tls.Conn) {
 	}
 }
 
-// acceptPeer reads the hello of a connection and serves what it is for.
+// acceptPeer reads the hello of a connection and serves its purpose.
 func (t *Transport) acceptPeer(nc *tls.Conn) {
 	h, err := readHello(nc)
 	if err == nil {
@@ -139,7 +139,7 @@ func (t *Transport) acceptPeer(nc *tls.Conn) {
 	}
 }
 
-// refusal returns why a connection is refused, nil if it is not.
+// refusal returns why a connection must be refused, or nil.
 func (t *Transport) refusal(nc *tls.Conn, h *hello) error {
 	switch {
 	case h.cluster != t.o.Cluster:
@@ -205,7 +205,7 @@ func (t *Transport) receive(nc net.Conn, p *peer) error {
 	}
 }
 
-// time answers a ping, and learns from a pong.
+// time answers a ping, and records the peer's clock and round trip from a pong.
 func (t *Transport) time(p *peer, kind byte, record []byte) error {
 	r := codec.NewReader(record)
 	sent := r.Uvarint()

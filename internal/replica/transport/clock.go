@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// noticedSkew is the difference of clocks above which a warning is logged. Messages expire by
-	// the clock of the leader.
+	// noticedSkew is the clock difference above which a warning is logged. Messages expire by the
+	// leader's clock.
 	noticedSkew = 500 * time.Millisecond
-	// mostSkew is the difference above which a node is refused. It is far more than between clocks
-	// that are synchronized at all, because a refused node is lost to the majority.
+	// mostSkew is the clock difference above which a node is refused. It far exceeds that of any
+	// synchronized clocks, because a refused node no longer counts towards the majority.
 	mostSkew = time.Minute
 )
 
 // ErrClock means that the clocks of two nodes are too far apart for one cluster.
 var ErrClock = errors.New("the clocks of the nodes are more than " + mostSkew.String() + " apart: set the one that is wrong")
 
-// CheckClock returns ErrClock if a node whose clock shows theirs cannot work with one whose clock
-// shows ours, else nil.
+// CheckClock returns ErrClock if the clocks of two nodes, which show theirs and ours, are too far
+// apart.
 func CheckClock(theirs, ours time.Time) error { return checkSkew(theirs.Sub(ours), 0) }
 
-// checkSkew is CheckClock for a difference that was measured over a round trip of rtt.
+// checkSkew is CheckClock for a difference measured over a round trip of rtt.
 func checkSkew(ahead, rtt time.Duration) error {
 	if ahead.Abs() <= mostSkew+rtt/2 {
 		return nil
@@ -33,8 +33,8 @@ func checkSkew(ahead, rtt time.Duration) error {
 	return fmt.Errorf("its clock is %s ahead: %w", ahead.Round(time.Second), ErrClock)
 }
 
-// noteSkew records how far the clock of a peer is ahead, as measured over a round trip of rtt, and
-// logs when that becomes too much, and when it no longer is. Error: ErrClock.
+// noteSkew records how far a peer's clock is ahead, measured over a round trip of rtt. It logs when
+// the difference becomes too large and when it no longer is. It returns ErrClock.
 func (t *Transport) noteSkew(p *peer, ahead, rtt time.Duration) error {
 	p.figures.skew.Store(int64(ahead))
 	apart := ahead.Abs() > noticedSkew+rtt/2

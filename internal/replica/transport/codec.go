@@ -14,12 +14,12 @@ import (
 // ErrMalformed means that the record in a frame cannot be decoded.
 var ErrMalformed = errors.New("transport: malformed message")
 
-// The messages that make up nearly all of the traffic have a format of their own, because protobuf
-// costs several allocations and a copy of the data for each entry. All others are in protobuf.
+// The messages that make up nearly all traffic have a compact format, because protobuf costs
+// several allocations and a copy of the data for each entry. All others use protobuf.
 //
-// Such a record is a byte of the type, a varint with a bit for each field that is set, those fields
-// as varints, and the entries. Each entry is a varint of such bits, its fields, and the length of
-// its data before the data. Fields that are not set stay unset.
+// A compact record is a type byte, a varint with a bit for each field that is set, those fields as
+// varints, and the entries. Each entry is a varint with such bits, its fields, the length of its
+// data, and the data. Fields that are not set stay unset.
 const (
 	hasTo = 1 << iota
 	hasFrom
@@ -29,7 +29,7 @@ const (
 	hasCommit
 	hasVote
 	hasRejectHint
-	hasReject // the bit is followed by no field: those of a rejection that is true
+	hasReject // a flag without a field: the message rejects
 	hasNoReject
 	hasContext
 	hasEntries
@@ -129,8 +129,8 @@ func appendEntry(dst []byte, e *pb.Entry) []byte {
 	return dst
 }
 
-// decodeMessage reads a record of a message, without its first byte. The data of entries aliases
-// record. Errors: ErrMalformed.
+// decodeMessage decodes the record of a message, without its first byte. The data of entries
+// aliases record. It returns ErrMalformed.
 func decodeMessage(kind byte, record []byte) (*pb.Message, error) {
 	if kind == recordProto {
 		m := &pb.Message{}
@@ -175,7 +175,7 @@ func decodeMessage(kind byte, record []byte) (*pb.Message, error) {
 	return m, nil
 }
 
-// minEntry is the length of the shortest entry: its bits, a term and an index.
+// minEntry is the length of the shortest entry: bits, term and index.
 const minEntry = 3
 
 func readEntries(r *codec.Reader) []*pb.Entry {

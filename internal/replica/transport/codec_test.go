@@ -45,7 +45,7 @@ func anyMessage(t *rapid.T) *pb.Message {
 	return m
 }
 
-// TestMessages: what is decoded is what was encoded, down to which fields are set.
+// TestMessages: decoding restores the encoded message, including which fields are set.
 func TestMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyMessage(t)
@@ -63,7 +63,7 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// TestTruncated: no beginning of a record is taken for the whole.
+// TestTruncated: a truncated record is never decoded as a complete one.
 func TestTruncated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyMessage(t)
@@ -127,7 +127,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// TestLargeFrame: a frame that is longer than what is made room for at first comes whole.
+// TestLargeFrame: a frame longer than the first read buffer arrives complete.
 func TestLargeFrame(t *testing.T) {
 	for _, n := range []int{0, firstRead - 1, firstRead, firstRead + 1, 9*firstRead + 7, 3 << 20} {
 		want := bytes.Repeat([]byte{7}, n)

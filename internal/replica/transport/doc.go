@@ -4,9 +4,9 @@
 // # Links
 //
 // A node dials every other node twice for messages, and once for each stream. The control link
-// carries what elections and leases depend on, and the bulk link the entries of the log, so that a
-// large entry never delays a heartbeat. Messages go one way, from the node that dialed; the answers
-// come over the links of the other node.
+// carries the messages that elections and leases depend on, and the bulk link the entries of the
+// log, so a large entry never delays a heartbeat. Messages travel only from the node that dialed.
+// Answers use the links of the other node.
 //
 // Messages may be lost, as Raft allows: a link drops messages if its queue is full or its peer
 // cannot be dialed, and reports that to Raft (Options.Unreachable). A peer that does not read fills
@@ -15,9 +15,9 @@
 //
 // # Messages that must not be late
 //
-// When a leader transfers its leadership, it orders another node to stand for election, and gives
-// up its lease for 3 s. That order, and the requests for votes that follow from it, override the
-// lease. So they carry their age, measured by the peer's last ping, and are dropped after a second.
+// A leader that transfers its leadership orders another node to stand for election, and suspends
+// its own lease for 3 s. That order, and the vote requests that follow from it, override the lease.
+// So they carry their age, measured by the peer's last ping, and are dropped after a second.
 //
 // # Identity
 //
@@ -27,19 +27,18 @@
 // node cannot come back under its old name.
 //
 // A joining node has no certificate yet. Its connections use another ALPN protocol (JoinProtocol),
-// which distinguishes them from peers before a certificate is requested; this package does not
-// handle their content.
+// which distinguishes them from peers before a certificate is requested. This package does not
+// interpret their content.
 //
 // # Levels
 //
-// A hello has the levels of the log that its node supports, and the level of its log (package
-// level). The node that is dialed refuses a connection if one of the two nodes does not support the
-// other's level.
+// A hello contains the levels of the log that its node supports, and the level of its log (package
+// level). The dialed node refuses a connection if either node does not support the other's level.
 //
 // # Format
 //
-// All data is in frames: a length of 4 bytes, a CRC-32C of 4, both little-endian, and the payload.
-// A frame that is too long, or whose checksum differs, ends the connection. The first frame is the
-// hello of the node that dialed, which the other node answers; additions of newer versions at its
-// end are ignored. Messages follow, or the bytes of the stream.
+// All data is in frames: a 4-byte length, a 4-byte CRC-32C, both little-endian, and the payload. A
+// frame that is too long or has a wrong checksum ends the connection. The first frame is the hello
+// of the node that dialed, which the other node answers. Fields that newer versions append to it
+// are ignored. Messages follow, or the bytes of the stream.
 package transport

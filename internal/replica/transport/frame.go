@@ -28,7 +28,7 @@ var (
 	ErrChecksum     = errors.New("transport: checksum of a frame differs")
 )
 
-// beginFrame makes room for the header of a frame; endFrame fills it in.
+// beginFrame reserves space for a frame header, which endFrame fills in.
 func beginFrame(buf []byte) []byte { return append(buf, make([]byte, frameHeader)...) }
 
 // endFrame completes the frame that begins at start.
@@ -39,7 +39,7 @@ func endFrame(buf []byte, start int) {
 }
 
 // readFrame reads one frame of at most most bytes into a new buffer, because messages keep slices
-// of it. Errors: ErrFrameTooLong, ErrChecksum, those of r.
+// of it. It returns ErrFrameTooLong, ErrChecksum, or an error of r.
 func readFrame(r io.Reader, most uint32) ([]byte, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -59,7 +59,7 @@ func readFrame(r io.Reader, most uint32) ([]byte, error) {
 	return payload, nil
 }
 
-// firstRead is the most memory, in bytes, that the announced length of a frame alone can claim.
+// firstRead bounds the bytes allocated for a frame before any of its payload has arrived.
 const firstRead = 64 << 10
 
 func readN(r io.Reader, n int) ([]byte, error) {

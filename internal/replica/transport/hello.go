@@ -18,7 +18,7 @@ const (
 	version = 1
 )
 
-// purpose says what a connection is for.
+// purpose is the purpose of a connection.
 type purpose byte
 
 const (
@@ -32,14 +32,14 @@ type hello struct {
 	cluster  uint64
 	from, to uint64 // replica ids
 	purpose  purpose
-	stream   string      // what a stream is for
+	stream   string      // purpose of a stream
 	address  string      // at which the dialing node accepts connections
 	levels   level.Range // that the node supports
 	level    uint64      // of its log
-	clock    int64       // what its wall clock shows, ns since 1970
+	clock    int64       // the node's wall clock, ns since 1970
 }
 
-// ErrRefused means that the peer refused the connection; the text is its reason.
+// ErrRefused means that the peer refused the connection. The text has its reason.
 var ErrRefused = errors.New("transport: the peer refused the connection")
 
 // errForeign means that a connection does not use this protocol at all.

@@ -25,8 +25,7 @@ func IsNode(cert *x509.Certificate, cluster uint64) bool {
 	})
 }
 
-// dialing returns the configuration for a connection to a node, which must prove that it is that
-// node.
+// dialing returns the configuration for a connection to a node, which must prove its identity.
 func dialing(base *tls.Config, cluster, node uint64) *tls.Config {
 	c := base.Clone()
 	c.ServerName = NodeName(cluster, node)

@@ -23,7 +23,7 @@ const (
 	maxBackoff   = 2 * time.Second
 )
 
-// link sends messages to a peer over a connection that it redials when it is lost.
+// link sends messages to a peer over a connection that it redials when lost.
 type link struct {
 	t       *Transport
 	to      *peer
@@ -35,14 +35,14 @@ type link struct {
 	pongs []pong        // guarded by mu: to be sent
 	conn  net.Conn      // guarded by mu: nil while it is not connected
 
-	wake  chan struct{}   // 1 slot: there is something to send
+	wake  chan struct{}   // 1 slot: the link has work
 	ctx   context.Context // until close
 	close context.CancelFunc
 
 	buf []byte // of the goroutine that writes
 }
 
-// pong answers a ping: sent is the peer's time from the ping.
+// pong answers a ping. sent is the peer's time in the ping.
 type pong struct{ sent uint64 }
 
 func newLink(t *Transport, to *peer, purpose purpose) *link {
@@ -51,7 +51,7 @@ func newLink(t *Transport, to *peer, purpose purpose) *link {
 	return l
 }
 
-// send queues a message; false when the queue is full.
+// send queues a message. It returns false if the queue is full.
 func (l *link) send(m *pb.Message) bool {
 	size := 0
 	for _, e := range m.Entries {
@@ -86,7 +86,7 @@ func (l *link) signal() {
 	}
 }
 
-// take returns what is queued, and leaves spare in its place.
+// take returns the queue's content and leaves spare in its place.
 func (l *link) take(spare []*pb.Message) (messages []*pb.Message, pongs []pong) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *link) isConnected() bool {
 	return l.conn != nil
 }
 
-// lose drops what is queued.
+// lose drops the queued messages.
 func (l *link) lose() {
 	messages, _ := l.take(nil)
 	if len(messages) > 0 {
@@ -162,8 +162,8 @@ func (l *link) dial() (net.Conn, error) {
 	return l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
 }
 
-// serve sends until the connection fails or the link is closed. A peer writes nothing after its
-// answer, so a read returns only when the connection ends.
+// serve sends until the connection fails or the link is closed. After its answer a peer writes
+// nothing, so a read returns only when the connection ends.
 func (l *link) serve(nc net.Conn) error {
 	defer context.AfterFunc(l.ctx, func() { nc.Close() })()
 	broken := make(chan error, 1)
@@ -245,7 +245,7 @@ func (l *link) finish(nc net.Conn, w *bufio.Writer) error {
 	return err
 }
 
-// ping asks for the peer's time. Only the control link does.
+// ping asks for the peer's time, only on the control link.
 func (l *link) ping(nc net.Conn, w *bufio.Writer) error {
 	if l.purpose != controlLink {
 		return nil

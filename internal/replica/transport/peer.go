@@ -15,7 +15,7 @@ type peer struct {
 	address       atomic.Pointer[string]
 	listed        string // guarded by Transport.mu: its address from SetPeers
 	control, bulk *link
-	pinged        atomic.Pointer[pinged]      // nil until a ping has come
+	pinged        atomic.Pointer[pinged]      // nil until the first ping
 	levels        atomic.Pointer[level.Range] // nil while its control link is down
 	figures       figures
 }
@@ -32,13 +32,13 @@ type PeerStatus struct {
 	Address       string
 	Connected     bool          // both links are up
 	RTT           time.Duration // of the last ping, 0 = unknown
-	Skew          time.Duration // of its wall clock, positive when it is ahead; exact to half of RTT
+	Skew          time.Duration // of its wall clock, positive if ahead; exact to half of RTT
 	Heard         time.Duration // since the last message from it, -1 = never
 	Sent, Dropped uint64        // messages
 	Levels        level.Range   // that it supports; empty while its control link is down
 }
 
-// link chooses the link for a message. All MsgApp go over one link because their order matters: one
+// link chooses the link for a message. All MsgApp use one link because their order matters: one
 // without entries that overtook another would be rejected.
 func (p *peer) link(m *pb.Message) *link {
 	if m.GetType() == pb.MsgApp {

@@ -18,8 +18,8 @@ const TimelyWithin = time.Second
 const campaignTransfer = "CampaignTransfer"
 
 // Timely reports whether a message must not arrive late, because it can get a node elected during
-// another node's lease. A leader that transfers its leadership gives up its lease only for some
-// time; a message that arrives after that would break the next lease.
+// another node's lease. A leader that transfers its leadership suspends its lease only for some
+// time. A message that arrives later would break the next lease.
 func Timely(m *pb.Message) bool {
 	return m.GetType() == pb.MsgTimeoutNow || m.GetType() == pb.MsgVote && string(m.GetContext()) == campaignTransfer
 }
@@ -31,8 +31,8 @@ type pinged struct {
 }
 
 // appendTimely appends the record of a Timely message: the peer's time from its last ping, and how
-// long ago that arrived. From these the peer computes the greatest age of the message with no clock
-// but its own. ok is false if no ping has arrived yet.
+// long ago that ping arrived. From these the peer computes the greatest age of the message by its
+// own clock alone. ok is false if no ping has arrived yet.
 func (l *link) appendTimely(dst []byte, m *pb.Message) (_ []byte, ok bool, err error) {
 	p := l.to.pinged.Load()
 	if p == nil {

@@ -23,11 +23,11 @@ func TestTimely(t *testing.T) {
 	}
 }
 
-// TestTooLate: none arrives that is too old by the clock of the node that it is for.
+// TestTooLate: a message that is too old by the receiver's clock is dropped.
 func TestTooLate(t *testing.T) {
 	by := newAuthority(t)
 	n := listen(t, by, 1, "127.0.0.1:0", nil)
-	n.start = n.start.Add(-time.Minute) // nothing runs yet
+	n.start = n.start.Add(-time.Minute) // no goroutine uses it yet
 	n.SetPeers(map[uint64]string{2: "127.0.0.1:1"}, 9)
 	h := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
 	conn, err := raw(t, n, identity(t, by, by, cluster, 2), h.append(nil))
@@ -67,7 +67,7 @@ func TestTimelyKinds(t *testing.T) {
 	}
 }
 
-// FuzzTimely: no record makes it panic, and an age is never negative.
+// FuzzTimely: no record causes a panic, and an age is never negative.
 func FuzzTimely(f *testing.F) {
 	tr := New(Options{})
 	tr.start = tr.start.Add(-time.Hour)

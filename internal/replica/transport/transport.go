@@ -21,7 +21,7 @@ const (
 	dialPatience  = 2 * time.Second // to connect, with TLS and the hello
 	writePatience = 5 * time.Second // for a peer to take a message
 	pingInterval  = time.Second
-	mostStrangers = 64 // connections whose other end is not known yet
+	mostStrangers = 64 // connections whose other end is not yet known
 )
 
 // SnapshotStream is the purpose of a stream that carries a snapshot (replica.Options.Dial,
@@ -43,22 +43,22 @@ type Options struct {
 	// TLS has the node's certificate (NodeName) and, as RootCAs and ClientCAs, only the cluster's
 	// CA.
 	TLS *tls.Config
-	// Receive gets each Raft message, on the goroutine of its connection and in the order of its
-	// link, which waits while it runs. It may keep the message, but must not change the data of the
-	// entries.
+	// Receive gets each Raft message on the goroutine of its connection, in the order of the link.
+	// The connection reads no further while Receive runs. Receive may keep the message, but must
+	// not change the data of its entries.
 	Receive func(*pb.Message)
 	// Unreachable is called when messages to a peer were dropped.
 	Unreachable func(node uint64)
-	// Stream gets each stream that a peer opens (Dial), on a goroutine of its own, and closes it.
-	// nil: streams are refused.
+	// Stream gets each stream that a peer opens (Dial), on its own goroutine, and closes it. nil:
+	// streams are refused.
 	Stream func(from uint64, purpose string, nc net.Conn)
-	// Join serves a connection of JoinProtocol, on a goroutine of its own; when it returns, the
+	// Join serves a connection of JoinProtocol on its own goroutine. When it returns, the
 	// connection is closed and the error logged. The other end is unknown, so the connection has a
-	// short deadline and counts among the few strangers that may be connected at a time. Join sets
-	// a later deadline once it trusts the other end. nil: such connections are refused.
+	// short deadline and counts against the limit on strangers. Join sets a later deadline once it
+	// trusts the other end. nil: such connections are refused.
 	Join func(nc *tls.Conn) error
 	Now  func() time.Time // wall clock; nil: time.Now
-	Log  *slog.Logger     // nil: nothing is logged
+	Log  *slog.Logger     // nil: no logging
 }
 
 // Transport is a node's end of the connections of its cluster.
@@ -72,8 +72,8 @@ type Transport struct {
 	mu        sync.Mutex
 	peers     map[uint64]*peer         // guarded by mu
 	highest   uint64                   // guarded by mu: of SetPeers
-	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not known yet
-	strangers int                      // guarded by mu: how many of accepted are not known yet
+	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not yet known
+	strangers int                      // guarded by mu: how many of accepted are not yet known
 	lines     map[line]*rate.Sometimes // guarded by mu: when each may be logged again
 	listeners []net.Listener           // guarded by mu
 	running   sync.WaitGroup
@@ -95,13 +95,13 @@ func New(o Options) *Transport {
 	return t
 }
 
-// elapsed is the time since New, by the monotonic clock.
+// elapsed returns the time since New by the monotonic clock.
 func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
 
 // SetPeers sets the other nodes and their addresses, host:port. It closes the connections of nodes
-// that are no longer among them. Only peers may connect, and nodes with a number above highest, the
-// highest that this node knows of: they were added while it was behind, and may lead by now. A peer
-// that has since reported another address (PeerStatus.Address) keeps that until the one here
+// that are no longer among them. Only peers may connect, and nodes with an id above highest, the
+// highest that this node knows: they were added while this node was behind, and may lead by now. A
+// peer that has reported another address since (PeerStatus.Address) keeps it until its address here
 // changes.
 func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	t.mu.Lock()
@@ -159,8 +159,8 @@ func (t *Transport) peer(id uint64) *peer {
 	return t.peers[id]
 }
 
-// Send queues messages, each for the node that it names. It never blocks. It drops a message that
-// cannot be queued, and one for a node that is no peer.
+// Send queues each message for the node that it names. It never blocks. It drops a message that
+// cannot be queued or whose node is not a peer.
 func (t *Transport) Send(messages []*pb.Message) {
 	for _, m := range messages {
 		p := t.peer(m.GetTo())
@@ -195,8 +195,8 @@ func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 	return s, true
 }
 
-// Dial opens a stream to a peer for a purpose that the peer's Options.Stream knows. Errors:
-// ErrUnknownPeer, ErrRefused, ErrClosed, those of the network.
+// Dial opens a stream to a peer, with a purpose that the peer's Options.Stream knows. It returns
+// ErrUnknownPeer, ErrRefused, ErrClosed, or a network error.
 func (t *Transport) Dial(ctx context.Context, node uint64, purpose string) (net.Conn, error) {
 	p := t.peer(node)
 	if p == nil {
@@ -226,16 +226,16 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 	return nc, nil
 }
 
-// keepAlive detects within about ten seconds that a machine has gone.
+// keepAlive detects a dead machine within about ten seconds.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}
 
-// line identifies a log line about a node, 0 for connections whose node is not known.
+// line identifies a log line about a node; 0 is a connection whose node is unknown.
 type line struct {
 	node uint64
 	text string
 }
 
-// complain logs a line about a node, the same line at most once in ten seconds.
+// complain logs a line about a node, and the same line at most once in ten seconds.
 func (t *Transport) complain(node uint64, text string, args ...any) {
 	const silence = 10 * time.Second
 	t.mu.Lock()

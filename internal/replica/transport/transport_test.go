@@ -54,7 +54,7 @@ func identity(t testing.TB, by, trusted *authority.Authority, cluster, node uint
 	return &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool}
 }
 
-// node is a transport on a free port, with what it got.
+// node is a transport on a free port, with the messages it received.
 type node struct {
 	*Transport
 	t           testing.TB
@@ -64,7 +64,7 @@ type node struct {
 	log         *lines
 }
 
-// lines gathers a log, and tells of each line.
+// lines collects a log and signals each line.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -143,7 +143,7 @@ func (n *node) next() *pb.Message {
 	}
 }
 
-// two are nodes 1 and 2, which know each other.
+// two returns nodes 1 and 2, which know each other.
 func two(t testing.TB, change func(*Options)) (a, b *node) {
 	t.Helper()
 	by := newAuthority(t)
@@ -164,8 +164,7 @@ func from1(typ pb.MessageType, index uint64, entries ...[]byte) *pb.Message {
 	return m
 }
 
-// TestMessagesArrive: messages of a link arrive in order and as they were sent; those of the other
-// link, too.
+// TestMessagesArrive: the messages of each link arrive unchanged and in order.
 func TestMessagesArrive(t *testing.T) {
 	a, b := two(t, nil)
 	var appends, others []*pb.Message
@@ -193,11 +192,11 @@ func TestMessagesArrive(t *testing.T) {
 	}
 }
 
-// raw dials a node as a client that the package's own code is not: with any certificate, any hello.
+// raw dials a node as a foreign client, with any certificate and any hello.
 func raw(t *testing.T, to *node, config *tls.Config, first []byte) (*tls.Conn, error) {
 	t.Helper()
 	c := config.Clone()
-	c.InsecureSkipVerify = true // the other end is not what is tested
+	c.InsecureSkipVerify = true // the other end is not under test
 	nc, err := net.Dial("tcp", to.address)
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +214,8 @@ func raw(t *testing.T, to *node, config *tls.Config, first []byte) (*tls.Conn, e
 	return conn, err
 }
 
-// TestRefused is a table of connections that are not let in, with what the log says of each. The
-// node serves its peers all the while.
+// TestRefused is a table of refused connections and the log line of each. The node keeps serving
+// its peers.
 func TestRefused(t *testing.T) {
 	by, foreign := newAuthority(t), newAuthority(t)
 	greeting := func(h hello) []byte {
@@ -263,8 +262,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLevels: nodes learn from each other's connections which levels they support; one that does
-// not support the level of the other's log is refused, whichever of them dials, and both say so.
+// TestLevels: nodes learn from each other's connections which levels they support. A node that does
+// not support the level of the other's log is refused, whichever of them dials, and both log it.
 func TestLevels(t *testing.T) {
 	by := newAuthority(t)
 	at := func(id, newest, active uint64, address string) *node {
@@ -314,7 +313,7 @@ func TestLevels(t *testing.T) {
 	knows(newer, 2, 2)
 }
 
-// FuzzHello: no frame makes it panic, and what is read of one is what was written.
+// FuzzHello: no frame causes a panic, and encoding restores what was decoded.
 func FuzzHello(f *testing.F) {
 	h := hello{cluster: cluster, from: 2, to: 1, purpose: streamLink, stream: "x", address: "n2:7000", levels: level.Range{Oldest: 1, Newest: 2}, level: 2}
 	f.Add(h.append(nil)[frameHeader:])
@@ -331,9 +330,9 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// TestJoinProtocol is a table of connections without a certificate to a node that others may ask to
-// join. By the protocol that is for it they reach Options.Join; none ever gets to be a peer, not
-// with a session that such a connection has begun either.
+// TestJoinProtocol is a table of connections without a certificate to a node that others may join.
+// With JoinProtocol they reach Options.Join. None ever becomes a peer, not even by resuming a
+// session that such a connection began.
 func TestJoinProtocol(t *testing.T) {
 	by := newAuthority(t)
 	good := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
@@ -383,7 +382,7 @@ func TestJoinProtocol(t *testing.T) {
 	}
 }
 
-// TestNoJoin: a node that admits none asks for a certificate whatever the protocol.
+// TestNoJoin: a node without Options.Join asks for a certificate whatever the protocol.
 func TestNoJoin(t *testing.T) {
 	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
 	h := hello{cluster: cluster, from: 2, to: 1, clock: time.Now().UnixNano()}
@@ -393,9 +392,8 @@ func TestNoJoin(t *testing.T) {
 	n.log.await(t, "didn't provide a certificate")
 }
 
-// TestJoinersAreStrangers: connections that ask to join are strangers as long as they last, of
-// which there are only so many; their error is logged, and there is room again when they have
-// ended.
+// TestJoinersAreStrangers: connections that ask to join count against the limit on strangers until
+// they end. Their errors are logged.
 func TestJoinersAreStrangers(t *testing.T) {
 	by := newAuthority(t)
 	inside, held := make(chan struct{}, mostStrangers+1), make(chan struct{})
@@ -446,7 +444,7 @@ func TestIsNode(t *testing.T) {
 	}
 }
 
-// TestNotTLS: a client of another protocol is refused with one line.
+// TestNotTLS: a client of another protocol is refused with one log line.
 func TestNotTLS(t *testing.T) {
 	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
 	nc, err := net.Dial("tcp", n.address)
@@ -463,7 +461,7 @@ func TestNotTLS(t *testing.T) {
 	}
 }
 
-// TestSilentStranger: connections that say nothing are closed, and too many are not taken.
+// TestSilentStranger: silent connections are closed, and too many are refused.
 func TestSilentStranger(t *testing.T) {
 	n := listen(t, newAuthority(t), 1, "127.0.0.1:0", nil)
 	for range mostStrangers + 10 {
@@ -478,8 +476,8 @@ func TestSilentStranger(t *testing.T) {
 	n.log.await(t, "timeout")
 }
 
-// TestBrokenFrames: a peer that breaks the format loses its connection, and nothing that it sent is
-// taken.
+// TestBrokenFrames: a peer that violates the format loses its connection, and nothing that it sent
+// is delivered.
 func TestBrokenFrames(t *testing.T) {
 	frame := func(payload []byte) []byte {
 		b := append(beginFrame(nil), payload...)
@@ -521,8 +519,8 @@ func TestBrokenFrames(t *testing.T) {
 	}
 }
 
-// TestPeerThatNeverReads: what is for it is dropped when its queue is full, its node is told, and
-// the others get theirs.
+// TestPeerThatNeverReads: messages for it are dropped once its queue is full, its node is reported
+// unreachable, and the other peers get theirs.
 func TestPeerThatNeverReads(t *testing.T) {
 	by := newAuthority(t)
 	held := make(chan struct{})
@@ -554,7 +552,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 	}
 }
 
-// TestPeerComesBack: messages to a node that is away are dropped, and flow when it is back.
+// TestPeerComesBack: messages to an absent node are dropped, and flow again when it returns.
 func TestPeerComesBack(t *testing.T) {
 	by := newAuthority(t)
 	a, b := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, daemon.FreeAddress(t), nil)
@@ -587,13 +585,13 @@ func TestPeerComesBack(t *testing.T) {
 	}
 }
 
-// TestRemovedPeer: a node that is no member any more is cut off, both ways.
+// TestRemovedPeer: a removed node is cut off in both directions.
 func TestRemovedPeer(t *testing.T) {
 	a, b := two(t, nil)
 	a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 1)})
 	b.next()
 	b.SetPeers(nil, 9)
-	for refused := false; !refused; { // by b, which does not know it
+	for refused := false; !refused; { // by b, which does not know of the removal
 		a.Send([]*pb.Message{from1(pb.MsgHeartbeat, 2)})
 		select {
 		case <-a.unreachable:
@@ -610,8 +608,8 @@ func TestRemovedPeer(t *testing.T) {
 	}
 }
 
-// TestNewerPeer: a node that is behind lets in one that was added meanwhile, and can answer it. It
-// stays a peer until the members say that it is none.
+// TestNewerPeer: a node that is behind admits one that was added meanwhile, and can answer it. That
+// one stays a peer until the membership excludes it.
 func TestNewerPeer(t *testing.T) {
 	by := newAuthority(t)
 	behind, newer := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
@@ -636,8 +634,8 @@ func TestNewerPeer(t *testing.T) {
 	newer.log.await(t, "node 2 is no member")
 }
 
-// TestMovedPeer: a node that has another address than the members say is dialed there once it has
-// connected, until the members say yet another one.
+// TestMovedPeer: a node at another address than its listed one is dialed there once it has
+// connected, until the membership lists yet another address.
 func TestMovedPeer(t *testing.T) {
 	by := newAuthority(t)
 	a, moved := listen(t, by, 1, "127.0.0.1:0", nil), listen(t, by, 2, "127.0.0.1:0", nil)
@@ -661,7 +659,7 @@ func TestMovedPeer(t *testing.T) {
 	}
 }
 
-// TestStreams: a stream carries bytes both ways, and names its sender and its purpose.
+// TestStreams: a stream carries bytes both ways and names its sender and its purpose.
 func TestStreams(t *testing.T) {
 	a, b := two(t, func(o *Options) {
 		if o.Self == 1 {
@@ -693,8 +691,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSkew: a node learns how far the clock of another is from its own, and says so once. A clock
-// that becomes far too wrong ends the connections until it is right again.
+// TestSkew: a node learns the clock difference to another and logs it once. A clock that is far off
+// ends the connections until it is right again.
 func TestSkew(t *testing.T) {
 	var ahead atomic.Int64
 	ahead.Store(int64(30 * time.Second))
@@ -732,7 +730,7 @@ func TestSkew(t *testing.T) {
 	a.log.await(t, "the clock of a node agrees again")
 }
 
-// BenchmarkAppend is what an entry costs on its way to a peer, with TLS.
+// BenchmarkAppend measures the cost of sending an entry to a peer, with TLS.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{100, 64 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
