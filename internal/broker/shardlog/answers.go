@@ -1,12 +1,12 @@
 package shardlog
 
-// Confirmer is told the outcome of publishes: the numbers from from to to are confirmed (ok) or
+// Confirmer receives the outcome of publishes: the numbers from from to to are confirmed (ok) or
 // rejected. Any goroutine may call it, and it must not block.
 type Confirmer interface {
 	Confirmed(from, to uint64, ok bool)
 }
 
-// Answers are outcomes that confirmers have not been told yet, with neighbours joined.
+// Answers are outcomes not yet passed to their confirmers, with adjacent ones merged.
 type Answers []answer
 
 // answer is a range of publishes of one confirmer with one outcome.
@@ -27,7 +27,7 @@ func (l *Answers) Add(to Confirmer, seq uint64, ok bool) {
 	*l = append(*l, answer{to, seq, seq, ok})
 }
 
-// Tell tells the confirmers the outcomes, and forgets these.
+// Tell passes the outcomes to the confirmers and empties the list.
 func (l *Answers) Tell() {
 	for i := range *l {
 		a := &(*l)[i]
@@ -36,7 +36,7 @@ func (l *Answers) Tell() {
 	l.clear()
 }
 
-// tell tells the confirmers one outcome for all.
+// tell passes the same outcome to all confirmers.
 func (l Answers) tell(ok bool) {
 	for i := range l {
 		a := &l[i]

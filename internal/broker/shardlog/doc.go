@@ -5,14 +5,14 @@
 //
 //   - Log, the only way into the log.
 //   - Writer, the end of one shard: it seals what the shard's recorder has gathered and appends it.
-//   - The promises of an entry: confirms of publishes, functions that wait (Writer.WhenRecorded),
-//     bodies that are released once nothing needs them. An entry is on its way once; what is asked
-//     for later belongs to the next one.
+//   - The promises of an entry: confirms of publishes, waiting functions (Writer.WhenRecorded), and
+//     bodies that are released once nothing needs them. Once an entry is handed to the log, later
+//     promises belong to the next one.
 //
 // # Invariants
 //
-//   - A promise is kept when all facts that it may rest on are as durable as was asked. It is
-//     refused when the log has failed. Nothing is told of it before, and nothing twice.
+//   - A promise is kept once all facts that it may rest on are as durable as was asked, and refused
+//     if the log fails. Its owner hears of it once, and not before.
 //   - The promises of one shard are kept in the order of its entries.
 //   - A promise without facts (a duplicate, a read) waits for the entries before it.
 package shardlog

@@ -2,7 +2,8 @@ package shardlog
 
 import "sync/atomic"
 
-// Promised is told when a promise is kept, or with an error that it will not be.
+// Promised is the owner of a promise. Tell gets nil when the promise is kept, or the error that
+// broke it.
 type Promised interface{ Tell(error) }
 
 // Promise waits until all changes between Begin and End are durable, in any number of entries. It
@@ -15,7 +16,7 @@ type Promise struct {
 	release func(error) // kept, bound once
 }
 
-// Begin starts the promise, which tells to.
+// Begin starts the promise. Its outcome goes to to.
 func (p *Promise) Begin(to Promised) {
 	p.to, p.index = to, 0
 	p.failed.Store(nil)
@@ -34,7 +35,7 @@ func (p *Promise) Join(w *Writer) {
 	}
 }
 
-// End ends it: the promise tells to when everything is durable.
+// End ends the promise: to hears of it once everything is durable.
 func (p *Promise) End() { p.finish(nil) }
 
 func (p *Promise) finish(err error) {

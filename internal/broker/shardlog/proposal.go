@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// proposal is one entry on its way to the log, with the promises that depend on it: confirms and
-// waiters. Proposals are reused.
+// proposal is an entry with the promises that depend on it: confirms and waiters. Proposals are
+// reused.
 type proposal struct {
 	w        *Writer
 	index    uint64 // 0 until it is sealed, and for an entry without facts
@@ -99,12 +99,12 @@ func (p *proposal) tellEarly() {
 }
 
 const (
-	keptProposals     = 8              // the garbage collector gets the rest
+	keptProposals     = 8              // the rest is left to the garbage collector
 	keptProposalBytes = 2 * EntryBytes // largest buffer that a kept proposal may have
 )
 
-// proposals recycles proposals: the committer puts back what shards take. It is a plain list
-// because a sync.Pool seldom finds on one processor what was put back on another, and growing a new
+// proposals recycles proposals: the committer returns those that shards took. It is a plain list
+// because a sync.Pool seldom finds on one processor what was returned on another, and growing a new
 // buffer to a megabyte costs as much as filling it.
 type proposals struct {
 	mu   sync.Mutex

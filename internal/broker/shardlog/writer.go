@@ -6,10 +6,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Shared is what the writers of one broker share.
+// Shared is the state shared by the writers of a broker.
 type Shared struct {
 	Log       Log
-	Store     *store.Store // which bodies are released from
+	Store     *store.Store // holds the bodies to release
 	Sync      store.SyncMode
 	Relieve   func()              // called when an entry has left memory
 	Confirmed histogram.Histogram // ns until entries with confirms were durable
@@ -28,7 +28,7 @@ type Writer struct {
 	entry  *proposal                // its promises
 	index  uint64                   // of the current entry
 	inline bool                     // the goroutine that runs the shard writes the log afterwards
-	owes   bool                     // it has something to write
+	owes   bool                     // it has appended something to write
 	durable
 
 	total int64 // bytes in the log at the start, and since then
@@ -83,7 +83,7 @@ const EntryBytes = 1 << 20
 func (w *Writer) Confirm(to Confirmer, seq uint64, wait store.Wait) { w.entry.confirm(to, seq, wait) }
 
 // WhenRecorded registers fn, which is called on the goroutine that writes the log when everything
-// that has been changed by now is durable, or with an error if it never will be. fn must not wait.
+// changed so far is durable, or with an error if it never will be. fn must not block.
 func (w *Writer) WhenRecorded(fn func(error)) { w.entry.waiters = append(w.entry.waiters, fn) }
 
 // Release releases a body of an entry once the current entry is durable.
@@ -118,7 +118,7 @@ func (w *Writer) Propose() {
 }
 
 // keepPromises is Propose for an entry without facts: its promises are about earlier entries, such
-// as that of a duplicate's original.
+// as the original of a duplicate.
 func (w *Writer) keepPromises() {
 	p := w.entry
 	w.begin()
@@ -176,10 +176,10 @@ func (w *Writer) count(n int) {
 	w.since += int64(n)
 }
 
-// Total returns how many bytes of the shard the log had at the start, plus those added since.
+// Total returns the bytes of the shard in the log at the start, plus those added since.
 func (w *Writer) Total() int64 { return w.total }
 
-// SinceCheckpoint returns how many bytes the shard has logged since the last checkpoint.
+// SinceCheckpoint returns the number of bytes the shard has logged since the last checkpoint.
 func (w *Writer) SinceCheckpoint() int64 { return w.since }
 
 // Checkpointed restarts the count of SinceCheckpoint.

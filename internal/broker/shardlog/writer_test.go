@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// heldLog keeps what it is given until the test lets it go.
+// heldLog holds what is appended until the test releases it.
 type heldLog struct {
 	Log
 	held []held
@@ -30,7 +30,7 @@ func (l *heldLog) Barrier(_ []uint32, _ store.Wait, done func(error)) {
 	l.held = append(l.held, held{nil, done})
 }
 
-// next ends the oldest of what is held.
+// next completes the oldest held append.
 func (l *heldLog) next(err error) {
 	first := l.held[0]
 	l.held = l.held[1:]
@@ -42,7 +42,7 @@ func (l *heldLog) next(err error) {
 	first.done(err)
 }
 
-// told is what the confirmer and the functions that wait were told.
+// told records the outcomes that the confirmer and the waiting functions received.
 type told []string
 
 func (t *told) Confirmed(from, to uint64, ok bool) {
@@ -79,7 +79,7 @@ func newWriter() writer {
 	return writer{NewWriter(shared, 1, shardstate.NewRecorder(noBodies{}), post), log}
 }
 
-// record puts a fact into the current entry.
+// record adds a fact to the current entry.
 func (w writer) record() { w.facts.Start() }
 
 func TestPromisesAreKeptInTheOrderOfEntries(t *testing.T) {
