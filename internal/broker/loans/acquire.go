@@ -12,17 +12,17 @@ import (
 )
 
 // Acquire lends the session the message at a position of a queue, even if the message could not be
-// delivered now because its time has not come or other messages block it. Message groups do not
-// count. While another session has the message, Acquire waits until it is back or gone; waiting
+// delivered now because it is not due or other messages block it. Message groups do not
+// count. While another session has the message, Acquire waits until it is returned or gone; waiting
 // calls get a returned message before consumers do. ok is false if the message does not exist or
 // has expired.
 //
 // The caller must settle or release the loan: a release restores the message to what it was. tx
-// describes what the caller holds while it waits, nil for nothing.
+// describes what the caller holds while it waits; nil means nothing.
 //
 // If ctx is done first, Acquire returns its error. Other errors: ErrAccessRefused,
 // ErrQueueNotFound, ErrExclusive, ErrClosed (also when the session ends), and ErrDeadlock for one
-// of the transactions that would wait for each other.
+// of several transactions that wait for each other.
 func Acquire(ctx context.Context, s *broker.Session, queueName string, h queue.Handle, tx *Transaction) (d shard.Delivery, ok bool, err error) {
 	r := newRequest(s, queueName, tx)
 	r.locate = func(shard.Context) (queue.Handle, bool) { return h, true }
@@ -47,7 +47,7 @@ func AcquireByID(ctx context.Context, s *broker.Session, queueName, messageID st
 	}
 }
 
-// errNoOrder: a queue does not exist, or its messages have no order.
+// errNoOrder means that a queue does not exist, or that its messages have no order.
 var errNoOrder = errors.New("the queue has no order")
 
 // InUse reports whether a queue whose messages have an order (QueuePolicy.ConsumeAfter) has a
@@ -77,10 +77,10 @@ func InUse(ctx context.Context, s *broker.Session, queueName, messageID string, 
 }
 
 // AcquireUnblocked lends up to n messages of a queue, in order, that are blocked only by messages
-// that the caller has on loan: for a transaction that settles all of them at once. loans is called
-// at the shard, and only if a message of the queue is blocked. The caller must settle the loans
-// together with what blocked them, or release them. Errors: ErrAccessRefused, ErrQueueNotFound,
-// ErrExclusive, ErrClosed.
+// that the caller has on loan, for a transaction that settles all of them at once. loans is called
+// at the shard, and only if a message of the queue is blocked. The caller must settle the new loans
+// together with those that blocked them, or release them. Errors: ErrAccessRefused,
+// ErrQueueNotFound, ErrExclusive, ErrClosed.
 func AcquireUnblocked(s *broker.Session, queueName string, n int, loans func() []shard.Loan) ([]shard.Delivery, error) {
 	u := unblocked{OnQueue: broker.OnQueue{Queue: queueName}, max: n, loans: loans}
 	err := s.Run(&u)

@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// acquiring runs AcquireByID in a goroutine of its own, and returns when it waits.
+// acquiring runs AcquireByID in a goroutine and returns once that waits.
 func (c client) acquiring(ctx context.Context, q, id string, tx *Transaction) <-chan any {
 	c.T.Helper()
 	at := newClient(c.T.(*testing.T), c.B)
@@ -88,8 +88,8 @@ func TestFindAndAcquireByID(t *testing.T) {
 			t.Fatal("lent what has expired", err)
 		}
 
-		// The first request gets what is returned, before a consumer; the next waits on and learns
-		// of the end.
+		// The first request gets the returned message, before a consumer. The next one keeps
+		// waiting and gets the end.
 		first := other.acquiring(ctx, "q", "b", nil)
 		second := newClient(t, b).acquiring(ctx, "q", "b", nil)
 		k := c.Consumes("q", func(s *shard.ConsumerSpec) { s.Prefetch = 10 })
@@ -111,8 +111,8 @@ func TestFindAndAcquireByID(t *testing.T) {
 		}
 		c.Cancel(k)
 
-		// A reject ends it too, and so do the purge of what is ready, the end of ctx, of the
-		// session, and of the queue.
+		// A reject ends the wait, too, and so do a purge of the ready messages and the end of ctx,
+		// of the session, and of the queue.
 		third := other.acquiring(ctx, "q", "a", nil)
 		a, _, _ := inspect.Find(c.Session, "q", "a")
 		c.Reject(d.Queue, nil, a.Handle, 1)
@@ -154,8 +154,8 @@ func TestFindAndAcquireByID(t *testing.T) {
 	}
 }
 
-// A message whose time to wait begins with its return is lent all the same, and one of a queue with
-// groups can be returned and lent again.
+// A message whose delay starts with its return can still be acquired, and one of a queue with
+// groups can be returned and acquired again.
 func TestAcquireByIDAndOtherPolicies(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)
@@ -180,7 +180,7 @@ func TestAcquireByIDAndOtherPolicies(t *testing.T) {
 	same(t, c.Drain("g"), "a", "b", "c")
 }
 
-// The end of the broker ends the wait.
+// Closing the broker ends the wait.
 func TestAcquireByIDAndClose(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	c, other := newClient(t, b), newClient(t, b)
@@ -197,7 +197,7 @@ func TestAcquireByIDAndClose(t *testing.T) {
 	}
 }
 
-// after is the header of a message that waits for others.
+// after returns the header of a message that waits for others.
 func after(ids string) message.Table {
 	return message.Table{{Name: "consume_after", Value: ids}}
 }

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkFetch measures a message that is fetched and released.
+// BenchmarkFetch measures fetching and releasing a message.
 func BenchmarkFetch(b *testing.B) {
 	br, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Shards: 1})
 	if err != nil {

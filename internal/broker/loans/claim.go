@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 )
 
-// Claim is the exclusive right of a session to publish a message with some name, until it is
+// Claim is the exclusive right of a session to publish a message under a name, until it is
 // released.
 type Claim struct {
 	key  claimKey
@@ -37,7 +37,7 @@ func (t *Transaction) Claim(ctx context.Context, s *broker.Session, name string)
 	}
 }
 
-// add returns the claim that is held to the name: c itself if there was none.
+// add returns the current claim to the name: c itself if there was none.
 func (m *Manager) add(c *Claim) *Claim {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// holder is a transaction of a test, with what it holds.
+// holder is a transaction of a test and its holdings.
 type holder struct {
 	client
 	Transaction
@@ -36,8 +36,7 @@ func (h *holder) claims(name string) *Claim {
 	return c
 }
 
-// claiming runs Claim in a goroutine of its own, and returns when it waits. It is for a bubble of
-// synctest.
+// claiming runs Claim in a goroutine and returns once that waits. It must run in a synctest bubble.
 func (h *holder) claiming(ctx context.Context, name string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -91,7 +90,7 @@ func testClaims(t *testing.T) {
 	two.claims("y")
 }
 
-// A claim and a message are waited for in one circle, and one of the two sessions is told.
+// Two sessions wait for each other's claim and message; one of them gets the deadlock error.
 func TestDeadlockOverAMessage(t *testing.T) { synctest.Test(t, testDeadlockOverAMessage) }
 
 func testDeadlockOverAMessage(t *testing.T) {
@@ -119,7 +118,7 @@ func testDeadlockOverAMessage(t *testing.T) {
 	x.Release()
 }
 
-// InUse waits for a message that is lent, and tells of one that is there.
+// InUse waits for a lent message, and reports whether one exists.
 func TestInUse(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)

@@ -3,14 +3,14 @@
 // one message waits while another session has it. A lent message (a loan) belongs to the session
 // until the session settles it, returns it, or releases it (broker.Session.Release).
 //
-// The package owns the requests that wait for one message, and it knows what each transaction waits
-// for and holds, to detect deadlocks. All of this is in a Manager; a broker has at most one. Which
-// messages are lent is the queue's to know.
+// The package owns the requests that wait for one message. It also knows what each transaction
+// waits for and holds, to detect deadlocks. All of this is in a Manager; a broker has at most one.
+// The queue, not this package, knows which messages are lent.
 //
 // Invariants:
 //
-//   - A request waits only while its message is lent. Requests for a message are served in the
-//     order in which they came, and before consumers.
+//   - A request waits only while its message is lent. Requests for a message are served in order of
+//     arrival, and before consumers.
 //   - What a transaction holds does not change while it waits.
 //   - A claim has one holder, which ends it with Claim.Release before its session closes. Nothing
 //     else ends a claim.

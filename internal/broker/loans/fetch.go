@@ -8,20 +8,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// These bound the messages, and their bytes, that one command lends, because the shard stands still
-// for it.
+// Bounds on the messages, and their bytes, that one command lends, because it blocks the shard.
 const (
 	fetchMessages = 1024
 	fetchBytes    = 1 << 20
 )
 
 // Fetch lends up to n ready messages of a queue, in queue order, and at least one if there is one.
-// None means that nothing is ready now; lent messages may return. Message groups, due times and
-// expiry apply as for Session.Get.
+// An empty result means that nothing is ready now; lent messages may return. Message groups, due
+// times and expiry apply as for Session.Get.
 //
-// keep reports whether a message is wanted; nil wants all. Unwanted messages stay where they are,
-// ready for every client. keep is called on the caller's goroutine, in queue order; a message that
-// it wants may be gone by the time it would be lent.
+// keep reports whether a message is wanted; nil wants all. Unwanted messages stay in place, ready
+// for every client. keep is called on the caller's goroutine, in queue order. A message that it
+// wants may be gone before it can be lent.
 //
 // Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelope) bool) ([]shard.Delivery, error) {
@@ -45,12 +44,12 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 	return f.got, nil
 }
 
-// fetch is the command of Fetch without keep. It is run until it is complete.
+// fetch is the command of Fetch without keep. It is repeated until it is complete.
 type fetch struct {
 	broker.OnQueue
 	max  int
 	got  []shard.Delivery
-	more bool // it is not complete yet
+	more bool // not yet complete
 }
 
 // Find implements broker.Command.
@@ -86,5 +85,5 @@ func (f *fetch) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams marks it as a command for streams: their entries can be lent, too.
+// OfStreams marks it as a command for streams, too: their entries can be lent.
 func (*fetch) OfStreams() {}

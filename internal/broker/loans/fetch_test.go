@@ -26,8 +26,8 @@ func (c client) fetch(q string, most int, keep func(message.Envelope) bool) []sh
 	return ds
 }
 
-// Fetch lends the first messages in one go, to no other session; what is released is where it
-// was, and nothing tells that it was away.
+// Fetch lends the first messages at once, and no other session gets them. A released message is
+// back in its place, with no sign that it was lent.
 func TestFetchAndRelease(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -60,7 +60,7 @@ func TestFetchAndRelease(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// A consumer that waits gets what is released, as new.
+// A waiting consumer gets a released message as new.
 func TestReleasedToAConsumer(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -77,8 +77,8 @@ func TestReleasedToAConsumer(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// What a choice refuses stays where it is, also where most of the queue is on disk only and more
-// than a page is refused.
+// Messages that keep refuses stay in place, even if most of the queue is only on disk and more than
+// a page is refused.
 func TestFetchChooses(t *testing.T) {
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.MemoryLimit = 64 << 10 })
 	c := newClient(t, b)
@@ -109,8 +109,8 @@ func TestFetchChooses(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// A fetch takes what a Get would: nothing of a group that another session holds, or whose time is
-// not there or over.
+// A fetch gets what Get would get: no message of a group that another session holds, none that is
+// not yet due, and none that has expired.
 func TestFetchMindsWhatGetMinds(t *testing.T) {
 	clock := enginetest.NewClock(1_000_000)
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Now = clock.Now })
@@ -177,15 +177,15 @@ func TestFetchNeedsReadPermission(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// loan is a message of the twin of TestFetchTwin.
+// loan is a message in the model of TestFetchTwin.
 type loan struct {
 	body, group string
 	out         bool
 	d           shard.Delivery
 }
 
-// Random fetches, with and without a choice, releases, returns and acknowledgements give what a
-// slice with marks gives.
+// Random fetches (with and without keep), releases, returns and acknowledgements give the same
+// results as a slice with marks.
 func TestFetchTwin(t *testing.T) {
 	for _, grouped := range []bool{false, true} {
 		for seed := range uint64(5) {

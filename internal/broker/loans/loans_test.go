@@ -11,14 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// client lends messages.
+// client is a test client that lends messages.
 type client struct{ *enginetest.Client }
 
 func newClient(t *testing.T, b *broker.Broker) client { return client{enginetest.NewClient(t, b)} }
 
 func ordered(s *catalog.QueueSpec) { s.Policy.ConsumeAfter = true }
 
-// named publishes a persistent message with an id, which is its body too.
+// named publishes a persistent message whose body is also its id.
 func (c client) named(q, id string, change func(*shard.Publish)) {
 	c.T.Helper()
 	c.withHeaders(q, id, nil, change)
@@ -39,7 +39,7 @@ func flushed(c client) *broker.Broker {
 	return c.B
 }
 
-// acquires lends the message of an id that can be had at once.
+// acquires lends the message with an id, which must be available at once.
 func (c client) acquires(q, id string) shard.Delivery {
 	c.T.Helper()
 	d, ok, err := AcquireByID(context.Background(), c.Session, q, id, nil)
@@ -49,7 +49,7 @@ func (c client) acquires(q, id string) shard.Delivery {
 	return d
 }
 
-// waiting is how many requests wait at a queue.
+// waiting returns the number of requests that wait at a queue.
 func (c client) waiting(q string) (n int) {
 	c.T.Helper()
 	c.At(q, func(at shard.Context) {

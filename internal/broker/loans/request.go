@@ -19,16 +19,16 @@ type request struct {
 	tx      *Transaction
 	look    bool                                             // do not lend the message, only find it
 	locate  func(at shard.Context) (h queue.Handle, ok bool) // finds the message, at the shard
-	browse  string                                           // message-id to look for, in a queue that does not index ids
-	browsed queue.Handle                                     // the handle of that message, 0: not there
+	browse  string                                           // message-id to find, if the queue does not index ids
+	browsed queue.Handle                                     // its handle; 0: not found
 
 	finder broker.Finder
 	handle queue.Handle  // of the message that was located
-	done   chan struct{} // closed when outcome is set, which belongs to the shard until then
+	done   chan struct{} // closed when outcome is set; until then the shard owns outcome
 	outcome
 }
 
-// outcome is what came of a request. Without ok the message is gone, or cannot be had.
+// outcome is the result of a request. Without ok the message is gone, or cannot be had.
 type outcome struct {
 	lent     shard.Delivery // with ok, unless the request only looks
 	ok, gone bool
@@ -71,7 +71,7 @@ func (r *request) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams marks it as a command for streams: their entries can be lent, too.
+// OfStreams marks it as a command for streams, too: their entries can be lent.
 func (*request) OfStreams() {}
 
 // do makes the request and waits for its outcome.
@@ -97,14 +97,14 @@ func (r *request) do(ctx context.Context) error {
 		return closed
 	}
 	select {
-	case <-r.done: // just now
+	case <-r.done: // it has just ended
 		return nil
 	default:
 		return err
 	}
 }
 
-// try ends the request, unless it has to wait.
+// try completes the request, unless it has to wait.
 func (r *request) try(at shard.Context) (waits bool) {
 	var o outcome
 	if r.look {
@@ -134,7 +134,7 @@ func look(at shard.Context, h queue.Handle) (o outcome, lent bool) {
 	case queue.Unacked:
 		return outcome{}, true
 	}
-	expired := it.Expires != 0 && it.Expires <= at.Now() // its timer ends it
+	expired := it.Expires != 0 && it.Expires <= at.Now() // its timer removes it
 	return outcome{ok: !expired}, false
 }
 
@@ -156,12 +156,12 @@ func lend(at shard.Context, to *shard.Client, h queue.Handle) (o outcome, lent b
 }
 
 // waiters are the requests that wait for messages of one queue, by message, in order of arrival.
-// They implement broker.LoanWaiters.
+// They implement shard.LoanWaiters.
 //
 // Invariant: a queue has waiters only while there is a request.
 type waiters map[queue.Handle][]*request
 
-// waitersOf returns the waiters of a queue, nil if nothing waits.
+// waitersOf returns the waiters of a queue, or nil if no request waits.
 func waitersOf(at shard.Context) waiters {
 	w, _ := at.LoanWaiters().(waiters)
 	return w
@@ -187,7 +187,7 @@ func (w waiters) remove(at shard.Context, r *request) {
 	}
 }
 
-// LoansEnded implements broker.LoanWaiters: the first request gets a message that is back.
+// LoansEnded implements shard.LoanWaiters: the first request gets a returned message.
 func (w waiters) LoansEnded(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(w, h, n, func(h queue.Handle) {
 		for len(w[h]) > 0 && !w[h][0].try(at) {
@@ -196,7 +196,7 @@ func (w waiters) LoansEnded(at shard.Context, h queue.Handle, n int) {
 	})
 }
 
-// QueueDeleted implements broker.LoanWaiters.
+// QueueDeleted implements shard.LoanWaiters.
 func (w waiters) QueueDeleted() {
 	for _, all := range w {
 		for _, r := range all {

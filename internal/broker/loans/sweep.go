@@ -10,28 +10,27 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// A sweep first looks at firstPage messages, because often one of them is enough. Pages grow up to
-// maxPage.
+// A sweep first looks at firstPage messages, because they often suffice. Pages grow up to maxPage.
 const (
 	firstPage = 16
 	maxPage   = 256
 )
 
-// Sweep goes once through the ready messages of a queue and lends those that are wanted. It ignores
-// messages that arrive or return meanwhile, so it ends. The shard stands still for no longer than
-// one page, however many messages are unwanted; it neither chooses messages nor reads them from
-// disk.
+// Sweep goes once through the ready messages of a queue and lends the wanted ones. It ignores
+// messages that arrive or return meanwhile, so it ends. It blocks the shard for one page at a time,
+// however many messages are unwanted. The choice of messages and reads from disk do not run on the
+// shard.
 type Sweep struct {
 	s      *broker.Session
 	b      *inspect.Browser
 	keep   func(message.Envelope) bool
 	size   int               // of the next page
-	page   []inspect.Message // looked at next
-	most   int               // how many are chosen at once; more only if some of these cannot be lent
-	chosen []inspect.Message // and not lent yet
+	page   []inspect.Message // to be chosen from next
+	most   int               // how many are chosen at once; more only if some cannot be lent
+	chosen []inspect.Message // chosen but not yet lent
 }
 
-// NewSweep begins a sweep; keep is as for Fetch, and not nil. Errors: those of Fetch.
+// NewSweep begins a sweep. keep is as for Fetch, and not nil. Errors: those of Fetch.
 func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) bool) (*Sweep, error) {
 	b, err := inspect.BrowseReady(s, queueName)
 	if err != nil {
@@ -40,8 +39,8 @@ func NewSweep(s *broker.Session, queueName string, keep func(message.Envelope) b
 	return &Sweep{s: s, b: b, keep: keep, size: firstPage}, nil
 }
 
-// Next lends the next messages, up to n as Fetch does, none at the end. If an error occurs after
-// some were lent, it returns these without the error. Errors: those of Fetch.
+// Next lends the next messages, up to n as Fetch does, and none at the end. If an error occurs
+// after some were lent, it returns these without the error. Errors: those of Fetch.
 func (w *Sweep) Next(n int) (got []shard.Delivery, err error) {
 	for len(got) < n {
 		if len(w.chosen) == 0 && len(w.page) == 0 {
@@ -84,8 +83,8 @@ func choose(page []inspect.Message, n int, keep func(message.Envelope) bool) (ch
 	return chosen, page
 }
 
-// lendChosen is the command that lends those of a sweep's chosen messages that can still be lent,
-// up to max.
+// lendChosen is the command that lends the chosen messages of a sweep that can still be lent, up to
+// max.
 type lendChosen struct {
 	broker.OnQueue
 	sweep *Sweep
@@ -115,5 +114,5 @@ func (c *lendChosen) Run(at shard.Context) error {
 	return nil
 }
 
-// OfStreams marks it as a command for streams: their entries can be lent, too.
+// OfStreams marks it as a command for streams, too: their entries can be lent.
 func (*lendChosen) OfStreams() {}

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A tap is told of what is lent, in each way that there is.
+// The tap sees every loan, however it is made.
 func TestTap(t *testing.T) {
 	var heard []string
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) {

@@ -11,19 +11,19 @@ import (
 )
 
 // Manager records which names are claimed, and what waiting transactions wait for and hold. All
-// transactions of a broker share one. Its zero value is ready to use, by any goroutine.
+// transactions of a broker share one. Its zero value is ready to use. Any goroutine may use it.
 type Manager struct {
 	waits deadlock.Detector[resource]
 
 	mu     sync.Mutex
-	claims map[claimKey]*Claim // guarded by mu: the claims that are held
+	claims map[claimKey]*Claim // guarded by mu: the current claims
 }
 
-// Transaction describes the transaction of a session that waits.
+// Transaction describes the transaction of a waiting session.
 type Transaction struct {
 	Manager *Manager
-	// Holdings returns what it holds. It is called if the session has to wait, on the caller's
-	// goroutine.
+	// Holdings returns what the transaction holds. It is called on the caller's goroutine, only if
+	// the session has to wait.
 	Holdings func() Holdings
 }
 
@@ -49,7 +49,7 @@ func (h *Holdings) resources() (all []resource) {
 	return all
 }
 
-// deadlocked returns the error for a session that would wait for ever.
+// deadlocked returns the error for a session that would wait forever.
 func (r resource) deadlocked(s *broker.Session) error {
 	if r.claim != nil {
 		return s.Fail(failure.ErrDeadlock, "message", r.claim.key.name)
