@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// benchJobs opens a broker in memory with a session for a queue of jobs.
+// benchJobs opens a broker in memory and a session for a queue of jobs.
 func benchJobs(b *testing.B) (*broker.Broker, *broker.Session) {
 	b.Helper()
 	br, err := broker.Open(vfs.NewMem(), "data", broker.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DiskFreeLimit: -1, Shards: 1, Sync: store.SyncOS})
@@ -38,7 +38,7 @@ func benchDo(b *testing.B, s *broker.Session, commands ...broker.Command) {
 	}
 }
 
-// BenchmarkJobs is enqueue, take and done of one job, this many to a trip.
+// BenchmarkJobs measures enqueue, take and done of one job, in batches of several sizes.
 func BenchmarkJobs(b *testing.B) {
 	for _, batch := range []int{1, 16, 128} {
 		b.Run(fmt.Sprint("batch ", batch), func(b *testing.B) {
@@ -70,8 +70,8 @@ func BenchmarkJobs(b *testing.B) {
 	}
 }
 
-// BenchmarkTakeDeep takes jobs off a queue with many others, locked, backed off and queued, and
-// says what a job needs in memory.
+// BenchmarkTakeDeep takes jobs from a queue with many locked, backed-off and queued ones, and
+// reports the memory per job.
 func BenchmarkTakeDeep(b *testing.B) {
 	for _, deep := range []int{1000, 300_000} {
 		b.Run(fmt.Sprint(deep), func(b *testing.B) {

@@ -15,8 +15,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// cell is a queue in which one id, "m", has been brought into a state: its content is "old", and
-// what waits behind it is "behind".
+// cell is a queue in which the id "m" is in a given state. Its content is "old", and that of the
+// version behind it is "behind".
 type cell struct {
 	jobClient
 	clock *enginetest.Clock
@@ -30,7 +30,7 @@ const (
 	cellBackoff = 1_000
 )
 
-// bring makes a cell; restart has it go through a crash.
+// bring creates a cell. With restart it also goes through a crash.
 func bring(t *testing.T, s job.State, restart bool) *cell {
 	t.Helper()
 	c := &cell{clock: enginetest.NewClock(cellStart), fs: vfs.NewMem()}
@@ -65,7 +65,7 @@ func bring(t *testing.T, s job.State, restart bool) *cell {
 	c.wantState("m", s)
 	if restart {
 		c.crash()
-		if s == job.DoneAwaitingGC { // what only says for a while what became of an id is not kept
+		if s == job.DoneAwaitingGC { // a result that is only kept for a while is not durable
 			s = job.None
 		}
 		c.wantState("m", s)
@@ -73,7 +73,7 @@ func bring(t *testing.T, s job.State, restart bool) *cell {
 	return c
 }
 
-// crash opens the broker again without what was not on the disk.
+// crash reopens the broker without the unsynced data.
 func (c *cell) crash() {
 	c.T.Helper()
 	enginetest.Sync(c.T, c.B)
@@ -97,7 +97,7 @@ func (c *cell) end() {
 	enginetest.Close(c.T, c.B)
 }
 
-// drainJobs takes and ends all that is ready now.
+// drainJobs takes and finishes all ready jobs.
 func (c *cell) drainJobs() (bodies []string) {
 	c.T.Helper()
 	for _, j := range c.take(100, 0) {
@@ -116,18 +116,18 @@ var cellWishes = map[string]func(*Enqueue){
 	"hasten":  func(e *Enqueue) { e.ResetBackoff = true },
 }
 
-// TestEnqueueCells: every state, every wish. What is taken then at once, and after so long that
-// every backoff is over and every lock, tells that the contents and the times are right.
+// TestEnqueueCells tries every option in every state. The jobs that can be taken at once, and after
+// all backoffs and locks have ended, show that contents and times are right.
 func TestEnqueueCells(t *testing.T) {
 	added, updated := "added", "updated"
 	already, locked, backoff := failure.ErrAlreadyQueued.Error(), failure.ErrLocked.Error(), failure.ErrBackoff.Error()
 	rows := []struct {
 		state  job.State
-		wishes string // names of cellWishes
+		wishes string // names in cellWishes
 		answer string
 		next   job.State
-		now    string // what can be taken at once
-		later  string // and after a time
+		now    string // can be taken at once
+		later  string // can be taken later
 	}{
 		{job.None, "plain update requeue both hasten", added, job.Queued, "[new]", "[new]"},
 		{job.None, "reset renew", added, job.QueuedWithBackoff, "[]", "[new]"},
@@ -206,8 +206,8 @@ func TestEnqueueCells(t *testing.T) {
 	}
 }
 
-// A wish behind a done id changes neither when its version is ready nor, without an update, what it
-// is.
+// An enqueue behind a done id does not change when the waiting version is ready and, without an
+// update, not its content.
 func TestBehindDoneKeepsTime(t *testing.T) {
 	c := bring(t, job.DoneWithRequeue, false)
 	defer c.end()
@@ -226,7 +226,7 @@ func TestBehindDoneKeepsTime(t *testing.T) {
 	}
 }
 
-// Every outcome of a lease, with and without a version behind, before and after a restart.
+// Every outcome of a lease, with and without a version behind it, before and after a restart.
 func TestReportCells(t *testing.T) {
 	rows := []struct {
 		name    string
@@ -235,7 +235,7 @@ func TestReportCells(t *testing.T) {
 		backoff int64
 		next    job.State
 		now     string
-		after   job.State // when the backoff is over and a take came by
+		after   job.State // after the backoff and a take
 		later   string
 	}{
 		{"done", false, Done, 0, job.DoneAwaitingGC, "[]", job.None, "[]"},
@@ -288,8 +288,8 @@ func TestReportCells(t *testing.T) {
 	}
 }
 
-// A lease ends at its time, which a restart does not change and Extend does; then the job is taken
-// once more, and what is said by the old token is stale.
+// A lease ends at its time. Extend changes that time, a restart does not. Then the job can be taken
+// again, and a report with the old token is stale.
 func TestLeaseTimes(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		c := bring(t, job.LockedWithRequeue, restart)

@@ -10,11 +10,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (c *Content) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
-// Run implements catalog.Command. A cursor is "m" and the handle of the next message, or "d" and
-// the number of the next remembered id.
+// Run implements broker.Command. A cursor is "m" and the handle of the next message, or "d" and the
+// number of the next remembered id.
 func (c *Content) Run(at shard.Context) error {
 	q := jobsAt(at)
 	clear(c.Jobs)
@@ -39,8 +39,8 @@ func (c *Content) Run(at shard.Context) error {
 	return nil
 }
 
-// messages lists jobs that have a message. all reports whether it has listed every one, with room
-// for more.
+// messages lists jobs that have a message. all reports whether it has listed all of them and has
+// room for more.
 func (c *Content) messages(q jobQueue, from queue.Handle, n, looks int) (all bool) {
 	var items []queue.Item
 	var next queue.Handle

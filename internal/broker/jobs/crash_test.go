@@ -11,16 +11,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/job"
 )
 
-// jobLife is a small life of a queue of jobs, and for each id what it may be in after a crash: one
-// state while every command was answered, two for the id whose command was not.
+// jobLife runs a sequence of commands on a queue of jobs. It records for each id its possible
+// states after a crash: one if all its commands were answered, two if the last one was not.
 type jobLife struct {
 	clock *enginetest.Clock
 	may   map[string][]jobFate
 	taken map[string]Job
-	full  bool // it came to its end
+	full  bool // it ran to its end
 }
 
-// jobFate is a state with what is to be seen of it.
+// jobFate is a state and its visible values.
 type jobFate struct {
 	state    job.State
 	attempts uint32
@@ -30,7 +30,7 @@ type jobFate struct {
 
 func (l *jobLife) live(t *testing.T, b *broker.Broker) {
 	c := enginetest.NewClient(t, b)
-	// do does one command about an id; it reports whether it was answered.
+	// do runs a command about an id and reports whether it was answered.
 	do := func(id string, next jobFate, k broker.Command) bool {
 		was := jobFate{}
 		if have := l.may[id]; len(have) > 0 {
@@ -64,7 +64,7 @@ func (l *jobLife) live(t *testing.T, b *broker.Broker) {
 			continue
 		}
 		take := &Take{OnQueue: enginetest.On("jobs"), Max: 1, Lock: 1000 + int64(i)}
-		// What is taken is the first that is ready: sometimes an updated one from before.
+		// Take gets the first ready job, which may be an earlier one that was updated.
 		first := l.next(i)
 		if !do(first, jobFate{job.Locked, l.may[first][0].attempts + 1, l.may[first][0].body, now + take.Lock}, take) {
 			return
@@ -109,7 +109,7 @@ func (l *jobLife) live(t *testing.T, b *broker.Broker) {
 	l.full = true
 }
 
-// next is the first of the ids up to one that is queued.
+// next returns the first queued id up to a number.
 func (l *jobLife) next(upTo int) string {
 	for i := range upTo + 1 {
 		id := fmt.Sprint("j", i)
@@ -120,8 +120,8 @@ func (l *jobLife) next(upTo int) string {
 	return ""
 }
 
-// check compares what is known of every id with what was promised, and then has every lease end and
-// every job handled.
+// check compares the state of every id with what was promised. Then it lets all leases end and
+// handles every job.
 func (l *jobLife) check(t *testing.T, b *broker.Broker) {
 	t.Helper()
 	c := jobClient{enginetest.NewClient(t, b), "jobs"}
@@ -153,7 +153,7 @@ func (l *jobLife) check(t *testing.T, b *broker.Broker) {
 		if info.State != job.None && info.State != job.DoneWithBackoff {
 			left[id] = true
 		}
-		if j, ok := l.taken[id]; ok && len(may) == 1 && may[0].state == job.Locked { // the token is still good
+		if j, ok := l.taken[id]; ok && len(may) == 1 && may[0].state == job.Locked { // the token is still valid
 			x := &Extend{OnQueue: enginetest.On("jobs"), ID: j.ID, Token: j.Token, Lock: 100}
 			if enginetest.Must(t, c.Do(x)); x.Err != nil {
 				t.Errorf("extend %q after the crash: %v", id, x.Err)
@@ -182,8 +182,8 @@ func (l *jobLife) check(t *testing.T, b *broker.Broker) {
 	}
 }
 
-// TestJobsCrashAtEveryOperation makes each operation on the disk in turn the last one: no answer
-// that was given is broken, times included.
+// TestJobsCrashAtEveryOperation crashes after each disk operation in turn: every answer still
+// holds, including its times.
 func TestJobsCrashAtEveryOperation(t *testing.T) {
 	clock := enginetest.NewClock(1_000_000)
 	options := func(o *broker.Options) { o.SegmentBytes, o.CheckpointBytes, o.Now = 4<<10, 512, clock.Now }

@@ -11,11 +11,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// directory is what a queue that is used for jobs, or whose messages are leased, keeps beside its
-// messages. It implements broker.Feature.
+// directory is the additional state of a queue that is used for jobs or whose messages are leased.
+// It implements shard.Feature.
 //
-// Invariant: behind has the messages that wait behind others, and fronts the messages they wait
-// for, both by key; an entry is dropped when its message is found to be gone. All other messages
+// Invariant: behind holds the messages that wait behind others, and fronts the messages they wait
+// for, both by key. An entry is dropped when its message is found to be gone. All other messages
 // with an id are in index, which may also have some that are gone.
 type directory struct {
 	ledger *job.Ledger
@@ -35,7 +35,7 @@ func newDirectory(ledger *job.Ledger) *directory {
 	}
 }
 
-// directoryOf returns the directory of a queue, nil if it has none.
+// directoryOf returns the directory of a queue, or nil if it has none.
 func directoryOf(q *shard.Queue) *directory {
 	d, _ := q.Feature().(*directory)
 	return d
@@ -49,7 +49,7 @@ type jobQueue struct {
 
 func jobsAt(at shard.Context) jobQueue { return jobQueue{at, directoryOf(at.Queue())} }
 
-// messageID returns the message-id of a message, nil if it has none.
+// messageID returns the message-id of a message, or nil if it has none.
 func messageID(env message.Envelope) []byte {
 	id, ok := message.FindProperty(env.Properties(), message.HasMessageID)
 	if !ok || len(id) == 0 {
@@ -61,7 +61,7 @@ func messageID(env message.Envelope) []byte {
 // cleanEach is how many buckets of the index are cleaned for each message that arrives.
 const cleanEach = 2
 
-// OnPublish implements broker.Feature.
+// OnPublish implements shard.Feature.
 func (d *directory) OnPublish(at shard.Context, h queue.Handle, env message.Envelope, due int64) {
 	id := messageID(env)
 	if id == nil {
@@ -82,7 +82,7 @@ func goneFrom(at shard.Context) func(*idindex.Entry) bool {
 	return func(e *idindex.Entry) bool { return st.Status(e.Handle) == queue.Gone }
 }
 
-// OnSettle implements broker.Feature: a message that waited behind a settled one becomes ready.
+// OnSettle implements shard.Feature: a message that waited behind a settled one becomes ready.
 func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 	queue.EachIn(d.fronts, h, n, func(h queue.Handle) {
 		key := d.fronts[h]
@@ -91,14 +91,14 @@ func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 	})
 }
 
-// OnRest implements broker.Feature: it keeps the index small when messages go and none arrive.
+// OnRest implements shard.Feature: it keeps the index small when messages go and none arrive.
 func (d *directory) OnRest(at shard.Context) {
 	st := at.Deliveries()
 	live := st.Ready() + st.Unacked() + st.Scheduled() + st.Blocked()
 	d.index = d.index.Tidied(live, goneFrom(at))
 }
 
-// Hidden implements broker.Feature.
+// Hidden implements shard.Feature.
 func (d *directory) Hidden(at shard.Context) (n int) {
 	q := jobQueue{at, d}
 	for key := range d.behind {
@@ -120,7 +120,7 @@ func (q jobQueue) first(key job.Key) (h queue.Handle, ok bool) {
 	return h, ok
 }
 
-// alive reports whether a message exists and is not in transit to the dead-letter exchange.
+// alive reports whether a message exists and is not being dead-lettered.
 func (q jobQueue) alive(h queue.Handle) bool {
 	switch q.Deliveries().Status(h) {
 	case queue.Gone:

@@ -10,7 +10,7 @@ import (
 
 const dueMS = enginetest.DueMS
 
-// withOne enqueues a job.
+// withOne enqueues a job and returns c.
 func (c jobClient) withOne(change func(*Enqueue)) jobClient {
 	c.mustEnqueue("a", "m", change)
 	return c

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A take of several queues leases from the first that has something, wherever the others are.
+// A take of several queues leases from the first that has a job, whatever their shards.
 func TestTakeOfQueuesOnTwoShards(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)
@@ -33,7 +33,7 @@ func TestTakeOfQueuesOnTwoShards(t *testing.T) {
 	}
 }
 
-// The token of a lease names no lease of a queue that takes the place of its own.
+// A token does not match a lease of a new queue with the same name.
 func TestTokenOfADeletedQueue(t *testing.T) {
 	c, _ := steppedJobs(t, nil)
 	c.mustEnqueue("a", "", nil)
@@ -48,7 +48,7 @@ func TestTokenOfADeletedQueue(t *testing.T) {
 	}
 }
 
-// A lease holds the group of its job, also after a crash and when it comes from elsewhere.
+// A lease holds the group of its job, also after a crash and for a job from another system.
 func TestLeasesHoldGroups(t *testing.T) {
 	c := &cell{clock: enginetest.NewClock(cellStart), fs: vfs.NewMem()}
 	c.jobClient = jobClient{enginetest.NewClient(t, openBroker(t, c.fs, func(o *broker.Options) { o.Now = c.clock.Now })), "q"}
@@ -78,7 +78,7 @@ func TestLeasesHoldGroups(t *testing.T) {
 	c.end()
 }
 
-// A job that is queued again after it was done can be cancelled; what is remembered of its id
+// A job that was enqueued again after it was done can be cancelled. The remembered result of its id
 // stays.
 func TestCancelOfARequeued(t *testing.T) {
 	for _, backoff := range []int64{0, 1000} {
@@ -96,8 +96,8 @@ func TestCancelOfARequeued(t *testing.T) {
 	}
 }
 
-// A command about jobs that is refused, or only counts, leaves a queue what it is: it can be a
-// stream, and its messages are not read.
+// A job command that is refused, or only counts, does not turn a queue into a job queue: it can
+// still be a stream, and its messages are not read.
 func TestCommandsThatMakeNoJobs(t *testing.T) {
 	c, _ := steppedJobs(t, nil)
 	c.MustDo(addTo("stream"))
@@ -120,7 +120,7 @@ func TestCommandsThatMakeNoJobs(t *testing.T) {
 	c.MustDo(&broker.Clear{OnQueue: enginetest.On("list")}, addTo("list"))
 }
 
-// A job that was done without a backoff can be enqueued again at once, also when the clock is set
+// A job that was done without a backoff can be enqueued again at once, even if the clock was set
 // back.
 func TestClockSetBackAfterDone(t *testing.T) {
 	c, clock := steppedJobs(t, nil)

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (e *Enqueue) Find(f broker.Finder) (*shard.Queue, error) {
 	if len(e.ID) > MaxID {
 		return nil, &failure.Error{Err: failure.ErrTooLarge, Kind: "job", Name: string(e.ID)}
@@ -28,10 +28,10 @@ func (e *Enqueue) Find(f broker.Finder) (*shard.Queue, error) {
 	return q, nil
 }
 
-// EachBody calls fn with the size of what is published, for rate limits.
+// EachBody calls fn with the size of the body, for rate limits.
 func (e *Enqueue) EachBody(fn func(bytes int64)) { fn(int64(len(e.Body))) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (e *Enqueue) Run(at shard.Context) error {
 	defer func() { e.env = nil }()
 	q := jobsAt(at)
@@ -74,7 +74,7 @@ func (q jobQueue) fail(err error, id []byte) error {
 	return &failure.Error{Err: err, Kind: "job", Name: string(id), VHost: q.Queue().VHost()}
 }
 
-// due returns when the job asks to be taken at the earliest, 0 for at once.
+// due returns the earliest time at which the job may be taken, or 0 for at once.
 func (e *Enqueue) due(now int64) int64 {
 	if e.Backoff <= 0 {
 		return 0
@@ -91,7 +91,7 @@ func (e *Enqueue) message(due int64) *shard.Publish {
 	return p
 }
 
-// add puts the job into the queue.
+// add adds the job to the queue.
 func (e *Enqueue) add(q jobQueue, due, first int64) error {
 	setFirst(e.env, e.first, first)
 	return q.Publish(e.By(), e.message(due))
@@ -115,7 +115,7 @@ func (e *Enqueue) addNew(q jobQueue) error {
 	return err
 }
 
-// carryOn gives a job that was just added the history that it has from another system.
+// carryOn restores the history of a job from another system that was just added.
 func (e *Enqueue) carryOn(q jobQueue, h queue.Handle) {
 	it, _ := q.Deliveries().Get(h)
 	if it == nil {
@@ -141,7 +141,7 @@ func (e *Enqueue) carryOn(q jobQueue, h queue.Handle) {
 // isLogged reports whether changes of a message are recorded.
 func isLogged(it *queue.Item) bool { return it.Flags&queue.Persistent != 0 }
 
-// replace replaces a message by the job, and its due time if retime is set.
+// replace replaces a message with the job, and its due time if retime is set.
 func (e *Enqueue) replace(q jobQueue, h queue.Handle, retime bool) error {
 	it, status := q.Deliveries().Get(h)
 	was, err := q.Load(it)
@@ -165,8 +165,8 @@ func (e *Enqueue) replace(q jobQueue, h queue.Handle, retime bool) error {
 	return nil
 }
 
-// succeed replaces a message that would not survive a restart by the job, which must. The job goes
-// to the end of the queue.
+// succeed replaces a message that would not survive a restart with the job, which must. The job
+// goes to the end of the queue.
 func (e *Enqueue) succeed(q jobQueue, h queue.Handle, due, first int64) error {
 	key, front := q.fronts[h]
 	delete(q.fronts, h)
@@ -186,7 +186,7 @@ func (e *Enqueue) retime(q jobQueue, h queue.Handle) error {
 	it, status := q.Deliveries().Get(h)
 	due := e.due(q.Now())
 	if status == queue.Scheduled {
-		q.Facts().Reschedule(q.Content(), h, max(due, q.Now())) // its time to live counts from then
+		q.Facts().Reschedule(q.Content(), h, max(due, q.Now())) // its time to live starts then
 		q.Deliveries().Due(q.Now())
 		q.Changed()
 		return nil

@@ -10,10 +10,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// The properties of a job, as an AMQP client would have written them.
+// The properties of a job, as an AMQP client would write them.
 const jobProps = message.HasHeaders | message.HasDeliveryMode | message.HasMessageID
 
-// jobEnvelope makes the message of a job; at first it has room for when the job was first enqueued.
+// jobEnvelope returns the message of a job. first is the position reserved for the first-enqueued
+// time.
 func jobEnvelope(e *Enqueue) (env message.Envelope, first int) {
 	flags := jobProps
 	if e.Priority > 0 {
@@ -52,13 +53,13 @@ func jobEnvelope(e *Enqueue) (env message.Envelope, first int) {
 	return append(out, e.Body...), first
 }
 
-// setFirst writes when the job was first enqueued into a message that is not shared yet.
+// setFirst writes the first-enqueued time into a message that is not shared yet.
 func setFirst(env message.Envelope, place int, first int64) {
 	binary.BigEndian.PutUint64(env[place:], uint64(first))
 }
 
-// jobTimes reads the headers of a job: when it was first enqueued (unix ms, 0: not given), and how
-// long it is to be leased (ms, 0: not given).
+// jobTimes reads from a job's headers when it was first enqueued (unix ms) and how long it is to be
+// leased (ms); 0 means absent.
 func jobTimes(env message.Envelope) (first, lock int64) {
 	props := env.Properties()
 	headers, _ := message.FindProperty(props, message.HasHeaders)
@@ -73,7 +74,7 @@ func jobTimes(env message.Envelope) (first, lock int64) {
 	return max(first, 0), min(max(lock, 0), shard.MaxSpan)
 }
 
-// jobPriority reads the priority of a message, which is nil if it cannot be read.
+// jobPriority returns the priority of a message, or 0 if env is nil because it could not be read.
 func jobPriority(env message.Envelope) uint8 {
 	if env == nil {
 		return 0
@@ -84,7 +85,7 @@ func jobPriority(env message.Envelope) uint8 {
 	return 0
 }
 
-// jobError reads from the headers why a job was tried again, "" if they have no reason.
+// jobError returns the reason of a job's last retry from its headers, or "" if there is none.
 func jobError(env message.Envelope) string {
 	headers, _ := message.FindProperty(env.Properties(), message.HasHeaders)
 	v, _ := message.HeaderLookup(headers, errorHeader)
@@ -92,7 +93,7 @@ func jobError(env message.Envelope) string {
 	return text
 }
 
-// withHeader returns a copy of a message in which one header is added or has another value.
+// withHeader returns a copy of a message with one header added or replaced.
 func withHeader(env message.Envelope, name string, value any) (message.Envelope, error) {
 	exchange, key, raw, body := env.Split()
 	props, err := message.DecodeProperties(raw)
@@ -106,7 +107,7 @@ func withHeader(env message.Envelope, name string, value any) (message.Envelope,
 	return append(message.AppendEnvelopeHeader(out, exchange, key, raw), body...), nil
 }
 
-// randomID returns an id that no other job has, a random UUID.
+// randomID returns a random UUID, which no other job has.
 func randomID() []byte {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:], rand.Uint64())  // #nosec G404 -- a name; no secret

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Why a job is tried again is kept with its message, over restarts too, until another report says
-// why. Its place, attempts and headers stay.
+// The reason of a retry is kept with the message, also across restarts, until another report gives
+// a new reason. The place, attempts and headers of the job do not change.
 func TestLastError(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, nil)

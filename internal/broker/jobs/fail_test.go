@@ -16,9 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestFailedJobsArriveAfterACrash makes each operation on the disk in turn the last one: a job
-// whose failure was answered is not taken again, and its dead letter arrives, though it goes to
-// another shard.
+// TestFailedJobsArriveAfterACrash crashes after each disk operation in turn. A job whose failure
+// was answered is not taken again, and its dead letter arrives, although it goes to another shard.
 func TestFailedJobsArriveAfterACrash(t *testing.T) {
 	for _, sure := range []bool{false, true} {
 		for k := 1; ; k++ {
@@ -52,7 +51,7 @@ func TestFailedJobsArriveAfterACrash(t *testing.T) {
 	}
 }
 
-// failOne has a job fail, and reports whether that was answered.
+// failOne reports the failure of a job, and returns whether the report was answered.
 func failOne(t *testing.T, b *broker.Broker, sure bool) bool {
 	c := enginetest.NewClient(t, b)
 	policy := catalog.DefaultQueuePolicy()
@@ -107,8 +106,8 @@ func checkFailed(t *testing.T, b *broker.Broker) {
 	}
 }
 
-// TestLongErrorIsCut: the text of an error goes into a header of the dead letter, which AMQP
-// consumers must be able to get.
+// TestLongErrorIsCut: an error text becomes a header of the dead letter, which must fit into an
+// AMQP frame.
 func TestLongErrorIsCut(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)

@@ -16,8 +16,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A queue that a command made goes when it has been idle for hours, and not while it remembers
-// something that counts.
+// An implicitly created queue is deleted after some idle hours, unless it still remembers something
+// relevant.
 func TestImplicitQueuesOfJobsGo(t *testing.T) {
 	hours := func(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
 	remember := func(b *broker.Broker, n float64) *Remember {
@@ -64,7 +64,7 @@ func TestImplicitQueuesOfJobsGo(t *testing.T) {
 	}
 }
 
-// A queue of jobs that is cleared by name goes at once.
+// A queue of jobs that Clear empties is deleted at once.
 func TestClearedQueuesOfJobsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -86,7 +86,7 @@ func TestClearedQueuesOfJobsGo(t *testing.T) {
 	})
 }
 
-// The limit of a virtual host counts the queues that commands make.
+// Implicitly created queues count towards the limit of a virtual host.
 func TestQueueLimit(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)
@@ -101,7 +101,7 @@ func TestQueueLimit(t *testing.T) {
 	}
 }
 
-// What is enqueued and taken is told to the tap.
+// The tap sees what is enqueued and taken.
 func TestTap(t *testing.T) {
 	var told []string
 	b := openBroker(t, vfs.NewMem(), func(o *broker.Options) {

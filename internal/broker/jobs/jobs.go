@@ -13,7 +13,7 @@ import (
 // Headers of jobs.
 const (
 	firstHeader = "x-first-enqueued" // unix ms, int64: when the id was enqueued and was not known before
-	lockHeader  = "x-lock-ms"        // int64: ms that the job is leased, whatever lock the taker asks for
+	lockHeader  = "x-lock-ms"        // int64: duration of the lease in ms; overrides Take.Lock
 	errorHeader = "x-error"          // text of the last report with an error: why the job failed, or is tried again
 )
 
@@ -23,11 +23,11 @@ const DefaultLock = 3_600_000
 // MaxID is the longest id of a job, in bytes.
 const MaxID = message.MaxShortStr
 
-// The headers of a message must fit into one AMQP frame, usually 128 KiB, with those that are added
-// when it dies.
+// The headers of a message must fit into one AMQP frame, usually 128 KiB, together with those that
+// dead-lettering adds.
 const (
 	maxProperties = 64 << 10
-	maxError      = 16 << 10 // of the error text; the rest is cut off
+	maxError      = 16 << 10 // of the error text; the rest is truncated
 	listedError   = 1 << 10  // of the error text in lists of jobs
 )
 
@@ -42,7 +42,7 @@ type Enqueue struct {
 
 	Backoff  int64 // how long it cannot be taken from now on
 	Lock     int64 // how long it is leased, 0: Take.Lock decides
-	TTL      int64 // how long it lives while no worker has it; 0: for ever
+	TTL      int64 // how long it lives while no worker has it; 0: forever
 	Priority uint8
 
 	Update       bool // replace the queued job with this id
@@ -68,12 +68,12 @@ type Take struct {
 	Lock   int64 // lease for jobs that do not set their own, 0: DefaultLock
 	Unless *Take // take nothing if that one has got something or failed; it comes before this one in the same call
 	Create bool  // create a missing queue, so that the caller can wait for it (broker.Session.Await)
-	Plain  bool  // take plain messages, of a queue that need not be used for jobs and does not become so
+	Plain  bool  // take plain messages; the queue does not become a job queue
 
 	Jobs []Job // result; the slice is reused
 }
 
-// Got implements the method that Await asks for.
+// Got reports whether Run got a job, as broker.Session.Await requires.
 func (t *Take) Got() bool { return len(t.Jobs) > 0 }
 
 // Job is a job that was taken.
@@ -133,8 +133,8 @@ type Report struct {
 	ID      []byte
 	Token   Token
 	Outcome Outcome
-	Backoff int64  // for Retry: it is not taken again before this has passed; for Done and Failed: how long the id is remembered
-	Error   []byte // for Retry and Failed: the header x-error of the message, or of its dead letter; empty: keep the present one
+	Backoff int64  // for Retry: delay of the next take; otherwise how long the id is remembered
+	Error   []byte // for Retry and Failed: becomes header x-error; empty: unchanged
 }
 
 // Extend changes the end of a lease. Errors: ErrStale.
@@ -162,34 +162,34 @@ type Status struct {
 	Info
 }
 
-// Info is what is known about a job's id.
+// Info describes a job's id.
 type Info struct {
 	ID       []byte
 	State    job.State
 	Attempts uint32 // how often it was taken
 	First    int64  // unix ms when it was first enqueued, 0: unknown
-	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: ms that remain of it
-	Lock     int64  // of Locked and LockedWithRequeue: ms that remain of it; 0: a consumer has the message, without a deadline
+	Backoff  int64  // of QueuedWithBackoff, DoneWithBackoff and DoneWithRequeue: remaining ms
+	Lock     int64  // of the Locked states: remaining ms; 0: a consumer has it, without deadline
 	Size     int    // bytes of the body
-	Priority uint8  // as it was enqueued
+	Priority uint8  // as enqueued
 	Error    string // why it was last tried again, "" if no report gave a reason; Content has the first KiB
 }
 
-// Cancel removes a queued job, with the one that waits behind it. Errors: ErrLocked if a worker has
+// Cancel removes a queued job and the one that waits behind it. Errors: ErrLocked if a worker has
 // it, unless Force is set.
 type Cancel struct {
 	broker.OnQueue
 	ID    []byte
-	Force bool // also a leased job; reports on it are stale from then on
+	Force bool // also a leased job; later reports on it are stale
 
 	Cancelled bool // result: the job existed
 }
 
 // Content lists jobs, then remembered ids. A job or id that exists throughout a listing is listed
-// once.
+// exactly once.
 type Content struct {
 	broker.OnQueue
-	Cursor string // where to begin: "" at the beginning, else Next of the previous call
+	Cursor string // start of the listing: "", or Next of the previous call
 	Max    int    // at most this many, at least one
 
 	Jobs []Info // result; the slice is reused
@@ -208,7 +208,7 @@ type Counts struct {
 }
 
 // Clear removes all jobs of a queue and all ids that it remembers, except messages that consumers
-// have. Leases on them are stale from then on.
+// have. Leases on them become stale.
 type Clear struct {
 	broker.OnQueue
 	Cleared int // result: how many jobs there were

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// openBroker opens a broker whose queues know their jobs.
+// openBroker opens a broker with job support.
 func openBroker(t testing.TB, fs vfs.FS, change func(*broker.Options)) *broker.Broker {
 	t.Helper()
 	b := enginetest.Open(t, fs, change)
@@ -20,14 +20,14 @@ func openBroker(t testing.TB, fs vfs.FS, change func(*broker.Options)) *broker.B
 	return b
 }
 
-// addTo is a command that puts an entry into a stream.
+// addTo is a command that adds an entry to a stream.
 func addTo(name string) broker.Command {
 	return &streams.Add{
 		OnStream: streams.OnStream{OnQueue: enginetest.On(name)}, Create: true, Properties: []byte{0, 0}, Body: []byte("x"),
 	}
 }
 
-// jobClient does commands about the jobs of one queue.
+// jobClient runs commands on the jobs of one queue.
 type jobClient struct {
 	*enginetest.Client
 	q string
@@ -56,7 +56,7 @@ func (c jobClient) take(n int, lock int64) []Job {
 	return k.Jobs
 }
 
-// takeOne takes a job that must be there.
+// takeOne takes a job, which must exist.
 func (c jobClient) takeOne(lock int64) Job {
 	c.T.Helper()
 	jobs := c.take(1, lock)
@@ -87,7 +87,7 @@ func (c jobClient) wantState(id string, want job.State) {
 	}
 }
 
-// The way of a job: enqueued, taken, done, and gone.
+// The life of a job: enqueued, taken, done, and gone.
 func TestJob(t *testing.T) {
 	clock := enginetest.NewClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *broker.Options) { o.Now = clock.Now })

@@ -7,11 +7,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// known is what is known about an id.
+// known is the current knowledge about an id.
 type known struct {
 	key    job.Key
 	id     []byte
-	h      queue.Handle // of its message, when found
+	h      queue.Handle // of its message, if found
 	found  bool
 	status queue.Status
 	behind queue.Handle // of the message that waits behind it, 0: none
@@ -55,7 +55,7 @@ func (k *known) state(now int64) job.State {
 	return job.DoneAwaitingGC
 }
 
-// unnamed finds a message that has no id of its own, by "@" and its handle.
+// unnamed finds a message without an id of its own, by "@" and its handle.
 func (q jobQueue) unnamed(id []byte) (h queue.Handle, ok bool) {
 	if len(id) < 2 || id[0] != '@' {
 		return 0, false

@@ -9,9 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// ready makes a queue's jobs known. The first command about jobs reads the ids of all messages, one
-// page at a time so that the shard can do other work; other commands wait for it. Errors:
-// catalog.ErrFindAgain, ErrWrongKind, ErrClosed.
+// ready makes a queue's jobs known. The first job command reads the ids of all messages, one page
+// at a time so that the shard can do other work; other commands wait for it. Errors:
+// broker.ErrFindAgain, ErrWrongKind, ErrClosed.
 func ready(f broker.Finder, q *shard.Queue, err error) (*shard.Queue, error) {
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ const openPage = 256
 // open makes a queue's jobs known.
 func open(b *broker.Broker, q *shard.Queue) error {
 	var refused error
-	if err := b.At(q, func(at shard.Context) { refused = attach(at) }); err != nil { // messages that arrive from now on are noticed
+	if err := b.At(q, func(at shard.Context) { refused = attach(at) }); err != nil { // from now on new messages are added
 		return err
 	}
 	if refused != nil {
@@ -92,8 +92,8 @@ func open(b *broker.Broker, q *shard.Queue) error {
 	return err
 }
 
-// attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind;
-// catalog.ErrFindAgain if the queue is gone.
+// attach gives a queue its directory, and a ledger unless it has one. Errors: ErrWrongKind, and
+// broker.ErrFindAgain if the queue is gone.
 func attach(at shard.Context) error {
 	switch {
 	case at.Gone():
@@ -107,7 +107,7 @@ func attach(at shard.Context) error {
 	return nil
 }
 
-// indexPage adds existing messages to the directory. They may have gone meanwhile.
+// indexPage adds existing messages to the directory. Some of them may be gone already.
 func (q jobQueue) indexPage(page []inspect.Message) {
 	if q.Gone() || q.Content().Stream != nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// plain takes messages of the queue, which are no jobs by that.
+// plain takes messages of the queue, which does not make them jobs.
 func (c jobClient) plain(n int) []Job {
 	c.T.Helper()
 	k := &Take{OnQueue: enginetest.On(c.q), Max: n, Lock: 60_000, Plain: true}
@@ -21,7 +21,7 @@ func (c jobClient) plain(n int) []Job {
 	return k.Jobs
 }
 
-// wantJobs checks whether the queue is shown as one that is used for jobs.
+// wantJobs checks whether the queue is listed as a job queue.
 func (c jobClient) wantJobs(when string, want bool) {
 	c.T.Helper()
 	st, err := inspect.Queue(c.Session, c.q)
@@ -37,8 +37,8 @@ func (c jobClient) wantJobs(when string, want bool) {
 	}
 }
 
-// A message that is taken with a lease does not make its queue one of jobs, before and after a
-// restart; what is leased is leased all the same.
+// Taking a message with a lease does not turn its queue into a job queue, before or after a
+// restart. The lease holds all the same.
 func TestPlainTakeMakesNoJobs(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, nil)
@@ -66,7 +66,7 @@ func TestPlainTakeMakesNoJobs(t *testing.T) {
 		t.Fatalf("%d could be taken after a restart", len(left))
 	}
 	enginetest.Must(t, c.report(taken[1], Done, 0))
-	enginetest.Must(t, c.report(taken[2], Done, 1000)) // an id that is remembered is that of a job
+	enginetest.Must(t, c.report(taken[2], Done, 1000)) // a remembered id belongs to a job
 	c.wantJobs("with an id that is remembered", true)
 	reopen()
 	c.wantJobs("after another restart", true)
@@ -74,7 +74,7 @@ func TestPlainTakeMakesNoJobs(t *testing.T) {
 	enginetest.Close(t, b)
 }
 
-// Each of the commands of jobs makes the queue one that is used for them, for good.
+// Each of the job commands turns the queue into a job queue permanently.
 func TestJobsAreUse(t *testing.T) {
 	for name, use := range map[string]broker.Command{
 		"a take": &Take{OnQueue: enginetest.On("q")}, "an enqueue": &Enqueue{OnQueue: enginetest.On("q"), ID: []byte("a")},
@@ -98,8 +98,8 @@ func TestJobsAreUse(t *testing.T) {
 	}
 }
 
-// An empty queue of which messages were taken can be a stream as any other, and is no queue of jobs
-// as long as it is one.
+// An empty queue of which messages were taken can become a stream like any other, and is then no
+// job queue.
 func TestStreamAfterPlainTake(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, nil)

@@ -11,10 +11,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (r *Report) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, r.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (r *Report) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
@@ -36,20 +36,20 @@ func (r *Report) Run(at shard.Context) error {
 	return nil
 }
 
-// leaseOf returns the lease that a token identifies, nil if it is over.
+// leaseOf returns the lease that a token identifies, or nil if it is over.
 func (q jobQueue) leaseOf(id []byte, t Token) *job.Lease {
 	l := q.ledger.Leased(t.handle)
 	if l == nil || l.Ended || l.Number != t.number {
 		return nil
 	}
-	if l.Key != q.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no id when it was taken, and may have one since
+	if l.Key != q.keys.Of(id) && string(id) != string(unnamedID(t.handle)) { // it had no id when it was taken, and may have got one since
 		return nil
 	}
 	return l
 }
 
-// end finishes the job: its message goes, the id is remembered, and a message that waits behind it
-// comes next.
+// end finishes the job: it removes the message, remembers the id, and makes a message that waits
+// behind it ready.
 func (r *Report) end(q jobQueue, l *job.Lease) {
 	h := l.Handle
 	it, _ := q.Deliveries().Get(h)
@@ -81,8 +81,8 @@ func (q jobQueue) remember(d *job.Done) {
 	q.Facts().Remembered(q.Content(), d)
 }
 
-// noteError puts an error text, if there is one, into the headers of a message. A message that
-// cannot be read stays as it is.
+// noteError adds an error text, if there is one, to the headers of a message. A message that cannot
+// be read stays as it is.
 func (q jobQueue) noteError(h queue.Handle, text []byte) {
 	if len(text) == 0 {
 		return
@@ -99,7 +99,7 @@ func (q jobQueue) noteError(h queue.Handle, text []byte) {
 	}
 }
 
-// firstPart returns the longest prefix of a text, in whole characters, that fits into so many
+// firstPart returns the longest prefix of a text, in whole characters, that has at most so many
 // bytes.
 func firstPart(text string, most int) string {
 	if len(text) > most {
@@ -108,10 +108,10 @@ func firstPart(text string, most int) string {
 	return text
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (e *Extend) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, e.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (e *Extend) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/job"
 )
 
-// Retime changes when a queued job is ready. Errors: catalog.ErrLocked if a worker has it.
+// Retime changes when a queued job is ready. Errors: failure.ErrLocked if a worker has it.
 type Retime struct {
 	broker.OnQueue
 	ID      []byte
@@ -16,10 +16,10 @@ type Retime struct {
 	Retimed bool // result: the job existed
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (r *Retime) Find(f broker.Finder) (*shard.Queue, error) { return writable(f, r.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (r *Retime) Run(at shard.Context) error {
 	q := jobsAt(at)
 	r.Retimed = false

@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (st *Status) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, st.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (st *Status) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
@@ -57,7 +57,7 @@ func (q jobQueue) describe(k *known, env message.Envelope) Info {
 	return info
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (r *Remember) Find(f broker.Finder) (*shard.Queue, error) {
 	if len(r.ID) > MaxID {
 		return nil, &failure.Error{Err: failure.ErrTooLarge, Kind: "job", Name: string(r.ID)}
@@ -65,7 +65,7 @@ func (r *Remember) Find(f broker.Finder) (*shard.Queue, error) {
 	return writable(f, r.Queue, true)
 }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (r *Remember) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()
@@ -84,10 +84,10 @@ func (r *Remember) Run(at shard.Context) error {
 	return nil
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (c *Cancel) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (c *Cancel) Run(at shard.Context) error {
 	q := jobsAt(at)
 	c.Cancelled = false
@@ -113,13 +113,13 @@ func (c *Cancel) Run(at shard.Context) error {
 	return nil
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (c *Counts) Find(f broker.Finder) (*shard.Queue, error) {
 	q, err := f.Queue(broker.Reading, c.Queue, false)
 	return readyIfUsed(f, q, err)
 }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (c *Counts) Run(at shard.Context) error {
 	at.CatchUp()
 	if d := directoryOf(at.Queue()); d != nil {
@@ -136,10 +136,10 @@ func (c *Counts) Run(at shard.Context) error {
 	return nil
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (c *Clear) Find(f broker.Finder) (*shard.Queue, error) { return readable(f, c.Queue, false) }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (c *Clear) Run(at shard.Context) error {
 	q := jobsAt(at)
 	q.CatchUp()

@@ -9,11 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// takeBytes bounds what one Take leases, in bytes of messages, because the shard stands still for
-// it.
+// takeBytes bounds the bytes of messages that one Take leases, because it blocks the shard.
 const takeBytes = 1 << 20
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	t.Jobs = t.Jobs[:0]
 	return readable(f, t.Queue, t.Create)
@@ -29,12 +28,13 @@ func (t *Take) Others(fn func(*shard.Queue)) {
 	}
 }
 
-// settled reports whether an earlier Take leaves nothing to do for this one.
+// settled reports whether this Take is not needed because of an earlier one, or already has a
+// result.
 func (t *Take) settled() bool {
 	return t.Got() || t.Err != nil && !errors.Is(t.Err, failure.ErrQueueNotFound) || t.Unless != nil && t.Unless.settled()
 }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (t *Take) Run(at shard.Context) error {
 	clear(t.Jobs)
 	t.Jobs = t.Jobs[:0]

@@ -18,8 +18,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// twinJob is one message of the naive twin, which is a list of them in the order of the queue and
-// what is remembered of ids.
+// twinJob is a message in the naive model, which is a list of messages in queue order and the
+// remembered ids.
 type twinJob struct {
 	seq        int
 	own, body  string
@@ -28,9 +28,9 @@ type twinJob struct {
 	due        int64
 	first      int64
 	behind     bool
-	front      *twinJob // which it is behind
-	out        bool     // with a worker:
-	taken      string   // by this id
+	front      *twinJob // the one it waits behind
+	out        bool     // a worker has it
+	taken      string   // under this id
 	until      int64
 	token      Token // zero: a consumer
 	delivery   shard.Delivery
@@ -42,23 +42,23 @@ type twinDone struct {
 	logged   bool
 }
 
-// jobTwin runs the engine and the twin side by side.
+// jobTwin runs the engine and the model side by side.
 type jobTwin struct {
 	t     *testing.T
 	rng   *rand.Rand
 	fs    *vfs.Mem
 	clock *enginetest.Clock
 	c     jobClient
-	limit int64 // of returns, -1 none
+	limit int64 // on returns; -1: none
 
 	seq  int
 	all  []*twinJob
 	done map[string]*twinDone
-	dead []bool // persistent ones are true
+	dead []bool // the dead letters; true: persistent
 }
 
-// TestJobsAgainstTwin: random commands, messages and deliveries of consumers, time and restarts,
-// compared with lists.
+// TestJobsAgainstTwin applies random commands, publishes, deliveries, time and restarts to the
+// engine and to lists.
 func TestJobsAgainstTwin(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -115,7 +115,7 @@ func (w *jobTwin) restart(clean bool) {
 		enginetest.Close(w.t, old.B)
 	}
 	w.all = slices.DeleteFunc(w.all, func(m *twinJob) bool { return !m.persistent })
-	w.c.At("q", func(at shard.Context) { w.seq = int(at.Deliveries().NextSeq(0)) - 1 }) // places of what was not persistent are given again
+	w.c.At("q", func(at shard.Context) { w.seq = int(at.Deliveries().NextSeq(0)) - 1 }) // sequence numbers of transient messages are reused
 	for _, m := range w.all {
 		if m.out && m.token == (Token{}) {
 			m.out = false
@@ -126,7 +126,7 @@ func (w *jobTwin) restart(clean bool) {
 			delete(w.done, id)
 		}
 	}
-	w.c.status("none") // waits until the queue knows its jobs
+	w.c.status("none") // waits until the queue's jobs are known
 	w.dead = slices.DeleteFunc(w.dead, func(persistent bool) bool { return !persistent })
 	for _, m := range w.all {
 		if m.behind {
@@ -139,7 +139,7 @@ func (w *jobTwin) restart(clean bool) {
 
 func (w *jobTwin) now() int64 { return w.clock.MS.Load() }
 
-// primary is the message of an id that messages name themselves.
+// primary returns the message that owns a message-id.
 func (w *jobTwin) primary(own string) *twinJob {
 	for _, m := range w.all {
 		if !m.behind && m.own != "" && m.own == own {
@@ -195,7 +195,7 @@ func (w *jobTwin) state(id string) job.State {
 	return job.DoneAwaitingGC
 }
 
-// remove takes a message out; what waits behind it comes forward.
+// remove removes a message. The one behind it comes forward.
 func (w *jobTwin) remove(m *twinJob, at int64) {
 	w.all = slices.DeleteFunc(w.all, func(x *twinJob) bool { return x == m })
 	for _, b := range w.all {
@@ -205,7 +205,7 @@ func (w *jobTwin) remove(m *twinJob, at int64) {
 	}
 }
 
-// back returns a message that was out.
+// back returns a message that a worker had.
 func (w *jobTwin) back(m *twinJob, due int64) {
 	m.out, m.token = false, Token{}
 	m.count++
@@ -216,11 +216,11 @@ func (w *jobTwin) back(m *twinJob, due int64) {
 	}
 }
 
-// advance lets time pass: leases end in the order of their times.
+// advance lets time pass: leases end in the order of their deadlines.
 func (w *jobTwin) advance(ms int64) {
 	enginetest.Sync(w.t, w.c.B)
 	w.clock.MS.Add(ms)
-	enginetest.Sync(w.t, w.c.B) // the timers see it
+	enginetest.Sync(w.t, w.c.B) // the timers run
 	for {
 		var over *twinJob
 		for _, m := range w.all {
@@ -235,7 +235,7 @@ func (w *jobTwin) advance(ms int64) {
 	}
 }
 
-// ready is the next message that can be had.
+// ready returns the next message that can be taken.
 func (w *jobTwin) ready() *twinJob {
 	for _, m := range w.all {
 		if !m.out && !m.behind && m.due <= w.now() {
@@ -288,7 +288,7 @@ func (w *jobTwin) pickID() string {
 
 func (w *jobTwin) enqueue() {
 	id := w.pickID()
-	for id[0] == '@' { // an id that looks like that of an unnamed job may mean one
+	for id[0] == '@' { // such an id may denote an unnamed job
 		id = fmt.Sprint("id", w.rng.IntN(12))
 	}
 	e := &Enqueue{OnQueue: enginetest.On("q"), ID: []byte(id), Body: fmt.Appendf(nil, "%d%*d", w.seq, 1+w.rng.IntN(300), 0)}
@@ -316,7 +316,7 @@ func (w *jobTwin) enqueue() {
 		if !e.ResetBackoff || state == job.DoneWithRequeue {
 			due = m.due
 		}
-		if !m.persistent { // it is a new one
+		if !m.persistent { // it becomes a new one
 			w.all = slices.DeleteFunc(w.all, func(x *twinJob) bool { return x == m })
 			next := &twinJob{own: id, body: string(e.Body), persistent: true, due: due, first: m.first}
 			w.add(next)
@@ -370,7 +370,7 @@ func (w *jobTwin) take() {
 	}
 }
 
-// leased picks a leased message; sometimes its token is not the right one.
+// leased picks a leased message, sometimes with a wrong token.
 func (w *jobTwin) leased() (m *twinJob, id string, token Token, stale bool) {
 	var out []*twinJob
 	for _, m := range w.all {
@@ -434,7 +434,7 @@ func (w *jobTwin) extend() {
 	}
 }
 
-// publish is a message of another protocol: it does not check whether its id is there.
+// publish publishes as another protocol does, without checking whether the id exists.
 func (w *jobTwin) publish() {
 	m := &twinJob{body: fmt.Sprint("published ", w.seq), persistent: w.rng.IntN(3) > 0}
 	props := message.Properties{Flags: message.HasDeliveryMode | message.HasTimestamp, DeliveryMode: 1, Timestamp: message.Timestamp(w.seq + 1)}
@@ -454,7 +454,7 @@ func (w *jobTwin) publish() {
 	w.add(m)
 }
 
-// consume has a consumer get a message, or decide on one that it has.
+// consume makes a consumer get a message, or settle one that it has.
 func (w *jobTwin) consume() {
 	for _, m := range w.all {
 		if m.out && m.token == (Token{}) {
@@ -508,7 +508,7 @@ func (w *jobTwin) cancel() {
 	}
 }
 
-// wipe empties the queue of what is ready, or of all that no consumer has.
+// wipe removes the ready messages, or all that no consumer has.
 func (w *jobTwin) wipe() {
 	if w.rng.IntN(2) == 0 {
 		_, err := w.c.PurgeQueue("q")
@@ -521,7 +521,7 @@ func (w *jobTwin) wipe() {
 	clear(w.done)
 }
 
-// purgeTwin removes what is ready at once.
+// purgeTwin removes the messages that are ready now.
 func (w *jobTwin) purgeTwin() {
 	var gone []*twinJob
 	for _, m := range w.all {
@@ -534,7 +534,7 @@ func (w *jobTwin) purgeTwin() {
 	}
 }
 
-// compare looks at everything.
+// compare compares the whole state.
 func (w *jobTwin) compare(step int) {
 	t := w.t
 	for i := range 12 {

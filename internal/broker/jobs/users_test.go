@@ -33,8 +33,8 @@ func steppedJobs(t *testing.T, change func(*catalog.QueueSpec)) (jobClient, *eng
 	return c, clock
 }
 
-// A consumer of another protocol gets a job when its lease is over, without a command for it,
-// and so does a command that waits for one.
+// When a lease ends, a consumer of another protocol gets the job without any command, and so does a
+// command that waits for one.
 func TestLeaseEndsByItself(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer enginetest.Close(t, b)
@@ -59,12 +59,12 @@ func TestLeaseEndsByItself(t *testing.T) {
 	c.At("q", func(at shard.Context) { q, h = at.Queue(), at.Deliveries().Ends()[0]-2 }) // the first message
 	c.Ack(q, nil, h, 1)
 	c.Flush()
-	if d := c.Deliveries(1)[0]; string(d.Env.Body()) != "next" { // what was behind comes next
+	if d := c.Deliveries(1)[0]; string(d.Env.Body()) != "next" { // the version behind comes next
 		t.Fatalf("delivered %q", d.Env.Body())
 	}
 }
 
-// A queue that is not durable is one for jobs too; a restart empties it.
+// A transient queue can be a job queue, too. A restart empties it.
 func TestVolatileJobs(t *testing.T) {
 	c, clock := steppedJobs(t, func(s *catalog.QueueSpec) { s.Durable = false })
 	c.mustEnqueue("a", "1", nil)
@@ -96,8 +96,8 @@ func jobTexts(jobs []Job) (out []string) {
 	return out
 }
 
-// A job that failed is a dead letter with the text; one whose time is over while it is leased stays
-// leased, and expires when it is returned.
+// A failed job is dead-lettered with the error text. One that expires while leased stays leased,
+// and expires when it is returned.
 func TestDeadJobs(t *testing.T) {
 	c, clock := steppedJobs(t, func(s *catalog.QueueSpec) {
 		s.Policy.DeadLetter, s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, true, "dead"
@@ -135,7 +135,7 @@ func TestDeadJobs(t *testing.T) {
 	enginetest.Sync(t, c.B)
 	c.wantState("b", job.LockedWithRequeue)
 	enginetest.Must(t, c.report(j, Retry, 0))
-	enginetest.Sync(t, c.B) // it has expired, and the other one has its whole time
+	enginetest.Sync(t, c.B) // one has expired, and the other has its full time left
 	if _, body = dead(); body != "short" {
 		t.Fatalf("dead letter %q", body)
 	}
@@ -150,7 +150,7 @@ func TestDeadJobs(t *testing.T) {
 	c.wantState("b", job.None)
 }
 
-// A job that waits behind a locked one is shown to no worker, and counted apart.
+// A job that waits behind a locked one is shown to no worker, and counted separately.
 func TestBehindIsHidden(t *testing.T) {
 	c, _ := steppedJobs(t, nil)
 	c.mustEnqueue("a", "1", nil)
@@ -179,7 +179,7 @@ func TestBehindIsHidden(t *testing.T) {
 	}
 }
 
-// The time of a lease is that of the job, of the Take, or the default.
+// The duration of a lease is that of the job, of the Take, or the default.
 func TestLockTimes(t *testing.T) {
 	c, clock := steppedJobs(t, nil)
 	c.mustEnqueue("own", "", func(e *Enqueue) { e.Lock = 70 })
@@ -201,7 +201,7 @@ func TestLockTimes(t *testing.T) {
 	}
 }
 
-// Jobs that come from elsewhere keep their past, here and after a crash.
+// Jobs from another system keep their history, here and after a crash.
 func TestJobsFromElsewhere(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		cl := bring(t, job.None, false)
@@ -210,7 +210,7 @@ func TestJobsFromElsewhere(t *testing.T) {
 		cl.mustEnqueue("out", "2", func(e *Enqueue) { e.Attempts, e.First, e.LeasedUntil = 2, 78, now+300 })
 		r := &Remember{OnQueue: enginetest.On("q"), ID: []byte("done"), Until: now + 900, Attempts: 3, First: 79}
 		cl.MustDo(r)
-		r.Until = now + 100 // the later one counts
+		r.Until = now + 100 // the later time counts
 		cl.MustDo(r)
 		for _, id := range []string{"tried", "out"} {
 			again := &Remember{OnQueue: enginetest.On("q"), ID: []byte(id), Until: now + 1}
@@ -245,8 +245,8 @@ func TestJobsFromElsewhere(t *testing.T) {
 	}
 }
 
-// A queue full of messages becomes one of jobs when the first command about jobs comes, wherever
-// the messages lie.
+// A queue full of messages becomes a job queue with the first job command, whether the messages are
+// in memory or on disk.
 func TestManyMessagesBecomeJobs(t *testing.T) {
 	mem := vfs.NewMem()
 	options := func(o *broker.Options) { o.MemoryLimit, o.SegmentBytes = 64<<10, 64<<10 }
@@ -306,7 +306,7 @@ func TestFullQueueOfJobs(t *testing.T) {
 	d.wantState("b", job.Queued)
 }
 
-// Streams are not queues of jobs, and an id has a length.
+// Streams are not job queues, and an id has a maximum length.
 func TestNoJobs(t *testing.T) {
 	c, _ := steppedJobs(t, nil)
 	if _, err := c.enqueue(fmt.Sprintf("%0256d", 0), "", nil); !errors.Is(err, failure.ErrTooLarge) {
