@@ -200,12 +200,12 @@ type look struct {
 	fn func(shard.Context)
 }
 
-// Find implements catalog.Command.
+// Find implements broker.Command.
 func (l *look) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, l.Queue, false)
 }
 
-// Run implements catalog.Command.
+// Run implements broker.Command.
 func (l *look) Run(at shard.Context) error {
 	l.fn(at)
 	return nil
