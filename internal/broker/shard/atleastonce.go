@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// deadStep is the most attempts in one round.
+// deadStep is the maximum number of attempts in one round.
 const deadStep = 1024
 
 // atLeastOnce is a dead letter in transit that must arrive (QueuePolicy.AtLeastOnce). Until all its
@@ -29,7 +29,7 @@ type atLeastOnce struct {
 }
 
 // sendAtLeastOnce sends a dead message to all queues it is routed to, or keeps it for a later
-// attempt. row says that it comes from the backlog.
+// attempt. row means that the message comes from the backlog.
 func (sh *Shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Envelope, row bool) {
 	m, err := deadletter.Rewrite(env, q.deadLettersFrom(), w.Reason, sh.now)
 	if err != nil {
@@ -46,7 +46,7 @@ func (sh *Shard) sendAtLeastOnce(q *Queue, w deadletter.Waiting, env message.Env
 	routed := q.vhost.route(&m)
 	targets := withoutCycles(routed, &m).queues
 	if len(targets) == 0 && !routed.Empty() {
-		sh.settleDead(q, w.Handle) // it would return in a cycle
+		sh.settleDead(q, w.Handle) // otherwise it would return in a cycle
 		return
 	}
 	targets = slices.DeleteFunc(slices.Clone(targets), func(to *Queue) bool { return slices.Contains(w.Taken, to.ID) })
@@ -91,7 +91,8 @@ func (o *Op) mustArrive() bool {
 	return inline || sent
 }
 
-// Confirmed implements Confirmer. When all targets have answered, the source's shard is told.
+// Confirmed implements shardlog.Confirmer. Once all targets have answered, it reports to the
+// source's shard.
 func (d *atLeastOnce) Confirmed(from, to uint64, ok bool) {
 	d.mu.Lock()
 	for i := from; i <= to; i++ {
@@ -107,7 +108,7 @@ func (d *atLeastOnce) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// arrived ends a dead letter to a queue of the same shard, in the entry of its publish.
+// arrived completes a dead letter to a queue of the same shard, in the entry of its publish.
 func (d *atLeastOnce) arrived(sh *Shard, ok bool) {
 	if ok {
 		d.taken = append(d.taken, d.targets[0].ID)
@@ -142,7 +143,7 @@ func (d *atLeastOnce) finish(sh *Shard) {
 	sh.mark(q)
 }
 
-// holdDead records that a message is dead, unless that has been recorded.
+// holdDead records that a message is dead, unless that is already recorded.
 func (sh *Shard) holdDead(q *Queue, w *deadletter.Waiting) {
 	if q.dead == nil {
 		sh.beginBacklog(q, nil)
@@ -194,7 +195,7 @@ func (sh *Shard) tidyDead(q *Queue) {
 	sh.endBacklog(q)
 }
 
-// endBacklog drops the backlog when it is empty.
+// endBacklog drops the backlog if it is empty.
 func (sh *Shard) endBacklog(q *Queue) {
 	if q.dead.Empty() {
 		q.dead = nil
@@ -219,7 +220,7 @@ func (sh *Shard) resend(q *Queue, w deadletter.Waiting, row bool) {
 		sh.sendAtLeastOnce(q, w, env, row)
 	case !p.DeadLetter: // a policy removed the dead-letter exchange
 		sh.settleDead(q, w.Handle)
-	default: // a job that had failed when the broker stopped, or whose queue has another policy now
+	default: // a job that had failed when the broker stopped, or a queue whose policy has changed
 		q.dead.Unhold()
 		sh.sendDead(q, sh.onward(q), env, w.Reason, &handover{source: q, handle: w.Handle, size: int64(len(env))})
 	}

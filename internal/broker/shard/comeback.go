@@ -23,20 +23,20 @@ func (sh *Shard) requeue(o *Op) {
 	q.setEarly(o.Handle, int(o.N))
 	sh.giveBack(o.Consumer, q.returned(o, n))
 	sh.mark(q)
-	sh.dropHead(q) // before waiting consumers get any of it, as in RabbitMQ
+	sh.dropHead(q) // before waiting consumers get any of these messages, as in RabbitMQ
 }
 
-// putBack returns n contiguous deliveries, all of them unacked. They are ready at due (unix ms), or
-// now when due is 0.
+// putBack returns n contiguous unacked deliveries. They are ready at due (unix ms), or now if due
+// is 0.
 func (sh *Shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 	found := sh.facts.Return(q.content, h, n, due)
 	q.counts.Returned += uint64(found)
 	return found
 }
 
-// comeBack returns deliveries to their queue, which may limit returns or delay returned messages.
-// An overdue message expires; a message with a TTL of 0 was only for consumers that were waiting
-// when it arrived. Neighbours that are ready at the same time share a fact.
+// comeBack returns deliveries to their queue, which may limit returns or delay returned messages. A
+// message whose time to live has passed expires; one with a TTL of 0 was only for consumers that
+// were waiting when it arrived. Adjacent messages that are ready at the same time share a fact.
 func (sh *Shard) comeBack(q *Queue, o *Op) (found int) {
 	var start queue.Handle
 	var due int64

@@ -11,11 +11,11 @@ import (
 // channel), on any queues and shards.
 type Limit = dispatch.Limit
 
-// NewLimit returns a limit of n deliveries, 0: unlimited.
+// NewLimit returns a limit of n deliveries; 0 means unlimited.
 func NewLimit(n int) *Limit { return dispatch.NewLimit(n) }
 
-// Window counts the bytes of deliveries that one connection has not written yet: the sink adds what
-// it encodes, the connection's writer subtracts what it has written.
+// Window counts the bytes of deliveries that one connection has not yet written: the sink adds what
+// it encodes, and the connection's writer subtracts what it has written.
 type Window = dispatch.Window
 
 // Consumer receives the messages of one queue for one session.
@@ -23,9 +23,9 @@ type Consumer struct {
 	Tag       string
 	NoAck     bool
 	Queue     *Queue // nil for a mailbox
-	Data      any    // the protocol's own
+	Data      any    // for the protocol's use
 	Priority  int
-	Channel   int  // of the connection, 0: its protocol has no channels
+	Channel   int  // of the connection; 0: its protocol has no channels
 	Exclusive bool // no other consumer may share the queue
 	Args      message.Table
 
@@ -61,7 +61,7 @@ func (sh *Shard) Grant(s *dispatch.Share, n int) {
 // selection implements dispatch.Source: a queue is the source of its selective dispatch.
 type selection struct {
 	q      *Queue
-	posted bool // another look is posted to the shard
+	posted bool // another attempt is posted to the shard
 }
 
 func (q *Queue) newSelective() *dispatch.Selective {
@@ -93,7 +93,7 @@ func (s *selection) LookAgain() {
 }
 
 // refilter is called when the consumers of a queue have changed. If that changes which selectors
-// apply, all messages that were set aside are looked at again.
+// apply, the messages that were set aside are considered again.
 func (sh *Shard) refilter(q *Queue) {
 	if q.selective == nil {
 		if !q.consumers.Selectors() {
@@ -111,8 +111,8 @@ func (sh *Shard) refilter(q *Queue) {
 	}
 }
 
-// takeAside lends a message that was set aside, with its body; nil if it expires by until (its
-// timer ends it) or cannot be read.
+// takeAside lends a message that was set aside, with its body. It returns nil if the message
+// expires by until (its timer removes it) or cannot be read.
 func (sh *Shard) takeAside(q *Queue, h queue.Handle, until int64) *queue.Item {
 	it := q.state.Lend(h)
 	if it.Expires != 0 && it.Expires <= until {
@@ -140,7 +140,7 @@ func (sh *Shard) oldest(q *Queue) *queue.Item {
 	return q.state.Next(sh.now)
 }
 
-// NewConsumer returns a consumer of a client that belongs to no queue yet.
+// NewConsumer returns a consumer of a client, not yet joined to a queue.
 func NewConsumer(of *Client, spec *ConsumerSpec) *Consumer {
 	c := &Consumer{
 		Tag: spec.Tag, NoAck: spec.NoAck, Data: spec.Data, Priority: spec.Priority,
@@ -159,9 +159,9 @@ func (c *Consumer) State() *dispatch.Consumer { return &c.state }
 // Gone reports, on the goroutine of its queue's shard, whether the consumer has ended.
 func (c *Consumer) Gone() bool { return c.state.Gone() }
 
-// Join adds a consumer to the queue; started runs before the first delivery, on the shard's
-// goroutine. Errors: ErrQueueNotFound, ErrExclusiveConsumer, ErrWrongKind (a reader, and the queue
-// is no declared stream), ErrClosed.
+// Join adds a consumer to the queue. started runs before the first delivery, on the shard's
+// goroutine. Errors: ErrQueueNotFound, ErrExclusiveConsumer, ErrWrongKind (c is a reader, and the
+// queue is no declared stream), ErrClosed.
 func (q *Queue) Join(c *Consumer, started func()) (err error) {
 	c.Queue = q
 	if failed := q.shard.Call(func() { err = q.shard.consume(q, c, started) }); failed != nil {
@@ -195,8 +195,8 @@ func (sh *Shard) consume(q *Queue, c *Consumer, started func()) error {
 	return nil
 }
 
-// Leave removes a consumer from the queue; last reports whether the queue has none left. No
-// delivery comes after it has returned. Errors: ErrClosed.
+// Leave removes a consumer from the queue. last reports whether the queue has none left. No
+// delivery follows after Leave has returned. Errors: ErrClosed.
 func (q *Queue) Leave(c *Consumer) (last bool, err error) {
 	waits := false
 	err = q.shard.Call(func() {
@@ -210,7 +210,7 @@ func (q *Queue) Leave(c *Consumer) (last bool, err error) {
 	return last, err
 }
 
-// Leave removes the consumer from the queue; last reports whether the queue has none left.
+// cancel removes the consumer from the queue. last reports whether the queue has none left.
 func (sh *Shard) cancel(q *Queue, c *Consumer) (last bool) {
 	sh.catchUpConsumers(q)
 	c.out.flush(sh)

@@ -14,8 +14,8 @@ func (sh *Shard) published(q *Queue, h queue.Handle, bytes uint32, due int64) {
 	}
 }
 
-// handedOut counts a delivered message, for good with settled, and ends the measurement of its
-// wait.
+// handedOut counts a delivered message, as settled if settled is set, and ends the measurement of
+// its wait.
 func (sh *Shard) handedOut(q *Queue, it *queue.Item, consumer, settled bool) {
 	q.counts.HandOut(it, consumer, settled)
 	if sh.traces != nil && q.buffer == nil {
@@ -31,21 +31,21 @@ func (q *Queue) tracePlace() tracing.Place {
 	return tracing.Place{ID: q.ID, VHost: q.vhost.Name, Queue: q.Name}
 }
 
-// timed is the one message of a queue whose wait is measured, from its arrival to its first
-// delivery. The next message to arrive after that is measured next.
+// timed is the one message of a queue whose wait is being measured, from its arrival to its first
+// delivery. The next message to arrive afterwards is measured next.
 type timed struct {
 	handle queue.Handle // 0: none
 	at     int64        // unix ms of its arrival
 }
 
-// freeProbe ends the measurement if its message has gone without a delivery.
+// freeProbe ends the measurement if its message is gone without a delivery.
 func (q *Queue) freeProbe() {
 	if q.probe.handle != 0 && q.state.Status(q.probe.handle) == queue.Gone {
 		q.probe = timed{}
 	}
 }
 
-// retire adds the counts of a queue that is deleted to those of its virtual host, whose sums never
+// retire adds the counts of a deleted queue to those of its virtual host, whose sums never
 // decrease.
 func (sh *Shard) retire(q *Queue) {
 	if q.buffer == nil {

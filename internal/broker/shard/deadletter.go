@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// deadLetter ends an unacked message of q that died: it sends the message to the dead-letter
+// deadLetter ends an unacked message of q that is dead: it sends the message to the dead-letter
 // exchange, or removes it if q has none. A message that cannot be read from disk is set aside.
 func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) {
 	it, status := q.state.Get(h)
@@ -24,7 +24,7 @@ func (sh *Shard) deadLetter(q *Queue, h queue.Handle, reason deadletter.Reason) 
 		return
 	}
 	if ledger := q.content.Jobs; ledger != nil {
-		ledger.Finish(h) // no lease outlives the message, even in transit
+		ledger.Finish(h) // no lease outlives its message, even during dead-lettering
 	}
 	reason.Count(&q.counts)
 	if q.Policy().Insists() {
@@ -79,8 +79,8 @@ func deadLetterOp(m *deadletter.Message, kind OpKind) Op {
 	return Op{Kind: kind, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: -1}
 }
 
-// withoutCycles omits queues to which the message would return in a cycle: it died there before,
-// and no consumer has rejected it since.
+// withoutCycles omits queues to which the message would return in a cycle: it died there before and
+// no consumer has rejected it since.
 func withoutCycles(t Targets, m *deadletter.Message) Targets {
 	kept := t.queues[:0:0]
 	for _, q := range t.queues {

@@ -2,13 +2,14 @@ package shard
 
 import "fiveways.dev/fiveways/internal/storage/store"
 
-// Debug shows the inside of a shard to tests of the packages above. Its methods run at the shard.
+// Debug gives tests of higher packages access to the internals of a shard. Its methods run at the
+// shard.
 type Debug struct{ *Shard }
 
-// DebugOf is the Debug of a shard.
+// DebugOf returns the Debug of a shard.
 func DebugOf(sh *Shard) Debug { return Debug{sh} }
 
-// UnderWay adds more to the bytes of dead letters in transit to other shards. It returns the sum,
+// UnderWay adds more to the bytes of dead letters in transit to other shards. It returns the sum
 // and the number of queues with waiting dead letters.
 func (d Debug) UnderWay(more int64) (bytes int64, queues int) {
 	d.deadBytes += more
@@ -25,13 +26,13 @@ func (d Debug) Readers() (open, listed int) {
 	return open, d.bodies.Listed()
 }
 
-// Waiting returns how many calls wait at a queue.
+// Waiting returns the number of calls that wait at a queue.
 func (d Debug) Waiting(q *Queue) int { return q.waiting.Len() }
 
-// HasEarly reports whether a queue has messages out of the order of their arrival.
+// HasEarly reports whether a queue has messages that are not in order of arrival.
 func (d Debug) HasEarly(q *Queue) bool { return q.early != nil }
 
-// LooksAgain reports whether another look at the queue is pending, Selective whether the queue
+// LooksAgain reports whether another attempt is pending for the queue, Selective whether the queue
 // dispatches selectively, and Expiring whether it is being deleted because it is unused.
 func (d Debug) LooksAgain(q *Queue) bool { return q.selection.posted }
 func (d Debug) Selective(q *Queue) bool  { return q.selective != nil }
@@ -40,10 +41,10 @@ func (d Debug) Expiring(q *Queue) bool   { return q.expiring }
 // Promise returns what a publisher confirm of the queue waits for.
 func (d Debug) Promise(q *Queue) store.Wait { return q.promise }
 
-// Pending returns how many ops wait. Any goroutine may call it.
+// Pending returns the number of queued ops. Any goroutine may call it.
 func (d Debug) Pending() int { return d.inbox.Len() }
 
-// KeepFew sets how many implicit queues stay for the longer time.
+// KeepFew sets how many implicit queues are kept for the longer idle time.
 func (d Debug) KeepFew(n int) { d.implicits.few = n }
 
 // LetIdleGo removes idle implicit queues without waiting for their time.
@@ -57,7 +58,7 @@ func (d Debug) LetIdleGo() {
 	}
 }
 
-// NewDebugQueue returns a queue with an order that only its virtual host knows.
+// NewDebugQueue returns an ordered queue that only its virtual host knows.
 func NewDebugQueue(id uint64, in *VHost, on *Shard) *Queue {
 	q := &Queue{vhost: in, shard: on}
 	q.ID = id

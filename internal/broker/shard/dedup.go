@@ -17,7 +17,7 @@ func newMemory(p *catalog.QueuePolicy) *dedup.Memory {
 }
 
 // known reports whether the publish is a duplicate in q, and counts it. A duplicate is confirmed
-// once its original is durable, which may still be on its way to the log.
+// once its original is durable, which may not be so yet.
 func (sh *Shard) known(q *Queue, o *Op) bool {
 	key, _, ok := dedup.KeyIn(o.Env, q.Policy().DedupHeader)
 	if !ok || !q.remembers(sh, key) {
@@ -36,8 +36,8 @@ func (q *Queue) remembers(sh *Shard, key dedup.Key) bool {
 	return logged != nil && logged.Known(key, sh.now) || q.memory != nil && q.memory.Known(key, sh.now)
 }
 
-// remember remembers the key of a publish that q has accepted. logged reports whether a fact
-// records the key.
+// remember records the key of a publish that q has accepted. logged reports whether a fact records
+// the key.
 func (sh *Shard) remember(q *Queue, o *Op) (logged bool) {
 	key, own, ok := dedup.KeyIn(o.Env, q.Policy().DedupHeader)
 	if !ok {

@@ -5,15 +5,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// dispatch delivers ready messages to consumers that may get them.
+// dispatch delivers ready messages to the consumers that may get them.
 func (sh *Shard) dispatch(q *Queue) {
 	q.consumers.Begin()
 	sh.dispatchReady(q)
 	q.consumers.End()
 }
 
-// catchUpConsumers delivers messages that arrived in this round, before an op that takes messages
-// or changes the consumers: the result is as if each op had a round of its own.
+// catchUpConsumers delivers messages that arrived in this round. It runs before an op that takes
+// messages or changes the consumers, so that the result is as if each op had its own round.
 func (sh *Shard) catchUpConsumers(q *Queue) {
 	if q.marked && !q.gone && q.consumers.Len() > 0 {
 		sh.dispatch(q)
@@ -80,8 +80,8 @@ func (r *run) extend(h queue.Handle) bool {
 	return true
 }
 
-// nextReady lends the next ready message that expires after until (unix ms), its body loaded. A
-// message whose body cannot be read is reported and stays unacked, on disk.
+// nextReady lends the next ready message that expires after until (unix ms), with its body loaded.
+// A message whose body cannot be read is reported and stays unacked, on disk.
 func (sh *Shard) nextReady(q *Queue, until int64) *queue.Item {
 	for {
 		if q.early != nil {
@@ -113,7 +113,8 @@ func (sh *Shard) setAside(q *Queue, it *queue.Item, err error) {
 	sh.set.Counters.Unreadable.Add(1)
 }
 
-// deliver collects one delivery for a consumer, and settles it if nobody acknowledges.
+// deliver collects one delivery for a consumer, and settles it if the consumer does not
+// acknowledge.
 func (sh *Shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	h := it.Handle
 	sh.handTo(q, c, it)
@@ -148,13 +149,14 @@ func (sh *Shard) handTo(q *Queue, c *Consumer, it *queue.Item) {
 	}
 }
 
-// Get takes one message for a channel of a session; ok is false if none is ready. left is how many
-// are still ready. Errors: ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
+// Get takes one message for a channel of a session. ok is false if none is ready. left is the
+// number of messages still ready. Errors: ErrWrongKind (a declared stream), ErrLogFailed,
+// ErrClosed.
 func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, ok bool, err error) {
 	if q.Declared.Stream {
 		return d, 0, false, q.Fail(failure.ErrWrongKind)
 	}
-	early := false // a crash may remove the message that it gets, so wait until that is durable
+	early := false // a crash may remove the message, so wait until that is durable
 	for again := true; again && err == nil; {
 		err = q.shard.Call(func() {
 			again = false
@@ -171,7 +173,8 @@ func (q *Queue) Get(to *Client, channel int, noAck bool) (d Delivery, left int, 
 	return d, left, ok, err
 }
 
-// get takes one message for Queue.Get. again: it stopped before it had looked at all messages.
+// get takes one message for Queue.Get. again means that it stopped before it had looked at all
+// messages.
 func (sh *Shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok, again bool) {
 	sh.catchUpConsumers(q)
 	it, again := sh.getNext(q, noAck)
@@ -191,8 +194,8 @@ func (sh *Shard) get(q *Queue, noAck bool, to holder) (d Delivery, left int, ok,
 	return d, q.state.Ready(), true, false
 }
 
-// getNext lends the first ready message that may be delivered now, nil if there is none. noAck: the
-// caller settles it. again: it stopped before it had looked at all messages.
+// getNext lends the first ready message that may be delivered now, or nil. With noAck the caller
+// settles it. again means that it stopped before it had looked at all messages.
 func (sh *Shard) getNext(q *Queue, noAck bool) (it *queue.Item, again bool) {
 	if q.selective != nil {
 		return q.selective.Get(sh.now, noAck)

@@ -5,7 +5,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// goEarly gives a message the position that it asks for (Config.Order), unless the queue has groups
+// goEarly gives a message the position that it requests (Config.Order), unless the queue has groups
 // or selectors.
 func (sh *Shard) goEarly(q *Queue, h queue.Handle, at dispatch.Place) {
 	if q.after == nil || q.selective != nil || sh.set.Order == nil {
@@ -17,14 +17,14 @@ func (sh *Shard) goEarly(q *Queue, h queue.Handle, at dispatch.Place) {
 	q.early.Add(h, at)
 }
 
-// setEarly parks those of n contiguous messages that have such a position and are ready.
+// setEarly sets aside those of n contiguous messages that have such a position and are ready.
 func (q *Queue) setEarly(h queue.Handle, n int) {
 	if q.early != nil {
 		q.early.Park(h, n)
 	}
 }
 
-// endEarly returns all messages to the order of their arrival.
+// endEarly returns all messages to their order of arrival.
 func (q *Queue) endEarly() {
 	if q.early != nil {
 		q.early = nil
@@ -32,7 +32,8 @@ func (q *Queue) endEarly() {
 	}
 }
 
-// nextEarly is nextReady for messages with a position of their own; nil if another is first.
+// nextEarly is nextReady for messages with a requested position. It returns nil if another one is
+// first.
 func (sh *Shard) nextEarly(q *Queue, until int64) *queue.Item {
 	h, ok := q.early.Next(sh.now, until, func(it *queue.Item) (dispatch.Place, bool) {
 		env, err := sh.bodies.Load(&q.reader, it)

@@ -9,12 +9,12 @@ import (
 
 // publish puts a message into its queues on this shard. It records a persistent message if one of
 // the queues is durable. It answers the confirm at once, or when the entry is durable. If a queue
-// refuses the message (overflow) the answer is a nack and the result false; the other queues keep
+// refuses the message (overflow), the answer is a nack and the result false; the other queues keep
 // the message, as in RabbitMQ.
 func (sh *Shard) publish(o *Op) (ok bool) {
 	ok = true
 	sh.promise, sh.duplicate, sh.lostWithQueue = store.WaitNot, false, false
-	var once *Queue // an exchange buffer that remembers the message's key once other queues have accepted the message
+	var once *Queue // an exchange buffer that must record the message's key at the end
 	if o.Queue != nil && o.Queue.buffer != nil {
 		once = sh.intoBuffer(o)
 	}
@@ -53,8 +53,8 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	if o.due > 0 && logged && o.Queue.buffer != nil && sh.log.Size() >= bufferEntryBytes && !sh.inTx {
 		sh.log.Propose()
 	}
-	// Only now, with the publish recorded, may a consumer get the message or a limit drop it:
-	// settle facts must come after the publish.
+	// The publish is recorded. Only now may a consumer get the message or a limit drop it: settle
+	// facts must follow the publish.
 	sh.limitLength(o.Queue)
 	for _, q := range o.More {
 		sh.limitLength(q)
@@ -62,7 +62,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	return ok
 }
 
-// admit decides whether a queue accepts the current message, and adds it to the targets if so.
+// admit decides whether a queue accepts the current message, and then adds it to the targets.
 func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 	switch {
 	case q == nil:
@@ -105,7 +105,7 @@ func (sh *Shard) admit(q *Queue, o *Op, ok *bool) {
 	sh.incoming.To(q.content, q.placeFor(o), sh.deadline(q, o), persistent)
 }
 
-// placeFor returns the handle by which the message gets its position in q.
+// placeFor returns the handle that gives the message its position in q.
 func (q *Queue) placeFor(o *Op) queue.Handle {
 	switch most := q.Policy().MaxPriority; {
 	case o.Kind == opPublishFront:
@@ -143,9 +143,9 @@ func (sh *Shard) accepted(q *Queue, h queue.Handle, o *Op) {
 	sh.mark(q)
 }
 
-// deadline returns the time at which the message expires in q, unix ms, 0: never. With a TTL of 0
-// that is now: only a waiting consumer gets it, in this round. Entries of a declared stream never
-// expire, whatever their publishers say.
+// deadline returns the time in unix ms at which the message expires in q; 0 means never. With a TTL
+// of 0 that is now: only a waiting consumer gets it, in this round. Entries of a declared stream
+// never expire, whatever their publishers request.
 func (sh *Shard) deadline(q *Queue, o *Op) int64 {
 	if q.Declared.Stream {
 		return 0
@@ -181,7 +181,7 @@ func (sh *Shard) limitLength(q *Queue) {
 	sh.dropHead(q)
 }
 
-// dropHead drops the messages over the limit of a queue that drops its head.
+// dropHead drops the messages that exceed the limit of a queue that drops its head.
 func (sh *Shard) dropHead(q *Queue) {
 	p := q.Policy()
 	if !p.Limited() || p.Overflow != catalog.DropHead || q.shrinking {
@@ -196,5 +196,5 @@ func (sh *Shard) dropHead(q *Queue) {
 	}
 }
 
-// ServerPublish publishes a message of the server, while the shard stands still.
+// ServerPublish publishes a message of the server while the shard is stopped.
 func (sh *Shard) ServerPublish(o *Op) { sh.publish(o) }

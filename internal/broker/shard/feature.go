@@ -5,11 +5,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Feature is what a package above this one keeps for one queue beside its messages. A queue has at
-// most one. Most have none, which costs them a nil check.
+// Feature is the additional state that a higher package keeps for one queue. A queue has at most
+// one. Most have none, which costs them a nil check.
 //
-// The methods run on the goroutine of the queue's shard, in the middle of the change that they
-// report: they may use the Context, but not publish. They are not called for a deleted queue.
+// The methods run on the goroutine of the queue's shard, during the change that they report. They
+// may use the Context, but not publish. They are not called for a deleted queue.
 type Feature interface {
 	// OnPublish reports that the queue has accepted a message, which is ready at due (unix ms, 0:
 	// now). It is not called for streams.
@@ -18,18 +18,18 @@ type Feature interface {
 	OnSettle(at Context, h queue.Handle, n int)
 	// OnRest is called when the shard has finished its work on a queue that changed.
 	OnRest(at Context)
-	// Hidden returns how many of the scheduled messages are not shown: those of HeldBack.
+	// Hidden returns the number of scheduled messages that are not shown: those of HeldBack.
 	Hidden(at Context) int
 }
 
 // HeldBack is the due time (unix ms) of messages that a Feature holds back, which are not shown. It
-// is never reached, and lies before the due times of dead letters.
+// is never reached, and precedes the due times of dead letters.
 const HeldBack = int64(1) << 61
 
 // attached is the feature of a queue.
 type attached struct{ Feature }
 
-// Feature returns the feature of the queue, nil if it has none or is deleted. Any goroutine may
+// Feature returns the feature of the queue, or nil if it has none or is deleted. Any goroutine may
 // call it.
 func (q *Queue) Feature() Feature {
 	if a := q.feature.Load(); a != nil {
@@ -38,10 +38,10 @@ func (q *Queue) Feature() Feature {
 	return nil
 }
 
-// Attach gives the queue its feature, which has to find the existing messages itself.
+// Attach gives the queue its feature, which must find existing messages itself.
 func (at Context) Attach(f Feature) { at.q.feature.Store(&attached{f}) }
 
-// hidden returns how many scheduled messages are not shown.
+// hidden returns the number of scheduled messages that are not shown.
 func (q *Queue) hidden() int {
 	if f := q.Feature(); f != nil {
 		return f.Hidden(Context{q.shard, q})

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	forwardStep      = 1024     // how many messages leave an exchange buffer before the shard does something else
-	bufferEntryBytes = 16 << 10 // limits entries with delayed messages: each is read back alone, and its whole entry with it
+	forwardStep      = 1024     // messages that leave an exchange buffer in one step
+	bufferEntryBytes = 16 << 10 // bounds entries with delayed messages: reading one reads its entry
 )
 
-// ForwardOp returns the op that publishes a message as its sender asked for it, from now on.
+// ForwardOp returns the op that publishes a message as its sender requested, starting now.
 func ForwardOp(m *forward.Message) Op {
 	return Op{Kind: opPublish, persistent: m.Peek.Persistent(), priority: m.Peek.Priority, Env: m.Env, ttl: m.TTL()}
 }
 
-// intoBuffer handles a publish whose target is an exchange buffer: it may drop the target, set the
-// time until which the message stays, or replace the buffer by the exchange's own targets. It
-// returns the buffer if that has to remember the message's key once the message is accepted.
+// intoBuffer handles a publish whose target is an exchange buffer. It may drop the target, set the
+// time until which the message stays, or replace the buffer with the exchange's own targets. It
+// returns the buffer if that must record the message's key once the message is accepted.
 func (sh *Shard) intoBuffer(o *Op) (once *Queue) {
 	q := o.Queue
 	m, err := forward.Read(o.Env)
@@ -30,7 +30,7 @@ func (sh *Shard) intoBuffer(o *Op) (once *Queue) {
 		return nil
 	}
 	if q.buffer.Keeps {
-		o.ttl = -1 // a queue that is bound later counts from then
+		o.ttl = -1 // for a queue that is bound later, it counts from then
 		if v, _ := message.HeaderLookup(m.Peek.Headers, noStoreHeader); v == true {
 			o.Queue = nil
 		}
@@ -66,8 +66,8 @@ func (sh *Shard) lookThrough(o *Op) (t Targets, ok bool) {
 	return sh.throughBuffer(o, &m)
 }
 
-// throughBuffer finds the queues to which a publish to an exchange buffer can go at once and in the
-// same entry; ok is false if the message must stay, or if the queues are on other shards.
+// throughBuffer finds the queues that a publish to an exchange buffer can reach at once and in the
+// same entry. ok is false if the message must stay, or if the queues are on other shards.
 func (sh *Shard) throughBuffer(o *Op, m *forward.Message) (t Targets, ok bool) {
 	r := o.Queue.buffer
 	if o.due > sh.now || r.Keeps || r.Delays && m.Delay() > 0 {
@@ -102,7 +102,7 @@ func (sh *Shard) forward(q *Queue) {
 	left := forwardStep
 	for left > 0 && sh.deadBytes < MaxDeadBytes && q.state.NextEvent() <= sh.now {
 		if sh.due = q.state.LendDue(sh.now, left, sh.due[:0]); len(sh.due) == 0 {
-			break // the timer was for a message that has gone meanwhile
+			break // the timer was for a message that is gone
 		}
 		slices.SortFunc(sh.due, func(a, b queue.Item) int {
 			return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Handle, b.Handle))

@@ -8,7 +8,7 @@ import (
 
 // handover is a message in transit from one queue to others: it is dead, or its time in an exchange
 // buffer is over. It stays in its queue, unacked but lent to no consumer, until its settle is
-// recorded with the publish or after it: a crash in between can duplicate the message but never
+// recorded with the publish or after it. A crash in between can duplicate the message but never
 // lose it.
 type handover struct {
 	source  *Queue
@@ -17,9 +17,9 @@ type handover struct {
 	waiting atomic.Int32 // other shards that have not yet confirmed
 }
 
-// handOver publishes base to targets, which are not empty, and then settles the source; d is nil if
-// there is no source to settle. Targets of this shard get the message at the next doLocal. If there
-// are no others, the settle is in the same entry.
+// handOver publishes base to targets, which must not be empty, and then settles the source. d is
+// nil if there is no source to settle. Targets of this shard get the message at the next doLocal.
+// If there are no others, the settle is in the same entry.
 func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
 	if targets.parts == 1 && targets.queues[0].shard == sh {
 		if d != nil {
@@ -39,9 +39,9 @@ func (sh *Shard) handOver(base Op, targets Targets, d *handover) {
 	})
 }
 
-// onward returns the kind of publish by which a message of a queue moves to other queues. While a
+// onward returns the kind of publish that moves a message of a queue to other queues. While a
 // persistent message of the server in the queue is not durable, consumers elsewhere must not get it
-// either; messages after it keep their order.
+// either. Messages after it keep their order.
 func (sh *Shard) onward(q *Queue) OpKind {
 	if (Context{sh, q}).IsEarly() {
 		return OpServerPublish
@@ -49,7 +49,7 @@ func (sh *Shard) onward(q *Queue) OpKind {
 	return opPublish
 }
 
-// pass hands the publish of such a message to its shard; if it is this one, it comes next.
+// pass hands the publish of such a message to its shard. If that is this one, it is executed next.
 func (sh *Shard) pass(to *Shard, o Op) {
 	switch {
 	case to == sh:
@@ -65,7 +65,7 @@ func (sh *Shard) pass(to *Shard, o Op) {
 	}
 }
 
-// Confirmed counts the shards that have answered; after the last one the source is settled. A
+// Confirmed counts the shards that have answered. After the last one the source is settled. A
 // refusal counts, too, because it is final, as in RabbitMQ's at-most-once dead-lettering.
 func (d *handover) Confirmed(from, to uint64, ok bool) {
 	if d.waiting.Add(-1) == 0 {
@@ -73,7 +73,7 @@ func (d *handover) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// forwarded is a message in transit to other queues. The shard of its source calls the methods.
+// forwarded is a message in transit to other queues. Its methods run on the source's shard.
 type forwarded interface {
 	arrived(sh *Shard, ok bool) // its publish on the source's shard is in the current entry, or was refused
 	finish(sh *Shard)           // the other shards have answered

@@ -9,8 +9,8 @@ import (
 // noStoreHeader, if true, keeps a message out of the history of a recent-history exchange.
 const noStoreHeader = "x-recent-history-no-store"
 
-// Recall sends the messages in the queue of an exchange, in order, to a destination that has just
-// been bound to the exchange, and returns when the messages are on their way.
+// Recall sends the messages in the queue of an exchange, in order, to a destination that was just
+// bound to the exchange. It returns once they are sent.
 func (q *Queue) Recall(b *routing.Binding) {
 	q.shard.Call(func() { q.shard.recall(q, b) }) //nolint:errcheck // a broker that closes sends nothing
 }
@@ -46,7 +46,7 @@ func (sh *Shard) recall(q *Queue, b *routing.Binding) {
 	}
 }
 
-// recallTo finds the queues that a remembered message reaches by a new binding.
+// recallTo finds the queues that a stored message reaches through a new binding.
 func (v *VHost) recallTo(b *routing.Binding, m *forward.Message) Targets {
 	table := v.Table()
 	if rm := m.Routed(); !table.Admits(b, &rm) {

@@ -6,30 +6,30 @@ import (
 )
 
 // An implicit queue was created by a command because it did not exist. It is removed when it has
-// been empty and unused for a while, or when it is cleared by name. Its shard decides that; another
-// goroutine (implicit_remove.go) takes it out of the definitions. A declaration makes the queue
-// explicit: then it stays.
+// been empty and unused for a while, or when it is cleared by name. Its shard decides that, and
+// another goroutine (implicit_remove.go) removes it from the definitions. A declaration makes the
+// queue explicit: it then stays.
 
 const (
-	// idleTime is how long an implicit queue stays after its last use while there are few of them,
-	// and at most twice as long; ms.
+	// idleTime is how long (ms) an implicit queue stays after its last use, and at most twice as
+	// long, while there are few of them.
 	idleTime = int64(time.Hour / time.Millisecond)
 	// shortIdleTime replaces idleTime while there are more than fewImplicit of them.
 	shortIdleTime = int64(10 * time.Second / time.Millisecond)
 	fewImplicit   = 10_000
-	// idleLooks is how many queues a shard checks in one round.
+	// idleLooks is the number of queues that a shard checks in one round.
 	idleLooks = 256
 )
 
-// implicits are the implicit queues of a shard, the one that was checked longest ago first. Each is
-// checked from time to time, and removed if nothing has happened to it since the last check. So
-// using a queue costs nothing here.
+// implicits are the implicit queues of a shard, the least recently checked first. Each is checked
+// from time to time, and removed if nothing has happened to it since the last check. So using a
+// queue costs nothing here.
 type implicits struct {
 	list.List[look, *look]
-	few int // up to this many stay for idleTime
+	few int // up to this many are kept for idleTime
 }
 
-// look is what the last check of an implicit queue saw. It belongs to the queue's shard.
+// look is what the last check of an implicit queue found. It belongs to the queue's shard.
 type look struct {
 	q       *Queue
 	at      int64  // unix ms
@@ -46,7 +46,7 @@ func (l *implicits) add(q *Queue, now int64) {
 	l.Add(&q.seen)
 }
 
-// patience returns how long a queue may be unused, ms.
+// patience returns how long a queue may be unused, in ms.
 func (l *implicits) patience() int64 {
 	if l.Len() > l.few {
 		return shortIdleTime
@@ -54,7 +54,7 @@ func (l *implicits) patience() int64 {
 	return idleTime
 }
 
-// due returns when the next queue is to be checked, unix ms.
+// due returns when the next queue must be checked, in unix ms.
 func (l *implicits) due() int64 {
 	first := l.First()
 	if first == nil {
@@ -63,7 +63,7 @@ func (l *implicits) due() int64 {
 	return first.at + l.patience()
 }
 
-// wake returns when the shard next has something to do without an op, unix ms.
+// wake returns when the shard next has work without an op, in unix ms.
 func (sh *Shard) wake() int64 { return min(sh.timers.next(), sh.implicits.due()) }
 
 // lookAtImplicit checks the implicit queues that are due.
@@ -82,7 +82,7 @@ func (sh *Shard) lookAtImplicit() {
 	}
 }
 
-// letGo lists an idle queue for removal. It is not removed if something happens to it before.
+// letGo lists an idle queue for removal. It is not removed if it is used before that.
 func (sh *Shard) letGo(q *Queue) {
 	sh.implicits.Remove(&q.seen)
 	q.seen.changes = q.changes
@@ -99,11 +99,11 @@ func (sh *Shard) letGoCleared(q *Queue) {
 	}
 }
 
-// watchTime is how long a queue stays after a client has asked for its version (Look), ms.
+// watchTime is how long (ms) a queue stays after a client has asked for its version (Look).
 const watchTime = int64(time.Minute / time.Millisecond)
 
 // idle reports whether an implicit queue holds nothing that a client could see, and no client
-// consumes from it or waits for it. It does not look at bindings, which are the catalog's. An empty
+// consumes from it or waits for it. It ignores bindings, which belong to the catalog. An empty
 // stream is not idle.
 func (q *Queue) idle(now int64) bool {
 	return !q.gone && q.Implicit() && q.content.Stream == nil && q.isEmpty() && q.dead == nil &&
@@ -111,7 +111,7 @@ func (q *Queue) idle(now int64) bool {
 		(q.content.Jobs == nil || q.content.Jobs.Leases() == 0 && q.content.Jobs.InBackoff(now) == 0)
 }
 
-// RemoveIdle drops those of some listed queues that are still idle, unless they are to be kept.
+// RemoveIdle drops the listed queues that are still idle, except those for which keep returns true.
 // Errors: ErrClosed.
 func (sh *Shard) RemoveIdle(queues []*Queue, keep func(*Queue) bool) (removed []*Queue, err error) {
 	err = sh.Call(func() {
@@ -126,7 +126,7 @@ func (sh *Shard) RemoveIdle(queues []*Queue, keep func(*Queue) bool) (removed []
 	return removed, err
 }
 
-// removeIfIdle drops a listed queue, or keeps it if something has happened to it since.
+// removeIfIdle drops a listed queue, or keeps it if it has been used since.
 func (sh *Shard) removeIfIdle(q *Queue) (removed bool) {
 	switch {
 	case q.gone:
@@ -140,8 +140,8 @@ func (sh *Shard) removeIfIdle(q *Queue) (removed bool) {
 	return false
 }
 
-// passOn publishes a message again whose queue was removed as idle before the message arrived, to a
-// new queue of that name. The confirm comes from the new queue.
+// passOn republishes a message whose queue was removed as idle before the message arrived, to a new
+// queue of that name. The new queue sends the confirm.
 func (sh *Shard) passOn(q *Queue, o *Op) {
 	again := *o
 	again.More, again.Consumer, again.order, again.Extra = nil, nil, nil, nil

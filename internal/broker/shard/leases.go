@@ -21,8 +21,8 @@ func (at Context) OpenLedger() *job.Ledger {
 }
 
 // skipNumbers skips some lease numbers, so that new leases never reuse the number of a lease that a
-// crash has lost, or of a deleted queue of the same name: a late report about one of those must not
-// end another lease.
+// crash has lost, or of a deleted queue of the same name. A late report about such a lease must not
+// end another one.
 func skipNumbers(ledger *job.Ledger) {
 	ledger.Skip(minSkip + rand.Uint64N(maxSkip)) // #nosec G404 -- keeps numbers apart; no secret
 }
@@ -39,7 +39,7 @@ func (sh *Shard) endLeases(q *Queue) {
 		h := l.Handle
 		q.used(sh.now)
 		sh.requeue(&Op{Kind: OpReturn, Queue: q, Handle: h, N: 1})
-		ledger.Finish(h) // also for one that could not be returned, which would come again
+		ledger.Finish(h) // also if it could not be returned: otherwise it would be retried
 		sh.doLocal()
 	}
 }
@@ -84,7 +84,7 @@ func (sh *Shard) holdGroup(q *Queue, h queue.Handle) {
 	it, _ := q.state.Get(h)
 	env, err := Context{sh, q}.Load(it)
 	if err != nil {
-		return // the delivery will report that
+		return // its delivery will report that
 	}
 	q.selective.Hold(h, env)
 }

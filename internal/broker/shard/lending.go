@@ -6,27 +6,27 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// LoanWaiters are the requests, kept by a package above this one, that wait until lent messages of
-// one queue are back or gone. A queue without any pays a nil check.
+// LoanWaiters are the requests that wait until lent messages of one queue are returned or gone. A
+// higher package keeps them. A queue without any pays a nil check.
 //
 // The methods run on the goroutine of the queue's shard. They may lend messages, but not publish.
 type LoanWaiters interface {
-	// LoansEnded reports that n contiguous messages, or some of them, are settled or back in the
-	// queue. Consumers are served afterwards.
+	// LoansEnded reports that n contiguous messages, or some of them, are settled or returned.
+	// Consumers are served afterwards.
 	LoansEnded(at Context, h queue.Handle, n int)
-	// QueueDeleted reports that the queue is gone with all its messages. It is the only report
-	// then.
+	// QueueDeleted reports that the queue is gone with all its messages. LoansEnded is not called
+	// for them.
 	QueueDeleted()
 }
 
-// LoanWaiters returns the waiters of the queue, nil if nothing waits.
+// LoanWaiters returns the waiters of the queue, or nil if no request waits.
 func (at Context) LoanWaiters() LoanWaiters { return at.q.loanWaiters }
 
-// SetLoanWaiters gives the queue its waiters, nil if nothing waits any more. A queue with waiters
-// is not removed as unused.
+// SetLoanWaiters sets the waiters of the queue, or nil if none wait. A queue with waiters is not
+// removed as unused.
 func (at Context) SetLoanWaiters(w LoanWaiters) { at.q.loanWaiters = w }
 
-// LoansEnded tells the queue's waiters about n contiguous messages that the caller has changed in
+// LoansEnded reports to the queue's waiters n contiguous messages that the caller has changed in
 // Content.
 func (at Context) LoansEnded(h queue.Handle, n int) { at.sh.loansEnded(at.q, h, n) }
 
@@ -53,15 +53,16 @@ func (at Context) Lent(to *Client, it *queue.Item, env message.Envelope) Deliver
 	return d
 }
 
-// ServeConsumers gives consumers the messages that arrived for them in this round, before a command
-// that would see these.
+// ServeConsumers delivers the messages that arrived for consumers in this round, before a command
+// that would otherwise see them.
 func (at Context) ServeConsumers() { at.sh.catchUpConsumers(at.q) }
 
 // TryNext lends the next ready message whose group is free. The item is nil if there is none, or,
-// with again, if the search had to stop.
+// with again, if the search had to stop early.
 func (at Context) TryNext() (it *queue.Item, again bool) { return at.sh.getNext(at.q, false) }
 
-// Lend lends a ready message out of order; nil if its group is not free. env is the message.
+// Lend lends a ready message out of order, or returns nil if its group is not free. env is the
+// message.
 func (at Context) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	if at.q.selective == nil {
 		return at.q.state.Lend(h)
@@ -72,9 +73,9 @@ func (at Context) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 // Unreadable reports a message that cannot be read from disk. It stays lent, and in the log.
 func (at Context) Unreadable(it *queue.Item, err error) { at.sh.setAside(at.q, it, err) }
 
-// Dependencies returns what the queue's messages wait for (QueuePolicy.ConsumeAfter), nil for a
+// Dependencies returns what the queue's messages wait for (QueuePolicy.ConsumeAfter), or nil for a
 // queue without an order.
 func (at Context) Dependencies() *dependency.Member { return at.q.after }
 
-// PlacesOf returns the positions of lent messages in orders of the shard, for those that have one.
+// PlacesOf returns the positions of those lent messages that have one in an order of the shard.
 func (at Context) PlacesOf(loans []Loan) []dependency.At { return at.sh.placesOf(loans) }

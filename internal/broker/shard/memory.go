@@ -4,15 +4,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// A queue keeps the messages near its head in memory. Deeper ones are packed to a few bytes each,
-// and read back from the log, in order and in large blocks, when their turn comes.
+// A queue keeps the messages near its head in memory. Deeper ones are packed to a few bytes each.
+// They are read back from the log, in order and in large blocks, when they are needed.
 const (
 	hotBytesCalm  = 4 << 20   // kept per queue while there is plenty of memory
 	hotBytesTight = 256 << 10 // kept per queue once half of the limit is used
 )
 
-// boundMemory packs what the queue holds beyond its share. Transient messages have no copy on disk;
-// they move to the scratch log only under pressure.
+// boundMemory packs what the queue holds beyond its share. Transient messages have no copy on disk
+// and move to the scratch log only under memory pressure.
 func (sh *Shard) boundMemory(q *Queue) {
 	hot := q.state.HotBytes()
 	sh.count(q, hot)
@@ -28,8 +28,8 @@ func (sh *Shard) boundMemory(q *Queue) {
 			}
 		}
 	}
-	// Packing a little at a time would look at the same chunks again and again, and what could not
-	// be packed before cannot be now.
+	// Packing a little at a time would look at the same chunks repeatedly, and what could not be
+	// packed before cannot be packed now.
 	if hot <= keep+keep/4 || q.cooledTo == keep && hot <= q.cooled+q.cooled/4 {
 		return
 	}
@@ -41,7 +41,7 @@ func (sh *Shard) boundMemory(q *Queue) {
 	sh.count(q, q.cooled)
 }
 
-// Pack packs the queues that hold more than their shares, of a shard that does not run.
+// Pack packs the queues that hold more than their shares, in a shard that does not run.
 func (sh *Shard) Pack() {
 	for _, q := range sh.queues {
 		sh.boundMemory(q)
@@ -54,13 +54,13 @@ func (sh *Shard) Relieve() {
 	share := sh.set.MemoryLimit / 4 / (sh.set.Catalog.QueueCount() + 1)
 	for _, q := range sh.queues {
 		if q.hot > share {
-			q.cooledTo = 0 // what was not written the last time may be now
+			q.cooledTo = 0 // messages that were not yet written last time may be now
 			sh.mark(q)
 		}
 	}
 }
 
-// count updates the broker's sum of what queues hold in memory.
+// count updates the broker's total of the memory that queues hold.
 func (sh *Shard) count(q *Queue, hot int64) {
 	if d := hot - q.hot; d != 0 {
 		q.hot = hot

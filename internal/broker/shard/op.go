@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// OpKind says what an Op asks for.
+// OpKind is the kind of an Op.
 type OpKind uint8
 
 const (
@@ -16,9 +16,9 @@ const (
 	OpServerPublish        // opPublish of the server itself, which may fail
 	OpAck
 	OpRequeue // by a consumer
-	OpReturn  // not by a consumer: its consumer is gone, or its time was over
+	OpReturn  // not by a consumer: it has left, or its time was over
 	OpReject
-	OpKick    // a session's window opened: look at its queues again
+	OpKick    // a session's window opened: try its queues again
 	opGrant   // a shared limit allows a share n more deliveries
 	opSettle  // a message that was handed over is safe elsewhere: settle its source
 	OpCall    // run a function on the shard's goroutine
@@ -26,7 +26,7 @@ const (
 	OpRelease // the end of a loan
 )
 
-// Op is one thing for a shard to do. It is one flat struct, copied in slices, so that the hot path
+// Op is one operation of a shard. It is one flat struct, copied in slices, so that the hot path
 // allocates nothing per message.
 type Op struct {
 	Kind       OpKind
@@ -50,7 +50,7 @@ type Op struct {
 	Confirm shardlog.Confirmer // nil: no confirm is asked for
 	Seq     uint64
 
-	// Extra is, for opPublish, nil, the message whose source is settled in the same entry
+	// Extra is, for opPublish, nil, or the message whose source is settled in the same entry
 	// (forwarded), or the *Loan that the message replaces; for opSettle forwarded, OpKick *Client,
 	// opGrant *dispatch.Share, OpCall func(), OpRun Runner.
 	Extra any

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// orderedQueue is a queue with QueuePolicy.ConsumeAfter as the graph of its virtual host sees it.
+// orderedQueue is a queue with QueuePolicy.ConsumeAfter, as seen by the graph of its virtual host.
 type orderedQueue struct{ q *Queue }
 
 // Unblocked makes a message that was blocked ready.
@@ -30,7 +30,7 @@ func (sh *Shard) enterOrder(q *Queue) {
 	q.after = g.Join(orderedQueue{q}, q.state, q.Declared.Unawaited)
 }
 
-// leaveOrder unblocks messages that wait for those of a queue that is dropped.
+// leaveOrder unblocks messages that wait for those of a queue being dropped.
 func (sh *Shard) leaveOrder(q *Queue) {
 	q.after.Leave()
 	if q.after.Graph().Empty() {
@@ -39,13 +39,13 @@ func (sh *Shard) leaveOrder(q *Queue) {
 	q.after = nil
 }
 
-// arrival is what dependency knows about the current publish, once lookAtArrival has run.
+// arrival is what dependency knows about the current publish, after lookAtArrival has run.
 type arrival struct {
 	dependency.Arrival
 	looked bool
 }
 
-// lookAtArrival finds out the ids of the current publish, once for all its queues.
+// lookAtArrival determines the ids of the current publish, once for all its queues.
 func (sh *Shard) lookAtArrival(q *Queue, o *Op) {
 	if in := &sh.arriving; !in.looked {
 		in.looked = true
@@ -71,7 +71,7 @@ func (sh *Shard) isCopy(g *dependency.Graph, o *Op) bool {
 	return q != nil && q.shard == sh && !q.gone && q.after != nil && q.after.Graph() == g && q.state.Status(of.Handle) != queue.Gone
 }
 
-// Alive reports whether a message with an id, other than those of but, is in a queue with an order.
+// Alive reports whether a queue with an order has a message with an id, other than those of but.
 func (sh *Shard) Alive(v *VHost, id idindex.Sum, but []Loan) (alive bool) {
 	sh.Call(func() {
 		if o := sh.orders[v]; o != nil {
@@ -81,7 +81,7 @@ func (sh *Shard) Alive(v *VHost, id idindex.Sum, but []Loan) (alive bool) {
 	return alive
 }
 
-// placesOf returns the positions of lent messages in orders of the shard, for those that have one.
+// placesOf returns the positions of those lent messages that have one in an order of the shard.
 func (sh *Shard) placesOf(loans []Loan) (all []dependency.At) {
 	for _, l := range loans {
 		if q := l.Queue; q.shard == sh && !q.gone && q.after != nil {
@@ -99,7 +99,8 @@ func (sh *Shard) freed(q *Queue, h queue.Handle, n, live int) {
 	}
 }
 
-// recallOrder computes, after a start, which messages are blocked, and which asked for a position.
+// recallOrder computes, after a start, which messages are blocked and which have requested a
+// position.
 func (sh *Shard) recallOrder(g *dependency.Graph) {
 	r := sh.set.Store.NewReader(sh.ID)
 	read := func(index uint64, sub uint32) (message.Envelope, bool, error) {
@@ -123,7 +124,8 @@ func (sh *Shard) recallOrder(g *dependency.Graph) {
 	})
 }
 
-// recallEarly gives the message just read its position, if that is before an earlier message's.
+// recallEarly gives the message just read its requested position, if that precedes an earlier
+// message's.
 func (sh *Shard) recallEarly(q *Queue, h queue.Handle, newest *dispatch.Place) {
 	at, ok := sh.set.Order(sh.scratch.Env)
 	switch {

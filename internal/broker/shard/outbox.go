@@ -3,7 +3,7 @@ package shard
 import "slices"
 
 // outbox collects the deliveries of one round of a shard for a sink. All consumers of a session on
-// the shard share one, so that deliveries from a queue reach the sink in the order of the queue.
+// the shard share one, so that deliveries from a queue reach the sink in queue order.
 type outbox struct {
 	sink   Sink
 	window *Window
@@ -11,11 +11,11 @@ type outbox struct {
 	bytes  int
 
 	late      bool   // the sink gets persistent messages only once they are durable
-	lastEntry uint64 // index of the newest entry whose message had to be durable; 0: there was none
-	pending   int    // lists that wait until they are durable
+	lastEntry uint64 // index of the newest entry whose message had to be durable; 0: none
+	pending   int    // lists that wait to become durable
 }
 
-// flush gives the collected deliveries to the sink.
+// flush passes the collected deliveries to the sink.
 func (o *outbox) flush(sh *Shard) {
 	switch {
 	case len(o.list) == 0:
@@ -37,8 +37,8 @@ func (sh *Shard) flushDeliveries() {
 	sh.lending, sh.gathered = sh.lending[:0], 0
 }
 
-// flushDurable is flush if messages of this list, or of an earlier one, have to be durable: the
-// list waits until they are, after the lists that already wait, to keep the order of a queue.
+// flushDurable is flush if messages of this list, or of an earlier one, have to be durable. To keep
+// the order of a queue, the list waits until they are, after the lists that already wait.
 func (o *outbox) flushDurable(sh *Shard) {
 	if o.lastEntry <= sh.log.UpTo() && o.pending == 0 {
 		o.sink.Deliver(o.list)
@@ -59,8 +59,8 @@ func (o *outbox) flushDurable(sh *Shard) {
 	})
 }
 
-// lost reports whether the queue of a waiting delivery was deleted meanwhile. Nobody settles such a
-// delivery, so its consumer gets its credit back.
+// lost reports whether the queue of a waiting delivery was deleted meanwhile. Such a delivery is
+// never settled, so its consumer gets its credit back.
 func (sh *Shard) lost(d Delivery) bool {
 	if d.Queue.gone && !d.Consumer.NoAck {
 		sh.Post(func() { sh.giveBack(d.Consumer, 1) }) // later: this may be the end of a drain

@@ -16,21 +16,21 @@ type Publish struct {
 	TTL        int64 // ms, -1 none
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
-	// CopyOf is the message with the same id that this one replaces and that is settled later in
-	// the same transaction; nil: none. Messages that wait for the original
-	// (QueuePolicy.ConsumeAfter) then wait for the copy, and the copy waits for none.
+	// CopyOf is the message with the same id that this one replaces, and that is settled later in
+	// the same transaction, or nil. Messages that wait for the original (QueuePolicy.ConsumeAfter)
+	// then wait for the copy, and the copy waits for none.
 	CopyOf *Loan
-	// Order is the position in its queues that the sender asks for, nil: the end. It applies to
-	// queues with QueuePolicy.ConsumeAfter and without groups or selectors, where Config.Order
-	// gives the positions of other messages.
+	// Order is the requested position in its queues; nil means the end. It applies to queues with
+	// QueuePolicy.ConsumeAfter and without groups or selectors, where Config.Order gives the
+	// positions of other messages.
 	Order *dispatch.Place
-	// Told says that TapPublish has been called.
+	// Told reports whether TapPublish has been called.
 	Told bool
-	// Reserved exempts it from rate limits: Reserve has counted it, or it only moves.
+	// Reserved exempts it from rate limits: Reserve has counted it, or it is only moved.
 	// Session.Publish resets it.
 	Reserved bool
 	// MustArrive makes its transaction fail with ErrRejected if one of its queues has been deleted
-	// since Targets were found. Outside of transactions it has no effect.
+	// since the Targets were determined. It has no effect outside of transactions.
 	MustArrive bool
 	Confirm    shardlog.Confirmer
 	Seq        uint64
@@ -42,7 +42,7 @@ type Loan struct {
 	Handle queue.Handle
 }
 
-// Op returns the op of a publish, without its targets.
+// Op returns the op of a publish without its targets.
 func (p *Publish) Op() Op {
 	if p.Deadline < 0 {
 		p.Deadline = 1 // before 1970

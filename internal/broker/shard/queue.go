@@ -20,17 +20,16 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Queue is a declared queue. Its first fields never change; the rest belongs to
-// its shard.
+// Queue is a declared queue. Its first fields never change. The others belong to its shard.
 type Queue struct {
 	catalog.Queue // its definition
 	vhost         *VHost
 	shard         *Shard
 	buffer        *catalog.Buffer   // nil unless the queue belongs to an exchange
-	pace          backpressure.Pace // beside rate, because sessions read both while the shard writes what is below
-	rate          throttle.Limit    // for what sessions publish
+	pace          backpressure.Pace // apart from rate: sessions read both while the shard writes below
+	rate          throttle.Limit    // for messages that sessions publish
 	Created       uint64            // index of the topology entry that declared it
-	ExplicitAt    atomic.Uint64     // index of the topology entry that made it explicit, 0 none
+	ExplicitAt    atomic.Uint64     // index of the topology entry that made it explicit; 0: none
 
 	ruling  atomic.Pointer[catalog.Ruling] // nil: the declaration applies; replaced by the shard, read by all
 	promise store.Wait                     // what a publisher confirm waits for
@@ -42,37 +41,37 @@ type Queue struct {
 	selection   selection           // the source of selective
 	after       *dependency.Member  // nil: no message waits for another
 	reader      bodies.Reader
-	early       *dispatch.Early          // messages at positions that they asked for; nil when there are none
+	early       *dispatch.Early          // messages at positions that they requested; nil: none
 	loanWaiters LoanWaiters              // nil: no request waits for a lent message
 	waiting     list.List[Turn, *Turn]   // calls of Session.Await
-	waking      bool                     // the calls are to be served
-	wakeAll     bool                     // also when nothing is ready
-	feature     atomic.Pointer[attached] // stored by the shard, read by all; nil: it has none
+	waking      bool                     // the calls must be served
+	wakeAll     bool                     // even if nothing is ready
+	feature     atomic.Pointer[attached] // stored by the shard, read by all; nil: none
 	gone        bool
-	removed     bool  // because it was idle
+	removed     bool  // it was idle
 	seen        look  // of an implicit queue
 	watched     int64 // unix ms of the last Look
-	once        bool  // it accepts one message per key; buffers check that elsewhere
+	once        bool  // it accepts one message per key; exchange buffers check that elsewhere
 	marked      bool
-	timer       int   // position in the shard's timers + 1, 0: not there
+	timer       int   // position in the shard's timers + 1; 0: none
 	wakeAt      int64 // unix ms
-	lastUsed    int64 // unix ms: for Policy.Expires
+	lastUsed    int64 // unix ms, for Policy.Expires
 	expiring    bool  // it is being deleted because it is unused
 	shrinking   bool  // it exceeds its limit, and stopped dropping for a while
 	hot         int64 // memory held, as last counted
 	cooledTo    int64 // the share when messages were last packed, and
 	cooled      int64 // what remained in memory
 
-	dead *deadletter.Backlog // nil when no dead letter waits here
+	dead *deadletter.Backlog // nil: no dead letter waits here
 
-	serverEntry uint64 // newest entry with a persistent message of the server; 0: there was none
+	serverEntry uint64 // newest entry with a persistent message of the server; 0: none
 
-	memory *dedup.Memory // keys that are not in the log; nil when there are none
+	memory *dedup.Memory // keys that are not in the log; nil: none
 
 	counts  queue.Counts
 	probe   timed
 	active  int64  // unix ms of the last use
-	changes uint64 // how often it was marked; with what was handed out, the version of its content
+	changes uint64 // how often it was marked; together with HandedOut, the version of its content
 }
 
 // VHost returns the name of the queue's virtual host.
@@ -81,7 +80,7 @@ func (q *Queue) VHost() string { return q.vhost.Name }
 // Home returns the shard that owns the queue.
 func (q *Queue) Home() *Shard { return q.shard }
 
-// At runs fn at the shard of the queue, and returns when fn has returned. Errors: ErrClosed.
+// At runs fn at the shard of the queue and returns after fn has returned. Errors: ErrClosed.
 func (q *Queue) At(fn func(Context)) error {
 	return q.shard.Call(func() { fn(ContextOf(q)) })
 }
@@ -89,10 +88,10 @@ func (q *Queue) At(fn func(Context)) error {
 // Send hands an op about the queue to its shard. It returns false if the shard has stopped.
 func (q *Queue) Send(o Op) bool { return q.shard.Send(o) }
 
-// Rate returns the limit on what sessions publish to the queue.
+// Rate returns the limit for messages that sessions publish to the queue.
 func (q *Queue) Rate() *throttle.Limit { return &q.rate }
 
-// Hold is how long a publisher waits after each read, ns, because consumers are behind.
+// Hold returns how long a publisher waits after each read, in ns, because consumers are behind.
 func (q *Queue) Hold() int64 { return q.pace.Hold() }
 
 // Fail returns an engine error about the queue.
@@ -106,16 +105,16 @@ func (q *Queue) used(now int64) { q.lastUsed = now }
 // setContent gives the queue its durable state.
 func (q *Queue) setContent(c *shardstate.Queue) { q.content, q.state = c, &c.State.Deliveries }
 
-// Register makes the queue known to its shard, before any op that is sent to the queue later.
+// Register registers the queue with its shard, before any op that is sent to the queue later.
 func (q *Queue) Register() { q.shard.Post(func() { q.shard.Register(q) }) }
 
-// Register makes the queue known to the shard.
+// Register registers the queue with the shard.
 func (sh *Shard) Register(q *Queue) {
 	sh.Follow(q)
 	sh.enter(q)
 }
 
-// Follow makes the queue's durable state known to the shard.
+// Follow registers the queue's durable state with the shard.
 func (sh *Shard) Follow(q *Queue) {
 	sh.queues[q.ID] = q
 	if q.Durable {
@@ -126,7 +125,7 @@ func (sh *Shard) Follow(q *Queue) {
 	}
 }
 
-// Unfollow drops a queue that Follow made known, and whose deletion is durable.
+// Unfollow drops a queue that Follow registered and whose deletion is durable.
 func (sh *Shard) Unfollow(q *Queue) {
 	sh.set.Store.ReleaseRuns(sh.ID, q.references())
 	delete(sh.queues, q.ID)
@@ -172,7 +171,7 @@ func (sh *Shard) DropNow(q *Queue) {
 	sh.set.Store.ReleaseRuns(sh.ID, refs)
 }
 
-// DropWhen are conditions of a deletion.
+// DropWhen holds the conditions of a deletion.
 type DropWhen struct{ Unused, Empty, Expired bool }
 
 // Redeclared answers a repeated declaration of the queue, which counts as a use. Errors: ErrClosed.
@@ -189,8 +188,8 @@ func (q *Queue) Redeclared() (QueueInfo, error) {
 	return info, err
 }
 
-// Drop deletes the queue with everything in it, unless a condition forbids it, and returns the
-// number of ready messages. The caller calls release when the deletion is durable, which frees the
+// Drop deletes the queue with all its messages, unless a condition forbids it, and returns the
+// number of ready messages. The caller calls release once the deletion is durable; that frees the
 // bodies. Errors: ErrInUse, ErrNotEmpty, ErrClosed.
 func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
 	sh := q.shard
@@ -201,9 +200,9 @@ func (q *Queue) Drop(when DropWhen) (messages int, release func(), err error) {
 	return messages, func() { sh.set.Store.ReleaseRuns(sh.ID, runs) }, err
 }
 
-// AwaitDurable returns when all changes of the queue that have been recorded by now are durable:
-// what was read from it before is still true after a crash. Deliveries that waited for these
-// changes have been made. Errors: ErrLogFailed, ErrClosed.
+// AwaitDurable returns once all changes of the queue recorded so far are durable: everything read
+// from it before is still true after a crash. Deliveries that waited for these changes have been
+// made. Errors: ErrLogFailed, ErrClosed.
 func (q *Queue) AwaitDurable() error {
 	done := make(chan error, 1)
 	sh := q.shard
@@ -218,7 +217,7 @@ func (q *Queue) AwaitDurable() error {
 	}
 }
 
-// Purge removes the ready messages, and returns their number when that is durable. Errors:
+// Purge removes the ready messages, and returns their number once that is durable. Errors:
 // ErrWrongKind (a declared stream), ErrLogFailed, ErrClosed.
 func (q *Queue) Purge() (messages int, err error) {
 	if q.Declared.Stream {
@@ -234,8 +233,8 @@ func (q *Queue) Purge() (messages int, err error) {
 	return messages, nil
 }
 
-// Drop deletes a queue with everything in it, unless a condition forbids it. The bodies are freed
-// when the caller knows the deletion to be durable.
+// drop deletes a queue with all its messages, unless a condition forbids it. The caller frees the
+// bodies once it knows the deletion to be durable.
 func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, err error) {
 	fail := func(e error) (int, []store.Run, error) {
 		return 0, nil, q.Fail(e)
@@ -271,7 +270,7 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, 
 	for _, c := range q.consumers.All() {
 		ended = append(ended, ConsumerOf(c))
 	}
-	slices.SortFunc(ended, func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) }) // not by whose turn it was
+	slices.SortFunc(ended, func(a, b *Consumer) int { return strings.Compare(a.Tag, b.Tag) }) // independent of whose turn it was
 	q.consumers.Clear()
 	for _, c := range ended {
 		c.out.flush(sh)
@@ -302,7 +301,7 @@ func (sh *Shard) drop(q *Queue, when DropWhen) (messages int, refs []store.Run, 
 	return messages, refs, nil
 }
 
-// Purge removes what is ready.
+// purge removes the ready messages.
 func (sh *Shard) purge(q *Queue, durable func(error)) (messages int) {
 	if q.gone {
 		durable(nil)
@@ -314,14 +313,14 @@ func (sh *Shard) purge(q *Queue, durable func(error)) (messages int) {
 	return messages
 }
 
-// QueueVersion identifies the state of a queue: with another version the queue may hold something
-// else. The zero value is the version of a queue that does not exist.
+// QueueVersion identifies the state of a queue: if the version differs, the queue's content may
+// differ. The zero value is the version of a queue that does not exist.
 type QueueVersion struct{ queue, Changes uint64 }
 
 // Version returns the queue's current version.
 func (at Context) Version() QueueVersion { return at.q.version() }
 
-// Watch is Version for a client that will soon ask again: until then the queue is not removed as
+// Watch is Version for a client that will soon ask again. Until then the queue is not removed as
 // idle.
 func (at Context) Watch() QueueVersion {
 	at.q.watched = at.sh.now

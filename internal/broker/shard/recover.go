@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Restore loads the state of the shard's queues from the log. The queues are known by then.
+// Restore loads the state of the shard's queues from the log. The queues must be known by then.
 func (sh *Shard) Restore() error {
 	r, after, err := sh.set.Store.Checkpoint(sh.ID)
 	if err != nil {
@@ -26,8 +26,8 @@ func (sh *Shard) Restore() error {
 	return AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
 }
 
-// ApplyEntry makes the changes of an entry that another node has recorded. An entry that was
-// applied before changes nothing.
+// ApplyEntry makes the changes of an entry that another node has recorded. An entry that is already
+// applied changes nothing.
 func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 	if index <= sh.log.Index()-1 {
 		return nil
@@ -36,7 +36,7 @@ func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 	return AsStoreError(store.EachFact(entry, func(sub uint32, fact []byte) error { return sh.replay(index, sub, fact) }))
 }
 
-// replay makes the change of a durable fact.
+// replay makes the change that a durable fact records.
 func (sh *Shard) replay(index uint64, sub uint32, fact []byte) error {
 	sh.clean = false
 	sh.log.Replayed(index, fact)
@@ -51,7 +51,7 @@ func (sh *Shard) Begin() {
 		if !sh.clean {
 			q.state.MarkAllRedelivered()
 		}
-		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have asked for it when they died
+		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have requested it when they died
 			sh.recoverDead(q)
 		}
 		sh.mark(q)
@@ -60,7 +60,7 @@ func (sh *Shard) Begin() {
 		sh.recallOrder(o)
 	}
 	sh.recoverLeases()
-	// From here on the checkpoint of a clean close does not cover deliveries.
+	// From here on the checkpoint of a clean shutdown does not cover deliveries.
 	sh.facts.Start()
 	sh.log.MustSync()
 }
@@ -82,7 +82,7 @@ func AsStoreError(err error) error {
 	return err
 }
 
-// Freeze copies the state for a checkpoint, so that the shard can go on meanwhile.
+// Freeze copies the state for a checkpoint, so that the shard can continue meanwhile.
 func (sh *Shard) Freeze(clean bool) *Frozen {
 	return &Frozen{sh.log.Index() - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }
@@ -99,24 +99,24 @@ func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
 // FreezeLogged is FreezeIfDue for a shard that does not run.
 func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
 	if sh.log.SinceCheckpoint() >= bytes {
-		sh.log.Propose() // the checkpoint's index must cover all facts that the state has applied
+		sh.log.Propose() // the checkpoint's index must cover all facts applied to the state
 		f = sh.Freeze(false)
 		sh.log.Checkpointed()
 	}
 	return f
 }
 
-// LoggedBytes returns how many bytes the log has of the shard: at the start, and written since.
+// LoggedBytes returns the bytes of the shard in the log at the start, plus those written since.
 func (sh *Shard) LoggedBytes() (total int64) {
 	sh.Call(func() { total = sh.log.Total() })
 	return total
 }
 
-// Live returns the positions from lo to hi of the bodies that the queues still need, sorted, each
-// once. Errors: ErrClosed.
+// Live returns the positions from lo to hi of the bodies that the queues still need, sorted and
+// unique. Errors: ErrClosed.
 func (sh *Shard) Live(lo, hi uint64) (live []store.Pos, err error) {
 	err = sh.Call(func() {
-		sh.log.Propose() // the facts that made the other bodies dead must be in the log before these are deleted
+		sh.log.Propose() // the facts that made the other bodies obsolete must be in the log before these are deleted
 		sh.machine.Each(func(q *shardstate.Queue) {
 			q.State.Live(lo, hi, func(index uint64, sub uint32) {
 				live = append(live, store.Pos{Shard: sh.ID, Index: index, Sub: sub})

@@ -2,7 +2,7 @@ package shard
 
 import "fiveways.dev/fiveways/internal/core/list"
 
-// Waiting is a call that waits at a queue until it gets something. The methods run on the goroutine
+// Waiting is a call that waits at a queue until it gets something. Its methods run on the goroutine
 // of the queue's shard.
 type Waiting interface {
 	// Serve tries again, and reports whether the call no longer waits at this queue.
@@ -23,10 +23,11 @@ func (t *Turn) Links() *list.Links[Turn] { return &t.links }
 // Waits reports whether the call waits at the queue.
 func (t *Turn) Waits() bool { return t.links.In() }
 
-// Wait puts a call at the end of the line.
+// Wait adds a call at the end of the line.
 func (q *Queue) Wait(t *Turn) { q.waiting.Add(t) }
 
-// LeaveRow takes a turn out of its line. An unused queue's time until deletion begins.
+// LeaveRow takes a turn out of its line. If the queue is now unused, its time until deletion
+// begins.
 func (sh *Shard) LeaveRow(q *Queue, t *Turn) {
 	q.waiting.Remove(t)
 	if q.Policy().Expires > 0 && !q.gone {
@@ -35,8 +36,8 @@ func (sh *Shard) LeaveRow(q *Queue, t *Turn) {
 	}
 }
 
-// serveAll serves the waiting calls of the queues that have changed, before anything else happens
-// to these.
+// serveAll serves the waiting calls of the queues that have changed, before any other change to
+// these.
 func (sh *Shard) serveAll() {
 	for i := 0; i < len(sh.waking); i++ {
 		sh.ServeWaiting(sh.waking[i])
@@ -45,7 +46,7 @@ func (sh *Shard) serveAll() {
 	sh.waking = sh.waking[:0]
 }
 
-// ServeWaiting serves the calls that wait at a queue, as far as there is something for them.
+// ServeWaiting serves the calls that wait at a queue, as long as it has something for them.
 func (sh *Shard) ServeWaiting(q *Queue) {
 	for t := q.waiting.First(); t != nil && (q.wakeAll || q.state.Ready() > 0); {
 		next := q.waiting.Next(t)
@@ -57,7 +58,7 @@ func (sh *Shard) ServeWaiting(q *Queue) {
 	q.waking, q.wakeAll = false, false
 }
 
-// dismissWaiting empties the line of a queue that is gone: the calls of Await begin again.
+// dismissWaiting empties the line of a deleted queue: the calls of Await start over.
 func (q *Queue) dismissWaiting() {
 	for t := q.waiting.First(); t != nil; t = q.waiting.First() {
 		q.waiting.Remove(t)

@@ -23,8 +23,8 @@ func (q *Queue) Ruling() catalog.Ruling {
 	return catalog.Ruling{QueuePolicy: *q.Declared}
 }
 
-// Govern puts a ruling in force for a queue; nil: its declaration. A length limit also applies to
-// messages in the queue; messages keep the time to live that they got on arrival.
+// Govern puts a ruling in force for a queue; nil means its declaration. A length limit also applies
+// to messages already in the queue. Messages keep the time to live that they got on arrival.
 func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
 	before := q.Ruling()
 	q.Rule(r)
@@ -34,20 +34,20 @@ func (sh *Shard) Govern(q *Queue, r *catalog.Ruling) {
 	}
 	q.promise = syncWait(after.Sync, sh.set.Sync)
 	if after.Expires != before.Expires {
-		q.used(sh.now) // its time until deletion begins now
+		q.used(sh.now) // its time until deletion starts now
 	}
 	if q.dead != nil {
-		q.dead.Hasten() // the exchange may be another one
+		q.dead.Hasten() // the exchange may have changed
 	}
-	sh.dispatch(q) // what a waiting consumer can take goes out first
+	sh.dispatch(q) // waiting consumers get what they can take first
 	sh.shrink(q)
 	sh.mark(q)
 }
 
-// ShrinkStep is how many messages a shard drops before it serves its other queues.
+// ShrinkStep is the number of messages that a shard drops before it serves its other queues.
 const ShrinkStep = 4096
 
-// shrink drops messages beyond a limit that was set later, at most shrinkStep at a time: the
+// shrink drops messages beyond a limit that was set later, at most ShrinkStep at a time. The
 // queue's timer does the rest.
 func (sh *Shard) shrink(q *Queue) {
 	p := q.Policy()
@@ -82,7 +82,7 @@ func (q *Queue) Rule(r *catalog.Ruling) {
 	q.vhost.set.SetRates(&q.rate, orUnbounded(rates.Messages), orUnbounded(rates.Bytes))
 }
 
-// orUnbounded returns a policy's rate, for which 0 means no limit.
+// orUnbounded converts a policy's rate, in which 0 means no limit, to a throttle's.
 func orUnbounded(rate int64) int64 {
 	if rate == 0 {
 		return throttle.Unbounded

@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Log         shardlog.Log   // they append to it
 	Store       *store.Store   // they read from it
-	Scratch     *store.Store   // for transient messages that memory has no room for
+	Scratch     *store.Store   // for transient messages that do not fit into memory
 	Sync        store.SyncMode // what a promise waits for
 	Shards      int
 	MemoryLimit int64                                                   // bytes of messages
@@ -36,24 +36,24 @@ type Config struct {
 	Definer     Definer
 }
 
-// Definer changes the definitions when a shard asks for it. Its methods do not wait.
+// Definer changes the definitions on behalf of a shard. Its methods do not block.
 type Definer interface {
-	// Expire deletes a queue that was unused for its time.
+	// Expire deletes a queue that has been unused for its expiry time.
 	Expire(q *Queue)
 	// LetGo removes an implicit queue, if it is still idle.
 	LetGo(q *Queue)
-	// PassOn publishes a message again whose queue was removed as idle before the message arrived,
-	// to a new queue of that name.
+	// PassOn republishes a message whose queue was removed as idle before the message arrived, to a
+	// new queue of that name.
 	PassOn(q *Queue, o Op)
 	// AfterDeletion returns a Confirmer for a message that was lost with its queue. It calls
-	// another one once the deletions that have begun by now are durable.
+	// another one once all deletions begun so far are durable.
 	AfterDeletion(shardlog.Confirmer) shardlog.Confirmer
 }
 
-// Set is the shards of one broker, and what they share.
+// Set is the shards of one broker and their shared state.
 type Set struct {
 	Config
-	Catalog *catalog.State // nil until the definitions are made
+	Catalog *catalog.State // nil until the definitions exist
 	All     []*Shard       // shard i+1
 
 	Flow     *backpressure.Gate
@@ -62,18 +62,18 @@ type Set struct {
 	Memory   atomic.Int64 // bytes held by all queues' messages
 	Counters counters
 	Waited   histogram.Histogram // ms that messages waited in queues
-	Resting  atomic.Bool         // no message may start on its way to another queue
+	Resting  atomic.Bool         // no message may start to move to another queue
 	Alarmed  atomic.Bool         // publishers are blocked by an alarm, not by flow
 	Rated    atomic.Bool         // a rate limit is set, or was
 }
 
-// counters of all shards, since the start
+// counters are totals of all shards since the start.
 type counters struct {
 	Unreadable, DeadLettered, Duplicates atomic.Int64
 	QueuesDeleted                        atomic.Uint64
 }
 
-// NewSet returns the shards of a broker, which are empty and do not run.
+// NewSet returns the shards of a broker. They are empty and do not run.
 func NewSet(c Config) *Set {
 	s := &Set{Config: c}
 	s.Flow = backpressure.NewGate(s.OverMark)
@@ -83,7 +83,7 @@ func NewSet(c Config) *Set {
 	return s
 }
 
-// use adds bytes of memory in use; below 0, they are freed.
+// use adds to the bytes of memory in use. A negative number frees memory.
 func (s *Set) use(bytes int64) {
 	s.Memory.Add(bytes)
 	if bytes < 0 {
@@ -91,7 +91,7 @@ func (s *Set) use(bytes int64) {
 	}
 }
 
-// flowBytes is how much may wait to be written to the log before publishers are held back.
+// flowBytes is how much may wait to be written to the log before publishers are blocked.
 const flowBytes = 16 << 20
 
 // OverMark reports whether publishers must wait.
@@ -108,14 +108,14 @@ func (s *Set) Lead(log shardlog.Log, scratch *store.Store) {
 	s.Logs.Log, s.Bodies.Scratch = log, scratch
 }
 
-// Grow makes shards until there are n.
+// Grow adds shards until there are n.
 func (s *Set) Grow(n int) {
 	for id := len(s.All) + 1; id <= n; id++ {
 		s.All = append(s.All, newShard(s, uint32(id)))
 	}
 }
 
-// Of returns the shard with a number, nil if there is none.
+// Of returns the shard with a number, or nil.
 func (s *Set) Of(number uint32) *Shard {
 	if number == 0 || int(number) > len(s.All) {
 		return nil
@@ -123,7 +123,8 @@ func (s *Set) Of(number uint32) *Shard {
 	return s.All[number-1]
 }
 
-// DurableOn returns the ids of a shard's durable queues. The caller has locked the definitions.
+// DurableOn returns the ids of a shard's durable queues. The caller must hold the definitions'
+// lock.
 func (s *Set) DurableOn(sh *Shard) (ids []uint64) {
 	s.Catalog.Queues(func(def *catalog.Queue) {
 		if q := QueueOf(def); q.Durable && q.Home() == sh {
@@ -168,7 +169,7 @@ func NewQueue() *catalog.Queue {
 	return &q.Queue
 }
 
-// Build makes the shard's part of a queue, which holds the messages. The shard need not exist.
+// Build creates the shard's part of a queue, which holds the messages. The shard need not exist.
 func (s *Set) Build(def *catalog.Queue) {
 	q := QueueOf(def)
 	s.Grow(int(def.Shard))
@@ -177,8 +178,8 @@ func (s *Set) Build(def *catalog.Queue) {
 	q.Rule(q.Ruled())
 }
 
-// TableChanged makes dead letters that could not be routed try again. The definitions may be
-// locked.
+// TableChanged makes dead letters that could not be routed try again. The caller may hold the
+// definitions' lock.
 func (s *Set) TableChanged() {
 	for _, sh := range s.All {
 		if sh.deadQueues.Load() > 0 && !sh.hastening.Swap(true) {
@@ -187,14 +188,14 @@ func (s *Set) TableChanged() {
 	}
 }
 
-// SetRates sets rate limits; below 0: none.
+// SetRates sets rate limits. A negative one means none.
 func (s *Set) SetRates(l *throttle.Limit, messages, bytes int64) {
 	if l.Set(messages, bytes) {
 		s.Rated.Store(true)
 	}
 }
 
-// Commit writes what inline rounds have proposed and calls the promises that wait for it, unless
+// Commit writes what inline rounds have proposed and keeps the promises that wait for it, unless
 // another goroutine is writing.
 func (s *Set) Commit() {
 	defer Deadly()
@@ -207,7 +208,7 @@ func QueueOf(def *catalog.Queue) *Queue { return def.Runtime.(*Queue) }
 // VHostOf returns the virtual host of a definition.
 func VHostOf(def *catalog.VHost) *VHost { return def.Runtime.(*VHost) }
 
-// BufferQueue returns the buffer of the exchange, nil if it has none.
+// BufferQueue returns the buffer of the exchange, or nil if it has none.
 func (s *Set) BufferQueue(x *routing.Exchange) *Queue {
 	if q := s.Catalog.BufferOf(x); q != nil {
 		return QueueOf(q)

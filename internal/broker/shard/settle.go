@@ -24,8 +24,8 @@ func (sh *Shard) ack(o *Op) {
 	sh.mark(q)
 }
 
-// settle removes n contiguous messages for good. It returns how many existed, and whether that was
-// recorded.
+// settle removes n contiguous messages permanently. It returns how many existed, and whether the
+// removal was recorded.
 func (sh *Shard) settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
 	if q.selective != nil {
 		q.selective.Release(h, n)
@@ -62,8 +62,8 @@ func (sh *Shard) reject(o *Op) {
 	sh.mark(q)
 }
 
-// returned is how many deliveries an op ends that found n of its messages. Entries of a stream may
-// have been deleted while they were out.
+// returned is the number of deliveries that an op ends if it found n of its messages. Entries of a
+// stream may have been deleted while they were out.
 func (q *Queue) returned(o *Op, n int) int {
 	if q.content.Stream != nil {
 		return int(o.N)
@@ -122,7 +122,8 @@ func (sh *Shard) clear(q *Queue) (messages int) {
 	return messages
 }
 
-// confirmAck answers an acknowledgement that settled n messages; logged: a fact records that.
+// confirmAck answers an acknowledgement that settled n messages. logged means that a fact records
+// it.
 func (sh *Shard) confirmAck(o *Op, n int, logged bool) {
 	switch {
 	case o.Confirm == nil:

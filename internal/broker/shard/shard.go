@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	deliverBytes  = 64 << 10 // deliveries gathered for one consumer before its sink takes them
-	gatheredBytes = 1 << 20  // and for all consumers of the shard
+	deliverBytes  = 64 << 10 // deliveries collected for one consumer before its sink gets them
+	gatheredBytes = 1 << 20  // the same for all consumers of the shard
 )
 
 // Shard owns a set of queues. The fields below Done belong to the goroutine that runs the shard:
@@ -42,16 +42,16 @@ type Shard struct {
 	log       *shardlog.Writer     // has the current entry
 	queues    map[uint64]*Queue
 	traces    *tracing.Tracker             // nil without Options.Traces
-	orders    map[*VHost]*dependency.Graph // of virtual hosts that have queues with an order here
+	orders    map[*VHost]*dependency.Graph // of virtual hosts with ordered queues on this shard
 	consumers map[*Client][]*Consumer
 	timers    timers
 	implicits implicits
 
-	// The current drain.
+	// The current round.
 	inline  *Client          // the session that runs the shard; nil: the shard's own goroutine
-	marked  []*Queue         // queues to look at before the drain ends
-	waking  []*Queue         // those of them whose waiting calls are to be served
-	local   []Op             // dead letters for this shard itself
+	marked  []*Queue         // queues to visit before the round ends
+	waking  []*Queue         // those of them whose waiting calls must be served
+	local   []Op             // dead letters for this shard
 	lending []*outbox        // with collected deliveries
 	turns   uint64           // deliveries to consumers
 	answers shardlog.Answers // of publishes that need no log
@@ -73,15 +73,15 @@ type Shard struct {
 	hot          int64               // memory held by the queues' messages, as last counted
 	deadBytes    int64               // dead letters in transit to other shards
 	insisting    map[*Queue]struct{} // queues with waiting dead letters
-	deadQueues   atomic.Int32        // how many they are
+	deadQueues   atomic.Int32        // the number of these queues
 	hastening    atomic.Bool         // a call of hastenDead is pending
-	untold       int                 // ops that offer dropped since it last logged that
-	CheckpointAt int64               // what all shards had logged at the last checkpoint; belongs to the goroutine that writes them
+	untold       int                 // ops that offer has dropped since it last logged that
+	CheckpointAt int64               // bytes logged by all shards at the last checkpoint; for the goroutine that writes those
 	inTx         bool                // the current entry must not be ended
-	still        []*Shard            // shards that stand still with this one, for one command; nil: none do
+	still        []*Shard            // shards stopped with this one for a command; nil: none
 	expired      []queue.Handle
 	gathered     int                      // bytes of deliveries not yet handed to their sinks
-	retired      map[*VHost]*queue.Counts // of queues that are gone
+	retired      map[*VHost]*queue.Counts // of deleted queues
 }
 
 func newShard(set *Set, id uint32) *Shard {
@@ -101,8 +101,8 @@ func newShard(set *Set, id uint32) *Shard {
 	return sh
 }
 
-// Run is the shard's goroutine. It does what no session does inline: ops whose senders do not wait,
-// and timers.
+// Run is the shard's goroutine. It handles what no session runs inline: ops whose senders do not
+// wait, and timers.
 func (sh *Shard) Run() {
 	defer close(sh.Done)
 	timer := time.NewTimer(time.Hour)
@@ -126,7 +126,7 @@ func (sh *Shard) Run() {
 	}
 }
 
-// Stop lets the shard finish what it has accepted, and returns when its goroutine has ended.
+// Stop lets the shard finish what it has accepted, and returns once its goroutine has ended.
 func (sh *Shard) Stop() {
 	sh.inbox.Close()
 	<-sh.Done
@@ -135,8 +135,8 @@ func (sh *Shard) Stop() {
 // Log returns the shard's end of the log. Its methods are for the goroutine that runs the shard.
 func (sh *Shard) Log() *shardlog.Writer { return sh.log }
 
-// Sum calls fn with a hash of the durable state and the index of the last entry, at the shard,
-// unless that entry is but.
+// Sum calls fn at the shard with a hash of the durable state and the index of the last entry,
+// unless that index is but.
 func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
 	if sh.log.Log != nil {
 		sh.log.Propose()
@@ -149,7 +149,7 @@ func (sh *Shard) Sum(but uint64, fn func(sum, last uint64)) {
 // HasJust reports, at the shard, whether these are exactly its durable queues.
 func (sh *Shard) HasJust(ids []uint64) bool { return sh.machine.HasJust(ids) }
 
-// Moving reports, at the shard, whether messages are on their way to other shards.
+// Moving reports, at the shard, whether messages are in transit to other shards.
 func (sh *Shard) Moving() bool { return sh.deadBytes > 0 }
 
 // round executes everything in the inbox, on the goroutine that runs the shard.
@@ -168,7 +168,7 @@ func (sh *Shard) until(at int64) time.Duration {
 	return time.Duration(wait) * time.Millisecond
 }
 
-// drain executes the ops and handles their consequences, and proposes what is to be recorded.
+// drain executes the ops, handles their consequences, and proposes the facts.
 func (sh *Shard) drain(ops []Op) {
 	sh.now = sh.set.NowMillis()
 	sh.fireTimers() // first, so that the ops see the state at this time
@@ -239,7 +239,7 @@ func (sh *Shard) do(o *Op) {
 	}
 }
 
-// doLocal publishes the dead letters that this shard made for itself.
+// doLocal publishes the dead letters of this shard to itself.
 func (sh *Shard) doLocal() {
 	for len(sh.local) > 0 {
 		ops := sh.local
@@ -253,7 +253,7 @@ func (sh *Shard) doLocal() {
 	}
 }
 
-// mark makes the shard look at the queue before the drain ends.
+// mark makes the shard visit the queue before the round ends.
 func (sh *Shard) mark(q *Queue) {
 	q.changes++
 	q.active = sh.now
@@ -267,7 +267,7 @@ func (sh *Shard) mark(q *Queue) {
 	}
 }
 
-// attend finishes the work on a changed queue: it delivers, sets the timer, bounds the memory.
+// attend finishes the work on a changed queue: it delivers, sets the timer, and bounds the memory.
 func (sh *Shard) attend(q *Queue) {
 	if q.gone {
 		q.consumers.End()
@@ -294,7 +294,7 @@ func (sh *Shard) attend(q *Queue) {
 }
 
 // kick marks the queues that the session consumes from, starting with the one whose consumer was
-// served longest ago, because the window may be full again before the last.
+// served longest ago, because the window may be full again before the last one.
 func (sh *Shard) kick(from *Client) {
 	byTurn := slices.SortedFunc(slices.Values(sh.consumers[from]), func(a, b *Consumer) int { return cmp.Compare(a.state.Turn(), b.state.Turn()) })
 	for _, c := range byTurn {
@@ -305,7 +305,7 @@ func (sh *Shard) kick(from *Client) {
 	}
 }
 
-// join adds a consumer to its session's.
+// join adds a consumer to those of its session.
 func (sh *Shard) join(c *Consumer) {
 	mates := sh.consumers[c.client]
 	if len(mates) > 0 {
@@ -316,7 +316,7 @@ func (sh *Shard) join(c *Consumer) {
 	sh.consumers[c.client] = append(mates, c)
 }
 
-// leave removes a consumer from its session's.
+// leave removes a consumer from those of its session.
 func (sh *Shard) leave(c *Consumer) {
 	rest := slices.DeleteFunc(sh.consumers[c.client], func(have *Consumer) bool { return have == c })
 	if len(rest) == 0 {
@@ -357,9 +357,10 @@ func (sh *Shard) EachRetired(fn func(*VHost, *queue.Counts)) error {
 // Send hands an op to the shard and never blocks. It returns false if the shard has stopped.
 func (sh *Shard) Send(o Op) bool { return sh.inbox.Push(o, len(o.Env)) }
 
-// SendBatch is Send for ops in a slice, and blocks while the inbox is full. next is the slice to
+// SendBatch is Send for a slice of ops. It blocks while the inbox is full. next is the slice to
 // fill next.
 func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.PushBatch(ops, messageBytes(ops)) }
 
-// Post runs fn on the shard's goroutine without waiting for it; false if the shard has stopped.
+// Post runs fn on the shard's goroutine without waiting for it. It returns false if the shard has
+// stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }

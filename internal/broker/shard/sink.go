@@ -6,29 +6,28 @@ import (
 )
 
 // Sink receives a session's deliveries. Its methods run on the goroutine of a shard, of a consumer
-// of copies, or of any session that waits for the broker. They must not block or call back into the
-// session. So a caller of a Session's method must not hold a lock that a Sink or a Confirmer takes.
+// of copies, or of any session that waits for the broker. They must not block or call the session.
+// So a caller of a Session's method must not hold a lock that a Sink or a Confirmer takes.
 type Sink interface {
 	// Deliver takes deliveries in order. ds is reused after it returns; the envelopes stay valid.
 	Deliver(ds []Delivery)
 	// Cancelled is called when the broker ends the consumer: its queue is gone, or a consumer of
-	// copies has got all of them.
+	// copies has received all of them.
 	Cancelled(c *Consumer)
 }
 
-// Output is a Sink whose socket the caller may write to, which saves the switch to another
-// goroutine.
+// Output is a Sink whose socket the caller may write to, which saves a goroutine switch.
 type Output interface {
 	Sink
 	// Gather is Deliver for a caller that calls Send soon.
 	Gather(ds []Delivery)
-	// Send writes the gathered deliveries as far as the socket takes them at once. The sink's own
+	// Send writes as many of the gathered deliveries as the socket accepts at once. The sink's own
 	// goroutine writes the rest.
 	Send()
 }
 
-// Delivery is a message that was handed to a consumer or, if Consumer is nil, to a session that
-// asked for it.
+// Delivery is a message handed to a consumer, or, if Consumer is nil, to a session that requested
+// it.
 type Delivery struct {
 	Consumer    *Consumer
 	Queue       *Queue

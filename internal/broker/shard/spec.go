@@ -20,14 +20,14 @@ func syncWait(s catalog.SyncChoice, mode store.SyncMode) store.Wait {
 	return mode.Wait()
 }
 
-// QueueInfo answers a declaration.
+// QueueInfo is the answer to a declaration.
 type QueueInfo struct {
 	Name      string
 	Ready     int
 	Consumers int
 }
 
-// ConsumerSpec registers a consumer.
+// ConsumerSpec describes a consumer to register.
 type ConsumerSpec struct {
 	Queue     string
 	Tag       string

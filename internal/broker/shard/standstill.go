@@ -7,27 +7,27 @@ import (
 )
 
 // A transaction or command group that needs several shards stops all of them, changes their state,
-// and makes what each has recorded one entry of an atomic group of the log.
+// and makes their recorded facts one atomic group of entries in the log.
 
-// MaxTxBytes is how many bytes a transaction may publish, and dead-letter on one shard: it is
+// MaxTxBytes bounds the bytes that a transaction may publish, and dead-letter on one shard: it is
 // written as one group.
 const MaxTxBytes = 512 << 20
 
-// BeginPart ends the current entry, so that what follows gets an entry of its own. The shards in
-// still stand still with this one; nil: none does.
+// BeginPart ends the current entry, so that later facts get a separate one. The shards in still
+// have stopped together with this one; nil means none.
 func (sh *Shard) BeginPart(still []*Shard) {
 	sh.log.Propose()
 	sh.inTx, sh.still = true, still
 }
 
-// EndPart completes the entry that BeginPart began; the caller appends it to the log in a group,
+// EndPart completes the entry that BeginPart began. The caller appends it to the log in a group,
 // and then calls done with the outcome. done is nil if nothing was recorded.
 func (sh *Shard) EndPart() (e store.Entry, done func(error)) {
 	sh.inTx, sh.still = false, nil
 	return sh.log.SealAlone()
 }
 
-// Apply executes ops of a transaction, all into the current entry.
+// Apply executes the ops of a transaction, all in the current entry.
 func (sh *Shard) Apply(ops []Op) {
 	sh.inTx = true
 	for i := range ops {
@@ -37,14 +37,14 @@ func (sh *Shard) Apply(ops []Op) {
 	sh.inTx = false
 }
 
-// SettleDown handles what follows from a change: dead letters, calls that wait at the queues.
+// SettleDown handles the consequences of a change: dead letters, and calls that wait at the queues.
 func (sh *Shard) SettleDown() {
 	sh.doLocal()
 	sh.serveAll()
 }
 
-// SettleLater is SettleDown for a shard that stands still: it appends the queues with waiting calls
-// to queues, and their shards serve them later.
+// SettleLater is SettleDown for a stopped shard: it appends the queues with waiting calls to
+// queues, and their shards serve them later.
 func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 	sh.doLocal()
 	queues = append(queues, sh.waking...)
@@ -53,12 +53,12 @@ func (sh *Shard) SettleLater(queues []*Queue) []*Queue {
 	return queues
 }
 
-// ServeLater serves the calls that wait at a queue when the shard goes on.
+// ServeLater serves the calls that wait at a queue once the shard continues.
 func (sh *Shard) ServeLater(q *Queue) { sh.waking = append(sh.waking, q) }
 
-// Admits reports whether no full queue would reject one of the messages that ops publish, including
-// those before it; whether the queues of messages with MustArrive exist; and whether at most so
-// many bytes may be dead-lettered.
+// Admits reports whether all of this holds: no full queue would reject one of the messages that ops
+// publish, counting those before it; the queues of messages with MustArrive exist; at most most
+// bytes may be dead-lettered.
 func Admits(ops []Op, most int) bool {
 	var all Room
 	dead := int64(0)
@@ -101,8 +101,7 @@ func (o *Op) mayKill() bool {
 	return o.Kind == OpReject || (o.Kind == OpRequeue || o.Kind == OpReturn) && o.Queue.Policy().DeliveryLimit >= 0
 }
 
-// Room counts what the commands of one group publish to queues, to check that all of it is
-// accepted.
+// Room counts what the commands of one group publish to queues, to check that all of it fits.
 type Room map[*Queue]struct{ n, bytes int64 }
 
 // Fits reports whether a queue accepts one more message with a body of this many bytes, in addition

@@ -6,11 +6,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// A stream is a queue whose messages are entries. Each gets an id when it arrives, whichever
+// A stream is a queue whose messages are entries. Each entry gets an id when it arrives, whichever
 // protocol publishes it, and stays until it is deleted, trimmed, or acknowledged by a consumer of
-// another protocol. Groups read entries where they stand.
+// another protocol. Groups read entries in place.
 
-// nextID returns the id of the current message in a stream, 0-0 if there are no more.
+// nextID returns the id of the current message in a stream, or 0-0 if the ids are exhausted.
 func (sh *Shard) nextID(q *Queue) stream.ID {
 	if !sh.givenID.IsZero() {
 		return sh.givenID
@@ -19,7 +19,7 @@ func (sh *Shard) nextID(q *Queue) stream.ID {
 	return id
 }
 
-// MakeStream makes an empty queue a stream. Errors: ErrWrongKind.
+// MakeStream turns an empty queue into a stream. Errors: ErrWrongKind.
 func (at Context) MakeStream() error {
 	if !at.q.mayBeStream() {
 		return at.q.Fail(failure.ErrWrongKind)
@@ -36,7 +36,7 @@ func (at Context) PublishEntry(by *Client, p *Publish, id stream.ID) error {
 	return err
 }
 
-// EndStream makes a stream an empty queue, or an empty stream if it is declared as one.
+// EndStream turns a stream into an empty queue, or into an empty stream if it is declared as one.
 func (at Context) EndStream() { at.sh.endStream(at.q) }
 
 // WakeReaders wakes the readers that wait at a stream, although no entry has arrived.
@@ -56,7 +56,7 @@ func (q *Queue) mayBeStream() bool {
 	return q.Durable && q.buffer == nil && q.selective == nil && q.after == nil && !q.content.UsedForJobs() && p.MaxPriority == 0
 }
 
-// endStream is Context.EndStream.
+// endStream implements Context.EndStream.
 func (sh *Shard) endStream(q *Queue) {
 	first, last, ok := q.content.Stream.Handles()
 	switch {
@@ -71,8 +71,8 @@ func (sh *Shard) endStream(q *Queue) {
 	Context{sh, q}.WakeReaders()
 }
 
-// Reader is the position of a consumer in a declared stream. It takes nothing: each reader gets all
-// entries from its position on. The methods run on the goroutine of the queue's shard.
+// Reader is the position of a consumer in a declared stream. It removes nothing: each reader gets
+// all entries from its position on. Its methods run on the goroutine of the queue's shard.
 type Reader interface {
 	// Start is called when the consumer joins the queue.
 	Start(at Context)
@@ -95,7 +95,7 @@ func (sh *Shard) serveReaders(q *Queue) {
 	}
 }
 
-// readOn gives a reader room for as many entries as it has acknowledged.
+// readOn lets a reader read as many further entries as it has acknowledged.
 func (sh *Shard) readOn(o *Op) {
 	sh.giveBack(o.Consumer, int(o.N))
 	if o.Confirm != nil {

@@ -12,10 +12,10 @@ type Tapped struct {
 	VHost string
 
 	User, Client string // of the session that published or received it; Client is Session.Name
-	Channel      int    // of that session, 0: none in particular
+	Channel      int    // of that session; 0: none in particular
 
-	// For a published message: the further keys by which it was routed, nil if they are those of
-	// its headers, and the clients' queues to which it goes.
+	// For a published message: the additional keys by which it was routed, nil if they are those of
+	// its headers, and the clients' queues that it reaches.
 	Also   [][]byte
 	Queues []string
 
@@ -52,7 +52,7 @@ func (sh *Shard) tapDelivery(d *Delivery, to holder) {
 	v.Tell(&t, sh.offer)
 }
 
-// Tell publishes the message that the tap makes of t, through put.
+// Tell publishes, through put, the message that the tap creates from t.
 func (v *VHost) Tell(t *Tapped, put func(*Shard, Op)) {
 	x, ok := v.Table().Exchange(routing.Tap)
 	if !ok || x.BindingCount() == 0 || string(t.Env.Exchange()) == routing.Tap || v.set.Tap == nil {
@@ -60,7 +60,7 @@ func (v *VHost) Tell(t *Tapped, put func(*Shard, Op)) {
 	}
 	m, err := forward.Read(v.set.Tap(t))
 	if err != nil {
-		return // Options.Tap made no message of it
+		return // Options.Tap has created no message from it
 	}
 	targets, _ := v.routeOut(routing.Tap, &m, routing.PastFirst)
 	v.Emitted(x.Traffic(), len(targets.queues))
@@ -69,7 +69,7 @@ func (v *VHost) Tell(t *Tapped, put func(*Shard, Op)) {
 	targets.Each(o, put)
 }
 
-// offer hands an op that may be lost to a shard. This shard does it next; another one gets it
+// offer hands an op that may be lost to a shard. This shard executes it next. Another one gets it
 // unless its inbox is full, because a shard never waits for another.
 func (sh *Shard) offer(to *Shard, o Op) {
 	switch {

@@ -4,16 +4,16 @@ import (
 	"slices"
 )
 
-// Targets are the queues that a message goes to, those of one shard side by side, buffers last. The
-// slice is shared and never changed. Targets take four words, the most that the compiler keeps in
+// Targets are the queues of a message: those of one shard are adjacent, and buffers come last. The
+// slice is shared and immutable. Targets take four words, the most that the compiler keeps in
 // registers.
 type Targets struct {
 	queues  []*Queue
-	parts   int32 // how many publishes they need: one for each shard, and one for each buffer
-	buffers bool  // some of them are buffers
+	parts   int32 // number of publishes: one for each shard, and one for each buffer
+	buffers bool  // some of the queues are buffers
 }
 
-// NewTargets returns the targets of a message that goes to some queues, which it sorts.
+// NewTargets returns the targets of a message that goes to queues, which it sorts.
 func NewTargets(queues []*Queue) Targets {
 	if len(queues) > 1 {
 		slices.SortStableFunc(queues, func(a, b *Queue) int { return a.part() - b.part() })
@@ -28,7 +28,7 @@ func NewTargets(queues []*Queue) Targets {
 	return t
 }
 
-// part orders queues so that those of one publish are side by side.
+// part is the sort key of a queue: those of one publish are adjacent.
 func (q *Queue) part() int {
 	n := 2 * int(q.shard.ID)
 	if q.buffer != nil {
@@ -37,7 +37,7 @@ func (q *Queue) part() int {
 	return n
 }
 
-// within reports whether all of them are ordinary queues of one shard.
+// within reports whether all targets are ordinary queues of one shard.
 func (t Targets) within(sh *Shard) bool {
 	return t.Empty() || t.parts == 1 && !t.buffers && t.queues[0].shard == sh
 }
@@ -52,8 +52,8 @@ func (t Targets) OnlyCopied() bool {
 	return len(t.queues) > 0
 }
 
-// Buffered reports whether one of the queues belongs to an exchange: then it is unknown yet whether
-// the message reaches a client's queue.
+// Buffered reports whether one of the queues belongs to an exchange. It is then not yet known
+// whether the message reaches a client's queue.
 func (t Targets) Buffered() bool { return t.buffers }
 
 // Empty reports whether no queue gets the message.
@@ -72,7 +72,7 @@ func (t Targets) Names() (all []string) {
 	return all
 }
 
-// Without returns the targets without the queue of a name.
+// Without returns the targets without the queue with a name.
 func (t Targets) Without(queue string) Targets {
 	if !slices.ContainsFunc(t.queues, func(q *Queue) bool { return q.Name == queue }) {
 		return t
@@ -80,7 +80,7 @@ func (t Targets) Without(queue string) Targets {
 	return NewTargets(slices.DeleteFunc(slices.Clone(t.queues), func(q *Queue) bool { return q.Name == queue }))
 }
 
-// Parts returns how many publishes the queues need: a Confirmer is called once for each.
+// Parts returns the number of publishes that the queues need: a Confirmer is called once for each.
 func (t Targets) Parts() int { return int(t.parts) }
 
 // Each calls fn once per publish, with base completed for it.

@@ -8,7 +8,7 @@ import (
 )
 
 // timers orders the queues of a shard by the time of their next event: a message expires or becomes
-// due, a lease ends, or the queue itself expires. A queue has one place; core/queue orders its
+// due, a lease ends, or the queue itself expires. A queue occurs once; core/queue orders its
 // messages.
 type timers struct{ heap heap.Heap[*Queue, byWake] }
 
@@ -17,7 +17,7 @@ type byWake struct{}
 func (byWake) Before(a, b *Queue) bool   { return a.wakeAt < b.wakeAt }
 func (byWake) Moved(q *Queue, place int) { q.timer = place }
 
-// next returns the time of the first event, noTime if there is none.
+// next returns the time of the first event, or noTime.
 func (t *timers) next() int64 {
 	if len(t.heap) == 0 {
 		return noTime
@@ -25,7 +25,7 @@ func (t *timers) next() int64 {
 	return t.heap[0].wakeAt
 }
 
-// set sets the time of a queue; noTime removes it.
+// set sets the time of a queue. noTime removes it.
 func (t *timers) set(q *Queue, at int64) {
 	switch {
 	case at == noTime:
@@ -36,12 +36,12 @@ func (t *timers) set(q *Queue, at int64) {
 	}
 }
 
-// Dead letters are made expireStep at a time, and at most maxDeadBytes of them may be in transit to
-// other shards.
+// Dead letters are created expireStep at a time, and at most MaxDeadBytes of them may be in transit
+// to other shards.
 const (
 	expireStep   = 64
 	MaxDeadBytes = 16 << 20
-	DeadRetry    = 5 // ms until a queue that had to stop is looked at again
+	DeadRetry    = 5 // ms until a queue that had to stop is visited again
 )
 
 // setTimer sets the time of the queue's next event.
@@ -68,7 +68,7 @@ func (sh *Shard) setTimer(q *Queue) {
 	sh.timers.set(q, at)
 }
 
-// expiry returns when the queue is deleted because it is unused.
+// expiry returns when the queue is to be deleted because it is unused.
 func (q *Queue) expiry() (at int64, ok bool) {
 	if q.Policy().Expires <= 0 || q.inUse() || q.expiring {
 		return 0, false
@@ -88,7 +88,7 @@ func (sh *Shard) fireTimers() {
 		sh.timers.set(q, noTime)
 		sh.expire(q)
 		if q.buffer == nil {
-			q.state.Due(sh.now) // a due message leaves an exchange buffer without being ready before
+			q.state.Due(sh.now) // a due message leaves an exchange buffer without becoming ready first
 		}
 		if q.content.Jobs != nil {
 			sh.endLeases(q)

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Rate returns the limit on what sessions publish in the virtual host.
+// Rate returns the limit for messages that sessions publish in the virtual host.
 func (v *VHost) Rate() *throttle.Limit { return &v.rate }
 
 // Tapped reports whether the virtual host is tapped.
@@ -21,15 +21,15 @@ func (v *VHost) Tapped() bool { return v.tapped.Load() }
 // Tap starts or stops the tap of the virtual host, and reports whether that changed anything.
 func (v *VHost) Tap(on bool) (changed bool) { return v.tapped.Swap(on) != on }
 
-// EnterVHost adds the shard of a queue with an order to its virtual host. It is for the goroutine
-// that changes the definitions.
+// EnterVHost adds the shard of a queue with an order to its virtual host. Only the goroutine that
+// changes the definitions may call it.
 func (q *Queue) EnterVHost() {
 	if q.Declared.ConsumeAfter {
 		q.vhost.orderOn(q)
 	}
 }
 
-// Emitted counts a message of the server itself. There are few of them.
+// Emitted counts a message of the server itself. Such messages are rare.
 func (v *VHost) Emitted(exchange *routing.Traffic, n int) {
 	lost := uint64(0)
 	if n == 0 {
@@ -44,7 +44,7 @@ type VHost struct {
 	catalog.VHost // its definitions
 
 	set     *Set
-	traffic routing.Traffic // of all its exchanges, also of deleted ones
+	traffic routing.Traffic // of all its exchanges, including deleted ones
 	rate    throttle.Limit
 	scan    atomic.Pointer[scanOrder] // nil before the first Finder.QueuesFrom
 	tapped  atomic.Bool               // SetTapped
@@ -54,7 +54,7 @@ type VHost struct {
 }
 
 // OrderedOn returns the shards that have or had queues with an order (QueuePolicy.ConsumeAfter),
-// that of the newest last.
+// with that of the newest queue last.
 func (v *VHost) OrderedOn() []*Shard {
 	if shards := v.ordered.Load(); shards != nil {
 		return *shards
@@ -62,8 +62,8 @@ func (v *VHost) OrderedOn() []*Shard {
 	return nil
 }
 
-// orderOn adds the shard of a queue with an order. It is for the goroutine that changes the
-// definitions.
+// orderOn adds the shard of a queue with an order. Only the goroutine that changes the definitions
+// may call it.
 func (v *VHost) orderOn(q *Queue) {
 	have := v.OrderedOn()
 	shards := slices.DeleteFunc(slices.Clone(have), func(sh *Shard) bool { return sh == q.shard })
@@ -89,10 +89,10 @@ func (v *VHost) Queues() iter.Seq[*Queue] {
 	}
 }
 
-// Traffic counts what came to the virtual host's exchanges, including deleted ones.
+// Traffic returns the counters of the virtual host's exchanges, including deleted ones.
 func (v *VHost) Traffic() *routing.Traffic { return &v.traffic }
 
-// scanOrder is the sorted ids of the queues of a virtual host.
+// scanOrder holds the sorted ids of the queues of a virtual host.
 type scanOrder struct {
 	table *routing.Table // the routing table that has them
 	ids   []uint64
@@ -113,10 +113,10 @@ func (v *VHost) QueueIDs() []uint64 {
 	return o.ids
 }
 
-// Queue finds a queue by its name.
+// Queue finds a queue by name.
 func (v *VHost) Queue(name string) (*Queue, bool) { return v.set.QueueIn(v.Table(), name) }
 
-// Resolve turns what routing found into targets.
+// Resolve converts a routing result into targets.
 func (v *VHost) Resolve(ids []routing.QueueID) Targets {
 	if len(ids) == 0 {
 		return Targets{}
@@ -130,7 +130,7 @@ func (v *VHost) Resolve(ids []routing.QueueID) Targets {
 	return NewTargets(queues)
 }
 
-// route finds the targets of a dead letter. If its exchange does not exist there are none.
+// route finds the targets of a dead letter. There are none if its exchange does not exist.
 func (v *VHost) route(m *deadletter.Message) Targets {
 	var r routing.Route
 	rm := m.Routed()
