@@ -47,13 +47,13 @@ func (b *Broker) watch() {
 		}
 		free, err := b.fs.Free(b.dir)
 		if err != nil {
-			free = math.MaxUint64 // a disk whose free space is unknown raises no alarm
+			free = math.MaxUint64 // an unknown amount of free space raises no alarm
 		}
 		b.setAlarm(short.Look(b.set.Memory.Load(), free, b.set.Log.State().Health == store.NoSpace))
 	}
 }
 
-// figures returns the figures that the log line of an alarm has.
+// figures returns the numbers for the log line of an alarm.
 func (b *Broker) figures(reason string) []any {
 	if reason == LowOnMemory {
 		return []any{"reason", reason, "memory", b.set.Memory.Load(), "memory_limit", b.opts.MemoryLimit}

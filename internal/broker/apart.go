@@ -11,7 +11,7 @@ import (
 // Onward is the target of a binding that copies: an exchange or, when Exchange is "", a queue.
 type Onward struct{ Exchange, Queue string }
 
-// Name is the name of the exchange or queue.
+// Name returns the name of the exchange or queue.
 func (o Onward) Name() string { return o.Exchange + o.Queue }
 
 // RouteApart is Route for a sender that publishes a separate message for each copy: it does not
@@ -23,7 +23,7 @@ func (s *Session) RouteApart(exchange, key []byte, peek *message.Peek) (shard.Ta
 }
 
 // RouteCopy routes a copy to one of these targets, as RouteApart does. It checks no permission:
-// those of the binding's creator were checked when the binding was made.
+// those of the binding's creator were checked when the binding was created.
 func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (shard.Targets, []Onward) {
 	table := s.vhost.Table()
 	if to.Exchange == "" {
@@ -44,7 +44,7 @@ func (s *Session) RouteCopy(to Onward, key []byte, peek *message.Peek) (shard.Ta
 	return s.vhost.Resolve(s.found.Queues), s.onwards()
 }
 
-// onwards returns the targets of the copying bindings that the last route met.
+// onwards returns the targets of the copying bindings that the last route found.
 func (s *Session) onwards() (all []Onward) {
 	for _, d := range s.found.Copies {
 		to := Onward{Exchange: d.Exchange}
@@ -62,7 +62,7 @@ func (s *Session) onwards() (all []Onward) {
 	return all
 }
 
-// asks returns the parts of a message that routing looks at.
+// asks returns the parts of a message that routing uses.
 func asks(key []byte, also [][]byte, peek *message.Peek) routing.Message {
 	return routing.Message{
 		Key: key, Also: also, Headers: peek.Headers, MessageID: peek.MessageID,

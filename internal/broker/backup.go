@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Backup writes a tar archive of the data folder as it is now. A broker started from it has
-// everything promised before the call, and whole transactions only; it is a single node, even if
-// this one leads a cluster. The broker keeps working meanwhile. Segments that are deleted during
-// the backup take disk space until its end. Errors: those of store.Store.Snapshot and of w.
+// Backup writes a tar archive of the current data directory. A broker started from it has
+// everything promised before the call, and only whole transactions. It is a single node, even if
+// this one leads a cluster. The broker keeps working meanwhile. Segments deleted during the backup
+// take disk space until it ends. Errors: those of store.Store.Snapshot and of w.
 func (b *Broker) Backup(w io.Writer) error {
 	sn, err := b.set.Store.Snapshot()
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// lazySync is the longest delay of the fsync for facts that no client waits for.
+// lazySync is the longest delay of an fsync for facts that no client waits for.
 const lazySync = 10 * time.Millisecond
 
 // Options configure a broker. The zero value of a field is its default.
@@ -34,32 +34,31 @@ type Options struct {
 	Shards        int            // 0: one per four cores; never fewer than the data has
 	MemoryLimit   int64          // bytes of message bodies and queue indexes; 512 MiB
 	DiskFreeLimit int64          // bytes that must stay free; 0: 50 MiB, negative: no limit
-	// CheckpointBytes is how much a shard logs between two checkpoints; 128 MiB.
+	// CheckpointBytes is how many bytes a shard logs between two checkpoints; 128 MiB.
 	CheckpointBytes int64
-	// MaxGroupBytes is the most that a transaction publishes, and an atomic group of the log holds;
+	// MaxGroupBytes bounds the bytes that a transaction publishes, and an atomic group of the log;
 	// shard.MaxTxBytes.
 	MaxGroupBytes int
-	// Conditions are the languages, beside that of selectors, of the conditions of bindings. A
-	// binding whose condition does not compile, because its language is missing or has changed,
-	// matches nothing.
+	// Conditions are the languages of binding conditions, in addition to selectors. A binding whose
+	// condition does not compile, because its language is missing or has changed, matches nothing.
 	Conditions routing.Conditions
-	// Order returns the position that a message asks for in the order of its queue; ok is false if
-	// it asks for none. nil: messages stand in the order of their arrival.
+	// Order returns the position that a message requests in its queue; ok is false if it requests
+	// none. nil: messages stay in order of arrival.
 	Order func(env message.Envelope) (at dispatch.Place, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
 	Policies Policies
-	// StateMachines have entries in the log beside those of the queues, each under its number
-	// (statemachine.Keys, statemachine.Semaphores). A machine that is not given here takes no
-	// entries; those that the log holds stay as they are.
+	// StateMachines have entries in the log in addition to the queues, each under its number
+	// (statemachine.Keys, statemachine.Semaphores). A machine that is missing here accepts no
+	// entries; those already in the log stay there.
 	StateMachines map[uint32]statemachine.Machine
 	// Traces gets the events of messages that belong to a trace; nil: no messages are traced.
 	Traces tracing.Listener
-	// Tap turns what happened to a message of a tapped virtual host (Broker.SetTapped) into the
+	// Tap converts an event of a message in a tapped virtual host (Broker.SetTapped) into the
 	// message, with its routing key, that listeners get; nil: there is no tap. It is called on any
-	// goroutine and must not wait.
+	// goroutine and must not block.
 	Tap func(*shard.Tapped) message.Envelope
-	// WrapLog returns a log that the engine uses in place of its own, such as one that injects
-	// faults; nil: the engine uses its own.
+	// WrapLog returns a log that the engine uses in place of its own, for example to inject faults;
+	// nil: the engine uses its own.
 	WrapLog func(*store.Store) shardlog.Log
 	Logger  *slog.Logger
 	Now     func() time.Time // time.Now
@@ -84,7 +83,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Broker is the engine of one node on one data folder.
+// Broker is the engine of one node on one data directory.
 type Broker struct {
 	*definitions.Admin // users, virtual hosts, permissions, limits, parameters
 	*authn.Checker     // logins
@@ -96,7 +95,7 @@ type Broker struct {
 	set       *shard.Set
 	journal   *definitions.Journal // changes the catalog
 	machines  statemachine.Hosts
-	following bool // the changes of the definitions come from the log
+	following bool // changes of the definitions come from the log
 
 	alarm atomic.Pointer[Alarm]
 
@@ -108,8 +107,8 @@ type Broker struct {
 	queuesDeclared atomic.Uint64
 	queuesCreated  atomic.Uint64
 
-	checkpointing sync.Mutex // one round of checkpoints at a time
-	txMu          sync.Mutex // transactions over several shards, one order for all
+	checkpointing sync.Mutex // serializes rounds of checkpoints
+	txMu          sync.Mutex // orders transactions over several shards
 	groupBytes    int        // Options.MaxGroupBytes, less in tests
 	housekeeper   sync.WaitGroup
 	stop          chan struct{}
@@ -119,9 +118,9 @@ type Broker struct {
 	closed        error
 }
 
-// Open opens the data folder, recovers what it holds, and starts the engine. Errors: vfs.ErrLocked
-// (another process uses the folder), store.ErrCorrupt, store.ErrUnsupportedFormat (a newer format),
-// store.ErrReplica (a folder of a node of a cluster).
+// Open opens the data directory, recovers its state, and starts the engine. Errors: vfs.ErrLocked
+// (another process uses the directory), store.ErrCorrupt, store.ErrUnsupportedFormat (a newer
+// format), store.ErrReplica (the directory of a cluster node).
 func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	o = o.withDefaults()
 	st, err := store.Open(fs, dir, store.Options{
@@ -171,7 +170,7 @@ func (b *Broker) start() {
 	go b.checkpoints()
 }
 
-// newSet makes the shards that the options ask for. Recovery adds those that the data has.
+// newSet creates the shards that the options request. Recovery adds those that the data has.
 func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
 	o := &b.opts
 	b.set = shard.NewSet(shard.Config{
@@ -180,9 +179,9 @@ func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
 	})
 }
 
-// checkpointUnlessStuck writes the last checkpoints, unless the log takes no more writes: it might
-// wait for disk space for ever, and recovery can do with the log alone. The goroutine that writes
-// them is counted in last; closing the store ends it.
+// checkpointUnlessStuck writes the last checkpoints, unless the log accepts no more writes: the
+// write might wait forever for disk space, and recovery needs only the log. last counts the
+// goroutine that writes them, which ends when the store is closed.
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
 	var once sync.Once
@@ -208,14 +207,14 @@ func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	}
 }
 
-// Now returns the broker's time, unix ms.
+// Now returns the broker's time in unix ms.
 func (b *Broker) Now() int64 { return b.set.NowMillis() }
 
-// restTime is how long Close waits at most for messages on their way between shards.
+// restTime bounds how long Close waits for messages in transit between shards.
 const restTime = 5 * time.Second
 
-// rest returns when no message is on its way from one shard to another, so that none is in both
-// places after the next start. It gives up after restTime, and when the log takes no more writes.
+// rest returns once no message is in transit between shards, so that none is in both places after
+// the next start. It stops waiting after restTime, or when the log accepts no more writes.
 func (b *Broker) rest() {
 	b.set.Resting.Store(true)
 	over := time.After(restTime)
@@ -238,9 +237,9 @@ func (b *Broker) rest() {
 	}
 }
 
-// Close stops the engine: the shards finish all operations that they have accepted and make them
-// durable, a clean checkpoint is written, and the folder is unlocked. Sessions must be closed
-// before. It is safe to call twice.
+// Close stops the engine: the shards complete all accepted operations and make them durable, a
+// clean checkpoint is written, and the directory is unlocked. Sessions must be closed before. Close
+// may be called twice.
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		b.halt()
@@ -248,12 +247,12 @@ func (b *Broker) Close() error {
 		final := b.checkpointUnlessStuck(&last)
 		b.closed = errors.Join(final, b.set.Store.Close(), b.set.Scratch.Close())
 		b.join()
-		last.Wait() // another process may open the folder from here on: this one must change no file in it any more
+		last.Wait() // another process may open the directory now: this one must not change a file in it
 	})
 	return b.closed
 }
 
-// halt lets the shards finish, and rejects later operations.
+// halt lets the shards complete their work, and rejects later operations.
 func (b *Broker) halt() {
 	close(b.stop)
 	b.Hurry()
@@ -267,7 +266,7 @@ func (b *Broker) halt() {
 	}
 }
 
-// join returns when the goroutines have ended. The log accepts nothing after that.
+// join returns once the goroutines have ended. Afterwards the log accepts nothing.
 func (b *Broker) join() {
 	for _, h := range b.machines {
 		h.End()
@@ -284,7 +283,7 @@ func (b *Broker) Hash() (sum uint64, err error) {
 	return sum, err
 }
 
-// Parts are the parts of the durable state, by their numbers in the log.
+// Parts returns the parts of the durable state, by their numbers in the log.
 func (b *Broker) Parts() (parts []uint32) {
 	for _, h := range b.machines {
 		parts = append(parts, h.Shard())
@@ -299,16 +298,17 @@ const none = math.MaxUint64 // no entry of a part
 
 // Place is the position of a part of the state in the log.
 type Place struct {
-	Last, Definitions uint64 // indexes of the last entries: of the part; of the definitions, which decide a shard's queues
+	Last, Definitions uint64 // indexes of the last entries of the part and of the definitions
 }
 
 // Sum calls fn with the hash of a part before the part gets another entry. It does not call fn if
-// but is the last entry, nor while the state is ahead of or behind the log. Errors: ErrClosed.
+// but is the last entry, or while the state is ahead of or behind the log. Errors: ErrClosed.
 func (b *Broker) Sum(part uint32, but uint64, fn func(sum uint64, at Place)) error {
 	return b.sum(part, but, true, fn)
 }
 
-// sum is Sum. Without strict it also calls fn while a shard is creating or dropping a queue.
+// sum implements Sum. Without strict it also calls fn while a shard is creating or dropping a
+// queue.
 func (b *Broker) sum(part uint32, but uint64, strict bool, fn func(sum uint64, at Place)) error {
 	sh := b.set.Of(part)
 	if sh == nil {
@@ -334,20 +334,20 @@ func (b *Broker) sum(part uint32, but uint64, strict bool, fn func(sum uint64, a
 	return sh.Call(here)
 }
 
-// Stats are counters of the engine since its start, for metrics.
+// Stats are counters of the engine since its start.
 type Stats struct {
 	Queues                                       int
 	Memory                                       int64 // bytes held by messages of queues
 	Unreadable                                   int64 // messages set aside because reading them from disk failed
 	DeadLettered                                 int64
-	SlowHashes                                   int64  // slow password hashes computed; results of successful logins are cached
+	SlowHashes                                   int64  // slow password hashes computed; successful logins are cached
 	Duplicates                                   int64  // messages dropped because their key was remembered
-	QueuesDeclared, QueuesCreated, QueuesDeleted uint64 // declarations, queues that they created, queues deleted
+	QueuesDeclared, QueuesCreated, QueuesDeleted uint64 // declarations, queues created by them, queues deleted
 	Log                                          store.Stats
 	LogState                                     store.State
 }
 
-// Stats reads the counters.
+// Stats returns the counters.
 func (b *Broker) Stats() Stats {
 	return Stats{
 		Queues: int(b.set.Catalog.QueueCount()), Memory: b.set.Memory.Load(), Unreadable: b.set.Counters.Unreadable.Load(),
@@ -357,7 +357,7 @@ func (b *Broker) Stats() Stats {
 	}
 }
 
-// Go runs fn on a goroutine. Close closes stop, and then waits for that goroutine.
+// Go runs fn on a goroutine. Close closes stop and then waits for the goroutine.
 func (b *Broker) Go(fn func(stop <-chan struct{})) {
 	b.housekeeper.Go(func() { fn(b.stop) })
 }

@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// newDefinitions gives the broker the definitions of an empty data folder.
+// newDefinitions gives the broker empty definitions.
 func (b *Broker) newDefinitions() {
 	b.set.Catalog = catalog.New(hooks{b}, catalog.Options{Conditions: b.opts.Conditions, Policies: b.opts.Policies, Delay: forward.Delay})
 	b.journal = definitions.NewJournal(b.set.Catalog, b.set.Log, b.opts.Sync.Wait())
@@ -33,7 +33,7 @@ func (h hooks) NewQueue() *catalog.Queue {
 	return shard.NewQueue()
 }
 
-// Build makes the shard's part of a queue, which holds the messages.
+// Build creates the shard's part of a queue, which holds the messages.
 func (h hooks) Build(def *catalog.Queue) {
 	h.b.set.Build(def)
 }
@@ -53,8 +53,8 @@ func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
 	return shards[sum.Sum32()%uint32(len(shards))].ID
 }
 
-// Added and Removed handle changes that were read from the log. For a session's own changes, the
-// session tells the shards.
+// Added and Removed handle changes read from the log. A session reports its own changes to the
+// shards itself.
 func (h hooks) Added(def *catalog.Queue) {
 	q := shard.QueueOf(def)
 	q.EnterVHost()
@@ -74,13 +74,13 @@ func (h hooks) LimitVHost(v *catalog.VHost, limits Limits) {
 	h.b.setLimits(shard.VHostOf(v).Rate(), limits)
 }
 
-// LimitUser sets the rates of a user, for all its sessions.
+// LimitUser sets the rates of a user for all its sessions.
 func (h hooks) LimitUser(user string, limits Limits) {
 	l, _ := h.b.userRates.LoadOrStore(user, &throttle.Limit{})
 	h.b.setLimits(l.(*throttle.Limit), limits)
 }
 
-// DropUser ends the waits of sessions for the rates of a user that was deleted.
+// DropUser ends the waits of sessions for the rates of a deleted user.
 func (h hooks) DropUser(user string) {
 	if l, ok := h.b.userRates.LoadAndDelete(user); ok {
 		h.b.setLimits(l.(*throttle.Limit), nil)
@@ -128,7 +128,7 @@ func (b *Broker) vhost(name string) (*shard.VHost, bool) {
 	return shard.VHostOf(v), true
 }
 
-// findVHost returns a virtual host, nil when it was deleted.
+// findVHost returns a virtual host, or nil if it was deleted.
 func (b *Broker) findVHost(id VHostID) *shard.VHost {
 	if v, ok := b.vhost(id.Name); ok && v.Made == id.Made {
 		return v
@@ -156,9 +156,9 @@ func (b *Broker) dropAll(queues []*catalog.Queue) error {
 	return nil
 }
 
-// enforce applies changed policies of a virtual host to its queues. The journal is locked, and the
-// change is appended to the log before anything that follows from it. The result is done when the
-// shards of the queues have applied the change.
+// enforce applies changed policies of a virtual host to its queues. The caller holds the lock of
+// the journal, and has appended the change to the log before anything that follows from it. The
+// result is done once the shards of the queues have applied the change.
 func (b *Broker) enforce(v *catalog.VHost) *sync.WaitGroup {
 	v.Compile()
 	type governed struct {

@@ -9,14 +9,15 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// maxLive is the part of live references up to which a segment is rewritten without the dead ones.
+// maxLive is the fraction of live references below which a segment is rewritten without the dead
+// ones.
 const maxLive = 0.3
 
-// checkpointRound is how often shards are checked for having logged enough for a checkpoint.
+// checkpointRound is the interval between checks whether a checkpoint is due.
 const checkpointRound = time.Second
 
-// checkpoints writes checkpoints and cleans, until the broker closes. It may wait for space on a
-// full disk, so it is not part of the watchdog.
+// checkpoints writes checkpoints and cleans until the broker closes. It may wait for space on a
+// full disk, so it is separate from the watchdog.
 func (b *Broker) checkpoints() {
 	defer b.housekeeper.Done()
 	round := time.NewTicker(checkpointRound)
@@ -41,18 +42,18 @@ func (b *Broker) checkpoints() {
 	}
 }
 
-// quietRounds bounds how long a shard that logs little goes without a checkpoint: until all shards
-// together have logged this many times the bytes that make a checkpoint due. A segment can be
-// deleted only when the checkpoints of all shards in it cover it.
+// quietRounds bounds how long a shard that logs little has no checkpoint: until all shards together
+// have logged this many times the bytes that make a checkpoint due. A segment can be deleted only
+// if the checkpoints of all shards in it cover it.
 const quietRounds = 4
 
-// Sync makes all operations durable that the shards have accepted by now, whatever Options.Sync is.
+// Sync makes all operations durable that the shards have accepted so far, whatever Options.Sync is.
 // Errors: ErrClosed, ErrLogFailed.
 func (b *Broker) Sync() error {
 	for _, sh := range b.set.All {
-		// A shard answers a call in the middle of a round, and hands the entry of the round to the
-		// log at its end. The first call may be in one round with operations before it; the second
-		// runs after that round.
+		// A shard answers a call in the middle of a round, and hands the round's entry to the log
+		// at its end. The first call may be in one round with earlier operations; the second runs
+		// after that round.
 		for range 2 {
 			if err := sh.Call(func() {}); err != nil {
 				return err
@@ -69,10 +70,10 @@ func (b *Broker) Sync() error {
 func (b *Broker) Checkpoint() { b.checkpointDue(false) }
 
 // checkpointDue writes checkpoints for the shards that have logged enough since their last one, and
-// then frees segments. When disk space is short, any logged byte is enough, because messages that
-// were consumed then free space.
+// then frees segments. When disk space is short, any logged byte is enough: consumed messages then
+// free space.
 func (b *Broker) checkpointDue(short bool) {
-	b.checkpointing.Lock() // Checkpoint may come beside the goroutine of checkpoints
+	b.checkpointing.Lock() // Checkpoint may run concurrently with the checkpoint goroutine
 	defer b.checkpointing.Unlock()
 	enough := b.opts.CheckpointBytes
 	if short {
@@ -103,8 +104,8 @@ func (b *Broker) checkpointDue(short bool) {
 	}
 }
 
-// logged returns the bytes of all shards in the log at the start and since then, and the bytes of
-// definitions since their last checkpoint.
+// logged returns the bytes of all shards in the log at the start plus those logged since, and the
+// bytes of definitions since their last checkpoint.
 func (b *Broker) logged() (total, definitions int64) {
 	total, definitions = b.journal.Logged()
 	for _, sh := range b.set.All {
@@ -124,7 +125,7 @@ func (b *Broker) writeCheckpoint(sh *shard.Shard, f *shard.Frozen) error {
 	return err
 }
 
-// checkpointAll writes all checkpoints. The shards have stopped.
+// checkpointAll writes all checkpoints. The shards must have stopped.
 func (b *Broker) checkpointAll(clean bool) error {
 	if err := b.journal.Checkpoint(b.set.Store); err != nil {
 		return err
@@ -143,8 +144,8 @@ func (b *Broker) checkpointAll(clean bool) error {
 	return b.set.Store.Forget()
 }
 
-// clean deletes segments without live references, rewrites those with few, and makes one of many
-// small ones.
+// clean deletes segments without live references, rewrites those with few, and merges many small
+// ones.
 func (b *Broker) clean() {
 	if err := b.set.Store.Forget(); err != nil {
 		b.log.Warn("log files could not be deleted: they take disk space that no queue needs", "err", err)
@@ -169,7 +170,7 @@ func (b *Broker) rewrite(runs []store.SegmentRun) {
 	}
 }
 
-// live returns the positions of the bodies that the shard's queues still need, sorted, each once.
+// live returns the positions of the bodies that the shard's queues still need, sorted and unique.
 func (b *Broker) live(id uint32, lo, hi uint64) (live []store.Pos, err error) {
 	if id == definitions.Shard || int(id) > len(b.set.All) {
 		return nil, nil

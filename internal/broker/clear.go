@@ -2,7 +2,7 @@ package broker
 
 import "fiveways.dev/fiveways/internal/broker/shard"
 
-// Clear removes the ready messages of a queue. A stream is an empty queue afterwards.
+// Clear removes the ready messages of a queue. A stream becomes an empty queue.
 type Clear struct {
 	OnQueue
 	Removed int

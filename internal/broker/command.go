@@ -9,32 +9,32 @@ import (
 )
 
 // Command is an operation of a session on one queue, with its arguments and results. Types that
-// embed OnQueue implement it. A command is in one call of Session.Do at a time, and may be used
-// again.
+// embed OnQueue implement it. A command may be in only one call of Session.Do at a time. It may be
+// reused.
 type Command interface {
 	// on returns the command's OnQueue.
 	on() *OnQueue
 	// Failure returns the Err of its OnQueue.
 	Failure() error
-	// Find checks permissions and finds the queue, or makes it. It runs on the caller's goroutine.
+	// Find checks permissions and finds or creates the queue. It runs on the caller's goroutine.
 	Find(f Finder) (*shard.Queue, error)
 	// Run executes the command on the goroutine of the queue's shard. The queue is not deleted. Run
-	// ends no entry of the log.
+	// must not end the log's current entry.
 	Run(at shard.Context) error
 }
 
 // finisher is a command with work that the shard need not wait for: Finish runs on the caller's
-// goroutine when all commands are done and this one has no error.
+// goroutine after all commands, unless this one failed.
 type finisher interface{ Finish(s *Session) }
 
 // OnQueue names the queue of a command, and holds its error.
 type OnQueue struct {
 	Queue string
-	// Err is nil when the command was done. Errors of all commands: ErrAccessRefused,
-	// ErrQueueNotFound, ErrExclusive. The results of a command with an error mean nothing.
+	// Err is nil if the command succeeded. Errors of all commands: ErrAccessRefused,
+	// ErrQueueNotFound, ErrExclusive. The results of a failed command are undefined.
 	Err error
 
-	client   *shard.Client // of the session that does the command
+	client   *shard.Client // of the session that executes the command
 	queue    *shard.Queue  // found
 	reserved bool          // ReserveAll has counted it
 }
@@ -44,10 +44,10 @@ func (o *OnQueue) on() *OnQueue { return o }
 // Failure returns Err.
 func (o *OnQueue) Failure() error { return o.Err }
 
-// By is the session that does the command, nil for one of the engine.
+// By returns the session that executes the command, or nil for the engine.
 func (o *OnQueue) By() *shard.Client { return o.client }
 
-// Found returns the queue that Find found last, nil when it found none.
+// Found returns the queue that Find last found, or nil.
 func (o *OnQueue) Found() *shard.Queue { return o.queue }
 
 // find finds the queue of a command.
@@ -64,8 +64,8 @@ func (s *Session) find(c Command) error {
 	return o.Err
 }
 
-// ErrFindAgain means that a command's queue was deleted after Find had found it: the caller calls
-// Find again.
+// ErrFindAgain means that a command's queue was deleted after Find had found it. The caller must
+// call Find again.
 var ErrFindAgain = errors.New("the queue was deleted meanwhile")
 
 // trip holds the commands of one Session.Do for one shard.
@@ -76,7 +76,7 @@ type trip struct {
 	promise  shardlog.Promise
 }
 
-// Tell reports that everything the trip changed is durable, or why it is not.
+// Tell reports that all changes of the trip are durable, or the error that prevented it.
 func (p *trip) Tell(err error) { p.result <- err }
 
 // tripping holds what a session reuses for its trips.
@@ -85,9 +85,9 @@ type tripping struct {
 	result chan error // as many slots as there are shards; nil before the first trip
 }
 
-// Do executes commands, those on one shard in their order, and returns when all their changes are
-// durable; it waits for the log once. The error of each command is in its OnQueue. Errors, after
-// which the outcome of all commands is unknown: ErrLogFailed, ErrClosed.
+// Do executes commands, those on one shard in their order, and returns once all their changes are
+// durable. It waits for the log once. The error of each command is in its OnQueue. After these
+// errors the outcome of all commands is unknown: ErrLogFailed, ErrClosed.
 func (s *Session) Do(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -111,11 +111,11 @@ func (s *Session) Do(commands ...Command) error {
 	return nil
 }
 
-// goneTries bounds how often a command finds its queue again because that was deleted meanwhile.
+// goneTries bounds how often a command finds its queue again after the queue was deleted.
 const goneTries = 100
 
-// doAgain executes a command whose queue was deleted between find and run. A command that makes its
-// queue makes it again.
+// doAgain executes a command whose queue was deleted between find and run. A command that creates
+// its queue creates it again.
 func (s *Session) doAgain(c Command) error {
 	o := c.on()
 	for n := 0; n < goneTries && errors.Is(o.Err, ErrFindAgain); n++ {
@@ -130,7 +130,7 @@ func (s *Session) doAgain(c Command) error {
 	return nil
 }
 
-// finishAll calls Finish of the commands that have it and no error.
+// finishAll calls Finish of the commands that have it and did not fail.
 func (s *Session) finishAll(commands []Command) {
 	for _, c := range commands {
 		if f, ok := c.(finisher); ok && c.on().Err == nil {
@@ -161,7 +161,7 @@ func (s *Session) doSome(commands []Command) (n int, err error) {
 	return len(commands), t.send(s)
 }
 
-// send makes the gathered trips, and waits until all is durable.
+// send makes the collected trips, and waits until everything is durable.
 func (t *tripping) send(s *Session) (failed error) {
 	if t.result == nil {
 		t.result = make(chan error, len(s.b.set.All))
@@ -195,7 +195,7 @@ func (t *tripping) send(s *Session) (failed error) {
 	return failed
 }
 
-// holdBack waits while the log or the memory is behind, if a command publishes.
+// holdBack waits while the log or memory is behind, if a command publishes.
 func (s *Session) holdBack() {
 	if s.batch.Publishes {
 		s.batch.Publishes = false
@@ -241,8 +241,8 @@ func runCommand(c Command) {
 	o.Err = runOn(at, c)
 }
 
-// runOn executes a command on a queue that is not deleted. Errors: ErrWrongKind when the queue is a
-// stream and the command is not for streams; those of Run.
+// runOn executes a command on a queue that is not deleted. Errors: ErrWrongKind if the queue is a
+// stream and the command is not for streams, and those of Run.
 func runOn(at shard.Context, c Command) error {
 	if at.Content().Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
@@ -265,8 +265,8 @@ func (c *Count) Run(at shard.Context) error {
 	return nil
 }
 
-// at runs fn at the shard, inline if it is idle, and returns when that is done. The caller holds no
-// lock. Errors: ErrClosed.
+// at runs fn at the shard, inline if it is idle, and returns once fn has returned. The caller must
+// hold no lock. Errors: ErrClosed.
 func (s *Session) at(sh *shard.Shard, fn func()) error {
 	done := make(chan struct{})
 	owes, ok := sh.Submit(&s.client, shard.Op{Kind: shard.OpCall, Extra: func() { fn(); close(done) }}, true)
@@ -280,8 +280,8 @@ func (s *Session) at(sh *shard.Shard, fn func()) error {
 	return nil
 }
 
-// ofStreams marks the commands that may run on streams. For all others a stream is ErrWrongKind.
+// ofStreams marks the commands that may run on streams. Others fail there with ErrWrongKind.
 type ofStreams interface{ OfStreams() }
 
-// awaitsStream marks those of them that also wait for a queue to become a stream.
+// awaitsStream marks those that also wait for a queue to become a stream.
 type awaitsStream interface{ AwaitsStream() }

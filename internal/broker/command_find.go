@@ -9,7 +9,7 @@ import (
 )
 
 // writable finds a queue that the session may publish to. With create, a missing one is declared:
-// durable, with default settings, and deleted when it is empty and unused (implicit.go).
+// durable, with default settings, and deleted once it is empty and unused (implicit.go).
 func (s *Session) writable(name string, create bool) (*shard.Queue, error) {
 	if err := s.may(toWrite, "queue", name); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (s *Session) readable(name string) (*shard.Queue, error) {
 
 // findOrMake finds a queue; with create it declares a missing one.
 func (s *Session) findOrMake(name string, create bool) (q *shard.Queue, err error) {
-	for range goneTries { // it may be deleted as soon as it is made
+	for range goneTries { // it may be deleted as soon as it is created
 		q, err = s.usableQueue(name)
 		if !create || !errors.Is(err, ErrQueueNotFound) {
 			break

@@ -11,18 +11,18 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// spanning is a command that needs other queues, too. If one of them is on another shard, all the
-// shards must stand still for it.
+// spanning is a command that also needs other queues. If one of them is on another shard, all the
+// shards must stop for it.
 type spanning interface {
 	Command
 	// Others calls fn with each of these queues, after find has succeeded.
 	Others(fn func(*shard.Queue))
 }
 
-// crosses reports whether a command, for which find has succeeded, needs more than one shard.
+// crosses reports whether a command, whose find has succeeded, needs more than one shard.
 func crosses(c Command) (yes bool) {
 	if c.on().queue == nil {
-		return true // an entry of a state machine, or a ServerPublish: its whole DoAll is one group of the log
+		return true // a state machine's entry, or a ServerPublish: the whole DoAll is one group of the log
 	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.Home()
@@ -32,12 +32,11 @@ func crosses(c Command) (yes bool) {
 }
 
 // DoAll executes commands like Do, but atomically, on any shards: nothing else happens to their
-// queues in between, each command sees the changes of those before it, and after a crash all
-// changes are there or none. A command that fails does not stop or undo the others, with two
-// exceptions: an Unchanged that does not hold stops the commands after it, and if a required
-// command cannot be executed (demanding), none is, and DoAll returns its error. Once the group of
-// the log has its largest size, further commands get ErrTooLarge; required ones are counted
-// beforehand.
+// queues in between, each command sees the changes of those before it, and after a crash either all
+// changes exist or none. A command that fails does not stop or undo the others, with two
+// exceptions: an unmet Unchanged stops the commands after it, and if a required command cannot be
+// executed (demanding), none is, and DoAll returns its error. Once the group of the log has its
+// maximum size, further commands get ErrTooLarge; required ones are counted beforehand.
 func (s *Session) DoAll(commands ...Command) error {
 	s.Flush()
 	if err := s.awaitRates(commands); err != nil {
@@ -117,29 +116,29 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	return nil
 }
 
-// commandGroup is commands over any number of shards that are executed at one moment. Each shard
-// stops when it comes to the group. The last one to stop executes all the commands, for all shards,
-// and hands the entries of all to the log as one atomic group; then the shards go on. They cannot
-// deadlock, because all shards see command groups and transactions in one order.
+// commandGroup is a set of commands on any number of shards that are executed at one moment. Each
+// shard stops when it reaches the group. The last one to stop executes all the commands, for all
+// shards, and hands the entries of all to the log as one atomic group. Then the shards continue.
+// They cannot deadlock, because all shards see command groups and transactions in one order.
 type commandGroup struct {
 	b          *Broker
 	want       int
 	last       bool // execute even if the queue of a command is gone
 	commands   []Command
-	publishes  []*ServerPublish   // those that are executed; they come last
-	piggybacks piggybacks         // and these
+	publishes  []*ServerPublish   // those that are executed, after the commands
+	piggybacks piggybacks         // as publishes
 	machines   statemachine.Hosts // of the piggybacks
-	loads      shard.Room         // of those that must be done
+	loads      shard.Room         // of the required commands
 	result     chan error         // 1 slot
 
 	mu     sync.Mutex
 	cond   *sync.Cond
-	here   []*shard.Shard // that have stopped
+	here   []*shard.Shard // those that have stopped
 	over   bool
-	waking []*shard.Queue // queues whose rows are to be served
+	waking []*shard.Queue // queues whose waiting calls must be served
 }
 
-// do hands the group to the shards, and waits until what was done is durable.
+// do hands the group to the shards, and waits until its changes are durable.
 func (g *commandGroup) do(s *Session, shards []*shard.Shard) error {
 	owes, ok := s.submitAll(len(shards), func(i int) (*shard.Shard, shard.Op) { return shards[i], shard.Op{Kind: shard.OpRun, Extra: g} })
 	if !ok {
@@ -154,7 +153,7 @@ func (g *commandGroup) do(s *Session, shards []*shard.Shard) error {
 }
 
 // submitAll hands ops to n shards that wait for each other. All shards see such ops in one order,
-// so that they cannot deadlock. With one shard it is submit. ok is false when a shard has stopped.
+// so they cannot deadlock. With one shard it is submit. ok is false if a shard has stopped.
 func (s *Session) submitAll(n int, to func(i int) (*shard.Shard, shard.Op)) (owes, ok bool) {
 	if n == 1 {
 		sh, o := to(0)
@@ -170,7 +169,7 @@ func (s *Session) submitAll(n int, to func(i int) (*shard.Shard, shard.Op)) (owe
 	return false, true
 }
 
-// cancel lets the stopped shards go on without executing the commands.
+// cancel lets the stopped shards continue without executing the commands.
 func (g *commandGroup) cancel() {
 	g.mu.Lock()
 	g.over = true
@@ -278,7 +277,7 @@ func (g *commandGroup) full() bool {
 	return n > g.b.groupBytes
 }
 
-// anyGone reports whether a queue of a command was deleted.
+// anyGone reports whether the queue of a command was deleted.
 func (g *commandGroup) anyGone() (gone bool) {
 	for _, c := range g.commands {
 		q := c.on().queue
@@ -290,8 +289,8 @@ func (g *commandGroup) anyGone() (gone bool) {
 	return gone
 }
 
-// settleDown handles the consequences of a command, and collects the queues whose waiting calls are
-// to be served, in the order in which they got messages.
+// settleDown handles the consequences of a command, and collects the queues whose waiting calls
+// must be served, in the order in which they got messages.
 func (g *commandGroup) settleDown() {
 	for _, sh := range g.here {
 		g.waking = sh.SettleLater(g.waking)
@@ -305,10 +304,10 @@ func idsOf(shards []*shard.Shard) (ids []uint32) {
 	return ids
 }
 
-// proposeGroup hands what stopped shards have sealed to the log as one group, with entries of state
-// machines, by way of one of the shards. It calls the dones when the group is durable, and done
-// when the state machines have applied their entries, too; without any entry it calls done when
-// what the shards appended before is durable.
+// proposeGroup hands the sealed entries of stopped shards to the log as one group, together with
+// entries of state machines, through one of the shards. It calls the dones once the group is
+// durable, and done once the state machines have also applied their entries. Without any entry it
+// calls done once everything that the shards appended before is durable.
 func (b *Broker) proposeGroup(sh *shard.Shard, shards []uint32, entries []store.Entry, dones []func(error), ps piggybacks, done func(error)) {
 	durable := func(err error) {
 		for _, tell := range dones {

@@ -21,8 +21,8 @@ func (s *Session) Consume(spec shard.ConsumerSpec) (*shard.Consumer, error) {
 	return c, nil
 }
 
-// Cancel ends a consumer. Its deliveries stay unacked. No delivery comes after Cancel has returned.
-// With the last consumer of an auto-delete queue the queue is deleted.
+// Cancel ends a consumer. Its deliveries stay unacked. No delivery follows after Cancel has
+// returned. The last consumer of an auto-delete queue deletes the queue.
 func (s *Session) Cancel(c *shard.Consumer) {
 	s.Flush()
 	s.client.Forget(c)
@@ -39,8 +39,8 @@ func (s *Session) Cancel(c *shard.Consumer) {
 	}
 }
 
-// Get takes one message; ok is false when none is ready. left is the number of messages that are
-// still ready. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
+// Get takes one message. ok is false if none is ready. left is the number of messages still ready.
+// Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrClosed.
 func (s *Session) Get(queueName string, noAck bool) (d shard.Delivery, left int, ok bool, err error) {
 	return s.GetOn(0, queueName, noAck)
 }

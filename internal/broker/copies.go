@@ -2,8 +2,8 @@ package broker
 
 import "fiveways.dev/fiveways/internal/broker/shard"
 
-// Source appends the next deliveries for c to out; more is false if there were none left. They have
-// no Queue, because there is nothing to settle.
+// Source appends the next deliveries for c to out. more is false if none were left. They have no
+// Queue, because there is nothing to settle.
 type Source func(c *shard.Consumer, out []shard.Delivery) (all []shard.Delivery, more bool)
 
 // copier feeds one consumer of ConsumeFrom.
@@ -11,15 +11,15 @@ type copier struct {
 	s    *Session
 	c    *shard.Consumer
 	next Source
-	room chan struct{} // 1 slot: the session's window may be open again
+	room chan struct{} // 1 slot: the session's window may have reopened
 	stop chan struct{} // closed by halt
-	done chan struct{} // closed when no delivery can come any more
+	done chan struct{} // closed once no more deliveries can follow
 }
 
 // ConsumeFrom registers a consumer that gets the deliveries of next as fast as the session accepts
-// them; then the broker cancels it, as if its queue had been deleted. A goroutine of its own calls
-// next. The consumer names q as its queue, but q does not count it as one of its consumers. Of spec
-// only Tag, Data and Started are used. Errors: ErrClosed.
+// them. Then the broker cancels it, as if its queue had been deleted. A separate goroutine calls
+// next. The consumer names q as its queue, but q does not count it as one of its consumers. Only
+// Tag, Data and Started of spec are used. Errors: ErrClosed.
 func (s *Session) ConsumeFrom(spec shard.ConsumerSpec, q *shard.Queue, next Source) (*shard.Consumer, error) {
 	c := shard.NewConsumer(&s.client, &shard.ConsumerSpec{Tag: spec.Tag, NoAck: true, Data: spec.Data})
 	c.Queue = q
@@ -65,7 +65,7 @@ func (k *copier) run() {
 	}
 }
 
-// awaitRoom waits until the session's window has room; false when the copier is to stop.
+// awaitRoom waits until the session's window has room. It returns false if the copier must stop.
 func (k *copier) awaitRoom() bool {
 	for k.s.client.Window.Full() {
 		select {
@@ -86,7 +86,7 @@ func (k *copier) stopped() bool {
 	}
 }
 
-// halt stops the copier and returns when it has ended. Only the session's goroutine calls it.
+// halt stops the copier and returns once it has ended. Only the session's goroutine calls it.
 func (k *copier) halt() {
 	if !k.stopped() {
 		close(k.stop)
@@ -95,7 +95,7 @@ func (k *copier) halt() {
 	k.s.forgetCopier(k)
 }
 
-// copierOf returns the copier of a consumer, nil unless ConsumeFrom has made the consumer.
+// copierOf returns the copier of a consumer, or nil unless ConsumeFrom created the consumer.
 func (s *Session) copierOf(c *shard.Consumer) *copier {
 	s.mu.Lock()
 	defer s.mu.Unlock()

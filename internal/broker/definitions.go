@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Definitions are changes to a virtual host's definitions, in an order in which each can build on
+// Definitions are changes to a virtual host's definitions, in an order in which each may depend on
 // the earlier ones. Session.Define makes all of them or none.
 type Definitions struct{ steps []func(*catalog.Edit) error }
 
@@ -46,7 +46,7 @@ func (d *Definitions) DeleteExchange(name string) {
 	d.add(func(e *catalog.Edit) error { return e.DeleteExchange(name, false) })
 }
 
-// SetParameter sets a parameter to a value, a JSON text.
+// SetParameter sets a parameter to a value, which is JSON text.
 func (d *Definitions) SetParameter(component, name string, value json.RawMessage) {
 	d.add(func(e *catalog.Edit) error { return e.SetParameter(component, name, value) })
 }
@@ -59,8 +59,8 @@ func (d *Definitions) DeleteParameter(component, parameter string) {
 	})
 }
 
-// Define makes the changes and returns when they are durable. They are one entry of the log, so
-// after a crash all or none of them are there. If a change fails, Define returns its error and
+// Define makes the changes and returns once they are durable. They are one entry of the log, so
+// after a crash either all or none of them exist. If a change fails, Define returns its error and
 // nothing has changed. Errors: those of the Session methods with the names of the changes, and
 // ErrLogFailed.
 func (s *Session) Define(d *Definitions) error {
@@ -73,8 +73,8 @@ func (s *Session) Define(d *Definitions) error {
 	})
 }
 
-// change makes the changes that decide adds to an edit, none if decide fails, and returns when they
-// are durable.
+// change makes the changes that decide adds to an edit, or none if decide fails, and returns once
+// they are durable.
 func (s *Session) change(decide func(*catalog.Edit) error) error {
 	s.Flush()
 	j := s.b.journal
@@ -99,11 +99,11 @@ func (s *Session) change(decide func(*catalog.Edit) error) error {
 	if err := j.Await(index); err != nil {
 		return err
 	}
-	return s.b.dropAll(e.Ended) // only when the deletion is durable: a crash before that brings the queues back
+	return s.b.dropAll(e.Ended) // only once the deletion is durable: an earlier crash brings the queues back
 }
 
-// commitEdit records a change and makes it. It returns the index of the entry to wait for, 0: none.
-// The caller holds the lock of the journal.
+// commitEdit records a change and makes it. It returns the index of the entry to wait for; 0 means
+// none. The caller holds the lock of the journal.
 func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	index = b.journal.Record(e.Facts())
 	if e.Removes {
@@ -138,13 +138,13 @@ func (b *Broker) commitEdit(e *catalog.Edit) (index uint64) {
 	return index
 }
 
-// ownerOf returns the session with which an exclusive queue is deleted, nil for other queues.
+// ownerOf returns the session with which an exclusive queue is deleted, or nil for other queues.
 func ownerOf(q *shard.Queue) *Session {
 	s, _ := q.Owner.(*Session)
 	return s
 }
 
-// own notes that a queue is deleted with the session.
+// own records that a queue is deleted with the session.
 func (s *Session) own(q *shard.Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *Session) own(q *shard.Queue) {
 	s.exclusive[q.Name] = q
 }
 
-// disown forgets a queue that is gone.
+// disown forgets a deleted queue.
 func (s *Session) disown(q *shard.Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +163,8 @@ func (s *Session) disown(q *shard.Queue) {
 	}
 }
 
-// recall sends the history of the exchange, in order, to a destination that has just been bound to
-// it, and returns when the messages are on their way.
+// recall sends the history of the exchange, in order, to a destination that was just bound to it.
+// It returns once the messages are sent.
 func (s *Session) recall(b *routing.Binding) {
 	x, ok := s.vhost.Table().Exchange(b.Source)
 	if !ok || !x.Buffer().Copy {

@@ -9,9 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Finder is the view of a session through which packages above this one find queues. Only the
-// session's goroutine may use it, the one that calls Find; any goroutine may call Broker, Table,
-// Lookup, Queues and QueuesFrom.
+// Finder is the view of a session through which higher packages find queues. Only the session's
+// goroutine, which calls Find, may use it. Any goroutine may call Broker, Table, Lookup, Queues and
+// QueuesFrom.
 type Finder struct{ s *Session }
 
 // Finder returns this view of the session.
@@ -24,13 +24,13 @@ const (
 	Writing     = toWrite
 )
 
-// May reports whether the user may do something (Configuring, Reading or Writing) to a queue, which
-// need not exist. Errors: ErrAccessRefused.
+// May checks whether the user has permission for an action (Configuring, Reading or Writing) on a
+// queue, which need not exist. Errors: ErrAccessRefused.
 func (f Finder) May(action, queue string) error { return f.s.may(action, "queue", queue) }
 
-// Queue finds a queue to which the session may do something. With create, a missing queue is
+// Queue finds a queue on which the session may perform an action. With create, a missing queue is
 // declared, durable and without other properties, and removed when it is idle. Errors:
-// ErrAccessRefused, ErrQueueNotFound, ErrExclusive; with create those of Session.To.
+// ErrAccessRefused, ErrQueueNotFound, ErrExclusive; with create also those of Session.To.
 func (f Finder) Queue(action, name string, create bool) (*shard.Queue, error) {
 	if err := f.May(action, name); err != nil {
 		return nil, err
@@ -38,26 +38,26 @@ func (f Finder) Queue(action, name string, create bool) (*shard.Queue, error) {
 	return f.s.findOrMake(name, create)
 }
 
-// ToPublish is Queue for a command that publishes to the queue: the command is held back while the
-// log or the memory is behind.
+// ToPublish is Queue for a command that publishes to the queue: the command waits while the log or
+// memory is behind.
 func (f Finder) ToPublish(name string, create bool) (*shard.Queue, error) {
 	return f.s.writable(name, create)
 }
 
-// Publishes holds the command back while the log or the memory is behind, as ToPublish does.
+// Publishes makes the command wait while the log or memory is behind, as ToPublish does.
 func (f Finder) Publishes() { f.s.batch.Publishes = true }
 
-// Find finds the queue of another command, which is a part of the current one. The other command's
-// OnQueue has the outcome, too.
+// Find finds the queue of another command that is part of the current one. The other command's
+// OnQueue gets the outcome, too.
 func (f Finder) Find(c Command) error { return f.s.find(c) }
 
-// At runs fn at the shard of a queue, which may be gone, and returns when fn has returned. The
-// caller holds no lock. Errors: ErrClosed.
+// At runs fn at the shard of a queue, which may be deleted, and returns once fn has returned. The
+// caller must hold no lock. Errors: ErrClosed.
 func (f Finder) At(q *shard.Queue, fn func(shard.Context)) error {
 	return f.s.at(q.Home(), func() { fn(shard.ContextOf(q)) })
 }
 
-// Stopped returns a channel that is closed when the queue's shard has stopped: nothing happens to
+// Stopped returns a channel that is closed when the queue's shard has stopped. Nothing happens to
 // the queue after that.
 func (f Finder) Stopped(q *shard.Queue) <-chan struct{} { return q.Home().Done }
 
@@ -70,14 +70,14 @@ func (f Finder) Table() *routing.Table { return f.s.vhost.Table() }
 // Lookup finds a queue without checking permissions.
 func (f Finder) Lookup(name string) (q *shard.Queue, ok bool) { return f.s.vhost.Queue(name) }
 
-// Buffer returns the queue that holds the messages of an exchange, nil if it holds none.
+// Buffer returns the queue that holds the messages of an exchange, or nil.
 func (f Finder) Buffer(x *routing.Exchange) *shard.Queue { return f.s.b.set.BufferQueue(x) }
 
 // Queues yields the queues of the virtual host.
 func (f Finder) Queues() iter.Seq[*shard.Queue] { return f.s.vhost.Queues() }
 
-// QueuesFrom returns at most n queues of the virtual host in the order of their IDs, from an ID on,
-// and the ID to continue from, 0 at the end.
+// QueuesFrom returns at most n queues of the virtual host in the order of their IDs, starting at an
+// ID, and the ID to continue from; 0 at the end.
 func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64) {
 	ids := f.s.vhost.QueueIDs()
 	at, _ := slices.BinarySearch(ids, id)
@@ -94,8 +94,8 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64
 	return queues, next
 }
 
-// IfGone turns ErrQueueNotFound into ErrFindAgain, for a queue that had been found and was deleted
-// since.
+// IfGone converts ErrQueueNotFound to ErrFindAgain, for a queue that was found before and has been
+// deleted since.
 func IfGone(err error) error {
 	if errors.Is(err, ErrQueueNotFound) {
 		return ErrFindAgain

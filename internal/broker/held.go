@@ -6,7 +6,7 @@ import (
 )
 
 // OnDelivery is embedded by commands about one delivery. The session that received the delivery may
-// end it, without any permission.
+// settle it without any permission.
 type OnDelivery struct {
 	OnQueue                  // Find sets its name
 	Of       *shard.Queue    // Delivery.Queue
@@ -33,7 +33,7 @@ func (d *OnDelivery) held() bool {
 type Settle struct {
 	OnDelivery
 	Must bool // if the delivery is no longer held, DoAll executes no command and returns ErrStale
-	Held bool // result: the delivery was held, and has been acknowledged
+	Held bool // result: the delivery was held and is now acknowledged
 }
 
 func (t *Settle) Find(f Finder) (*shard.Queue, error) {

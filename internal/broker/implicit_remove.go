@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// removals are the queues that their shards have marked as idle and that the definitions still
-// have.
+// removals are the queues that their shards have marked as idle and that are still in the
+// definitions.
 type removals struct {
 	mu     sync.Mutex
 	queues []*shard.Queue
@@ -26,7 +26,7 @@ func (r *removals) add(q *shard.Queue) {
 	}
 }
 
-// removeBatch is how many queues are removed with one change of the definitions.
+// removeBatch is the number of queues removed with one change of the definitions.
 const removeBatch = 256
 
 func (r *removals) take() (batch []*shard.Queue) {
@@ -40,7 +40,7 @@ func (r *removals) take() (batch []*shard.Queue) {
 	return batch
 }
 
-// remove is the goroutine that takes such queues out of the definitions.
+// remove is the goroutine that removes such queues from the definitions.
 func (b *Broker) remove() {
 	defer b.housekeeper.Done()
 	for {
@@ -59,9 +59,9 @@ func (b *Broker) remove() {
 	}
 }
 
-// removeIdle takes a batch of the queues that were let go, and removes those that are still idle
-// from the definitions; false when there are none. It does not wait for the log: a crash may leave
-// them, for they are empty.
+// removeIdle takes a batch of listed queues and removes those that are still idle from the
+// definitions. It returns false if there are none. It does not wait for the log: after a crash they
+// may still exist, but they are empty.
 func (b *Broker) removeIdle() bool {
 	b.journal.Lock()
 	defer b.journal.Unlock()
@@ -82,7 +82,7 @@ func (b *Broker) removeIdle() bool {
 		gone, err := sh.RemoveIdle(own, func(q *shard.Queue) bool { return bound[q] })
 		removed = append(removed, gone...)
 		if err != nil {
-			break // the broker closes
+			break // the broker is closing
 		}
 	}
 	edits := map[*catalog.VHost]*catalog.Edit{}
@@ -106,8 +106,8 @@ func isBound(q *shard.Queue) bool {
 	return false
 }
 
-// makeExplicit makes an implicit queue explicit; false when it was removed. Queue.explicitAt is the
-// entry to wait for then.
+// makeExplicit makes an implicit queue explicit. It returns false if the queue was removed. The
+// caller must then wait for the entry Queue.ExplicitAt.
 func (b *Broker) makeExplicit(q *shard.Queue) bool {
 	b.journal.Lock()
 	defer b.journal.Unlock()

@@ -20,16 +20,16 @@ func (s *Session) may(action, kind, name string) error { return s.May(action, ki
 
 func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, kind, name) }
 
-// noQueue returns the error for a name that no queue has.
+// noQueue returns the error for a queue name that does not exist.
 func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
-// AwaitRemovals returns when all removals of queues, exchanges and bindings that the session may
+// AwaitRemovals returns once all removals of queues, exchanges and bindings that the session may
 // have seen are durable. It precedes every answer that something does not exist, and the confirm of
 // a message that reaches no queue. Errors: ErrLogFailed.
 func (s *Session) AwaitRemovals() error { return s.b.journal.AwaitRemovals() }
 
-// HasQueue reports whether there is a queue of this name, exclusive ones included. Before it
-// returns false it waits until that is durable, or the log has failed. The caller holds no lock.
+// HasQueue reports whether a queue with this name exists, including exclusive ones. Before it
+// returns false it waits until that is durable or the log has failed. The caller must hold no lock.
 func (s *Session) HasQueue(name string) bool {
 	if s.Rights.HasQueue(name) {
 		return true

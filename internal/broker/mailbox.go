@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// mailbox is a consumer without a queue: what is posted to it is delivered at once or lost. It
+// mailbox is a consumer without a queue: a message posted to it is delivered at once or lost. It
 // carries the replies of request/reply.
 type mailbox struct {
 	mu    sync.Mutex // one delivery at a time

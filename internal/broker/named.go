@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// namedTargets caches the queues that a session sent to by name, until the definitions or the
+// namedTargets caches the queues that a session has sent to by name, until the definitions or the
 // permissions change.
 type namedTargets struct {
 	table      *routing.Table
@@ -49,7 +49,7 @@ func (s *Session) Into(name string) (shard.Targets, error) {
 	return shard.NewTargets([]*shard.Queue{q}), nil
 }
 
-// Known looks a queue up in the cache of To; ok is false if the cache does not have it.
+// Known looks up a queue in the cache of To. ok is false if the cache does not have it.
 func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	c := &s.named
 	generation, table := s.b.AccessGeneration(), s.vhost.Table()
@@ -61,20 +61,20 @@ func (s *Session) Known(name []byte) (t shard.Targets, ok bool) {
 	return t, ok
 }
 
-// MakeReadable makes sure that a queue exists from which the session may consume. A missing queue
-// is created, and removed when it is idle. Errors: those of To.
+// MakeReadable ensures that a queue exists from which the session may consume. A missing queue is
+// created, and removed when it is idle. Errors: those of To.
 func (s *Session) MakeReadable(name string) error {
 	_, err := Finder{s}.Queue(Reading, name, true)
 	return err
 }
 
-// Unheld makes the session's Flush wait only for shards that are behind, not for the log, the
-// memory or consumers. It is for a caller that has other requests to serve meanwhile, and calls
-// Behind itself.
+// Unheld makes the session's Flush wait only for shards that are behind, not for the log, memory or
+// consumers. It is for a caller that has other requests to serve meanwhile, and calls Behind
+// itself.
 func (s *Session) Unheld() { s.batch.Unheld = true }
 
 // Behind reports whether publishers must wait for the log or for memory.
 func (b *Broker) Behind() bool { return b.set.OverMark() }
 
-// LogFailed reports whether the log takes no more writes. After that no publish is confirmed.
+// LogFailed reports whether the log accepts no more writes. After that no publish is confirmed.
 func (b *Broker) LogFailed() bool { return b.set.Log.State().Health == store.Failed }

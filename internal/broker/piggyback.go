@@ -7,19 +7,19 @@ import (
 )
 
 // PiggybackedEntry adds an entry of a state machine to the group of the log that Session.DoAll or
-// Tx.Commit writes, so that both are atomic. These return when the entry has been applied. Entries
-// of one group are applied in the order of the commands; those after an Unchanged that does not
-// hold are left out. It needs no permission.
+// Tx.Commit writes, so that both are atomic. These return once the entry is applied. Entries of one
+// group are applied in the order of the commands; those after an unmet Unchanged are omitted. It
+// needs no permission.
 type PiggybackedEntry struct {
 	OnQueue        // without a queue
 	Machine uint32 // its number: statemachine.Keys, statemachine.Semaphores
 	Entry   []byte
-	Index   uint64 // of the entry; 0: it was left out
+	Index   uint64 // of the entry; 0: it was omitted
 
 	entry *statemachine.Entry
 }
 
-// Find makes the entry. Errors: ErrTooLarge.
+// Find prepares the entry. Errors: ErrTooLarge.
 func (e *PiggybackedEntry) Find(f Finder) (_ *shard.Queue, err error) { return nil, e.prepare(f.s.b) }
 
 func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
@@ -31,12 +31,12 @@ func (e *PiggybackedEntry) prepare(b *Broker) (err error) {
 // Run is not called: the entry has no shard.
 func (e *PiggybackedEntry) Run(shard.Context) error { return nil }
 
-// refused returns nil: an entry that cannot be recorded has failed before.
+// refused returns nil: an entry that cannot be recorded has failed earlier.
 func (e *PiggybackedEntry) refused(*commandGroup) error { return nil }
 
 func (e *PiggybackedEntry) demanded() bool { return true }
 
-// size is how many bytes of the group of the log the entry takes.
+// size returns the bytes that the entry takes in the group of the log.
 func (e *PiggybackedEntry) size() int { return len(e.Entry) }
 
 // piggybacks are entries of state machines in one group of the log.
@@ -78,7 +78,7 @@ func (ps piggybacks) append(b *Broker, group []store.Entry, log func([]store.Ent
 	})
 }
 
-// record records the entries in a group of their own.
+// record records the entries in a separate group.
 func (ps piggybacks) record(b *Broker) error {
 	err := b.machines.Record(ps.entries())
 	ps.applied(err)

@@ -14,11 +14,11 @@ type demanding interface {
 	// refused returns why the command cannot be executed, before any command of the group is. It
 	// runs while all shards of the group are stopped. The queue exists.
 	refused(g *commandGroup) error
-	// size is how many bytes of the log the command needs.
+	// size returns the bytes of the log that the command needs.
 	size() int
 }
 
-// demandingOf returns c if it is required, else nil.
+// demandingOf returns c if it is required, otherwise nil.
 func demandingOf(c Command) demanding {
 	if d, ok := c.(demanding); ok && d.demanded() {
 		return d
@@ -26,8 +26,8 @@ func demandingOf(c Command) demanding {
 	return nil
 }
 
-// Post publishes one message to a queue, as Session.Publish does: the limits, the times and the
-// deduplication of the queue apply.
+// Post publishes one message to a queue, as Session.Publish does: the queue's limits, times and
+// deduplication apply.
 type Post struct {
 	OnQueue
 	Env        message.Envelope // belongs to the engine from now on
@@ -37,7 +37,7 @@ type Post struct {
 	NotBefore  int64 // unix ms before which it is not delivered, 0 none
 	Deadline   int64 // unix ms from which it is not delivered, 0 none; TTL may end sooner
 	Create     bool  // a missing queue is created as an implicit one
-	Must       bool  // required: if the post fails, DoAll executes nothing and returns the error, which else is in Err
+	Must       bool  // required: if the post fails, DoAll executes nothing and returns its error
 }
 
 // Find implements Command.

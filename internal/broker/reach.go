@@ -20,17 +20,17 @@ func (b *Broker) EachQueue(fn func(shard.Context)) error {
 	return nil
 }
 
-// At runs fn at the shard of a queue, which may be gone, and returns when that is done. Errors:
-// ErrClosed.
+// At runs fn at the shard of a queue, which may be deleted, and returns once fn has returned.
+// Errors: ErrClosed.
 func (b *Broker) At(q *shard.Queue, fn func(shard.Context)) error {
 	return q.At(fn)
 }
 
-// eachStep is how many queues AtEach visits before the shard may do something else.
+// eachStep is the number of queues that AtEach visits before the shard may do other work.
 const eachStep = 512
 
-// AtEach runs fn for each of some queues at its shard, one shard after the other. i is the place of
-// the queue in the slice. Queues that are gone are left out. Errors: ErrClosed.
+// AtEach runs fn for each queue at its shard, one shard after the other. i is the index of the
+// queue in the slice. Deleted queues are skipped. Errors: ErrClosed.
 func (b *Broker) AtEach(queues []*shard.Queue, fn func(i int, at shard.Context)) error {
 	places := make([][]int, len(b.set.All))
 	for i, q := range queues {
@@ -65,8 +65,8 @@ func (b *Broker) EachRetired(fn func(*shard.VHost, *queue.Counts)) error {
 	return nil
 }
 
-// NewReader returns a reader for the messages of a queue that are only in the log. It is for one
-// goroutine.
+// NewReader returns a reader for the messages of a queue that are only in the log. One goroutine at
+// a time may use it.
 func (b *Broker) NewReader(q *shard.Queue) *store.Reader { return b.set.Store.NewReader(q.Home().ID) }
 
 // AllVHosts yields the virtual hosts by name.
@@ -81,11 +81,11 @@ func (b *Broker) AllVHosts() iter.Seq[*shard.VHost] {
 }
 
 // Renew finds the queues of t again by their names, and adds the queue named key, unless that is
-// "". A deleted queue is no longer a target; a new queue with its name replaces it.
+// empty. A deleted queue is no longer a target; a new queue with its name replaces it.
 func (s *Session) Renew(t shard.Targets, key string) shard.Targets {
 	table := s.vhost.Table()
 	find := func(q *shard.Queue) *shard.Queue {
-		if q.Buffer != nil { // it belongs to its exchange, and has no name that clients give
+		if q.Buffer != nil { // it belongs to its exchange, and clients cannot name it
 			if x, ok := table.Exchange(q.Buffer.Exchange); !ok || x.Buffer().Queue != routing.QueueID(q.ID) {
 				return nil
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // restore loads the state from the log: first the definitions, then each shard and each state
-// machine, from its checkpoint and the entries after that. From then on the broker follows.
+// machine, from its checkpoint and the entries after it. From then on the broker follows.
 func (b *Broker) restore() error {
 	b.following = true
 	b.newDefinitions()

@@ -14,7 +14,7 @@ type Replayed struct{ Broker *Broker }
 // At returns the Context of a queue.
 func (r Replayed) At(q *shard.Queue) shard.Context { return shard.ContextOf(q) }
 
-// Replay recovers a broker from a data folder, which it only reads, and runs fn with it. Errors:
+// Replay recovers a broker from a data directory, which it only reads, and runs fn with it. Errors:
 // those of Open and fn.
 func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	o = o.withDefaults()
@@ -31,8 +31,8 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	return errors.Join(err, st.Close())
 }
 
-// ReplayedHash returns the Hash of a broker after recovery from a data folder. The state machines
-// of o must be new: they get what the log has. Errors: those of Open.
+// ReplayedHash returns the Hash of a broker after recovery from a data directory. The state
+// machines of o must be new: they get the contents of the log. Errors: those of Open.
 func ReplayedHash(fs vfs.FS, dir string, o Options) (sum uint64, err error) {
 	err = Replay(fs, dir, o, func(r Replayed) error {
 		sum = (&Replica{b: r.Broker}).Hash()

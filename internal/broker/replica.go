@@ -16,15 +16,15 @@ import (
 )
 
 // Replica is the engine of a node that follows: it applies another node's entries to its own copy
-// of the durable state, and becomes a broker when the node leads. Its methods are for one
-// goroutine.
+// of the durable state, and becomes a broker when the node leads. One goroutine at a time may use
+// it.
 type Replica struct {
 	b       *Broker
 	applied int // bytes since the queues were last packed
 }
 
-// OpenReplica restores the state from a store, as far as it is committed there. The caller keeps
-// the store open until after Abandon. Errors: those of Open, without those of the store's opening.
+// OpenReplica restores the committed state from a store. The caller keeps the store open until
+// after Abandon. Errors: those of Open, except those of opening the store.
 func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, error) {
 	b := newBroker(o.withDefaults(), fs, dir)
 	b.newSet(st, nil, nil)
@@ -37,8 +37,8 @@ func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, e
 	return r, nil
 }
 
-// Apply makes the changes of a committed batch. Entries that were applied before change nothing.
-// Errors: shard.AsStoreError; the replica cannot be used after one.
+// Apply makes the changes of a committed batch. Entries that are already applied change nothing.
+// Errors: shard.AsStoreError; the replica cannot be used afterwards.
 func (r *Replica) Apply(batch []store.Entry) error {
 	for i := range batch {
 		e := &batch[i]
@@ -53,7 +53,7 @@ func (r *Replica) Apply(batch []store.Entry) error {
 	return nil
 }
 
-// packBytes is how much is applied before the queues are packed again.
+// packBytes is the number of applied bytes after which the queues are packed again.
 const packBytes = 16 << 20
 
 // pack makes the queues keep only their shares of memory.
@@ -85,7 +85,7 @@ func (r *Replica) Hash() (sum uint64) {
 	return sum
 }
 
-// Sum returns what Broker.Sum reports for a part of the same durable state; ok is false if the part
+// Sum returns what Broker.Sum reports for a part of the same durable state. ok is false if the part
 // is not at that place, or does not exist.
 func (r *Replica) Sum(part uint32, at Place) (sum uint64, ok bool) {
 	err := r.b.Sum(part, none, func(here uint64, now Place) { sum, ok = here, now == at })
@@ -93,8 +93,8 @@ func (r *Replica) Sum(part uint32, at Place) (sum uint64, ok bool) {
 }
 
 // Checkpoint captures the state of the parts that have applied enough bytes since their last
-// checkpoint. write stores it, while Apply may go on, and frees what the log no longer needs; nil:
-// nothing is due.
+// checkpoint. write stores it, possibly while Apply continues, and frees what the log no longer
+// needs. It is nil if nothing is due.
 func (r *Replica) Checkpoint(enough int64) (write func() error) {
 	b := r.b
 	var due []*shard.Shard
@@ -126,8 +126,8 @@ func (r *Replica) Checkpoint(enough int64) (write func() error) {
 	}
 }
 
-// Lead makes the replica a broker, which appends to a log from now on. The replica must not be used
-// after that. Errors: those of the scratch log.
+// Lead turns the replica into a broker, which appends to a log from now on. The replica must not be
+// used afterwards. Errors: those of the scratch log.
 func (r *Replica) Lead(log shardlog.Log) (*Broker, error) {
 	b := r.b
 	scratch, err := b.openScratch()
@@ -143,8 +143,8 @@ func (r *Replica) Lead(log shardlog.Log) (*Broker, error) {
 }
 
 // Abandon ends a broker that no longer leads. It records nothing and writes no checkpoint, because
-// its state may be ahead of the committed entries. Before it is called the log has ended and the
-// sessions are closed. The store stays open.
+// its state may be ahead of the committed entries. The log must have ended, and the sessions must
+// be closed. The store stays open.
 func (b *Broker) Abandon() error {
 	b.closeOnce.Do(func() {
 		b.closed = failure.ErrClosed

@@ -7,15 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
-// Reservation is the turn of a session's publish in the queues of the rate limits: of the user, of
-// the virtual host and of each queue. The publish has been charged to them, so it delays later ones
-// even if its session does not wait.
+// Reservation is the place of a session's publish in the rate limits: of the user, of the virtual
+// host and of each queue. The publish has been charged to them, so it delays later ones even if its
+// session does not wait.
 type Reservation struct {
 	s      *Session
 	charge throttle.Charge
 }
 
-// addMessage counts a message into some queues.
+// addMessage counts a message towards some queues.
 func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 	r.charge.Add(r.s.userRate, bytes)
 	r.charge.Add(r.s.vhost.Rate(), bytes)
@@ -24,8 +24,8 @@ func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 	}
 }
 
-// Await returns when the turn of the reservation comes, or the broker is about to close. The caller
-// flushes before. Errors: ErrClosed if SessionOptions.Done was closed before.
+// Await returns once the reservation's time has come, or the broker is about to close. The caller
+// flushes first. Errors: ErrClosed if SessionOptions.Done was closed before.
 func (r *Reservation) Await() error {
 	if r == nil {
 		return nil
@@ -33,8 +33,7 @@ func (r *Reservation) Await() error {
 	return r.charge.Await(r.s.sleep)
 }
 
-// sleep waits for d, or until changed is closed. over is true if there is no reason to wait any
-// more.
+// sleep waits for d, or until changed is closed. over is true if there is no more reason to wait.
 func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -59,8 +58,8 @@ func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, er
 func (s *Session) rated() bool { return s.b.set.Rated.Load() && !s.Operator }
 
 // Reserve charges a message to the rate limits that apply to it. If the result is not nil, the
-// caller awaits it before Publish, which otherwise reserves and waits itself. Any goroutine may
-// call it.
+// caller calls its Await before Publish, which otherwise reserves and waits itself. Any goroutine
+// may call it.
 func (s *Session) Reserve(p *shard.Publish) *Reservation {
 	if !s.rated() || p.Reserved || p.CopyOf != nil {
 		return nil
@@ -127,8 +126,8 @@ func (s *Session) ReserveAll(commands ...Command) *Reservation {
 	return r
 }
 
-// awaitRates reserves for the call that executes the commands, and waits; the next call reserves
-// anew.
+// awaitRates reserves for the call that executes the commands, and waits. The next call reserves
+// again.
 func (s *Session) awaitRates(commands []Command) error {
 	if !s.rated() {
 		return nil
@@ -140,11 +139,11 @@ func (s *Session) awaitRates(commands []Command) error {
 	return r.Await()
 }
 
-// Hurry ends all waits for rates, now and from now on: the broker is about to close. It is safe to
-// call twice.
+// Hurry ends all waits for rates, now and in the future: the broker is about to close. It may be
+// called twice.
 func (b *Broker) Hurry() { b.hurryOnce.Do(func() { close(b.hurry) }) }
 
-// setLimits takes the rates out of the limits of a virtual host or a user.
+// setLimits applies the rates in the limits of a virtual host or a user.
 func (b *Broker) setLimits(l *throttle.Limit, limits Limits) {
 	b.set.SetRates(l, limits.Get(LimitPublishRate), limits.Get(LimitPublishBytes))
 }

@@ -11,9 +11,9 @@ type lone struct {
 
 // Run executes one command and, unlike Do, does not wait for the log: it is for commands that
 // change nothing durable. There is one exception: it waits while a persistent message of the server
-// in the queue is not durable yet. It looks for the queue once; if that is deleted before the
-// command has run, the error is ErrFindAgain. Errors: that of the command, which is also in its
-// OnQueue; ErrLogFailed, ErrClosed.
+// in the queue is not yet durable. It finds the queue once; if that is deleted before the command
+// has run, the error is ErrFindAgain. Errors: that of the command, which is also in its OnQueue;
+// ErrLogFailed, ErrClosed.
 func (s *Session) Run(c Command) error {
 	s.Flush()
 	if err := s.find(c); err != nil {

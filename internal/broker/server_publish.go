@@ -9,8 +9,8 @@ import (
 
 // ServerPublish publishes a message of the server itself as part of the atomic group that
 // Session.DoAll or Tx.Commit writes: after a crash the message and the other changes of the group
-// are all there or all missing. It is routed like any message to its exchange, which may be
-// internal; if the exchange or virtual host does not exist, it reaches nothing. It comes last in
+// either all exist or none do. It is routed like any message to its exchange, which may be
+// internal. If the exchange or virtual host does not exist, it reaches nothing. It comes last in
 // the group and cannot make it fail: a full queue that rejects messages does not get it. It needs
 // no permission. If it is persistent, consumers of a durable queue get it, and Session.Get returns
 // it, once the group is durable.
@@ -83,15 +83,15 @@ func (e *ServerPublish) each(fn func(*shard.Shard, shard.Op)) {
 	e.to.Each(o, fn)
 }
 
-// publish puts the message into its queues, while their shards stand still.
+// publish puts the message into its queues while their shards are stopped.
 func (e *ServerPublish) publish() { e.each(func(sh *shard.Shard, o shard.Op) { sh.ServerPublish(&o) }) }
 
-// refused returns nil: a queue that rejects the message goes without it.
+// refused returns nil: a queue that rejects the message does not get it.
 func (e *ServerPublish) refused(*commandGroup) error { return nil }
 
 func (e *ServerPublish) demanded() bool { return true }
 
-// size is how many bytes of the group of the log the message takes.
+// size returns the bytes that the message takes in the group of the log.
 func (e *ServerPublish) size() int { return int(e.to.Parts()) * len(e.Env) }
 
 // Listens reports whether a message to an exchange could reach a queue now. If not, a ServerPublish

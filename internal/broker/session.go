@@ -15,8 +15,8 @@ import (
 )
 
 // Session is one client connection as the engine sees it. Its methods are for the connection's
-// reader goroutine, unless they say otherwise. Publish, Ack, Requeue and Reject only collect
-// operations, which go to the shards in order at the next Flush; every other method flushes first.
+// reader goroutine, unless documented otherwise. Publish, Ack, Requeue and Reject only collect
+// operations, which go to the shards in order at the next Flush. Every other method flushes first.
 type Session struct {
 	catalog.Rights
 	Name  string
@@ -44,14 +44,14 @@ type Session struct {
 	tripping   tripping
 	lone       lone // of Run
 
-	waiter atomic.Pointer[waiter] // of the Await that runs; nil: none does
+	waiter atomic.Pointer[waiter] // of the running Await; nil: none
 
 	mu        sync.Mutex
 	exclusive map[string]*shard.Queue     // guarded by mu: queues that are deleted with the session
 	copiers   map[*shard.Consumer]*copier // guarded by mu
 	mailboxes map[string]struct{}
 	closed    bool
-	ended     chan struct{} // guarded by mu: closed by Close; nil while nobody waits for it
+	ended     chan struct{} // guarded by mu: closed by Close; nil while nothing waits for it
 }
 
 // SessionOptions describe a client connection.
@@ -61,17 +61,17 @@ type SessionOptions struct {
 	Name  string // shown to operators: addresses
 	Sink  shard.Sink
 	// Evict is called when the session must end: its virtual host or its user was deleted. It is
-	// called on any goroutine and must not block; the protocol then calls Close. It may be nil.
+	// called on any goroutine and must not block. The protocol then calls Close. It may be nil.
 	Evict func(reason error)
-	// ClientID is the protocol's name for the client, for topic permissions; "" when it has none.
+	// ClientID is the protocol's name for the client, for topic permissions; "" if it has none.
 	ClientID string
 	// Outside admits a user without permissions in the virtual host, for a protocol that serves
 	// more than queues; the user cannot reach queues.
 	Outside bool
-	// Brief is for a session of one request: it does not count as a connection.
+	// Brief is for a session that serves one request: it does not count as a connection.
 	Brief bool
-	// Done is closed when the client is gone, which ends waits for rates. If it is nil, only the
-	// end of the broker ends them.
+	// Done is closed when the client is gone, which ends waits for rates. If it is nil, only
+	// closing the broker ends them.
 	Done <-chan struct{}
 }
 
@@ -108,8 +108,8 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 }
 
 // Operate opens a session for operators of the broker: it may do everything in the virtual host,
-// also with other sessions' exclusive queues, counts for no limit, and has no deliveries. Errors:
-// ErrVHostNotFound.
+// also with other sessions' exclusive queues, counts towards no limit, and has no deliveries.
+// Errors: ErrVHostNotFound.
 func (b *Broker) Operate(vhost string) (*Session, error) { return b.OperateFor(vhost, nil) }
 
 // OperateLate is OperateFor with a sink that gets persistent messages in durable queues only once
@@ -142,8 +142,8 @@ func (s *Session) VHost() string { return s.vhost.Name }
 // Window returns the session's window of unwritten deliveries.
 func (s *Session) Window() *shard.Window { return &s.client.Window }
 
-// Route finds the queues for a message. peek is what message.PeekProperties found in its
-// properties, with the body; also are further routing keys. Errors: ErrAccessRefused,
+// Route finds the queues for a message. peek is the result of message.PeekProperties for its
+// properties, with the body; also holds additional routing keys. Errors: ErrAccessRefused,
 // ErrExchangeNotFound, ErrInternalExchange.
 func (s *Session) Route(exchange, key []byte, peek *message.Peek, also [][]byte) (shard.Targets, error) {
 	return s.route(exchange, key, peek, also, false)
@@ -231,14 +231,14 @@ func (s *Session) Ack(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) 
 	s.settle(shard.OpAck, q, c, h, n)
 }
 
-// Requeue collects the return of n contiguous deliveries to their positions, as their consumer
-// asked.
+// Requeue collects the return of n contiguous deliveries to their positions, as requested by their
+// consumer.
 func (s *Session) Requeue(q *shard.Queue, c *shard.Consumer, h queue.Handle, n int) {
 	s.settle(shard.OpRequeue, q, c, h, n)
 }
 
 // Release collects the end of a loan: n contiguous lent messages return to their positions as if
-// they had never been out, neither counted nor marked as redelivered.
+// they had never been lent, neither counted nor marked as redelivered.
 func (s *Session) Release(q *shard.Queue, h queue.Handle, n int) {
 	s.settle(shard.OpRelease, q, nil, h, n)
 }
@@ -272,7 +272,7 @@ func (s *Session) FlushInline() {
 	s.batch.FlushInline()
 }
 
-// FlushFew is FlushInline if few operations were collected and nothing holds the session back.
+// FlushFew is FlushInline if few operations were collected and nothing makes the session wait.
 // Otherwise it does nothing and returns false (Batch.FlushFew).
 func (s *Session) FlushFew() bool {
 	s.tellRouted()
@@ -289,8 +289,8 @@ func (s *Session) Idle() {
 	s.committing, s.tripping = committing{}, tripping{}
 }
 
-// wakeShards makes the shards look again at the queues of the session's consumers. Any goroutine
-// may call it.
+// wakeShards makes the shards try the queues of the session's consumers again. Any goroutine may
+// call it.
 func (s *Session) wakeShards() {
 	s.wakeCopiers()
 	for _, sh := range s.b.set.All {
@@ -303,7 +303,8 @@ func (*Session) SetLimit(l *shard.Limit, n int) {
 	l.SetMax(n)
 }
 
-// Ended is closed when the session ends. Any goroutine may call it. Errors: ErrClosed.
+// Ended returns a channel that is closed when the session ends. Any goroutine may call it. Errors:
+// ErrClosed.
 func (s *Session) Ended() (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -317,8 +318,8 @@ func (s *Session) Ended() (<-chan struct{}, error) {
 }
 
 // Close ends the session: it cancels its consumers, deletes its exclusive queues and closes its
-// mailboxes. The session's deliveries must have been settled or returned before. Close returns when
-// all is done, so that a client that reconnects finds the names free.
+// mailboxes. The session's deliveries must have been settled or returned before. Close returns once
+// all of this is done, so that a client that reconnects finds the names free.
 func (s *Session) Close() {
 	s.Flush()
 	s.mu.Lock()

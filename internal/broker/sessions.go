@@ -2,7 +2,7 @@ package broker
 
 import "sync"
 
-// sessions are the open sessions, counted for the limits.
+// sessions are the open sessions, counted towards the limits.
 type sessions struct {
 	mu     sync.Mutex
 	open   map[*Session]struct{}
@@ -10,7 +10,7 @@ type sessions struct {
 	vhosts map[string]int64
 }
 
-// usage is what a user has open, without brief sessions.
+// usage is the number of a user's open sessions and channels, without brief sessions.
 type usage struct{ sessions, channels int64 }
 
 func newSessions() sessions {
@@ -73,7 +73,7 @@ func (ss *sessions) leave(s *Session) {
 	}
 }
 
-// evict asks the sessions that match to end.
+// evict asks the matching sessions to end.
 func (ss *sessions) evict(reason error, match func(*Session) bool) {
 	var out []*Session
 	ss.mu.Lock()

@@ -7,9 +7,9 @@ import (
 )
 
 // SetTapped starts or stops the tap of a virtual host. While it is tapped, every message that a
-// session publishes or receives there is reported: Options.Tap makes a message of it, which is
-// published to the exchange routing.Tap, transient and at most once. Not reported are messages of
-// that exchange, and what the engine does by itself: dead letters, ServerPublish, messages that
+// session publishes or receives there is reported: Options.Tap creates a message from it, which is
+// published to the exchange routing.Tap, transient and at most once. Messages of that exchange are
+// not reported, nor what the engine does by itself: dead letters, ServerPublish, messages that
 // leave an exchange. The tap ends with the process. Errors: ErrVHostNotFound.
 func (b *Broker) SetTapped(vhost string, on bool) error {
 	v, ok := b.vhost(vhost)
@@ -26,7 +26,7 @@ func (b *Broker) SetTapped(vhost string, on bool) error {
 func (s *Session) Tapped() bool { return s.vhost.Tapped() }
 
 // TapPublish reports a message to the tap before the session publishes it. Publish and the commands
-// call it themselves, unless Publish.Told says that it has been called.
+// call it themselves, unless Publish.Told is set.
 func (s *Session) TapPublish(channel int, env message.Envelope, also [][]byte, to shard.Targets) {
 	if !s.Tapped() {
 		return

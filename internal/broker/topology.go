@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/catalog"
 )
 
-// DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns when it
+// DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns once it
 // exists durably. Errors: ErrAccessRefused, ErrQueueNotFound (passive), ErrExclusive,
 // ErrInequivalent, ErrQueueLimit, ErrLogFailed.
 func (s *Session) DeclareQueue(spec QueueSpec) (shard.QueueInfo, error) {
@@ -49,7 +49,7 @@ func (s *Session) redeclare(q *shard.Queue, spec *QueueSpec) (shard.QueueInfo, e
 		}
 	}
 	if !spec.Passive && !spec.Implicit && q.Implicit() {
-		if !s.b.makeExplicit(q) { // it was removed just now
+		if !s.b.makeExplicit(q) { // it has just been removed
 			return s.DeclareQueue(*spec)
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Session) redeclare(q *shard.Queue, spec *QueueSpec) (shard.QueueInfo, e
 	return info, s.b.journal.Await(durable)
 }
 
-// DeleteQueue deletes a queue and returns when that is durable, with the number of ready messages
+// DeleteQueue deletes a queue and returns once that is durable, with the number of ready messages
 // that the queue held. A missing queue is no error. Errors: ErrAccessRefused, ErrExclusive,
 // ErrInUse, ErrNotEmpty.
 func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int, err error) {
@@ -79,10 +79,10 @@ func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int
 	return s.b.deleteQueueIf(q, shard.DropWhen{Unused: ifUnused, Empty: ifEmpty})
 }
 
-// deleteQueue deletes a queue that no client asked to delete.
+// deleteQueue deletes a queue without a client's request.
 func (b *Broker) deleteQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Unused: q.Owner == nil}) }
 
-// expireQueue deletes a queue that was not used for its time.
+// expireQueue deletes a queue that has been unused for its expiry time.
 func (b *Broker) expireQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Expired: true}) }
 
 func (b *Broker) endQueue(q *shard.Queue, when shard.DropWhen) {
@@ -98,7 +98,7 @@ func (b *Broker) deleteQueueIf(q *shard.Queue, when shard.DropWhen) (messages in
 		b.journal.Unlock()
 		return 0, err
 	}
-	index := b.journal.Last() // one fact has deleted the virtual host with all its queues, or:
+	index := b.journal.Last() // one fact has deleted the virtual host with all its queues; otherwise:
 	e := q.In.Edit(nil)
 	if !q.In.Gone() {
 		e.EndQueue(&q.Queue)
@@ -110,12 +110,12 @@ func (b *Broker) deleteQueueIf(q *shard.Queue, when shard.DropWhen) (messages in
 	if err := b.journal.Await(index); err != nil {
 		return messages, err
 	}
-	release() // not before the deletion is durable: after a crash the queue might still need them
+	release() // only once the deletion is durable: after a crash the queue might still need them
 	return messages, b.dropAll(slices.DeleteFunc(e.Ended, func(def *catalog.Queue) bool { return def == &q.Queue }))
 }
 
-// PurgeQueue removes the ready messages and returns when that is durable, with their number.
-// Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrLogFailed.
+// PurgeQueue removes the ready messages and returns their number once that is durable. Errors:
+// ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrLogFailed.
 func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	s.Flush()
 	if err := s.may(toRead, "queue", name); err != nil {

@@ -12,32 +12,31 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// Tx is a set of publishes and settles over any number of queues that take effect together or not
-// at all, as one atomic group of the log.
+// Tx is a set of publishes and settlements on any number of queues that take effect as one atomic
+// group of the log.
 type Tx struct {
 	s          *Session
-	parts      []txPart // one per shard, in the order in which they came
+	parts      []txPart // one per shard, in order of first use
 	posts      bool
 	publishes  []*ServerPublish
 	piggybacks piggybacks
-	rates      *Reservation // of the publishes, not charged yet; nil: none is needed
+	rates      *Reservation // of the publishes, not yet charged; nil: none is needed
 }
 
 // txPart is a transaction's share of one shard.
 type txPart struct {
 	shard *shard.Shard
 	ops   []shard.Op
-	bytes int64    // of the log that the publishes will take
+	bytes int64    // of the log that the publishes need
 	most  int      // bytes that it may dead-letter
-	group *txGroup // nil when it is the only part
+	group *txGroup // nil if it is the only part
 	done  func(error)
 }
 
-// NewTx begins a transaction. Nothing happens before Commit, so a transaction can simply be
-// dropped.
+// NewTx begins a transaction. Nothing happens before Commit, so the caller may simply drop it.
 func (s *Session) NewTx() *Tx { return &Tx{s: s} }
 
-// add puts an op into the part of its shard.
+// add adds an op to the part of its shard.
 func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	for i := range t.parts {
 		if p := &t.parts[i]; p.shard == sh {
@@ -51,7 +50,7 @@ func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	t.parts = append(t.parts, txPart{shard: sh, most: t.s.b.groupBytes, ops: append(ops, o), bytes: int64(len(o.Env))})
 }
 
-// Publish adds a message; its Confirm is not used.
+// Publish adds a message. Its Confirm is ignored.
 func (t *Tx) Publish(p *shard.Publish) {
 	o := p.Op()
 	o.Confirm = nil
@@ -74,7 +73,7 @@ func (t *Tx) Piggyback(e *PiggybackedEntry) { t.piggybacks = append(t.piggybacks
 // ServerPublish adds a message of the server itself, after all others.
 func (t *Tx) ServerPublish(p *ServerPublish) { t.publishes = append(t.publishes, p) }
 
-// bytes returns how many bytes of the log the publishes and the piggybacked entries take.
+// bytes returns the bytes of the log that the publishes and the piggybacked entries need.
 func (t *Tx) bytes() (sum int64) {
 	for i := range t.parts {
 		sum += t.parts[i].bytes
@@ -85,8 +84,8 @@ func (t *Tx) bytes() (sum int64) {
 	return sum
 }
 
-// AwaitRoom holds a publisher back while the log is behind or memory is short, and until the rate
-// limits allow the whole transaction. Commit calls it, too; a caller that takes locks for the
+// AwaitRoom blocks a publisher while the log is behind or memory is short, and until the rate
+// limits allow the whole transaction. Commit calls it, too. A caller that takes locks for the
 // commit calls it before. Errors: ErrClosed if SessionOptions.Done was closed first.
 func (t *Tx) AwaitRoom() error {
 	if r := t.rates; r != nil {
@@ -103,7 +102,7 @@ func (t *Tx) AwaitRoom() error {
 	return nil
 }
 
-// prepare routes the messages of the server and makes the entries of state machines.
+// prepare routes the messages of the server and prepares the entries of state machines.
 func (t *Tx) prepare() error {
 	for _, n := range t.piggybacks {
 		if err := n.prepare(t.s.b); err != nil {
@@ -147,9 +146,9 @@ func (t *Tx) settle(kind shard.OpKind, q *shard.Queue, c *shard.Consumer, h queu
 	t.add(q.Home(), shard.Op{Kind: kind, Queue: q, Consumer: c, Handle: h, N: uint32(n)})
 }
 
-// Commit applies the transaction and returns when it is durable. After ErrRejected (a full queue
+// Commit applies the transaction and returns once it is durable. After ErrRejected (a full queue
 // rejects a message, or the queue of a message with MustArrive is gone) or ErrTooLarge nothing of
-// it has happened. After ErrLogFailed all of it is there after a restart, or nothing.
+// it has happened. After ErrLogFailed either all of it exists after a restart, or nothing.
 func (t *Tx) Commit() error {
 	s := t.s
 	s.Flush()
@@ -191,18 +190,18 @@ func (t *Tx) Commit() error {
 	return <-g.result
 }
 
-// committing holds what a session reuses to commit transactions of one part, one at a time.
+// committing holds what a session reuses to commit transactions of one part.
 type committing struct {
 	result chan error  // 1 slot; nil before the first
 	answer func(error) // sends to it
 	spare  []shard.Op  // of the last transaction, for the next one
 }
 
-// spareOps is how many ops a spare may have room for.
+// spareOps is the largest capacity of a spare that is kept.
 const spareOps = 64
 
 // commit hands the only part of a transaction to its shard. No other shard takes part, so many
-// transactions can share an entry of the log, which is written as a whole.
+// transactions can share an entry of the log, which is written atomically.
 func (c *committing) commit(s *Session, p *txPart) error {
 	if c.result == nil {
 		result := make(chan error, 1)
@@ -229,7 +228,7 @@ func (c *committing) commit(s *Session, p *txPart) error {
 	return err
 }
 
-// Run is one shard's part.
+// Run executes one shard's part.
 func (p *txPart) Run(sh *shard.Shard) {
 	if p.group != nil {
 		p.group.run(p, sh)
@@ -247,8 +246,8 @@ func (p *txPart) Run(sh *shard.Shard) {
 }
 
 // txGroup coordinates the shards of one transaction: first each votes, then each applies its part
-// into an entry of its own, and the last to finish hands all the entries to the log as one atomic
-// group. All shards see transactions in the same order, so they cannot deadlock.
+// in a separate entry, and the last to finish hands all the entries to the log as one atomic group.
+// All shards see transactions in the same order, so they cannot deadlock.
 type txGroup struct {
 	b          *Broker
 	want       int
@@ -265,7 +264,7 @@ type txGroup struct {
 	dones   []func(error)
 }
 
-// refuse makes the group fail. Shards that wait for votes go on.
+// refuse makes the group fail. Shards that wait for votes continue.
 func (g *txGroup) refuse() {
 	g.mu.Lock()
 	g.refused = true
@@ -295,7 +294,7 @@ func (g *txGroup) finish(err error) {
 	}
 }
 
-// run is one shard's part of a transaction over several.
+// run executes one shard's part of a transaction over several.
 func (g *txGroup) run(p *txPart, sh *shard.Shard) {
 	if !g.vote(shard.Admits(p.ops, p.most)) {
 		g.finish(ErrRejected)
@@ -307,7 +306,7 @@ func (g *txGroup) run(p *txPart, sh *shard.Shard) {
 }
 
 // arrive adds a shard's entry. The last shard appends the group. The others wait for that, so that
-// no later entry of theirs comes first.
+// no later entry of theirs precedes it.
 func (g *txGroup) arrive(sh *shard.Shard) {
 	e, done := sh.EndPart()
 	g.mu.Lock()
@@ -328,5 +327,5 @@ func (g *txGroup) arrive(sh *shard.Shard) {
 	g.b.proposeGroup(sh, g.shards, g.entries, g.dones, g.piggybacks, g.finish)
 }
 
-// MaxGroupBytes is the most that a transaction publishes (Options.MaxGroupBytes).
+// MaxGroupBytes returns the maximum of what a transaction may publish (Options.MaxGroupBytes).
 func (b *Broker) MaxGroupBytes() int { return b.groupBytes }

@@ -13,28 +13,28 @@ import (
 // awaitable is a command that Await can wait for.
 type awaitable interface {
 	Command
-	// Got reports, after a Run without an error, whether there was something for the command. If it
-	// returns false, Run has changed nothing.
+	// Got reports, after a Run without an error, whether the command got something. If it returns
+	// false, Run must have changed nothing.
 	Got() bool
 }
 
 // waiter is one call of Await, which ends when one of its commands gets something. It has a turn at
 // the queue of each command.
 //
-// Lock order: a shard holds mu while it runs a command of the waiter, and nothing that is waited
-// for under mu needs a shard.
+// Lock order: a shard holds mu while it runs a command of the waiter, so code that holds mu must
+// not wait for a shard.
 //
 // Invariant: once over is set, no command of the waiter runs again. If served or queueGone is set,
 // exactly one value is sent to answer.
 type waiter struct {
 	turns  []turn
-	answer chan error // 1 slot: what was done is durable, or a queue is gone
+	answer chan error // the changes are durable, or a queue was deleted
 
 	mu        sync.Mutex
 	over      bool
 	entered   int  // turns that are or were in a waiting line
-	served    int  // index of the command that was done, -1 none
-	queueGone bool // a queue was deleted: Await begins again
+	served    int  // index of the executed command; -1: none
+	queueGone bool // a queue was deleted: Await starts over
 	promise   shardlog.Promise
 }
 
@@ -45,7 +45,7 @@ type turn struct {
 	i       int // index of the command
 	command awaitable
 	queue   *shard.Queue
-	again   bool // an earlier turn was in the line of a queue that is gone
+	again   bool // an earlier turn was in the line of a deleted queue
 }
 
 // Serve implements Waiting.
@@ -55,7 +55,7 @@ func (t *turn) Serve(sh *shard.Shard) (over bool) {
 	return t.w.over || t.w.serve(sh, t)
 }
 
-// Dismiss implements Waiting. The Await begins again.
+// Dismiss implements Waiting. The Await starts over.
 func (t *turn) Dismiss() {
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
@@ -64,12 +64,11 @@ func (t *turn) Dismiss() {
 	}
 }
 
-// Await executes the first of the commands that gets something, and returns its index when its
+// Await executes the first of the commands that gets something, and returns its index once its
 // changes are durable. If none gets anything, the call waits at all their queues. A queue serves
-// the calls that wait at it in the order of their arrival, before its consumers. A command that
-// fails (OnQueue.Err) also stops the call from waiting: Await returns its index. If ctx is done
-// first, Await returns -1. Errors: ErrLogFailed, and ErrClosed when the session or the broker
-// closes.
+// the calls that wait at it in order of arrival, before its consumers. A command that fails
+// (OnQueue.Err) also ends the call: Await returns its index. If ctx is done first, Await returns
+// -1. Errors: ErrLogFailed, and ErrClosed when the session or the broker closes.
 //
 // Each command must have the method Got() bool, which reports whether its Run got something.
 func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
@@ -87,7 +86,7 @@ func (s *Session) Await(ctx context.Context, commands ...Command) (int, error) {
 			}
 			w.turns = append(w.turns, turn{w: w, i: i, command: c.(awaitable), queue: o.queue, again: again})
 		}
-		s.batch.Publishes = false // Await is not held back as publishers are
+		s.batch.Publishes = false // Await does not wait as publishers do
 		failed := len(w.turns) < len(commands)
 		err := w.tryAll(s)
 		switch {
@@ -179,8 +178,8 @@ func (w *waiter) isOver() bool {
 	return w.over
 }
 
-// enter runs the commands of one shard, and adds a turn to the line of each queue where the command
-// got nothing.
+// enter runs the commands of one shard, and adds a turn to the line of each queue whose command got
+// nothing.
 func (w *waiter) enter(sh *shard.Shard, turns []turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,13 +199,13 @@ func (w *waiter) enter(sh *shard.Shard, turns []turn) {
 	}
 }
 
-// serve runs the command of a turn, and reports whether the turn is over. It is not when the
-// command got nothing. mu is held.
+// serve runs the command of a turn, and reports whether the turn is over. It is not if the command
+// got nothing. mu is held.
 func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = runOn(shard.ContextOf(t.queue), t.command)
 	if (t.Waits() || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
-		o.Err = nil // only a call that has just come fails for that
+		o.Err = nil // only a new call fails for that
 		return false
 	}
 	if o.Err == nil && !t.command.Got() {
@@ -224,7 +223,7 @@ func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 }
 
 // otherKind reports whether the queue has become a stream and the command is not for streams, or
-// the other way round. The turn then stays in the line; a command that reads for a group fails.
+// vice versa. The turn then stays in the line; a command that reads for a group fails.
 func (t *turn) otherKind() bool {
 	stream := shard.ContextOf(t.queue).Content().Stream != nil
 	switch t.command.(type) {
@@ -244,7 +243,7 @@ func (w *waiter) Tell(err error) {
 	w.answer <- err
 }
 
-// beginAgain ends the wait because a queue is gone. mu is held.
+// beginAgain ends the wait because a queue was deleted. mu is held.
 func (w *waiter) beginAgain() {
 	w.over, w.queueGone = true, true
 	w.answer <- nil
@@ -252,13 +251,13 @@ func (w *waiter) beginAgain() {
 
 // leave takes the remaining turns out of their lines.
 func (w *waiter) leave() {
-	if w.entered == 0 || len(w.turns) == 1 && w.served >= 0 { // no turn, or the shard that served it has removed it
+	if w.entered == 0 || len(w.turns) == 1 && w.served >= 0 { // no turn is left, or the shard that served it has removed it
 		return
 	}
 	for i := range w.turns {
 		t := &w.turns[i]
 		if i > 0 && w.turns[i-1].queue.Home() == t.queue.Home() {
-			continue // the turn leaves with that queue
+			continue // the turn is dropped with that queue
 		}
 		t.queue.Home().Post(func() {
 			for j := i; j < len(w.turns) && w.turns[j].queue.Home() == t.queue.Home(); j++ {

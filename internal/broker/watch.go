@@ -23,19 +23,19 @@ func (l *Look) Run(at shard.Context) error {
 	return nil
 }
 
-// Unchanged is a condition of Session.DoAll: if the queue has changed since Look, none of the
-// commands after this one is executed.
+// Unchanged is a condition in Session.DoAll: if the queue has changed since Look, no command after
+// this one is executed.
 type Unchanged struct {
 	OnQueue
 	Since   shard.QueueVersion
 	Changed bool
 }
 
-// Find creates a queue that did not exist, so that the condition sees whether another session
+// Find creates a queue that did not exist, so that the condition detects whether another session
 // creates it and publishes to it.
 func (u *Unchanged) Find(f Finder) (*shard.Queue, error) {
 	q, err := f.s.readable(u.Queue)
-	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it is gone
+	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it was deleted
 	if errors.Is(err, ErrQueueNotFound) && !u.Changed && f.s.may(toWrite, "queue", u.Queue) == nil {
 		return f.s.findOrMake(u.Queue, true)
 	}
@@ -53,7 +53,7 @@ func (u *Unchanged) Run(at shard.Context) error {
 
 func (u *Unchanged) unmet() bool { return u.Changed }
 
-// unmet reports whether c is an unmet condition: the commands after it must not be executed.
+// unmet reports whether c is an unmet condition: no command after it may be executed.
 func unmet(c Command) bool {
 	u, ok := c.(interface{ unmet() bool })
 	return ok && u.unmet()
