@@ -8,14 +8,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// hashOfP is a cheap hash of the password "p" for tests, made by RabbitMQ's rule.
+// hashOfP is a cheap hash of the password "p" for tests, computed as RabbitMQ does.
 const hashOfP = "AQIDBJdEbMXW6f+VE3iMWG11UIgf0WmDaykMvsT/nerMRhNV"
 
-// put1 drops the first result of methods that also report whether they made something.
+// put1 drops the first result of methods that also report whether they created something.
 func put1(_ bool, err error) error { return err }
 
 // TestVHostDeletionIsWhole crashes at each disk operation of a deletion: after recovery the virtual
-// host is there with every message, or nothing of it is.
+// host exists with every message, or not at all.
 func TestVHostDeletionIsWhole(t *testing.T) {
 	const messages = 5
 	options := func(o *Options) { o.CheckpointBytes, o.SegmentBytes = 1, 4<<10 }

@@ -13,8 +13,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// orderCases are a queue without order, and queues with order whose messages have no ids, have ids,
-// and wait, each second one for the message before it.
+// orderCases are a queue without an order, and queues with an order whose messages have no ids,
+// have ids, or wait (every second one, for the message before it).
 var orderCases = []struct {
 	name              string
 	order, ids, waits bool
@@ -55,7 +55,7 @@ func fillOrder(b *testing.B, s *Session, ids, waits bool, from, n int) {
 	s.Flush()
 }
 
-// BenchmarkOrder measures a message published, got and acknowledged, in batches of 64.
+// BenchmarkOrder measures publishing, getting and acknowledging a message, in batches of 64.
 func BenchmarkOrder(b *testing.B) {
 	for _, row := range orderCases {
 		b.Run(row.name, func(b *testing.B) {
@@ -84,8 +84,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkOrderRecall measures a queue with a million messages: the heap that each takes, and the
-// time of a start.
+// BenchmarkOrderRecall measures a queue with a million messages: the heap per message, and the time
+// of a start.
 func BenchmarkOrderRecall(b *testing.B) {
 	const n = 1_000_000
 	for _, row := range orderCases {

@@ -25,8 +25,8 @@ var sagaQueues = []string{"q1", "q2", "q3", "dead"}
 type sagaRun struct {
 	begun   int             // sagas whose transaction was attempted
 	posted  map[int]bool    // sagas that were committed
-	settled map[string]bool // ids of messages whose end was committed
-	maybe   string          // id of the message whose end was attempted last
+	settled map[string]bool // ids of messages whose settlement was committed
+	maybe   string          // id of the message whose settlement was attempted last
 	copied  int
 }
 
@@ -61,7 +61,7 @@ func (r *sagaRun) post(c *client, i int) bool {
 	tx := c.NewTx()
 	for j := range saga {
 		step := saga[j]
-		if i%2 == 1 { // messages that wait come first
+		if i%2 == 1 { // waiting messages come first
 			step = saga[len(saga)-1-j]
 		}
 		var after message.Array
@@ -105,7 +105,7 @@ func (r *sagaRun) work(c *client, q string, reject bool) bool {
 }
 
 // check compares the queues after the crash with the promises: each message is blocked when it
-// should be, and none is lost, duplicated or back again.
+// should be, and none is lost, duplicated or restored.
 func (r *sagaRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	c := newClient(t, b)

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// ask publishes a message with an id, which is its body too, that waits for others.
+// ask publishes a message that waits for others. Its body is also its id.
 func (c *client) ask(q, id string, after any, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := withHeaders("consume_after", after)
@@ -56,8 +56,7 @@ func TestOrderAcrossQueues(t *testing.T) {
 		t.Error("alive")
 	}
 
-	// A dead letter counts as the message that died, also after a restart, and waits for nothing
-	// itself.
+	// A dead letter counts as the original message, also after a restart, and does not wait itself.
 	c.Reject(c.takeID("q1", "create").Queue, nil, 1, 1)
 	c.settled("q1")
 	sameStrings(t, c.browse("q2"), "limit blocked 0")
@@ -72,7 +71,7 @@ func TestOrderAcrossQueues(t *testing.T) {
 	c.settled("q3")
 	sameStrings(t, c.browse("q2"), "limit ready 0")
 
-	// When a transaction moves it on, it still counts as that message.
+	// After a move in a transaction, it still counts as that message.
 	d = c.takeID("q2", "limit")
 	tx := c.NewTx()
 	q1, _ := c.vhost.Queue("q1")
@@ -83,14 +82,14 @@ func TestOrderAcrossQueues(t *testing.T) {
 	sameStrings(t, c.drain("q1"), "limit")
 	sameStrings(t, c.drain("q3"), "remove", "free")
 
-	// Messages that waited for those of a deleted queue are free.
+	// Messages that waited for those of a deleted queue are unblocked.
 	c.ask("q2", "a", nil, nil)
 	c.ask("q1", "b", "a", nil)
 	must(t, err2(c.DeleteQueue("q2", false, false)))
 	sameStrings(t, c.drain("q1"), "b")
 }
 
-// Two steps that name each other do not wait for ever, although the first one moves behind the
+// Two steps that wait for each other do not wait forever, although the first one moves behind the
 // second.
 func TestOrderIsNoCircle(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
@@ -152,8 +151,8 @@ func TestOrderWithinTransaction(t *testing.T) {
 	}
 }
 
-// All queues with an order of a virtual host are on one shard, those of several virtual hosts on
-// several. A queue that was declared before this rule stays on its shard, and new ones join it.
+// All ordered queues of a virtual host are on one shard; those of several virtual hosts are on
+// several. A queue declared before this rule stays on its shard, and new ones join it.
 func TestOrderedQueuesAreTogether(t *testing.T) {
 	fs := vfs.NewMem()
 	change := func(o *Options) { o.Shards = 4 }
@@ -197,8 +196,8 @@ func TestOrderedQueuesAreTogether(t *testing.T) {
 	}
 }
 
-// A message also waits for one that comes after it, whatever happened to it until then, also when
-// it returns from a consumer.
+// A message also waits for a later one, whatever happened to it before, even when a consumer
+// returns it.
 func TestOrderOfWhatComesLater(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -224,7 +223,7 @@ func TestOrderOfWhatComesLater(t *testing.T) {
 	sameStrings(t, c.drain("q2"), "out")
 }
 
-// A message that did not wait because of a circle waits when the circle is gone.
+// A message that did not wait because of a cycle waits once the cycle is gone.
 func TestOrderOfBrokenCircle(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -233,7 +232,7 @@ func TestOrderOfBrokenCircle(t *testing.T) {
 	c.ask("q1", "a", "b", nil)
 	c.ask("q1", "b", "c", nil)
 	c.ask("q2", "c", "a", nil)
-	c.ask("q2", "d", "c", nil) // leads into the circle, and waits for it
+	c.ask("q2", "d", "c", nil) // leads into the cycle, and waits for it
 	c.ask("q3", "a2", "b", nil)
 	sameStrings(t, c.browse("q1"), "a ready 0", "b ready 0")
 	sameStrings(t, c.browse("q2"), "c blocked 0", "d blocked 0")
@@ -252,8 +251,8 @@ func TestOrderOfBrokenCircle(t *testing.T) {
 	sameStrings(t, c.drain("q3"), "a2")
 }
 
-// The search for circles is bounded: for a message that would need a longer search only messages
-// that come later wait.
+// The search for cycles is bounded. A message that would need a longer search is waited for only by
+// later messages.
 func TestOrderOfTooMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -26,10 +26,10 @@ func TestConsumeAfter(t *testing.T) {
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	c.queue("q", ordered)
-	c.step("set limit", "create user", nil) // a message that is not there does not block
+	c.step("set limit", "create user", nil) // an absent message does not block
 	c.settled("q")
 	sameStrings(t, c.browse("q"), "set limit ready 0")
-	c.step("create user", nil, nil) // until it comes
+	c.step("create user", nil, nil) // until it arrives
 	c.step("rename", message.Array{"create user", "set limit", "create user", "rename"}, nil)
 	c.step("remove", "{rename}", nil)
 	c.settled("q")
@@ -41,7 +41,7 @@ func TestConsumeAfter(t *testing.T) {
 	c.settled("q")
 	ds := c.of(k)
 	sameStrings(t, bodies(ds), "create user")
-	c.Requeue(ds[0].Queue, k, ds[0].Handle, 1) // still there
+	c.Requeue(ds[0].Queue, k, ds[0].Handle, 1) // it still exists
 	c.settled("q")
 	ds = c.of(k)
 	sameStrings(t, bodies(ds), "create user")
@@ -61,7 +61,7 @@ func TestConsumeAfter(t *testing.T) {
 	c.Cancel(k)
 
 	// Expiry and purge end a wait, too. A message may expire while it waits, and a scheduled one
-	// also waits for its time.
+	// also waits for its due time.
 	c.step("short", nil, func(p *shard.Publish) { p.TTL = 100 })
 	c.step("late", "short", func(p *shard.Publish) { p.NotBefore = clock.Now().Add(time.Hour).UnixMilli() })
 	c.step("never", "late", func(p *shard.Publish) { p.TTL = 1000 })
@@ -83,7 +83,7 @@ func TestConsumeAfter(t *testing.T) {
 	sameStrings(t, c.drain("q"), "after purge")
 }
 
-// A blocked message counts for the length limit as soon as it is ready.
+// A blocked message counts towards the length limit once it is ready.
 func TestConsumeAfterAndLengthLimit(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -13,11 +13,10 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestOrderTwin compares three queues of one virtual host with a naive model, after each of many
-// random operations: the messages of each queue in their order, and whether they are ready, unacked
-// or blocked. The first queue has priorities and dead-letters to the third; the second dead-letters
-// to the first and may have groups. With few ids there are many circles, with more there are
-// chains.
+// TestOrderTwin compares three queues of one virtual host with a naive model after each of many
+// random operations: the messages of each queue in order, and whether they are ready, unacked or
+// blocked. The first queue has priorities and dead-letters to the third. The second dead-letters to
+// the first and may have groups. Few ids produce many cycles, more ids produce chains.
 func TestOrderTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -47,7 +46,7 @@ type orderMessage struct {
 	volatile    bool
 	expires     int64
 	names       []string // ids that it waits for
-	age         int      // greater than that of older messages
+	age         int      // greater for newer messages
 	out         bool
 	d           shard.Delivery
 }
@@ -111,7 +110,7 @@ func (tw *orderTwin) blockers(m *orderMessage) (ids []string) {
 	return ids
 }
 
-// leads reports whether messages with an id name another one, directly or through others.
+// leads reports whether messages with an id wait for another one, directly or through others.
 func (tw *orderTwin) leads(from, to string) bool {
 	seen := []string{from}
 	for i := 0; i < len(seen); i++ {
@@ -167,7 +166,7 @@ func (tw *orderTwin) die(m *orderMessage) {
 	tw.remove(m)
 }
 
-// publish publishes a random message, in the transaction when there is one.
+// publish publishes a random message, in the transaction if there is one.
 func (tw *orderTwin) publish(tx *Tx) {
 	rng := tw.rng
 	m := orderMessage{body: fmt.Sprint(tw.step), volatile: rng.IntN(8) == 0}
@@ -321,7 +320,7 @@ func (tw *orderTwin) random() {
 	}
 }
 
-// took compares the message that was taken with the expected one.
+// took compares a taken message with the expected one.
 func (tw *orderTwin) took(want *orderMessage, d shard.Delivery, ok bool) {
 	tw.t.Helper()
 	if ok != (want != nil) || ok && string(d.Env.Body()) != want.body {
@@ -356,7 +355,7 @@ func (tw *orderTwin) lendByID(q, id string) {
 	tw.took(m, d, ok)
 }
 
-// lendUnblocked lends what is blocked by nothing but messages that are out.
+// lendUnblocked lends messages that are blocked only by lent ones.
 func (tw *orderTwin) lendUnblocked(q string) {
 	var out []shard.Loan
 	for _, m := range tw.live {
@@ -383,7 +382,7 @@ func (tw *orderTwin) lendUnblocked(q string) {
 	}
 }
 
-// expire moves the clock to the times when messages expire, one after the other.
+// expire advances the clock to each expiry time in turn.
 func (tw *orderTwin) expire() {
 	for range 3 {
 		var next int64
@@ -461,7 +460,7 @@ func (tw *orderTwin) compare() {
 	}
 }
 
-// empty settles all messages: none waits for ever, and none is left.
+// empty settles all messages: none waits forever, and none is left.
 func (tw *orderTwin) empty() {
 	for _, m := range slices.Clone(tw.live) {
 		if m.out {

@@ -21,7 +21,7 @@ type scarce struct {
 
 func (f *scarce) Free(string) (uint64, error) { return f.free.Load(), nil }
 
-// Each alarm logs its reason with the figures that an operator needs.
+// Each alarm logs its reason with the numbers that an operator needs.
 func TestAlarmsInTheLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Options)

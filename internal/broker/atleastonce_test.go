@@ -63,7 +63,7 @@ func wantCounts(t *testing.T, c *client, name string, ready, unacked int) {
 	}
 }
 
-// A dead message without a route waits, over restarts, and is sent as soon as there is one.
+// A dead message without a route waits, also across restarts, and is sent once there is a route.
 func TestInsistsUntilThereIsAWay(t *testing.T) {
 	for name, restart := range map[string]int{"running": 0, "stopped": 1, "crashed": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestInsistsUntilThereIsAWay(t *testing.T) {
 	}
 }
 
-// A full queue takes dead letters later: they are tried again after 1 s, 2 s, 4 s … 30 s, in order
-// where possible.
+// A full queue gets dead letters later: they are retried after 1 s, 2 s, 4 s … 30 s, in order where
+// possible.
 func TestInsistsUntilThereIsRoom(t *testing.T) {
 	for _, shards := range []int{1, 2} { // target on the same shard, and on another
 		for _, count := range []int{5, 3000} {
@@ -153,7 +153,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 						c.Flush()
 					}
 				}
-				if shards == 1 { // to another shard several are under way at a time
+				if shards == 1 { // several are in transit to another shard at a time
 					sameStrings(t, got, want...)
 				}
 				slices.Sort(got)
@@ -173,7 +173,7 @@ func TestInsistsUntilThereIsRoom(t *testing.T) {
 	}
 }
 
-// Targets that have taken a dead letter do not get it again.
+// Targets that have accepted a dead letter do not get it again.
 func TestInsistsOnEachTarget(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestInsistsOnEachTarget(t *testing.T) {
 	}
 }
 
-// Dead letters of one routing key do not delay those of another.
+// Dead letters with one routing key do not delay those with another.
 func TestInsistsByKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -226,7 +226,7 @@ func TestInsistsByKey(t *testing.T) {
 	})
 }
 
-// Where nothing can be promised nothing waits: in a queue that drops its head, or in a cycle.
+// Where nothing can be promised nothing waits: with drop-head overflow, and in a cycle.
 func TestDoesNotInsist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -330,7 +330,7 @@ func contents(t *testing.T, c *client, name string) (bodies []string) {
 	return bodies
 }
 
-// However many messages are found dead at once, the entries that record it have about entryBytes.
+// Even if many messages are found dead at once, the entries that record this have about EntryBytes.
 func TestInsistsInEntriesOfBoundedSize(t *testing.T) {
 	const count = 100_000
 	fs := vfs.NewMem()

@@ -23,7 +23,7 @@ func faulty(t *testing.T, shards int) (*Broker, *client, *faultlog.Log) {
 	return b, newClient(t, b), log
 }
 
-// held is a request that must not be answered while the log stands still.
+// held is a request that must not be answered while the log is stalled.
 type held struct {
 	name string
 	ask  func(c *client) error // needs no entry of its own
@@ -37,7 +37,7 @@ var unlogged = []held{
 	{"a purge of nothing", func(c *client) error { _, err := c.PurgeQueue("q"); return err }},
 }
 
-// The answer to a request without an entry shows earlier changes: it waits until they are durable.
+// An answer that needs no entry shows earlier changes, so it waits until these are durable.
 func TestAnswersWithoutAnEntryWait(t *testing.T) {
 	for _, k := range unlogged {
 		t.Run(k.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func looksPastTheLog(t *testing.T, k held, fails bool) {
 	defer b.Close() //nolint:errcheck // a log that has failed says so
 	c.queue("q", nil)
 	c.queue("r", nil)
-	must(t, k.ask(c)) // at once when all is durable
+	must(t, k.ask(c)) // at once, because everything is durable
 	log.Hold()
 	other := newClient(t, b)
 	seq := c.post("", "q", "a", nil)
@@ -83,7 +83,7 @@ func looksPastTheLog(t *testing.T, k held, fails bool) {
 	}
 }
 
-// A duplicate is confirmed with its original, which may still be on its way to the log.
+// A duplicate is confirmed with its original, which may not be durable yet.
 func TestDuplicatesWaitForTheirOriginals(t *testing.T) {
 	for _, k := range []struct {
 		name     string

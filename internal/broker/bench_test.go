@@ -31,8 +31,8 @@ func (c *counting) Confirmed(from, to uint64, ok bool) {
 	}
 }
 
-// BenchmarkEngine measures the engine alone: from the goroutine of one publisher to the sink of one
-// consumer, in batches of 64 messages of 100 bytes.
+// BenchmarkEngine measures the engine alone: from one publisher's goroutine to one consumer's sink,
+// in batches of 64 messages of 100 bytes.
 func BenchmarkEngine(b *testing.B) {
 	for _, k := range []struct {
 		name    string

@@ -49,8 +49,8 @@ func TestRequeueKeepsPlace(t *testing.T) {
 	}
 }
 
-// A restart keeps the messages that were confirmed and not settled, in order, and recovery makes
-// the state that was there before.
+// A restart keeps the messages that were confirmed and not settled, in order, and recovery restores
+// the previous state.
 func TestRestart(t *testing.T) {
 	for _, how := range []string{"clean", "crash"} {
 		t.Run(how, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestDeadLetterAndLimits(t *testing.T) {
 	sameStrings(t, c.drain("full"), "a")
 }
 
-// drainWait consumes n messages, waiting for them.
+// drainWait consumes n messages, for which it waits.
 func (c *client) drainWait(q string, n int) []string {
 	k := c.consume(q, func(s *shard.ConsumerSpec) { s.NoAck = true })
 	defer c.Cancel(k)

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// onceOnly declares an exchange that passes each key once.
+// onceOnly declares an exchange that passes only one message per key.
 func (c *client) onceOnly(name string) {
 	c.t.Helper()
 	spec := ExchangeSpec{Name: name, Type: "fanout", Durable: true, Buffer: DefaultQueuePolicy()}
@@ -19,7 +19,7 @@ func (c *client) onceOnly(name string) {
 	must(c.t, c.DeclareExchange(spec))
 }
 
-// Exchanges that hold messages may be bound in a circle, as others may: each queue gets a message
+// Exchanges that hold messages may be bound in a cycle, as others may: each queue gets a message
 // once.
 func TestBuffersInACircle(t *testing.T) {
 	declare := map[string]func(*client, string){
@@ -70,8 +70,8 @@ func TestBuffersInACircle(t *testing.T) {
 	}
 }
 
-// A dead letter without a delay does not go round through a delayed exchange, as it does not
-// through others.
+// A dead letter without a delay does not cycle through a delayed exchange, just as with other
+// exchanges.
 func TestDeadLettersThroughBuffersInACircle(t *testing.T) {
 	for name, one := range map[string]func(*client, string){
 		"delays": func(c *client, x string) { c.delayed(x, "fanout", nil) }, "duplicates": (*client).onceOnly,

@@ -11,13 +11,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// bufferRun is a small life of a broker with a delayed exchange whose queues lie
-// on several shards, and with de-duplication by a queue and by an exchange.
+// bufferRun is the workload of a broker with a delayed exchange whose queues are on several shards,
+// and with de-duplication by a queue and by an exchange.
 type bufferRun struct {
 	skew      atomic.Int64        // ms that the broker's clock is ahead
-	confirmed map[string][]string // queue -> bodies that must be there once all is due
-	tried     map[string][]string // queue -> bodies that may be
-	pending   []string            // bodies that may go with their exchange
+	confirmed map[string][]string // queue -> bodies that must exist once all are due
+	tried     map[string][]string // queue -> bodies that may exist
+	pending   []string            // bodies that may be lost with their exchange
 }
 
 func newBufferRun() *bufferRun {
@@ -29,8 +29,8 @@ func (r *bufferRun) options(o *Options) {
 	o.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000 + r.skew.Load()) }
 }
 
-// pass lets time go by and everything that is due go on, until no exchange buffer holds
-// anything that is due.
+// pass lets time pass and processes everything that is due, until no exchange buffer holds a due
+// message.
 func (r *bufferRun) pass(b *Broker, d time.Duration) {
 	r.skew.Add(d.Milliseconds())
 	for busy := true; busy; {
@@ -116,14 +116,14 @@ func (r *bufferRun) publish(c *client, exchange, key, body string, props message
 	return true
 }
 
-// check lets all become due, and compares what is there with what was promised.
+// check makes all messages due, and compares them with what was promised.
 func (r *bufferRun) check(t *testing.T, b *Broker) {
 	c := newClient(t, b)
 	defer c.Close()
 	_, there := c.vhost.Table().Exchange("later")
 	deleted := !there
 	r.pass(b, time.Hour)
-	if _, ok := c.vhost.Queue("once"); ok { // publishers try again what was not confirmed, and more
+	if _, ok := c.vhost.Queue("once"); ok { // publishers retry what was not confirmed, and more
 		for _, body := range r.tried["once"] {
 			c.send("", "once", body, key(body))
 		}
@@ -163,8 +163,8 @@ func (r *bufferRun) check(t *testing.T, b *Broker) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-// TestBufferCrashAtEveryOperation makes each operation on the disk in turn the
-// last one, and reopens what a power cut may leave.
+// TestBufferCrashAtEveryOperation crashes at each disk operation in turn, and opens what a power
+// failure may leave.
 func TestBufferCrashAtEveryOperation(t *testing.T) {
 	crashEverywhere(t, 2, func() life {
 		r := newBufferRun()
@@ -176,7 +176,7 @@ func TestBufferCrashAtEveryOperation(t *testing.T) {
 	})
 }
 
-// sameSet compares two lists whatever their order.
+// sameSet compares two lists regardless of order.
 func sameSet[T any](a, b []T) bool {
 	text := func(list []T) (out []string) {
 		for _, x := range list {

@@ -18,15 +18,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// header makes the properties of a persistent message with one header.
+// header returns the properties of a persistent message with one header.
 func header(name string, value any) message.Properties {
 	return message.Properties{
 		Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2, Headers: message.Table{{Name: name, Value: value}},
 	}
 }
 
-// send publishes with properties and waits for all confirms; it returns how
-// many were refusals.
+// send publishes with properties, waits for all confirms, and returns the number of rejections.
 func (c *client) send(exchange, key, body string, props message.Properties) (refused int) {
 	c.t.Helper()
 	parts := 0
@@ -71,7 +70,7 @@ func (c *client) bufferOn(exchange string) *shard.Queue {
 	return q
 }
 
-// look shows the state of a queue on the goroutine of its shard.
+// look reads the state of a queue on the goroutine of its shard.
 func look(t *testing.T, q *shard.Queue, fn func(*queue.Deliveries)) {
 	t.Helper()
 	must(t, q.Home().Call(func() { fn(shard.ContextOf(q).Deliveries()) }))
@@ -84,7 +83,7 @@ func TestDelayedIsExactOnEveryShard(t *testing.T) {
 		c := newClient(t, b)
 		defer c.Close()
 		c.delayed("later", "direct", nil)
-		for i := range 4 { // on all shards, and one beside the buffer
+		for i := range 4 { // on all shards, and one on the buffer's
 			q := fmt.Sprint("q", i)
 			c.queue(q, nil)
 			c.bind("later", q, "k")
@@ -131,7 +130,7 @@ func TestDelayedKeepsWhatTheSenderAsked(t *testing.T) {
 		p.Expiration, p.Priority = "500", 3
 		c.send("later", "a.b", "low", delayOf64(1000))
 		c.send("later", "a.b", "high", p)
-		c.bind("later", "q", "a.*") // the bindings of when it is due
+		c.bind("later", "q", "a.*") // the bindings at the due time
 		time.Sleep(1400 * time.Millisecond)
 		synctest.Wait()
 		d, _, ok, err := c.Get("q", true)
@@ -190,7 +189,7 @@ func TestDelayedSurvivesRestarts(t *testing.T) {
 		mustClose(t, b)
 		for i, disk := range []vfs.FS{clone, fs} {
 			b := openBroker(t, disk, threeShards)
-			if after, _ := b.Hash(); i == 0 && after != before { // later, more are due at the start
+			if after, _ := b.Hash(); i == 0 && after != before { // in later rounds more are due at the start
 				t.Errorf("the hash is %x, was %x", after, before)
 			}
 			c := newClient(t, b)
@@ -205,7 +204,8 @@ func TestDelayedSurvivesRestarts(t *testing.T) {
 	})
 }
 
-// What a consumer got just before a crash, and the log has not heard of, comes again and says so.
+// A message that a consumer got just before a crash, unknown to the log, is delivered again as
+// redelivered.
 func TestDelayedSeenBeforeACrashIsRedelivered(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestDelayedSeenBeforeACrashIsRedelivered(t *testing.T) {
 			c.queue("q", nil)
 			c.bind("later", "q", "")
 			c.send("later", "", "seen", delayOf64(1000))
-			before := mem.CrashClone(rand.New(rand.NewPCG(1, 1))) // as if nothing of what follows were written
+			before := mem.CrashClone(rand.New(rand.NewPCG(1, 1))) // as if nothing after this were written
 			c.consume("q", nil)
 			if d := c.take(1)[0]; d.Redelivered {
 				t.Error("the first delivery is marked")
@@ -244,7 +244,7 @@ func TestBufferGoesWithItsExchange(t *testing.T) {
 	c := newClient(t, b)
 	for range 3 {
 		c.delayed("later", "fanout", nil)
-		c.delayed("later", "fanout", nil) // once more is no change
+		c.delayed("later", "fanout", nil) // declaring it again changes nothing
 		c.send("later", "", "never", delayOf64(3_600_000))
 		look(t, c.bufferOn("later"), func(s *queue.Deliveries) {
 			if n := s.Scheduled(); n != 1 {
@@ -278,8 +278,8 @@ func TestBufferGoesWithItsExchange(t *testing.T) {
 	sameStrings(t, replayedQueues(t, fs))
 }
 
-// replayedQueues lists the queues that recovery makes of a data folder, each with how many messages
-// are scheduled.
+// replayedQueues lists the queues that recovery restores from a data directory, each with the
+// number of its scheduled messages.
 func replayedQueues(t *testing.T, fs vfs.FS) (queues []string) {
 	t.Helper()
 	must(t, Replay(fs, "data", Options{Logger: slog.New(slog.DiscardHandler)}, func(r Replayed) error {
@@ -331,7 +331,7 @@ func TestBufferIsOutOfReach(t *testing.T) {
 	}
 }
 
-// A delayed exchange keeps messages however they come to it.
+// A delayed exchange keeps messages whatever their route to it.
 func TestDelayedBehindOtherRoutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), threeShards)
@@ -367,10 +367,10 @@ func TestDelayedBehindOtherRoutes(t *testing.T) {
 	})
 }
 
-// A crowded buffer stays exact and in order.
+// A buffer with many messages stays exact and in order.
 func TestDelayedCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.MemoryLimit = 1, 1<<20 }) // many bodies are read back
+		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.MemoryLimit = 1, 1<<20 }) // many bodies must be read back
 		defer mustClose(t, b)
 		c := newClient(t, b)
 		defer c.Close()
@@ -379,7 +379,7 @@ func TestDelayedCrowd(t *testing.T) {
 		c.bind("later", "q", "")
 		r := rand.New(rand.NewPCG(7, 7))
 		n := 20_000
-		if invariants.Enabled { // each step looks at every message
+		if invariants.Enabled { // each step checks every message
 			n = 5_000
 		}
 		start := time.Now()
@@ -388,7 +388,7 @@ func TestDelayedCrowd(t *testing.T) {
 			delay := 1000 + r.Int64N(20_000)
 			want[i] = start.UnixMilli() + delay
 			c.postProps("later", "", fmt.Sprint(want[i]), delayOf64(delay), nil)
-			if i%100 == 99 { // the log is never behind: a publisher held back would bring its messages that much later
+			if i%100 == 99 { // the log is never behind: holding back a publisher would delay its messages
 				c.Flush()
 				synctest.Wait()
 			}
@@ -426,8 +426,8 @@ func TestDelayedCrowd(t *testing.T) {
 	})
 }
 
-// TestRenewBuffer: the buffer of a deleted exchange is no target any more, also when there is
-// another exchange of its name.
+// TestRenewBuffer: the buffer of a deleted exchange is no longer a target, even if another exchange
+// has its name.
 func TestRenewBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Close may come during a rewrite of segments: shards that have stopped cannot say which bodies are
-// live, so all must be kept.
+// Close may run during a rewrite of segments. Stopped shards cannot report which bodies are live,
+// so all must be kept.
 func TestRewriteDuringClose(t *testing.T) {
 	fs := vfs.NewMem()
 	small := func(o *Options) { o.SegmentBytes, o.Shards = 4096, 1 }
@@ -82,7 +82,7 @@ func (f fillingFile) WriteAt(p []byte, off int64) (int, error) {
 	}
 }
 
-// The disk fills up while Close waits for it: Close gives up on checkpoints and returns.
+// The disk fills up while Close waits for it: Close skips the checkpoints and returns.
 func TestCloseWhileTheDiskFillsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := vfs.NewMem()

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// A returned message is delivered again until it expires, and then dead-lettered: with a TTL of 0
-// at once, by every way of returning it.
+// A returned message is delivered again until it expires, and is then dead-lettered: with a TTL of
+// 0 at once, however it is returned.
 func TestWhatComesBackDue(t *testing.T) {
 	ways := map[string]func(*client, shard.Delivery){
 		"requeue": func(c *client, d shard.Delivery) { c.Requeue(d.Queue, d.Consumer, d.Handle, 1) },
@@ -25,7 +25,7 @@ func TestWhatComesBackDue(t *testing.T) {
 		for _, ofQueue := range []bool{true, false} {
 			for _, k := range []struct {
 				ttl  int64
-				wait time.Duration // before it is returned
+				wait time.Duration // before the return
 				dead bool
 			}{{0, 0, true}, {5, 0, false}, {5, 5 * time.Millisecond, true}, {5, 3 * time.Millisecond, false}} {
 				t.Run(fmt.Sprint(name, " ", ofQueue, " ", k.ttl, " ", k.wait), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A message dies with the first return over the limit, by every way of returning it.
+// A message is dead after the first return over the limit, however it is returned.
 func TestDeliveryLimit(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestDeliveryLimit(t *testing.T) {
 	}
 }
 
-// Messages that are returned together with different outcomes: each has its own count.
+// Messages returned together can have different outcomes, because each has its own count.
 func TestReturnOfARange(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -81,7 +81,7 @@ func TestReturnOfARange(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A returned message waits longer each time, also when the broker stops or crashes meanwhile.
+// A returned message waits longer each time, even if the broker stops or crashes meanwhile.
 func TestDelayedRetry(t *testing.T) {
 	for name, restart := range map[string]int{"running": 0, "stopped": 1, "crashed": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -123,14 +123,13 @@ func TestDelayedRetry(t *testing.T) {
 	}
 }
 
-// again opens the broker after a stop (1) or a crash (2), and checks that it has the state of
-// before.
+// again reopens the broker after a stop (1) or a crash (2), and checks that the state is the same.
 func again(t *testing.T, b *Broker, c *client, fs *vfs.Mem, how int) (*Broker, *client, *vfs.Mem) {
 	t.Helper()
 	if how == 0 {
 		return b, c, fs
 	}
-	want, err := b.Hash() // this calls each shard: at the next call all earlier entries are with the log
+	want, err := b.Hash() // this calls each shard: by the next call all earlier entries are in the log
 	must(t, err)
 	syncAll(t, b)
 	if how == 1 {
@@ -148,7 +147,7 @@ func again(t *testing.T, b *Broker, c *client, fs *vfs.Mem, how int) (*Broker, *
 	return b, newClient(t, b), after
 }
 
-// A message whose wait is over counts for the length limit at once.
+// A message whose delay is over counts towards the length limit at once.
 func TestRetryIntoAFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)

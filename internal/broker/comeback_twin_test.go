@@ -12,8 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// comeBackTwin models a queue with a delivery limit and retries, as a slice in the order of
-// publishing.
+// comeBackTwin models a queue with a delivery limit and retries, as a slice in publish order.
 type comeBackTwin struct {
 	p    QueuePolicy
 	msgs []*twinMessage
@@ -54,8 +53,8 @@ func (n *comeBackTwin) back(m *twinMessage, now time.Time, refused bool) {
 	}
 }
 
-// TestComeBackAgainstTwin returns messages in all ways, over time, stops and crashes, and compares
-// the deliveries with the twin.
+// TestComeBackAgainstTwin returns messages in all ways, with delays, stops and crashes, and
+// compares the deliveries with the model.
 func TestComeBackAgainstTwin(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -26,7 +26,7 @@ func twoShards(t *testing.T, mem *vfs.Mem) (b *Broker, c *client, here, there st
 	}
 }
 
-// A call that waits is served after all commands of an atomic batch, not between them.
+// A waiting call is served after all commands of an atomic batch, not between them.
 func TestDoAllServesAfterwards(t *testing.T) {
 	b, c, here, there := twoShards(t, vfs.NewMem())
 	defer mustClose(t, b)
@@ -40,8 +40,8 @@ func TestDoAllServesAfterwards(t *testing.T) {
 	}
 }
 
-// A few commands that move much do not make a group that the log cannot take: the rest of them, and
-// calls that wait, come later or not at all.
+// A few commands that move much data do not make a group too large for the log. The remaining ones,
+// and waiting calls, come later or fail.
 func TestDoAllIsBounded(t *testing.T) {
 	b, c, here, there := twoShards(t, vfs.NewMem())
 	defer mustClose(t, b)

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Commands about several queues on several shards are one trip to each; one that fails does not
-// stop the others.
+// Commands for several queues on several shards take one trip to each shard. One that fails does
+// not stop the others.
 func TestDo(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	c := newClient(t, b)

@@ -14,12 +14,12 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// holds is a condition of tests: the body contains the text.
+// holds is a condition for tests: the body contains the text.
 type holds string
 
 func (c holds) Match(m *routing.Message) bool { return bytes.Contains(m.Body, []byte(c)) }
 
-// understanding gives a broker a language for x-sql-selector, in which "bad" is an error.
+// understanding gives a broker a language for x-sql-selector in which "bad" is an error.
 func understanding(bad string) func(*Options) {
 	return func(o *Options) {
 		o.Conditions = routing.Conditions{"x-sql-selector": func(text string) (routing.Condition, error) {
@@ -33,7 +33,7 @@ func understanding(bad string) func(*Options) {
 
 func holding(text string) message.Table { return message.Table{{Name: "x-sql-selector", Value: text}} }
 
-// show publishes a message whose body conditions can see.
+// show publishes a message whose body conditions can read.
 func (c *client) show(exchange, body string, headers ...message.Field) {
 	c.t.Helper()
 	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}
@@ -55,7 +55,7 @@ func (c *client) show(exchange, body string, headers ...message.Field) {
 	c.until(func() bool { return c.acks[seq] >= parts })
 }
 
-// On every way of a message to an exchange the conditions there see its body.
+// Whatever a message's path to an exchange, the conditions there can read its body.
 func TestConditionsOnEveryPath(t *testing.T) {
 	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
@@ -97,7 +97,7 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	}
 	expect("ab")
 	for _, source := range []string{"dying", "sure"} {
-		for _, body := range []string{"a", "b"} { // in the other order b, which has no route, would be in the way
+		for _, body := range []string{"a", "b"} { // in the other order b, which has no route, would come first
 			c.put("", source, body, nil)
 			d := c.gets(source, 1)[0]
 			c.Reject(d.Queue, nil, d.Handle, 1)
@@ -127,8 +127,8 @@ func TestConditionsOnEveryPath(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Conditions are compiled again at a start. One that does not compile then is named in the log, and
-// its binding stays but matches nothing.
+// Conditions are compiled again at a start. If one no longer compiles, the log names it, and its
+// binding stays but matches nothing.
 func TestConditionsAfterAStart(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, understanding(""))

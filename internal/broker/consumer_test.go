@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A thousand consumers with a limit share the work evenly, also when most of them have reached it.
+// A thousand consumers with a limit share the work evenly, even if most of them have reached it.
 func TestManyConsumersShare(t *testing.T) {
 	const consumers, limit = 1000, 4
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
@@ -48,7 +48,7 @@ func TestManyConsumersShare(t *testing.T) {
 	}
 }
 
-// TestConsumersAgainstRules lets consumers of several sessions, priorities and limits come and go
+// TestConsumersAgainstRules adds and removes consumers of several sessions, priorities and limits
 // at random. No consumer ever holds more than its limit, no message is ready while a consumer has
 // room, and none goes to a consumer while one of higher priority has room.
 func TestConsumersAgainstRules(t *testing.T) {
@@ -57,7 +57,7 @@ func TestConsumersAgainstRules(t *testing.T) {
 	}
 }
 
-// out is the number of unacked deliveries under a limit.
+// out returns the number of unacked deliveries under a limit.
 func out(held map[*shard.Consumer][]shard.Delivery, l *shard.Limit) (n int) {
 	for k, ds := range held {
 		if k.State().Limit == l {
@@ -94,7 +94,7 @@ func runConsumers(t *testing.T, rng *rand.Rand, steps int) {
 			c.mu.Unlock()
 		}
 	}
-	rest := func() { // until kicks were handled
+	rest := func() { // until kicks have been handled
 		for range 3 {
 			must(t, q.Home().Call(func() {}))
 		}

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// waitsFor is the properties of a message with an id that waits for another.
+// waitsFor returns the properties of a message with an id that waits for another one.
 func waitsFor(id, after string) message.Properties {
 	p := message.Properties{
 		Flags: message.HasMessageID | message.HasHeaders | message.HasDeliveryMode, MessageID: id, DeliveryMode: message.Persistent,
@@ -19,7 +19,7 @@ func waitsFor(id, after string) message.Properties {
 	return p
 }
 
-// TestCopyOf: what waits for a message waits for the one that takes its place in a transaction,
+// TestCopyOf: messages that wait for a message wait for the one that replaces it in a transaction,
 // also after a restart.
 func TestCopyOf(t *testing.T) {
 	fs := vfs.NewMem()
@@ -51,7 +51,7 @@ func TestCopyOf(t *testing.T) {
 	mustClose(t, b)
 }
 
-// with gives a publish other properties.
+// with returns a publish with other properties.
 func (c *client) with(p *shard.Publish, props message.Properties) shard.Publish {
 	exchange, key, _, body := p.Env.Split()
 	out := *p

@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// crashRun records the short life of a broker: what was promised, and what may have happened
-// without an answer when the crash came.
+// crashRun records the workload of a broker: what was promised, and what may have happened without
+// an answer before the crash.
 type crashRun struct {
-	confirmed map[string][]string // queue -> bodies whose confirm came, in order
+	confirmed map[string][]string // queue -> confirmed bodies, in order
 	settled   map[string]bool     // "queue/body" of committed acks
 	maybe     map[string]bool     // "queue/body" attempted without an answer
 	txs       int                 // transactions attempted
@@ -70,7 +70,7 @@ func (r *crashRun) publish(c *client, exchange, key, body string, queues []strin
 	}
 	parts := 1
 	if len(queues) > 1 {
-		parts = 2 // the queues lie on two shards
+		parts = 2 // the queues are on two shards
 	}
 	c.until(func() bool { return c.acks[seq]+c.nacks[seq] >= parts })
 	if c.nacks[seq] > 0 {
@@ -173,7 +173,7 @@ func (r *crashRun) check(t *testing.T, b *Broker) {
 	c.Close()
 }
 
-// numbers returns the step in each body, for the order.
+// numbers returns the step in each body, to check the order.
 func numbers(bodies []string) (ns []int) {
 	for _, s := range bodies {
 		var n int

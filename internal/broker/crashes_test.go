@@ -14,9 +14,9 @@ type life struct {
 	check   func(*Broker) // checks what the next start finds
 }
 
-// crashEverywhere crashes at each disk operation in turn, each time in a new life, and opens as
-// many of the disks that a power failure may leave. It returns after the life that no crash has
-// ended.
+// crashEverywhere crashes at each disk operation in turn, each time with a new workload, and opens
+// several of the disks that a power failure may leave. It returns after a run that ended without a
+// crash.
 func crashEverywhere(t *testing.T, disks uint64, begin func() life) {
 	t.Helper()
 	for k := 1; ; k++ {
@@ -26,7 +26,7 @@ func crashEverywhere(t *testing.T, disks uint64, begin func() life) {
 		l := begin()
 		if b, err := tryOpen(fs, l.options); err == nil {
 			l.live(b)
-			b.Close() // fails after the crash; the goroutines must end all the same
+			b.Close() // fails after the crash; the goroutines must end anyway
 		}
 		for seed := range disks {
 			again, err := tryOpen(mem.CrashClone(rand.New(rand.NewPCG(uint64(k), seed))), l.options)

@@ -9,9 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Dead letters with a key each are a row each. The end of one must not look at all of them: eight
-// times as many took 55 times as long when it did, and now take 16 times as long, because of cache
-// misses.
+// Dead letters with distinct keys have a row each. Completing one must not look at all of them:
+// eight times as many took 55 times as long when it did, and now take 16 times as long, because of
+// cache misses.
 func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	const few, times, tries = 5_000, 8, 3
 	var ratios []float64
@@ -25,8 +25,8 @@ func TestBacklogOfManyKeysEndsSoon(t *testing.T) {
 	t.Errorf("%d times as many took %.0f times as long", times, ratios)
 }
 
-// endBacklogOfKeys makes as many dead letters with a key each that cannot arrive, and returns the
-// time until all have arrived, once they can.
+// endBacklogOfKeys creates as many undeliverable dead letters with distinct keys, makes them
+// deliverable, and returns the time until all have arrived.
 func endBacklogOfKeys(t *testing.T, count int) time.Duration {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

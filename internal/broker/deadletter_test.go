@@ -21,8 +21,8 @@ func toQueue(name string) func(*QueueSpec) {
 	}
 }
 
-// Close waits a bounded time for moving messages, and then stops the shards one after the other. A
-// dead letter that does not arrive any more, or whose arrival is not reported any more, is still in
+// Close waits a bounded time for messages in transit, and then stops the shards one after the
+// other. A dead letter that no longer arrives, or whose arrival is no longer reported, is still in
 // its source.
 func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 	for name, k := range map[string]struct {
@@ -52,7 +52,7 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 				late.Post(func() { <-first.Done })
 				c.Reject(d.Queue, nil, d.Handle, 1)
 				c.Flush()
-				must(t, b.Close()) // one shard stands still: the state cannot be compared
+				must(t, b.Close()) // one shard is stalled: the state cannot be compared
 
 				b = openBroker(t, fs, nil)
 				c = newClient(t, b)
@@ -72,7 +72,7 @@ func TestCloseWithADeadLetterOnItsWay(t *testing.T) {
 	}
 }
 
-// entryLengths returns the bytes of facts in each entry of a shard's log; the broker must be
+// entryLengths returns the bytes of facts in each entry of a shard's log. The broker must be
 // closed.
 func entryLengths(t *testing.T, fs vfs.FS, shard uint32) map[uint64]int {
 	t.Helper()
@@ -89,7 +89,7 @@ func entryLengths(t *testing.T, fs vfs.FS, shard uint32) map[uint64]int {
 	return lengths
 }
 
-// However many messages die at once, they are recorded in entries of about entryBytes.
+// However many messages die at once, they are recorded in entries of about EntryBytes.
 func TestDeadLettersInEntriesOfBoundedSize(t *testing.T) {
 	const count, size = 100, 64 << 10
 	body := strings.Repeat("x", size)
@@ -143,7 +143,7 @@ func TestDeadLettersInEntriesOfBoundedSize(t *testing.T) {
 	}
 }
 
-// Expiry pauses while too many dead letters are on their way to other shards.
+// Expiry pauses while too many dead letters are in transit to other shards.
 func TestExpiryWaitsForDeadLettersOnTheirWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := inBubble(t)
@@ -198,8 +198,8 @@ func (f unreadableFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// A message that dies while it cannot be read is set aside and not settled: it is back after a
-// restart.
+// A message that dies while it cannot be read is set aside and not settled: it is available again
+// after a restart.
 func TestUnreadableDeadMessageSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bad atomic.Bool
@@ -215,7 +215,7 @@ func TestUnreadableDeadMessageSurvivesARestart(t *testing.T) {
 			b = openBroker(t, fs, nil)
 			c = newClient(t, b)
 		}
-		restart() // from here on the body is on disk only
+		restart() // the body is only on disk now
 		bad.Store(true)
 		time.Sleep(time.Hour)
 		synctest.Wait()

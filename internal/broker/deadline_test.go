@@ -37,7 +37,7 @@ func TestDeadlines(t *testing.T) {
 	clock.ms.Store(1_002_000)
 	b = openBroker(t, fs, clocked)
 	c = newClient(t, b)
-	for _, sh := range b.set.All { // what was held arrives
+	for _, sh := range b.set.All { // held messages arrive
 		must(t, sh.Call(func() {}))
 		must(t, sh.Call(func() {}))
 	}

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// once makes a queue take one message per key.
+// once makes a queue accept one message per key.
 func once(entries, ttl int64) func(*QueueSpec) {
 	return func(s *QueueSpec) {
 		s.Policy.Deduplicate, s.Policy.DedupEntries, s.Policy.DedupTTL = true, entries, ttl

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// makeTopic declares a queue and an exchange of its name, together.
+// makeTopic declares a queue and an exchange with its name in one change.
 func makeTopic(d *Definitions, name string) {
 	d.DeclareQueue(QueueSpec{Name: name, Durable: true, Policy: DefaultQueuePolicy()})
 	d.DeclareExchange(ExchangeSpec{Name: name, Type: "fanout", Durable: true})
@@ -28,7 +28,7 @@ func dropTopic(d *Definitions, name string) {
 	d.DeleteParameter("mbus", name)
 }
 
-// parts counts the definitions of a topic that are there.
+// parts counts the definitions of a topic that exist.
 func parts(b *Broker, name string) (n int) {
 	v, _ := b.vhost("/")
 	if q, ok := v.Queue(name); ok {
@@ -46,7 +46,7 @@ func parts(b *Broker, name string) (n int) {
 	return n
 }
 
-// Several definitions are one step: they work, are deleted together, and survive a restart.
+// Several definitions are one change: they work, are deleted together, and survive a restart.
 func TestDefine(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -61,7 +61,7 @@ func TestDefine(t *testing.T) {
 		t.Errorf("%d groups were written", n)
 	}
 	c.put("a", "", "m", nil)
-	must(t, c.Define(&d)) // again: all is there
+	must(t, c.Define(&d)) // again: everything exists already
 	sameStrings(t, bodies(c.gets("a", 9)), "m")
 	hash, err := b.Hash()
 	must(t, err)
@@ -92,7 +92,7 @@ func TestDefine(t *testing.T) {
 	mustClose(t, b)
 }
 
-// When one change fails, none is made.
+// If one change fails, none is made.
 func TestDefineAllOrNothing(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -143,8 +143,7 @@ func TestDefineAllOrNothing(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Exclusive definitions are deleted with their session, and an exchange that holds messages is
-// deleted with them.
+// Exclusive definitions, including an exchange that holds messages, are deleted with their session.
 func TestDefineExclusiveAndBuffers(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c, other := newClient(t, b), newClient(t, b)
@@ -181,7 +180,7 @@ func TestDefineExclusiveAndBuffers(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A power failure at any operation leaves all of a topic or nothing.
+// A power failure at any operation leaves a whole topic or none.
 func TestDefineCrash(t *testing.T) {
 	for k := 1; ; k++ {
 		mem := vfs.NewMem()
@@ -231,7 +230,7 @@ func TestDefineCrash(t *testing.T) {
 	}
 }
 
-// Tags are added and removed by many goroutines at once, and no change is lost.
+// Many goroutines add and remove tags at once, and no change is lost.
 func TestUserTags(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	_, err := b.PutUser(UserSpec{Name: "u", Tags: []string{"old", "monitoring"}})
@@ -270,8 +269,8 @@ func TestUserTags(t *testing.T) {
 	mustClose(t, b)
 }
 
-// TestDefinedQueuesAreInOrder: queues that were declared together are where others look for the ids
-// of their messages.
+// TestDefinedQueuesAreInOrder: queues declared in one change take part in the order, so that other
+// queues find the ids of their messages.
 func TestDefinedQueuesAreInOrder(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

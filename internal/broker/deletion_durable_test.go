@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// A second deletion that finds nothing is answered when the first is durable: it promises that the
-// thing is gone.
+// A second deletion that finds nothing is answered once the first is durable, because the answer
+// promises that the object is gone.
 func TestDeletionsOfWhatIsBeingDeleted(t *testing.T) {
 	for _, k := range []struct {
 		name string
@@ -54,8 +54,8 @@ func TestDeletionsOfWhatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// An answer that a queue is not there comes when its deletion is durable, and so does the confirm
-// of a message that would have been lost with it.
+// An answer that a queue does not exist is sent once its deletion is durable, and so is the confirm
+// of a message that was lost with it.
 func TestAnswersAboutWhatIsBeingDeleted(t *testing.T) {
 	post := func(exchange string) func(c *client) error {
 		return func(c *client) error {
@@ -113,8 +113,8 @@ func TestAnswersAboutWhatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// A message that comes to a queue while that is being dropped, before the deletion is in the log,
-// is confirmed when it is.
+// A message that reaches a queue while it is being dropped, before the deletion is in the log, is
+// confirmed once the deletion is durable.
 func TestPublishIntoADroppedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, c, log := faulty(t, 1)
@@ -124,7 +124,7 @@ func TestPublishIntoADroppedQueue(t *testing.T) {
 		must(t, err)
 		deleter := newClient(t, b)
 		log.Hold()
-		seq := c.post("", "q", "m", nil)          // routed, but not handed over
+		seq := c.post("", "q", "m", nil)          // routed, but not yet handed over
 		go deleter.DeleteQueue("q", false, false) //nolint:errcheck // the log is slow
 		synctest.Wait()
 		c.Flush()
@@ -142,7 +142,7 @@ func TestPublishIntoADroppedQueue(t *testing.T) {
 	})
 }
 
-// confirmed returns when a publish was answered.
+// confirmed returns once a publish is answered.
 func (c *client) confirmed(seq uint64) error {
 	c.until(func() bool { return c.acks[seq]+c.nacks[seq] > 0 })
 	return nil

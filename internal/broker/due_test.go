@@ -10,17 +10,17 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// dueIn is the time until the deadlines of the table.
+// dueIn is the time until the deadlines in the table.
 const dueIn = 10 * time.Millisecond
 
 const dueMs = int64(dueIn / time.Millisecond)
 
-// dueCase is one kind of deadline: begin sets one that is dueIn away, and due reports whether it
-// has passed.
+// dueCase is one kind of deadline: begin sets one that is dueIn away and returns a function that
+// reports whether it has passed.
 type dueCase struct {
 	begin  func(c *client) (due func() bool)
-	timed  bool          // only a timer acts on it, not a look at the queue
-	beyond time.Duration // by which it is later than dueIn
+	timed  bool          // only a timer acts on it, not an access to the queue
+	beyond time.Duration // how much later than dueIn it is
 }
 
 // absent reports whether a list is empty.
@@ -147,7 +147,8 @@ var dueCases = map[string]dueCase{
 		c.Flush()
 		return func() bool { return !absent(c.drain("q")) }
 	}},
-	// A delay begins somewhere in a millisecond, and must not be too short: it ends one later.
+	// A delay starts within a millisecond and must not be too short, so it ends one millisecond
+	// later.
 	"message of a delayed exchange": {timed: true, beyond: time.Millisecond, begin: func(c *client) func() bool {
 		c.delayed("x", "fanout", nil)
 		c.queue("q", nil)
@@ -184,8 +185,8 @@ var dueCases = map[string]dueCase{
 	}},
 }
 
-// A deadline passes at the beginning of its millisecond, and not before, whether the timer or a
-// look at the queue comes first.
+// A deadline passes at the start of its millisecond and not before, whether the timer or an access
+// to the queue comes first.
 func TestDue(t *testing.T) {
 	for name, k := range dueCases {
 		for _, late := range []bool{false, true} {

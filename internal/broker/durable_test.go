@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// lateRun records what a late consumer and a reader with AwaitDurable were told before the crash.
+// lateRun records what a late consumer and a reader with AwaitDurable saw before the crash.
 type lateRun struct {
 	told  map[queue.Handle]string
 	acked map[queue.Handle]bool
@@ -70,7 +70,7 @@ func (r *lateRun) live(t *testing.T, b *Broker) {
 	}
 }
 
-// browse browses the queue, and counts what it saw once all of it is durable.
+// browse browses the queue, and counts what it saw once all of that is durable.
 func (r *lateRun) browse(s *Session) error {
 	seen, err := shownIn(s, "q")
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *client) find(body string) queue.Handle {
 }
 
 // TestWrittenIsNotDurable: an entry without a promise is written, and synced a little later. A
-// caller that waits for it meanwhile, or a sink that is told of it, waits for the sync.
+// caller or a sink that must have it durable waits for the sync.
 func TestWrittenIsNotDurable(t *testing.T) {
 	for name, tell := range map[string]func(t *testing.T, b *Broker, q *shard.Queue){
 		"AwaitDurable": func(t *testing.T, _ *Broker, q *shard.Queue) {
@@ -179,9 +179,9 @@ func TestWrittenIsNotDurable(t *testing.T) {
 	}
 }
 
-// TestToldIsDurable crashes at each disk operation in turn: each message that a late consumer was
-// told of, or that was seen before AwaitDurable returned, is there afterwards at its position,
-// which no other message has.
+// TestToldIsDurable crashes at each disk operation in turn. Each message that a late consumer got,
+// or that was seen before AwaitDurable returned, exists afterwards at its position, which no other
+// message has.
 func TestToldIsDurable(t *testing.T) {
 	var r *lateRun
 	most := 0
