@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// byType takes the place of a message from its property type.
+// byType takes the requested position of a message from its property type.
 func byType(o *Options) {
 	o.Order = func(env message.Envelope) (dispatch.Place, bool) {
 		props, err := message.DecodeProperties(env.Properties())
@@ -24,7 +24,7 @@ func byType(o *Options) {
 	}
 }
 
-// at publishes a message with a place; early: its sender gives it.
+// at publishes a message with a position. early means that the sender sets it.
 func (c *client) at(body string, at int64, early bool, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := message.Properties{
@@ -69,14 +69,14 @@ func TestPlacesInAQueue(t *testing.T) {
 	}
 	a := get("a")
 	get("b")
-	c.Requeue(a.Queue, nil, a.Handle, 1) // back to its place
+	c.Requeue(a.Queue, nil, a.Handle, 1) // back to its position
 	a = get("a")
 	c.Release(a.Queue, a.Handle, 1)
 	a = get("a")
 	c.Requeue(a.Queue, nil, a.Handle, 1)
 	c.Flush()
 
-	// After a crash all are in their places, for consumers and for Fetch.
+	// After a crash all are in their positions, for consumers and for Fetch.
 	syncAll(t, b)
 	b = openBroker(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), change)
 	c = newClient(t, b)
@@ -101,8 +101,8 @@ func TestPlacesInAQueue(t *testing.T) {
 	c.ack(d)
 	sameStrings(t, c.drain("q"), "a", "d", "e", "f", "none")
 
-	// A blocked message takes its place when it is ready. A purge removes all. A consumer with a
-	// selector gets all, in the order of their arrival.
+	// A blocked message takes its position once it is ready. A purge removes all. A consumer with a
+	// selector gets all, in order of arrival.
 	c.at("x", 50, false, nil)
 	props := withHeaders("consume_after", "x")
 	c.postProps("", "q", "waits", props, func(p *shard.Publish) { p.Order = &dispatch.Place{At: 5} })
@@ -128,7 +128,8 @@ func TestPlacesInAQueue(t *testing.T) {
 	mustClose(t, b)
 }
 
-// TestPlacesTwin compares a queue with a sorted list, over random returns, settles and restarts.
+// TestPlacesTwin compares a queue with a sorted list, across random returns, settlements and
+// restarts.
 func TestPlacesTwin(t *testing.T) {
 	type item struct {
 		body string

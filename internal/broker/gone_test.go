@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A letter that must arrive is on its way while its queue is deleted: it is kept, for it did not
-// arrive.
+// An at-least-once dead letter is in transit while its target is deleted: it is kept, because it
+// did not arrive.
 func TestInsistsWhileTheTargetIsDeleted(t *testing.T) {
 	for name, shards := range map[string]int{"same shard": 1, "another": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestInsistsWhileTheTargetIsDeleted(t *testing.T) {
 				c.rejectAll("src")
 				synctest.Wait()
 				wantCounts(t, c, "src", 0, 1)
-				b.deleteQueue(q) // the second
+				b.deleteQueue(q) // the second half
 				c.queue("dead", nil)
 				synctest.Wait()
 				sameStrings(t, c.drain("dead"), "m")
@@ -37,8 +37,8 @@ func TestInsistsWhileTheTargetIsDeleted(t *testing.T) {
 	}
 }
 
-// A message that takes the place of another one is not lost when its queue is deleted before the
-// transaction commits: the other one stays.
+// A message that replaces another one is not lost if its queue is deleted before the transaction
+// commits: the original stays.
 func TestMoveToADeletedQueue(t *testing.T) {
 	for name, shards := range map[string]int{"one shard": 1, "several": 8} {
 		t.Run(name, func(t *testing.T) {
@@ -67,9 +67,9 @@ func TestMoveToADeletedQueue(t *testing.T) {
 	}
 }
 
-// EXEC of Redis and a transaction of etcd find their queues before the moment at which their
-// commands are done together. A queue that is deleted in between loses nothing of them with a
-// success: it is made again where the command makes queues, and refuses where it does not.
+// Redis's EXEC and etcd's transactions find their queues before their commands run together. If a
+// queue is deleted in between, no successful command is lost: it creates the queue again if it
+// creates queues, and fails otherwise.
 func TestTogetherWithADeletedQueue(t *testing.T) {
 	for name, k := range map[string]struct {
 		change  func(c *Post)
@@ -91,7 +91,7 @@ func TestTogetherWithADeletedQueue(t *testing.T) {
 					sh.Post(func() { <-gate })
 				}
 				go func() { _, _ = newClient(t, b).DeleteQueue("q", false, false) }()
-				synctest.Wait() // the deletion is at the shard, and the queue is still found
+				synctest.Wait() // the deletion is at the shard, and the queue can still be found
 				m, r := post("q", "m"), post("rest", "r")
 				k.change(m)
 				done := make(chan error, 1)

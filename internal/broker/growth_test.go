@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// The log does not grow with what is settled, though one shard alone is busy and the others log
-// next to nothing.
+// The log does not grow with settled messages, even if only one shard is busy and the others log
+// almost nothing.
 func TestLogStaysSmallBesideQuietShards(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 16<<10, 32<<10 })
 	defer mustClose(t, b)
@@ -37,7 +37,7 @@ func TestLogStaysSmallBesideQuietShards(t *testing.T) {
 	}
 }
 
-// Neither does it with definitions that come and go.
+// Nor does it grow with definitions that are created and deleted.
 func TestLogStaysSmallBesideDefinitions(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 16<<10, 32<<10 })
 	defer mustClose(t, b)
@@ -59,7 +59,7 @@ func TestLogStaysSmallBesideDefinitions(t *testing.T) {
 	}
 }
 
-// Nor over crashes, each of which comes before a checkpoint is due.
+// Nor across crashes, each of which happens before a checkpoint is due.
 func TestLogStaysSmallOverCrashes(t *testing.T) {
 	options := func(o *Options) { o.SegmentBytes, o.CheckpointBytes = 16<<10, 32<<10 }
 	fs := vfs.NewMem()

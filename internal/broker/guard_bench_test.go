@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkPublishPermission is what the permission costs each publish, for a user who may write
-// everywhere and for one with a pattern, and with it the way of a message whose way is known.
+// BenchmarkPublishPermission measures the cost of the permission check per publish, for a user who
+// may write everywhere and for one with a pattern. It includes routing from the cache.
 func BenchmarkPublishPermission(b *testing.B) {
 	br, err := Open(vfs.NewMem(), "data", Options{DiskFreeLimit: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {

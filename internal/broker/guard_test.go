@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// route publishes nothing: it asks for the way.
+// route publishes nothing: it only routes.
 func route(c *client, exchange, key string) error {
 	_, err := c.Route([]byte(exchange), []byte(key), &message.Peek{}, nil)
 	return err
@@ -33,8 +33,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 	}
 }
 
-// TestPublishPermissionFollowsChanges publishes over and over while the permission changes behind
-// it.
+// TestPublishPermissionFollowsChanges publishes repeatedly while the permission changes.
 func TestPublishPermissionFollowsChanges(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Write: "^amq\\.(default|direct|topic)$"})
 	wantErr(t, "default", route(c, "", "q"), nil)
@@ -65,7 +64,7 @@ func TestPublishPermissionFollowsChanges(t *testing.T) {
 	wantErr(t, "enter", c.MayEnter(), ErrVHostRefused)
 }
 
-// TestConsumersGoOn: a consumer that lost the permission to read keeps what it has, as in RabbitMQ.
+// TestConsumersGoOn: a consumer that lost the read permission keeps what it has, as in RabbitMQ.
 func TestConsumersGoOn(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	c.queue("q", nil)
@@ -77,7 +76,7 @@ func TestConsumersGoOn(t *testing.T) {
 	wantErr(t, "a second consumer", err, ErrAccessRefused)
 }
 
-// TestDeadLettersNeedNoPermission: that was asked when the queue was declared.
+// TestDeadLettersNeedNoPermission: permission was checked when the queue was declared.
 func TestDeadLettersNeedNoPermission(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	c.queue("dead", nil)
@@ -94,8 +93,8 @@ func TestDeadLettersNeedNoPermission(t *testing.T) {
 	sameStrings(t, c.drain("dead"), "m")
 }
 
-// TestOutside is a user without a permission in the virtual host, in a protocol that lets it in: it
-// counts, may do nothing there, and goes when it is deleted.
+// TestOutside has a user without permission in the virtual host, through a protocol that admits it:
+// the user counts, may do nothing there, and is evicted when deleted.
 func TestOutside(t *testing.T) {
 	b, c := brokerWithUser(t, Permission{Configure: ".*", Write: ".*", Read: ".*"})
 	c.queue("q", nil)
@@ -157,7 +156,7 @@ func TestLimits(t *testing.T) {
 
 	must(t, b.SetVHostLimit("/", LimitQueues, 1))
 	c.queue("q1", nil)
-	c.queue("q1", nil) // there already
+	c.queue("q1", nil) // exists already
 	spec := QueueSpec{Name: "q2", Exclusive: true, Policy: DefaultQueuePolicy()}
 	_, err = c.DeclareQueue(spec)
 	wantErr(t, "queue", err, ErrQueueLimit)
@@ -174,8 +173,8 @@ func TestLimits(t *testing.T) {
 	wantErr(t, "a virtual host's limit", b.SetUserLimit("u", LimitQueues, 1), ErrInvalidLimit)
 }
 
-// TestDeletedVHostTakesNoDefinitions: a session that is still there must not write into a virtual
-// host of the same name.
+// TestDeletedVHostTakesNoDefinitions: a session that is still open must not write into a new
+// virtual host with the same name.
 func TestDeletedVHostTakesNoDefinitions(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -207,7 +206,7 @@ func TestDeletedVHostTakesNoDefinitions(t *testing.T) {
 	}
 }
 
-// catalogOf counts the bindings of a virtual host.
+// catalogOf returns the number of bindings of a virtual host.
 func (b *Broker) catalogOf(t *testing.T, vhost string) (n int) {
 	v, ok := b.vhost(vhost)
 	if !ok {

@@ -20,7 +20,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// client is a session with a sink that records, for tests.
+// client is a session with a recording sink, for tests.
 type client struct {
 	t *testing.T
 	*Session
@@ -38,7 +38,7 @@ func newClient(t *testing.T, b *Broker) *client {
 	return newClientOn(t, b, "guest", "/")
 }
 
-// newSink is a client without a session, for a session that is opened in another way.
+// newSink returns a client without a session, for a session that is opened in another way.
 func newSink(t *testing.T) *client {
 	c := &client{t: t}
 	c.cond = sync.NewCond(&c.mu)
@@ -72,7 +72,7 @@ func (c *client) Confirmed(from, to uint64, ok bool) {
 	c.cond.Broadcast()
 }
 
-// until waits for a condition on what was recorded.
+// until waits until a condition on the record holds.
 func (c *client) until(ok func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *client) consume(q string, change func(*shard.ConsumerSpec)) *shard.Cons
 	return k
 }
 
-// drain gets all that is ready, acknowledged.
+// drain gets and acknowledges all ready messages.
 func (c *client) drain(q string) (bodies []string) {
 	c.t.Helper()
 	for {
@@ -205,7 +205,7 @@ func openBroker(t *testing.T, fs vfs.FS, change func(*Options)) *Broker {
 	return b
 }
 
-// mustClose closes a broker, after a look whether its log makes the same state.
+// mustClose closes a broker, after a check that its log reproduces the same state.
 func mustClose(t *testing.T, b *Broker) {
 	t.Helper()
 	sameWhenReplayed(t, b)
@@ -214,7 +214,7 @@ func mustClose(t *testing.T, b *Broker) {
 	}
 }
 
-// syncAll makes durable all that the shards were asked for, and waits for removals of queues.
+// syncAll makes everything requested from the shards durable, and waits for removals of queues.
 func syncAll(t *testing.T, b *Broker) {
 	t.Helper()
 	must(t, b.Sync())
@@ -253,7 +253,7 @@ func newClientOn(t *testing.T, b *Broker, user, vhost string) *client {
 	return c
 }
 
-// steppedClock is a time that stands still until a test sets it, unix ms.
+// steppedClock is a time in unix ms that stands still until a test sets it.
 type steppedClock struct{ ms atomic.Int64 }
 
 func newClock(ms int64) *steppedClock {
@@ -262,13 +262,13 @@ func newClock(ms int64) *steppedClock {
 	return c
 }
 
-// Now is for Options.
+// Now is a clock for Options.
 func (c *steppedClock) Now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
-// crashed is what a power cut leaves.
+// crashed returns the file system after a power failure.
 func crashed(mem *vfs.Mem) *vfs.Mem { return mem.CrashClone(rand.New(rand.NewPCG(1, 1))) }
 
-// shown is a message as it stands in its queue.
+// shown is a message as listed in its queue.
 type shown struct {
 	handle queue.Handle
 	id     string // message-id
@@ -277,7 +277,7 @@ type shown struct {
 	count  uint32
 }
 
-// shownIn returns the messages of a queue as package inspect, which is above this one, shows them.
+// shownIn lists the messages of a queue like package inspect, which this package cannot import.
 func shownIn(s *Session, name string) (all []shown, err error) {
 	s.Flush()
 	q, err := s.usableQueue(name)
@@ -300,8 +300,8 @@ func shownIn(s *Session, name string) (all []shown, err error) {
 	return all, err
 }
 
-// browse lists the messages of a queue: their bodies, what is happening to them, and how often they
-// came back.
+// browse lists the messages of a queue: their bodies, their states, and how often they were
+// returned.
 func (c *client) browse(q string) (out []string) {
 	c.t.Helper()
 	all, err := shownIn(c.Session, q)
@@ -312,7 +312,7 @@ func (c *client) browse(q string) (out []string) {
 	return out
 }
 
-// adding puts an entry into a stream, which it makes of an empty queue.
+// adding adds an entry to a stream, and turns an empty queue into one.
 type adding struct {
 	OnQueue
 	id   stream.ID
@@ -336,13 +336,13 @@ func (a *adding) Run(at shard.Context) error {
 
 func (*adding) OfStreams() {}
 
-// pushing puts messages into a queue. With popping and moving it stands for the commands of package
-// lists, which this package cannot import.
+// pushing adds messages to a queue. With popping and moving it stands in for the commands of
+// package lists, which this package cannot import.
 type pushing struct {
 	OnQueue
 	Bodies [][]byte
 	Create bool
-	Len    int // how many are ready then
+	Len    int // number of ready messages afterwards
 }
 
 func (p *pushing) Find(f Finder) (*shard.Queue, error) { return f.ToPublish(p.Queue, p.Create) }
@@ -357,7 +357,7 @@ func (p *pushing) Run(at shard.Context) error {
 	return nil
 }
 
-// popping takes messages off a queue.
+// popping takes messages from a queue.
 type popping struct {
 	OnQueue
 	Max    int
@@ -386,7 +386,7 @@ func (p *popping) Run(at shard.Context) error {
 type moving struct {
 	OnQueue
 	To   string
-	Body []byte // nil: there was no message
+	Body []byte // nil: there was none
 
 	to *shard.Queue
 }
@@ -428,7 +428,7 @@ func values(texts ...string) (out [][]byte) {
 	return out
 }
 
-// do does commands that must all go well.
+// do runs commands that must all succeed.
 func (c *client) do(commands ...Command) {
 	c.t.Helper()
 	if err := c.Do(commands...); err != nil {

@@ -27,7 +27,7 @@ func TestHistoryIsShownToNewQueues(t *testing.T) {
 		}
 		c.queue("q1", nil)
 		c.bind("chat", "q1", "")
-		c.bind("chat", "q1", "") // there already: nothing new comes
+		c.bind("chat", "q1", "") // exists already: nothing new arrives
 		sameStrings(t, c.drain("q0"), "hidden", "0", "1", "2", "3", "4")
 		sameStrings(t, c.drain("q1"), "2", "3", "4")
 

@@ -16,7 +16,7 @@ import (
 
 func hours(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
 
-// untilRemoved returns when the queues that were let go are removed.
+// untilRemoved returns once the listed queues are removed.
 func untilRemoved(b *Broker) {
 	for {
 		b.journal.Lock()
@@ -50,11 +50,11 @@ func (c *client) pop(q string) []string {
 	return texts(p.Bodies)
 }
 
-// A queue that a command made goes when it has been empty and unused for an hour or two, and not
-// while anything needs it.
+// An implicit queue is removed when it has been empty and unused for an hour or two, but not while
+// anything needs it.
 func TestImplicitQueuesGo(t *testing.T) {
 	for name, tc := range map[string]struct {
-		use   func(c *client) // of the queue "q"
+		use   func(c *client) // uses the queue "q"
 		stays bool
 	}{
 		"emptied": {func(c *client) { c.push("q", "m"); c.pop("q") }, false},
@@ -131,7 +131,7 @@ func TestImplicitQueuesGo(t *testing.T) {
 	}
 }
 
-// What is implicit is so after a restart, and what was declared later is not.
+// An implicit queue is still implicit after a restart, and one that was declared later is not.
 func TestImplicitAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewMem()
@@ -142,7 +142,7 @@ func TestImplicitAfterRestart(t *testing.T) {
 			c.pop(q)
 		}
 		c.queue("wanted", nil)
-		for range 3 { // the last start is from a checkpoint of the one before
+		for range 3 { // the last start uses a checkpoint of the one before
 			c.Close()
 			mustClose(t, b)
 			b = openBroker(t, fs, nil)
@@ -161,7 +161,7 @@ func TestImplicitAfterRestart(t *testing.T) {
 	})
 }
 
-// Queues that are used, however little is in them, are not made and removed all the time.
+// Queues in use are not created and removed all the time, however little they hold.
 func TestImplicitInUseStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -194,7 +194,7 @@ func TestImplicitInUseStay(t *testing.T) {
 	})
 }
 
-// While there are very many, those that are idle go after seconds.
+// While there are very many, idle ones are removed after seconds.
 func TestManyImplicitQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -227,7 +227,7 @@ func TestManyImplicitQueues(t *testing.T) {
 	})
 }
 
-// A queue that is cleared by name goes at once, unless somebody needs it.
+// A queue that is cleared by name is removed at once, unless something needs it.
 func TestClearedImplicitQueuesGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -263,15 +263,15 @@ func TestClearedImplicitQueuesGo(t *testing.T) {
 	})
 }
 
-// A message that was routed to a queue before that was removed comes to the next one of its name,
-// and is confirmed when it is there.
+// A message routed to a queue before the queue was removed reaches the next one with its name, and
+// is confirmed once it is there.
 func TestLatePublishFindsTheNextQueue(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
 	c := newClient(t, b)
 	defer c.Close()
 	c.push("q", "m")
-	seq := c.post("", "q", "late", nil) // is not handed over yet
+	seq := c.post("", "q", "late", nil) // not handed over yet
 	other := newClient(t, b)
 	defer other.Close()
 	other.do(&Clear{OnQueue: on("q")})
@@ -281,7 +281,8 @@ func TestLatePublishFindsTheNextQueue(t *testing.T) {
 	sameStrings(t, other.pop("q"), "late")
 }
 
-// The limit of a virtual host counts implicit queues, and what makes one more is told.
+// Implicit queues count towards the limit of a virtual host, and a command beyond the limit gets an
+// error.
 func TestImplicitQueuesCount(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

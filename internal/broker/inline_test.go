@@ -33,7 +33,7 @@ func (p *probe) Run(shard.Context) error {
 
 func (*probe) OfStreams() {}
 
-// find is a queue of the client's.
+// find returns a queue of the client.
 func find(t *testing.T, c *client, name string) *shard.Queue {
 	t.Helper()
 	q, err := c.usableQueue(name)
@@ -41,7 +41,7 @@ func find(t *testing.T, c *client, name string) *shard.Queue {
 	return q
 }
 
-// goroutine names the one that runs.
+// goroutine returns the name of the current goroutine.
 func goroutine() string {
 	buf := make([]byte, 64)
 	name, _, _ := bytes.Cut(buf[:runtime.Stack(buf, false)], []byte(" ["))
@@ -49,7 +49,7 @@ func goroutine() string {
 }
 
 // A session that finds the shard and the log idle runs its command itself, and the callbacks of the
-// entry run on its goroutine, too.
+// entry also run on its goroutine.
 func TestInline(t *testing.T) {
 	for _, mode := range []store.SyncMode{store.SyncAlways, store.SyncOS} {
 		synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// A session that comes while another runs the shard waits for its own answer only; the other does
-// not run ops that came later.
+// A session that arrives while another runs the shard waits only for its own answer. The other one
+// does not run later ops.
 func TestInlineWhileBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -108,8 +108,8 @@ func TestInlineWhileBusy(t *testing.T) {
 	})
 }
 
-// Timers that are set inline fire, the earliest first, whatever time the shard's goroutine slept
-// for.
+// Timers that are set inline fire, the earliest first, however long the shard's goroutine was going
+// to sleep.
 func TestInlineSetsTimers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -145,7 +145,7 @@ func TestInlineSetsTimers(t *testing.T) {
 	})
 }
 
-// Sessions that run shards inline, publishers that do not wait, and transactions over all shards,
+// Sessions that run shards inline, publishers that do not wait, and transactions on all shards run
 // at the same time.
 func TestInlineOfMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
@@ -194,8 +194,7 @@ func TestInlineOfMany(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A panic of the engine ends the process, also where the protocol recovers those of its
-// connections.
+// A panic of the engine ends the process, even if the protocol recovers panics of its connections.
 func TestInlinePanics(t *testing.T) {
 	if os.Getenv("INLINE_PANICS") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestInlinePanics$")
@@ -213,13 +212,13 @@ func TestInlinePanics(t *testing.T) {
 	c.Do(&probe{OnQueue: OnQueue{Queue: "q"}, fn: func() { panic("broken") }}) //nolint:errcheck // does not return
 }
 
-// calledOn is a confirmer that notes on which goroutine it was called.
+// calledOn is a confirmer that records on which goroutine it was called.
 type calledOn chan string
 
 func (c calledOn) Confirmed(uint64, uint64, bool) { c <- goroutine() }
 
-// A session that flushes and has nothing else to do is told on its own goroutine, once it is the
-// only one that comes; what others gathered is done too, in order.
+// A session that flushes and has no other work is answered on its own goroutine if it is the only
+// active one. Operations collected by others are executed, too, in order.
 func TestFlushInline(t *testing.T) { synctest.Test(t, testFlushInline) }
 
 func testFlushInline(t *testing.T) {
@@ -230,7 +229,7 @@ func testFlushInline(t *testing.T) {
 	c.queue("q", nil)
 	told := make(calledOn, 1)
 	for i := range 3 {
-		synctest.Wait() // nobody else is at the shard or the log
+		synctest.Wait() // nothing else uses the shard or the log
 		c.post("", "q", fmt.Sprint(i), func(p *shard.Publish) { p.Confirm = told })
 		c.FlushInline()
 		if on := <-told; i > 0 && on != goroutine() {
@@ -240,7 +239,7 @@ func testFlushInline(t *testing.T) {
 	c.FlushInline() // nothing
 	other := newClient(t, b)
 	defer other.Close()
-	for i, who := range []*client{other, c, other} { // one op each, in turn: both have a client that waits
+	for i, who := range []*client{other, c, other} { // one op each, in turn: each has a client that waits
 		synctest.Wait()
 		who.post("", "q", fmt.Sprint("turn", i), func(p *shard.Publish) { p.Confirm = told })
 		who.FlushInline()
@@ -261,7 +260,7 @@ func testFlushInline(t *testing.T) {
 	}
 }
 
-// toldOn is a sink with a socket that notes on which goroutine it was told to write.
+// toldOn is a sink with a socket that records on which goroutine it was told to write.
 type toldOn struct {
 	*client
 	sent []string
@@ -270,8 +269,9 @@ type toldOn struct {
 func (o *toldOn) Gather(ds []shard.Delivery) { o.Deliver(ds) }
 func (o *toldOn) Send()                      { o.sent = append(o.sent, goroutine()) }
 
-// The session of a client that sends little does all itself: shard, log, and the sockets of its
-// consumers. What is more, or comes while the shard's own goroutine is at work, is left to others.
+// The session of a client that sends little does everything itself: shard, log, and the sockets of
+// its consumers. Larger work, or work that arrives while the shard's own goroutine is busy, is left
+// to others.
 func TestFlushFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards, o.Sync = 1, store.SyncAlways })
@@ -293,7 +293,7 @@ func TestFlushFew(t *testing.T) {
 				t.Fatalf("few %s: %v", when, !want)
 			}
 		}
-		<-time.After(1010 * time.Millisecond) // between the looks of the watchdog
+		<-time.After(1010 * time.Millisecond) // between the checks of the watchdog
 		post()
 		few(true, "for a message")
 		if on := <-told; on != goroutine() || !slices.Equal(out.sent, []string{on}) {
@@ -308,7 +308,7 @@ func TestFlushFew(t *testing.T) {
 		few(false, "while others are at work")
 		c.Flush()
 		<-told
-		<-time.After(1010 * time.Millisecond) // between the looks of the watchdog
+		<-time.After(1010 * time.Millisecond) // between the checks of the watchdog
 		few(true, "for nothing")
 		if len(out.sent) != 1 || len(out.got) != 1002 {
 			t.Errorf("sent %d times, %d deliveries", len(out.sent), len(out.got))

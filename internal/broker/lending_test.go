@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// lending is a double of the commands of package loans: it lends the messages that find names,
-// whatever keeps them from consumers, if they are not lent already.
+// lending stands in for the commands of package loans: it lends the messages that find names unless
+// they are lent already, even if consumers may not get them.
 type lending struct {
 	OnQueue
 	find func(at shard.Context) []queue.Handle
@@ -43,7 +43,7 @@ func (c *client) lend(q string, find func(at shard.Context) []queue.Handle) []sh
 	return l.got
 }
 
-// lendID lends the message of an id.
+// lendID lends the message with an id.
 func (c *client) lendID(q, id string) (d shard.Delivery, ok bool) {
 	c.t.Helper()
 	all, err := shownIn(c.Session, q)
@@ -58,7 +58,7 @@ func (c *client) lendID(q, id string) (d shard.Delivery, ok bool) {
 	return d, false
 }
 
-// gets gets up to n messages, to be acknowledged.
+// gets gets up to n messages, which must be acknowledged.
 func (c *client) gets(q string, n int) (ds []shard.Delivery) {
 	c.t.Helper()
 	for len(ds) < n {
@@ -72,7 +72,7 @@ func (c *client) gets(q string, n int) (ds []shard.Delivery) {
 	return ds
 }
 
-// named publishes a persistent message with an id, which is its body too.
+// named publishes a persistent message whose body is also its id.
 func (c *client) named(q, id string, change func(*shard.Publish)) {
 	c.t.Helper()
 	props := message.Properties{Flags: message.HasDeliveryMode | message.HasMessageID, DeliveryMode: 2, MessageID: id}

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// settled waits until all shards have seen to what follows from the last operations.
+// settled waits until all shards have handled the consequences of the last operations.
 func settled(t *testing.T, b *Broker) {
 	t.Helper()
 	for range 4 {
@@ -20,7 +20,7 @@ func settled(t *testing.T, b *Broker) {
 	}
 }
 
-// received takes what a client was delivered meanwhile.
+// received removes and returns the deliveries so far.
 func (c *client) received() []shard.Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +29,7 @@ func (c *client) received() []shard.Delivery {
 	return ds
 }
 
-// A place that a consumer took and did not need goes to the consumer of another queue that waits.
+// A slot that a consumer took and did not need passes to a waiting consumer of another queue.
 func TestUnneededPlaceGoesOn(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 2 })
 	defer mustClose(t, b)
@@ -51,15 +51,15 @@ func TestUnneededPlaceGoesOn(t *testing.T) {
 	if err != nil || purged != 1 {
 		t.Fatalf("purged %d, %v", purged, err)
 	}
-	c.Ack(first.Queue, first.Consumer, first.Handle, 1) // b has no use for it
+	c.Ack(first.Queue, first.Consumer, first.Handle, 1) // b does not need it
 	c.Flush()
 	if got := c.take(1)[0]; got.Consumer.Tag != "d" {
 		t.Errorf("%s got the place", got.Consumer.Tag)
 	}
 }
 
-// With one limit over several queues with two consumers each, the queues take turns, and so do the
-// consumers of each: whatever decides which of them gets a message, and wherever the queues live.
+// If one limit covers several queues with two consumers each, the queues take turns, and so do the
+// consumers of each, however the next consumer is chosen and whatever the queues' shards.
 func TestLimitIsShared(t *testing.T) {
 	const queues, each, limit = 3, 24, 1
 	all, err := selector.Compile("nothing IS NULL")
@@ -67,7 +67,7 @@ func TestLimitIsShared(t *testing.T) {
 	for name, how := range map[string]struct {
 		args  func(*QueueSpec)
 		spec  func(*shard.ConsumerSpec)
-		lone  bool // one consumer of a queue gets all
+		lone  bool // one consumer of a queue gets everything
 		shard int
 	}{
 		"plain":         {shard: 1},
@@ -95,7 +95,7 @@ func TestLimitIsShared(t *testing.T) {
 			}
 			c.queue("hold", nil)
 			c.consume("hold", func(s *shard.ConsumerSpec) { s.Tag, s.Limit = "hold", shared })
-			c.post("", "hold", "first", nil) // takes the only place, so that all wait
+			c.post("", "hold", "first", nil) // takes the only slot, so that all wait
 			c.Flush()
 			out := c.take(1)
 			for range each {
@@ -128,13 +128,13 @@ func TestLimitIsShared(t *testing.T) {
 	}
 }
 
-// fairness watches which consumers are served while others wait under one limit.
+// fairness checks which consumers are served while others wait under one limit.
 type fairness struct {
 	t    *testing.T
 	seen map[[2]any]int // how often the second was served while the first waited: sharing or *Consumer
 }
 
-// sharing is the consumers of one queue under one limit.
+// sharing is a queue's consumers under one limit.
 type sharing struct {
 	limit *shard.Limit
 	queue *shard.Queue
@@ -142,7 +142,7 @@ type sharing struct {
 
 func sharingOf(c *shard.Consumer) sharing { return sharing{c.State().Limit, c.Queue} }
 
-// served notes deliveries that followed from one place, with what waited before and waits still.
+// served records deliveries that resulted from one slot, with what waited before and still waits.
 func (f *fairness) served(step int, ds []shard.Delivery, before, after map[any]bool) {
 	for k := range f.seen {
 		if !before[k[0]] || !after[k[0]] {
@@ -152,7 +152,7 @@ func (f *fairness) served(step int, ds []shard.Delivery, before, after map[any]b
 	for _, d := range ds {
 		c := d.Consumer
 		for k := range f.seen {
-			if k[0] == c || k[0] == sharingOf(c) { // its turn
+			if k[0] == c || k[0] == sharingOf(c) { // its turn came
 				delete(f.seen, k)
 			}
 		}
@@ -181,9 +181,9 @@ func (f *fairness) served(step int, ds []shard.Delivery, before, after map[any]b
 	}
 }
 
-// TestLimitsAgainstRules lets consumers of several queues, shards, sessions and limits come and go
-// at random, and limits change. Nobody waits while another of the same kind is served twice, nobody
-// holds more than there may be, and nothing is ready while somebody has room.
+// TestLimitsAgainstRules adds and removes consumers of several queues, shards, sessions and limits
+// at random, and changes limits. No consumer waits while another of the same kind is served twice,
+// none holds more than its limit, and no message is ready while a consumer has room.
 func TestLimitsAgainstRules(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runLimits(t, rand.New(rand.NewPCG(seed, 14)), 600) })
@@ -211,7 +211,7 @@ func (w *limitWorld) rest() {
 	w.held = append(w.held, w.served...)
 }
 
-// waiting is the consumers that could take a message if the limit let them, and their shares.
+// waiting returns the consumers that could take a message if the limit let them, and their shares.
 func (w *limitWorld) waiting() map[any]bool {
 	ready := map[*shard.Queue]int{}
 	for _, q := range w.queues {
@@ -242,7 +242,7 @@ func (w *limitWorld) waiting() map[any]bool {
 	return m
 }
 
-// settle ends one delivery that is out, in one of three ways.
+// settle ends one outstanding delivery, in one of three ways.
 func (w *limitWorld) settle(rng *rand.Rand) {
 	i := rng.IntN(len(w.held))
 	d := w.held[i]
@@ -290,7 +290,7 @@ func runLimits(t *testing.T, rng *rand.Rand, steps int) {
 			k := w.all[i]
 			w.all = append(w.all[:i], w.all[i+1:]...)
 			w.owner[k].Cancel(k)
-		case op == 2 && w.limits[c].Max() < 5: // a lower one would be below what is out
+		case op == 2 && w.limits[c].Max() < 5: // a lower one would be below the number of outstanding deliveries
 			c.SetLimit(w.limits[c], w.limits[c].Max()+1)
 		case op < 6:
 			for range 1 + rng.IntN(4) {

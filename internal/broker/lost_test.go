@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
-// The loss of leadership is told of once, before the promises that are open fail, and to what asks
-// later at once. A log that has failed is none.
+// The loss of leadership is reported once, before the open promises fail, and to later callers at
+// once. A failed log is no loss of leadership.
 func TestWhenLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, c, log := faulty(t, 1)

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// machineRun is a small life of a state machine: what was answered, and what was attempted.
+// machineRun is a workload for a state machine: what was answered, and what was attempted.
 type machineRun struct {
 	mu        sync.Mutex
 	attempted []string
@@ -28,7 +28,7 @@ func (r *machineRun) answer(entry string) {
 	r.answered = append(r.answered, entry)
 }
 
-// live records until an answer is an error, which is the crash.
+// live records entries until one fails: that is the crash.
 func (r *machineRun) live(b *Broker) {
 	for i := range 30 {
 		entry := fmt.Sprint("one/", i, strings.Repeat("x", 40))
@@ -64,8 +64,8 @@ func (r *machineRun) several(b *Broker, i int) bool {
 	return !failed
 }
 
-// check compares what is there after the crash with what was answered: all of that, in the order of
-// the attempts, nothing twice, nothing after a gap.
+// check compares the entries after the crash with those answered: all of those exist, in order of
+// the attempts, none twice, none after a gap.
 func (r *machineRun) check(t *testing.T, there []string) {
 	t.Helper()
 	if len(there) < len(r.answered) || len(there) > len(r.attempted) {
@@ -82,15 +82,15 @@ func (r *machineRun) check(t *testing.T, there []string) {
 	}
 }
 
-// TestMachineCrashAtEveryOperation makes each operation on the disk in turn the last one, and
-// reopens what a power cut may leave.
+// TestMachineCrashAtEveryOperation crashes at each disk operation in turn, and opens what a power
+// failure may leave.
 func TestMachineCrashAtEveryOperation(t *testing.T) {
 	crashEverywhere(t, 2, func() life {
 		r := &machineRun{}
 		var a *tally
 		return life{
 			options: func(o *Options) {
-				a = newTally() // each start has one of its own
+				a = newTally() // each start has a new one
 				withMachine(a, smallLog)(o)
 			},
 			live: r.live,

@@ -19,18 +19,18 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// tally is a toy state machine: it counts words, and notes all entries in their order. Its fields
-// are guarded by mu only because tests look at them.
+// tally is a toy state machine: it counts words and records all entries in order. Its fields are
+// guarded by mu only because tests read them.
 type tally struct {
 	mu       sync.Mutex
 	counts   map[string]uint64
 	order    []string
 	last     uint64
-	restored int // entries of the checkpoint
-	written  int // checkpoints, to their end
+	restored int // entries in the checkpoint
+	written  int // completed checkpoints
 
-	writing chan struct{} // not nil: each write of a checkpoint takes one from it first
-	broken  error         // what a write of a checkpoint returns
+	writing chan struct{} // if not nil, each write of a checkpoint first receives from it
+	broken  error         // error of a checkpoint's write
 }
 
 func newTally() *tally { return &tally{counts: map[string]uint64{}} }
@@ -102,7 +102,7 @@ func (a *tally) entries() []string {
 	return slices.Clone(a.order)
 }
 
-// withMachine is for the options of a broker.
+// withMachine returns a change of a broker's options.
 func withMachine(a statemachine.Machine, more ...func(*Options)) func(*Options) {
 	return func(o *Options) {
 		o.StateMachines = map[uint32]statemachine.Machine{statemachine.Keys: a}
@@ -119,8 +119,8 @@ func recordEntry(t *testing.T, b *Broker, entry string) uint64 {
 	return index
 }
 
-// An entry is applied when Record returns, is there after a crash and after a clean stop, and the
-// state has the same hash then.
+// An entry is applied when Record returns. It exists after a crash and after a clean stop, and the
+// state then has the same hash.
 func TestMachineRestart(t *testing.T) {
 	mem := vfs.NewMem()
 	a := newTally()
@@ -154,7 +154,7 @@ func TestMachineRestart(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A broker without the machine keeps what the log has of it, and takes nothing.
+// A broker without the machine keeps its entries in the log, and accepts none.
 func TestMachineLeftAlone(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, withMachine(newTally(), smallLog))
@@ -186,8 +186,8 @@ func TestMachineLeftAlone(t *testing.T) {
 
 func smallLog(o *Options) { o.SegmentBytes, o.CheckpointBytes = 4<<10, 1<<10 }
 
-// Checkpoints come when the log since the last one is larger than that and than a limit, and let go
-// of the log before them.
+// A checkpoint is written when the log since the last one is larger than that and than a limit, and
+// frees the log before it.
 func TestMachineCheckpoints(t *testing.T) { synctest.Test(t, testMachineCheckpoints) } // no time passes, so that the broker looks after nothing itself
 
 func testMachineCheckpoints(t *testing.T) {
@@ -218,7 +218,7 @@ func testMachineCheckpoints(t *testing.T) {
 	if n := b.set.Store.Stats().Segments; n > 2 {
 		t.Errorf("%d segments are kept", n)
 	}
-	fill(4000) // the state is larger than that, and the log of all has not grown much
+	fill(4000) // the state is larger than that, and the total log has not grown much
 	if due() {
 		t.Error("a checkpoint of 10 KB after 4 KB of log")
 	}
@@ -237,8 +237,8 @@ func testMachineCheckpoints(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A checkpoint that failed is tried again also when the machine is idle from then on: the log of
-// the queues goes on, and must not be kept for it. An entry without bytes is one.
+// A failed checkpoint is retried even if the machine is idle afterwards: the queues' log grows, and
+// must not be kept for it. An entry without bytes counts.
 func TestMachineIdleAfterFailedCheckpoint(t *testing.T) {
 	synctest.Test(t, testMachineIdleAfterFailedCheckpoint)
 }
@@ -292,7 +292,7 @@ func testMachineCheckpointBesideRecords(t *testing.T) {
 	for i := range 20 {
 		recordEntry(t, b, fmt.Sprint("v/", i))
 	}
-	b.checkpointDue(false) // a second one is not begun
+	b.checkpointDue(false) // no second one starts
 	want := a.entries()
 	closed := make(chan error, 1)
 	go func() { closed <- b.Close() }()
@@ -311,7 +311,7 @@ func testMachineCheckpointBesideRecords(t *testing.T) {
 	mustClose(t, b)
 }
 
-// What Record refuses.
+// Errors of Record.
 func TestRecordErrors(t *testing.T) {
 	fs := vfs.NewErrors(vfs.NewMem())
 	b := openBroker(t, fs, withMachine(newTally()))
@@ -338,7 +338,7 @@ func TestRecordErrors(t *testing.T) {
 	}
 }
 
-// A stop while the disk is full ends, and tells the callers that wait that nothing was recorded.
+// A stop while the disk is full completes, and callers that wait learn that nothing was recorded.
 func TestMachineCloseOnFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := fillingDisk{FS: vfs.NewMem(), hold: make(chan struct{}), gate: make(chan struct{})}

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkManyConsumers measures a queue of which some consumers acknowledge what they get and the
-// others have all they may hold and keep it.
+// BenchmarkManyConsumers measures a queue some of whose consumers acknowledge what they get, while
+// the others hold all that their limit allows.
 func BenchmarkManyConsumers(b *testing.B) {
 	for _, n := range []struct{ working, full int }{{1, 0}, {1000, 0}, {10, 990}} {
 		b.Run(fmt.Sprintf("working=%d,full=%d", n.working, n.full), func(b *testing.B) {
@@ -62,7 +62,7 @@ func BenchmarkManyConsumers(b *testing.B) {
 	}
 }
 
-// acknowledge takes n deliveries and acknowledges each, in rounds of what has gathered.
+// acknowledge acknowledges n deliveries, in rounds of those collected so far.
 func (c *collecting) acknowledge(s *Session, n int) {
 	var got []shard.Delivery
 	for ; n > 0; n -= len(got) {

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Many queues with a little each give their memory back once their bodies are on disk, also those
-// where nothing happens any more.
+// Many queues with a little data each release their memory once their bodies are on disk, even if
+// the queues are idle.
 func TestManySmallQueuesStayBelowTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const queues, each, limit = 60, 32, 1 << 20
@@ -43,7 +43,7 @@ func TestManySmallQueuesStayBelowTheLimit(t *testing.T) {
 	})
 }
 
-// Spilled bodies that nobody needs any more are given back to the disk, however they ended.
+// The disk space of spilled bodies is freed once they are no longer needed, whatever their end.
 func TestScratchIsGivenBack(t *testing.T) {
 	const count = 200
 	body := strings.Repeat("x", 8<<10)

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Names that are no text come back byte by byte: from the log, and from a checkpoint.
+// Names that are not valid UTF-8 are restored byte by byte, from the log and from a checkpoint.
 func TestNamesAreBytes(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -22,7 +22,7 @@ func TestNamesAreBytes(t *testing.T) {
 		s.Policy.HasDeadLetterKey, s.Policy.DeadLetterKey = true, "key\xff"
 		s.Policy.MaxLength = 1
 	})
-	c.queue("q\ufffd", nil) // what "q\xff" would be if it were text
+	c.queue("q\ufffd", nil) // what "q\xff" would be as valid UTF-8
 	c.queue("rest\xff", nil)
 	c.queue("gone\xff", nil)
 	bind := func(source, queue, key string) {

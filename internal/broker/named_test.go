@@ -8,8 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// An acknowledgement that was confirmed is there after a crash, and one of a message that is gone
-// is told so.
+// A confirmed acknowledgement survives a crash, and one for a message that is gone gets an error.
 func TestConfirmedAck(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, nil)
@@ -31,8 +30,7 @@ func TestConfirmedAck(t *testing.T) {
 	sameStrings(t, newClient(t, b).drain("q"), "b")
 }
 
-// To makes a queue where there is none, again when it was deleted, and notices that a permission is
-// gone.
+// To creates a missing queue, also after a deletion, and notices a revoked permission.
 func TestTo(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -59,7 +57,7 @@ func TestTo(t *testing.T) {
 	}
 }
 
-// A session that is not held back publishes also while the log is behind, and Behind says so.
+// A session with Unheld also publishes while the log is behind, and Behind reports that.
 func TestUnheld(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 20 })
 	defer mustClose(t, b)

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 )
 
-// What was published before another op of the same round is with the consumers that waited for it
-// then.
+// A message published before another op of the same round reaches the consumers that were waiting
+// at that time.
 func TestConsumersBeforeLaterOps(t *testing.T) {
 	for name, later := range map[string]func(c *client, k *shard.Consumer){
 		"cancel": func(c *client, k *shard.Consumer) { c.Cancel(k) },

@@ -12,13 +12,13 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// told is a confirmer that sends what it hears.
+// told is a confirmer that sends the outcomes it receives.
 type told chan bool
 
 func (c told) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
-// BenchmarkLoneProducer measures one message after the other, each published when the one before is
-// confirmed.
+// BenchmarkLoneProducer measures messages published one by one, each after the confirm of the
+// previous one.
 func BenchmarkLoneProducer(b *testing.B) {
 	for _, mode := range []struct {
 		name string
@@ -54,7 +54,7 @@ func BenchmarkLoneProducer(b *testing.B) {
 	}
 }
 
-// BenchmarkRecord measures one entry of the machine after the other.
+// BenchmarkRecord measures entries of a machine recorded one by one.
 func BenchmarkRecord(b *testing.B) {
 	for _, mode := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// nothing is a state machine that keeps nothing.
+// nothing is a state machine without state.
 type nothing struct{}
 
 func (*nothing) Apply(uint64, []byte) {}

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A reader that remembers definitions by their version never keeps what was changed.
+// A reader that caches definitions by their version never keeps outdated ones.
 func TestVersionChanges(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	_, err := b.PutVHost(VHostSpec{Name: "v"})

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// collecting is a sink that hands what it gets to another goroutine.
+// collecting is a sink that passes its deliveries to another goroutine.
 type collecting struct {
 	mu   sync.Mutex
 	cond *sync.Cond

@@ -16,9 +16,9 @@ func (c *client) pickyState(q string, fn func(sh *shard.Shard, q *shard.Queue)) 
 	must(c.t, queue.Home().Call(func() { fn(queue.Home(), queue) }))
 }
 
-// TestLookAheadIsBounded has an idle consumer beside one that holds the key of a long row of
-// messages: no more than dispatch.MaxAside are set aside, in steps between which the shard does
-// other things, and what lies behind them comes when they have become fewer.
+// TestLookAheadIsBounded has an idle consumer beside one that holds the key of a long sequence of
+// messages. At most dispatch.MaxAside are set aside, in steps between which the shard does other
+// work. Messages behind them follow when fewer are set aside.
 func TestLookAheadIsBounded(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.MemoryLimit = 1 << 30 })
 	defer mustClose(t, b)
@@ -39,7 +39,7 @@ func TestLookAheadIsBounded(t *testing.T) {
 	parked, steps := 0, 0
 	done := make(chan struct{})
 	var probe func(*shard.Shard, *shard.Queue)
-	probe = func(sh *shard.Shard, q *shard.Queue) { // it comes in each drain
+	probe = func(sh *shard.Shard, q *shard.Queue) { // it runs in each round
 		if n := shard.ContextOf(q).Deliveries().Parked(); n > parked+dispatch.Step {
 			t.Errorf("%d messages looked at in one go", n-parked)
 		}
@@ -56,14 +56,14 @@ func TestLookAheadIsBounded(t *testing.T) {
 	if parked != dispatch.MaxAside || steps < dispatch.MaxAside/dispatch.Step/2 {
 		t.Fatalf("%d parked in %d steps", parked, steps)
 	}
-	c.Requeue(held[0].Queue, one, held[0].Handle, 1) // there is room for what comes back
+	c.Requeue(held[0].Queue, one, held[0].Handle, 1) // there is room for returned messages
 	c.settled("q")
 	held = c.take(1)
 	sameStrings(t, bodies(held), "0")
 	for i := range more {
 		c.ack(held...)
 		c.settled("q")
-		held = c.take(1) // the key is free after each ack: it may change hands
+		held = c.take(1) // the key is free after each ack: another consumer may get it
 		sameStrings(t, bodies(held), fmt.Sprint(i+1))
 		if i < more-1 {
 			sameStrings(t, bodies(append(c.of(one), c.of(two)...)))
@@ -75,8 +75,8 @@ func TestLookAheadIsBounded(t *testing.T) {
 	}
 }
 
-// TestGoneMessagesAreForgotten lets messages of a held group expire for long: what is remembered of
-// them stays bounded.
+// TestGoneMessagesAreForgotten lets many messages of a held group expire: the state kept for them
+// stays bounded.
 func TestGoneMessagesAreForgotten(t *testing.T) {
 	clock := newClock(1_000_000)
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Now = clock.Now })

@@ -22,7 +22,7 @@ func wants(letters string) *selector.Selector {
 	return s
 }
 
-// withHeaders are the properties of a persistent message with headers; a nil value is left out.
+// withHeaders returns the properties of a persistent message with headers. It omits nil values.
 func withHeaders(pairs ...any) message.Properties {
 	p := message.Properties{Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2, Headers: message.Table{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -40,8 +40,7 @@ func (c *client) postKey(q string, key any, body string) {
 	c.postProps("", q, body, withHeaders("key", key), nil)
 }
 
-// settled waits until the shard of q has done all that was flushed, and has nothing of its own left
-// to do.
+// settled waits until the shard of q has done everything flushed, and has no more work of its own.
 func (c *client) settled(q string) {
 	c.t.Helper()
 	c.Flush()
@@ -52,7 +51,7 @@ func (c *client) settled(q string) {
 	}
 }
 
-// of takes what one consumer got so far.
+// of takes the deliveries of one consumer so far.
 func (c *client) of(k *shard.Consumer) (ds []shard.Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +84,7 @@ func TestGroupGoesToOneConsumerAtATime(t *testing.T) {
 	c.settled("q")
 	one, two := c.of(k1), c.of(k2)
 	sameStrings(t, bodies(one), "a-0", "a-1")
-	sameStrings(t, bodies(two), "b-3", "7-4") // the key goes to whose turn it is; 7 and "7" are one group
+	sameStrings(t, bodies(two), "b-3", "7-4") // the next consumer in turn gets the key; 7 and "7" are one group
 	c.ack(two[0])
 	c.settled("q")
 	sameStrings(t, bodies(c.of(k2)), "7-5")
@@ -126,7 +125,7 @@ func TestGroupOfADeadConsumerComesBackInOrder(t *testing.T) {
 	sameStrings(t, bodies(c.of(k2)), "b")
 	c.Cancel(k1)
 	c.settled("q")
-	sameStrings(t, bodies(c.of(k2))) // what it had is not settled
+	sameStrings(t, bodies(c.of(k2))) // its deliveries are not settled
 	c.Requeue(one[1].Queue, k1, one[1].Handle, 2)
 	c.settled("q")
 	sameStrings(t, bodies(c.of(k2)))
@@ -171,8 +170,8 @@ func TestGetHoldsTheGroup(t *testing.T) {
 	sameStrings(t, bodies(c.of(k)), "a1", "a3")
 }
 
-// TestRejectFreesTheGroup rejects a message whose dead letter goes to another shard: its group does
-// not wait for that.
+// TestRejectFreesTheGroup rejects a message whose dead letter goes to another shard: its group is
+// freed without waiting for that.
 func TestRejectFreesTheGroup(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -199,10 +198,10 @@ func TestRejectFreesTheGroup(t *testing.T) {
 	d := c.take(1)[0]
 	c.Reject(d.Queue, k, d.Handle, 1)
 	c.settled("q")
-	sameStrings(t, bodies(c.of(other)), "1") // it is the other's turn
+	sameStrings(t, bodies(c.of(other)), "1") // it is the other one's turn
 }
 
-// TestGroupsWithASingleActiveConsumer: the waiting consumer gets nothing, whatever is free.
+// TestGroupsWithASingleActiveConsumer: the waiting consumer gets nothing, even if a group is free.
 func TestGroupsWithASingleActiveConsumer(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -257,7 +256,7 @@ func TestSelectorsOfConsumers(t *testing.T) {
 	}))
 }
 
-// TestParkedAreReady: limits, purge and expiry see parked messages as ready ones.
+// TestParkedAreReady: limits, purge and expiry treat messages set aside as ready.
 func TestParkedAreReady(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -283,7 +282,7 @@ func TestParkedAreReady(t *testing.T) {
 	c.Cancel(k2)
 }
 
-// pickyTwin does what a picky queue does, by looking at all messages for each delivery.
+// pickyTwin models a queue with selective dispatch by looking at all messages for each delivery.
 type pickyTwin struct {
 	msgs      []*pickyMessage // in order
 	consumers []*pickyConsumer
@@ -339,7 +338,7 @@ func (q *pickyTwin) taker(m *pickyMessage) *pickyConsumer {
 	return nil
 }
 
-// moveBack puts a consumer behind its equals.
+// moveBack moves a consumer behind those of equal priority.
 func (q *pickyTwin) moveBack(i int) {
 	c, end := q.consumers[i], i+1
 	for end < len(q.consumers) && q.consumers[end].priority == c.priority {
@@ -349,7 +348,8 @@ func (q *pickyTwin) moveBack(i int) {
 	q.consumers[end-1] = c
 }
 
-// roomFor notes that a consumer has one less; one that had all it may hold comes behind its equals.
+// roomFor records that a consumer has one delivery less. One that was at its limit moves behind
+// those of equal priority.
 func (q *pickyTwin) roomFor(c *pickyConsumer) {
 	if i := slices.Index(q.consumers, c); i >= 0 && c.unacked == c.prefetch {
 		q.moveBack(i)
@@ -447,7 +447,7 @@ func runPickyTwin(t *testing.T, seed uint64, steps int) {
 		q.consumers = slices.Delete(q.consumers, i, i+1)
 		c.Cancel(tc.k)
 		if rng.IntN(3) == 0 {
-			return // what it has is settled one by one
+			return // its deliveries are settled one by one
 		}
 		out = slices.DeleteFunc(out, func(d shard.Delivery) bool {
 			if owner(d) == tc {

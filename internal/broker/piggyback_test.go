@@ -13,12 +13,12 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// post is a command that publishes a body to a queue.
+// post returns a command that publishes a body to a queue.
 func post(q, body string) *Post {
 	return &Post{OnQueue: on(q), Env: bareEnvelope(q, []byte(body)), Persistent: true, TTL: -1, Create: true, Must: true}
 }
 
-// settle is a command that ends a delivery which must be held.
+// settle returns a command that ends a delivery, which must be held.
 func settle(d shard.Delivery) *Settle {
 	return &Settle{OnDelivery: OnDelivery{Of: d.Queue, Consumer: d.Consumer, Handle: d.Handle}, Must: true}
 }
@@ -27,8 +27,8 @@ func note(entry string) *PiggybackedEntry {
 	return &PiggybackedEntry{Machine: statemachine.Keys, Entry: []byte(entry)}
 }
 
-// What DoAll does to queues and notes in the machine is there together: also on several shards, and
-// with nothing but notes.
+// The changes of queues and the machine's entries in a DoAll are atomic, also on several shards,
+// and with entries only.
 func TestNotes(t *testing.T) {
 	mem := vfs.NewMem()
 	a := newTally()
@@ -91,8 +91,7 @@ func TestNotes(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A post that must be done and would be refused keeps all others from being done; one that need not
-// be fails alone.
+// A required post that would be rejected prevents all commands. An optional one fails alone.
 func TestPostMust(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), withMachine(newTally()))
 	defer mustClose(t, b)
@@ -120,8 +119,8 @@ func TestPostMust(t *testing.T) {
 	sameStrings(t, c.drain("other"), "yes")
 }
 
-// A post is a publish like any other: properties, keys that a queue takes once, times, and a queue
-// that is made when there is none.
+// A post is a publish like any other: properties, deduplication, times, and creation of a missing
+// queue.
 func TestPostIsAPublish(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -150,18 +149,18 @@ func TestPostIsAPublish(t *testing.T) {
 	}
 }
 
-// TestNotesCrashAtEveryOperation: after a crash a message that was moved is in one of two queues,
-// and the machine has a note of each move that was done.
+// TestNotesCrashAtEveryOperation: after a crash a moved message is in exactly one of two queues,
+// and the machine has an entry for each completed move.
 func TestNotesCrashAtEveryOperation(t *testing.T) {
 	const count = 8
 	queues := []string{"q0", "q1"}
-	body := func(i int) string { return fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) } // so long that a torn page can part what belongs together
+	body := func(i int) string { return fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) } // so long that a torn page can split the group
 	crashEverywhere(t, 4, func() life {
 		var a *tally
 		moved := 0
 		return life{
 			options: func(o *Options) {
-				a = newTally() // each start has one of its own
+				a = newTally() // each start has a new one
 				withMachine(a, smallLog)(o)
 			},
 			live:  func(b *Broker) { moved = moveNoted(t, b, queues, count, body) },
@@ -170,8 +169,8 @@ func TestNotesCrashAtEveryOperation(t *testing.T) {
 	})
 }
 
-// checkMoved finds each message in one of the queues, and a note of each that is in the second,
-// where moves were answered.
+// checkMoved checks that each message is in one of the queues, that each in the second one has an
+// entry, and that answered moves were made.
 func checkMoved(t *testing.T, b *Broker, queues, noted []string, moves, count int) {
 	t.Helper()
 	if len(noted) < moves || len(noted) > moves+1 {
@@ -197,7 +196,7 @@ func checkMoved(t *testing.T, b *Broker, queues, noted []string, moves, count in
 	}
 }
 
-// moveNoted moves messages from the first queue to the second, which are on two shards, with a note
+// moveNoted moves messages from the first queue to the second, on another shard, with an entry
 // each, until the crash.
 func moveNoted(t *testing.T, b *Broker, queues []string, count int, body func(int) string) (moved int) {
 	c := newClient(t, b)
@@ -230,8 +229,8 @@ func moveNoted(t *testing.T, b *Broker, queues []string, count int, body func(in
 	return moved
 }
 
-// What a transaction must do is done together also when what follows from it fills the group of the
-// log.
+// The required commands of a transaction are atomic even if their consequences fill the log's
+// group.
 func TestNoteBehindMuch(t *testing.T) {
 	a := newTally()
 	b := openBroker(t, vfs.NewMem(), withMachine(a))

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// onePolicy gives all queues the rates that the only parameter says.
+// onePolicy gives all queues the rates in the only parameter.
 type onePolicy struct{}
 
 func (onePolicy) Component(name string) bool { return name == "policy" }
@@ -33,8 +33,7 @@ func (r queueRates) Queue(_ string, _ message.Table, declared QueuePolicy) Rulin
 
 func (queueRates) Exchange(string) (string, Applied) { return "", Applied{} }
 
-// inRatedBubble opens a broker that knows policies, a queue q and a client, in a bubble of
-// synctest.
+// inRatedBubble opens a broker with policies, a queue q and a client, in a synctest bubble.
 func inRatedBubble(t *testing.T) (*Broker, *client) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Policies = onePolicy{} })
 	t.Cleanup(func() { mustClose(t, b) })
@@ -43,7 +42,7 @@ func inRatedBubble(t *testing.T) (*Broker, *client) {
 	return b, c
 }
 
-// took is how long fn takes.
+// took returns the duration of fn.
 func took(fn func()) time.Duration {
 	start := time.Now()
 	fn()
@@ -120,8 +119,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A session that has published nothing for long may publish what one second brings at once, and not
-// more.
+// A session that has been idle for a long time may publish one second's quota at once, and no more.
 func TestRatesBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, c := inRatedBubble(t)
@@ -139,7 +137,7 @@ func TestRatesBurst(t *testing.T) {
 	})
 }
 
-// The sessions of a user share its rate: the burst and two seconds for both together.
+// The sessions of a user share its rate: a burst and two seconds for both together.
 func TestRatesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, first := inRatedBubble(t)
@@ -164,7 +162,7 @@ func TestRatesAreShared(t *testing.T) {
 	})
 }
 
-// waitFor tells when a publish that has to wait for an hour ends, after change ran at a second.
+// waitFor returns when a publish that would wait for an hour ends, if change runs after a second.
 func waitFor(t *testing.T, change func(t *testing.T, b *Broker, done chan struct{})) (got time.Duration, err error) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Policies = onePolicy{} })
 	defer mustClose(t, b)
@@ -219,7 +217,7 @@ func TestRatesWaitEnds(t *testing.T) {
 	}
 }
 
-// What the operator does, what only moves, and the dead letters of a queue are not held back.
+// Publishes of the operator, moves, and dead letters of a queue are not rate-limited.
 func TestRatesDoNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, c := inRatedBubble(t)

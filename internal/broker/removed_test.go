@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Messages are not lost that come to a queue while it is removed, by whatever way, and each comes
+// Messages sent to a queue while it is removed are not lost, whatever their path, and each arrives
 // once.
 func TestPushWhileRemoved(t *testing.T) {
 	const senders, each = 4, 300
@@ -62,7 +62,7 @@ func TestPushWhileRemoved(t *testing.T) {
 					if at != 0 && err == nil {
 						err = errors.New("nothing was moved")
 					}
-				case 3: // as other protocols do, which are told when there is no such queue
+				case 3: // as other protocols do, which learn that the queue does not exist
 					for !s.HasQueue("q") || !postIf(s, "q", body) {
 						if err := s.Do(&broker.Count{OnQueue: q}); err != nil {
 							t.Error(err)
@@ -96,12 +96,13 @@ func TestPushWhileRemoved(t *testing.T) {
 	wg.Wait()
 }
 
-// confirm is the confirm of one message.
+// confirm receives the confirm of one message.
 type confirm chan bool
 
 func (c confirm) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
-// postIf publishes to a queue and waits for the confirm; false when there is no such queue.
+// postIf publishes to a queue and waits for the confirm. It returns false if the queue does not
+// exist.
 func postIf(c *enginetest.Client, q, body string) (routed bool) {
 	done := make(confirm, 1)
 	props := message.Properties{Flags: message.HasDeliveryMode, DeliveryMode: 2}

@@ -12,23 +12,23 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// openedIn has the file system and the options of brokers that tests opened.
+// openedIn holds the file system and the options of brokers that tests opened.
 var openedIn sync.Map // *Broker -> opened
 
 type opened struct {
 	fs   *vfs.Mem
 	opts Options
-	log  *followtest.Log // nil: the test has a log of its own
+	log  *followtest.Log // nil: the test uses its own log
 }
 
-// sameWhenReplayed compares the live state of a broker that is about to close with what recovery
-// makes of its log, and with that of a replica that followed from the start. A state that changes
-// while it is looked at is looked at again.
+// sameWhenReplayed compares the live state of a broker that is about to close with the state after
+// recovery from its log, and with that of a replica that followed from the start. It retries if the
+// state changes during the comparison.
 func sameWhenReplayed(t *testing.T, b *Broker) {
 	t.Helper()
 	v, ok := openedIn.LoadAndDelete(b)
 	if !ok {
-		return // not in memory, or it was compared before
+		return // not in memory, or already compared
 	}
 	for range 10 {
 		if b.set.Store.State().Health != store.Healthy {
@@ -63,7 +63,7 @@ func sameWhenReplayed(t *testing.T, b *Broker) {
 	}
 }
 
-// stateHash is Hash without the state machines, which have tests of their own.
+// stateHash is Hash without the state machines, which have separate tests.
 func (b *Broker) stateHash() (sum uint64, err error) {
 	for _, part := range b.Parts() {
 		if !statemachine.Known(part) {
@@ -74,7 +74,7 @@ func (b *Broker) stateHash() (sum uint64, err error) {
 }
 
 // sameWhenFollowed compares a hash, and the number of references to bodies, with those of a replica
-// that has applied what was appended.
+// that has applied all appended entries.
 func sameWhenFollowed(t *testing.T, log *followtest.Log, o Options, want uint64, live int64) {
 	t.Helper()
 	var r *Replica

@@ -16,7 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// followed runs use on a broker, and then fn on a replica that has followed it to its end.
+// followed runs use on a broker, and then fn on a replica that has followed it to the end.
 func followed(t *testing.T, use func(*client), fn func(r *Replica, st *store.Store, disk *vfs.Mem)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func followed(t *testing.T, use func(*client), fn func(r *Replica, st *store.Sto
 
 var replicaOptions = Options{Logger: slog.New(slog.DiscardHandler), DiskFreeLimit: -1, Shards: 2}
 
-// A replica that followed a broker continues where that was, and can be restored once it is
+// A replica that followed a broker continues from its state, and can be restored after it is
 // abandoned.
 func TestReplicaLeads(t *testing.T) {
 	followed(t, func(c *client) {
@@ -89,7 +89,7 @@ func TestReplicaLeads(t *testing.T) {
 	})
 }
 
-// lostLog takes entries until it is lost: then what is open and what comes gets an error.
+// lostLog accepts entries until it is lost: then open and later appends get an error.
 type lostLog struct {
 	shardlog.Log
 
@@ -134,7 +134,7 @@ func (l *lostLog) lose() {
 	}
 }
 
-// What a broker knew that is abandoned, and what was not durable, is neither answered nor left.
+// State known only to an abandoned broker, and not durable, is neither answered nor kept.
 func TestAbandonedBrokerLeavesNothing(t *testing.T) {
 	followed(t, func(c *client) {
 		c.queue("q", nil)
@@ -164,7 +164,7 @@ func TestAbandonedBrokerLeavesNothing(t *testing.T) {
 	})
 }
 
-// A replica keeps as little of long queues in memory as a broker.
+// A replica keeps as little of long queues in memory as a broker does.
 func TestReplicaPacksQueues(t *testing.T) {
 	const messages = 20_000
 	followed(t, func(c *client) {
@@ -186,7 +186,7 @@ func TestReplicaPacksQueues(t *testing.T) {
 	})
 }
 
-// Checkpoints of a replica stand for what it has applied.
+// Checkpoints of a replica cover what it has applied.
 func TestReplicaCheckpoints(t *testing.T) {
 	want := uint64(0)
 	followed(t, func(c *client) {

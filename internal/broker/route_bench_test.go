@@ -10,8 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkTopicRoute routes through 100,000 bindings with keys too many for
-// the session's cache.
+// BenchmarkTopicRoute routes through 100,000 bindings, with too many keys for the session's cache.
 func BenchmarkTopicRoute(b *testing.B) {
 	br, err := Open(vfs.NewMem(), "data", Options{DiskFreeLimit: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// testPolicies are policies whose value overwrites members of a QueuePolicy, for queues with the
-// policy's name as prefix, and says an alternate for exchanges with such names.
+// testPolicies are policies whose values overwrite fields of a QueuePolicy for queues whose names
+// start with the policy's, and set an alternate for such exchanges.
 type testPolicies struct{}
 
 type testRules []Parameter
 
-// plainPolicy is decoded member by member: what is not given stays.
+// plainPolicy is decoded field by field: absent ones stay unchanged.
 type plainPolicy QueuePolicy
 
 func (testPolicies) Component(name string) bool { return name == "policy" }
@@ -58,7 +58,7 @@ func (c *client) rule(name, value string) {
 	must(c.t, c.b.SetParameter(Parameter{VHost: "/", Component: "policy", Name: name, Value: json.RawMessage(value)}))
 }
 
-// unrule deletes one.
+// unrule deletes a policy.
 func (c *client) unrule(name string) {
 	c.t.Helper()
 	must(c.t, c.b.DeleteParameter("/", "policy", name))
@@ -130,7 +130,7 @@ func TestPolicyOverflow(t *testing.T) {
 	if c.nacks[3] != 1 {
 		t.Error("a full queue took a message")
 	}
-	sameStrings(t, c.drain("q"), "m1", "m2") // what is there stays
+	sameStrings(t, c.drain("q"), "m1", "m2") // existing messages stay
 }
 
 func TestPolicyTimes(t *testing.T) {
@@ -146,7 +146,7 @@ func TestPolicyTimes(t *testing.T) {
 
 		time.Sleep(time.Hour)
 		c.rule("q", `{"Expires":5000}`)
-		time.Sleep(4900 * time.Millisecond) // the time begins with the policy
+		time.Sleep(4900 * time.Millisecond) // the time starts with the policy
 		synctest.Wait()
 		if !c.HasQueue("q") {
 			t.Fatal("the queue went too early")
@@ -180,7 +180,7 @@ func TestPolicyDeadLetters(t *testing.T) {
 	sameStrings(t, c.drain("dead"), "m2")
 }
 
-// A policy that takes the way from dead letters that must arrive lets them go.
+// A policy that removes the route of at-least-once dead letters drops them.
 func TestPolicyEndsABacklogOfDeadLetters(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy string
@@ -255,7 +255,7 @@ func TestPolicyOfAnExchange(t *testing.T) {
 	c.rule("x", `{"Alternate":"ae"}`)
 	must(t, c.DeclareExchange(ExchangeSpec{Name: "x2", Type: "direct", Durable: true}))
 	must(t, c.DeclareExchange(ExchangeSpec{Name: "x3", Type: "direct", Durable: true, Alternate: "other"}))
-	must(t, c.DeclareExchange(ExchangeSpec{Name: "x2", Type: "direct", Durable: true})) // what policies say is not compared
+	must(t, c.DeclareExchange(ExchangeSpec{Name: "x2", Type: "direct", Durable: true})) // settings from policies are not compared
 	for _, x := range []string{"x1", "x2", "x3"} {
 		c.put(x, "", x, nil)
 	}
@@ -276,7 +276,7 @@ func TestPolicyOfAnExchange(t *testing.T) {
 	sameStrings(t, c.drain("lost"), "again")
 }
 
-// What policies do is not part of the definitions: they are the same without them.
+// The effects of policies are not part of the definitions, which are the same without them.
 func TestPolicyLeavesTheDeclaration(t *testing.T) {
 	fs := vfs.NewMem()
 	b := openBroker(t, fs, withPolicies)
@@ -311,7 +311,7 @@ func TestPolicyLeavesTheDeclaration(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Policies change while messages come and go.
+// Policies change while messages are published and consumed.
 func TestPolicyChangesUnderLoad(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), withPolicies)
 	defer mustClose(t, b)
@@ -345,11 +345,11 @@ func TestPolicyChangesUnderLoad(t *testing.T) {
 	}
 }
 
-// After a crash a policy is there or not, and what is there counts. Nothing is dropped for a policy
-// that is not.
+// After a crash a policy either exists and applies, or does not exist. Nothing is dropped for a
+// policy that does not exist.
 func TestPolicyCrash(t *testing.T) {
 	crashEverywhere(t, 2, func() life {
-		var put, set bool // what was promised
+		var put, set bool // promised
 		return life{
 			options: withPolicies,
 			live: func(b *Broker) {

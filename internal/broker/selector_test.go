@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// selecting is the argument list of a binding that takes what meets a condition.
+// selecting returns the arguments of a binding with a condition.
 func selecting(text string) message.Table { return message.Table{{Name: "x-selector", Value: text}} }
 
 func colored(color string) message.Properties {
@@ -18,8 +18,7 @@ func colored(color string) message.Properties {
 	}
 }
 
-// Bindings with selectors are there after a restart, clean or not, and one that was taken away is
-// not.
+// Bindings with selectors survive a restart, clean or not. A removed one does not come back.
 func TestSelectorsSurviveARestart(t *testing.T) {
 	for _, how := range []string{"clean", "checkpoint", "crash"} {
 		t.Run(how, func(t *testing.T) {
@@ -61,7 +60,7 @@ func TestSelectorsSurviveARestart(t *testing.T) {
 	}
 }
 
-// A session that has cached where a key leads notices selectors.
+// A session that has cached a key's route notices new selectors.
 func TestSelectorsAndTheRouteCache(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -75,7 +74,7 @@ func TestSelectorsAndTheRouteCache(t *testing.T) {
 	sameStrings(t, c.drain("q"), "red0", "red2")
 }
 
-// Dead letters are selected too, by the properties they have then.
+// Selectors also apply to dead letters, with the properties they then have.
 func TestSelectorsOfDeadLetters(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// BenchmarkEmit measures groups of a note and messages of the server to a topic exchange, bound to
-// this many queues, each with a key of its own.
+// BenchmarkEmit measures groups of a piggybacked entry and messages of the server to a topic
+// exchange with this many bound queues, each with its own key.
 func BenchmarkEmit(b *testing.B) {
 	for _, emits := range []int{1, 300} {
 		for queues := range 3 {

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/statemachine"
 )
 
-// emitRun is a small life of two state machines, where what the one notes is told to two queues on
+// emitRun is a workload of two state machines: each entry of one is also published to two queues on
 // two shards.
 type emitRun struct {
 	keys, others *tally
@@ -24,7 +24,7 @@ func (r *emitRun) options(o *Options) {
 	smallLog(o)
 }
 
-// live notes and emits, by commands and by transactions, until the crash.
+// live records and publishes, by commands and by transactions, until the crash.
 func (r *emitRun) live(b *Broker) {
 	s, err := b.Operate("/")
 	if err != nil || s.DeclareExchange(ExchangeSpec{Name: "events", Type: "topic", Durable: true}) != nil {
@@ -46,7 +46,7 @@ func (r *emitRun) live(b *Broker) {
 		return
 	}
 	for i := range 16 {
-		body := fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) // so long that a torn page can part what belongs together
+		body := fmt.Sprintf("m%02d%s", i, strings.Repeat(".", 500)) // so long that a torn page can split the group
 		n := &PiggybackedEntry{Machine: statemachine.Semaphores, Entry: []byte(body)}
 		var err error
 		switch i % 3 {
@@ -70,8 +70,8 @@ func (r *emitRun) live(b *Broker) {
 	}
 }
 
-// check: what is noted was emitted to both queues, in the order of the notes, and nothing else was;
-// what was answered is there, and so is what a consumer was told.
+// check: every recorded entry was published to both queues, in order, and nothing else was.
+// Everything answered exists, and so does everything a consumer got.
 func (r *emitRun) check(t *testing.T, b *Broker) {
 	t.Helper()
 	noted := r.others.entries()
@@ -97,7 +97,7 @@ func (r *emitRun) check(t *testing.T, b *Broker) {
 	}
 }
 
-// TestEmitCrashAtEveryOperation makes each operation on the disk in turn the last one.
+// TestEmitCrashAtEveryOperation crashes at each disk operation in turn.
 func TestEmitCrashAtEveryOperation(t *testing.T) {
 	crashEverywhere(t, 4, func() life {
 		r := &emitRun{told: newSink(t)}

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// heldServerPublish calls fn while the log keeps back the group of a message "e" of the server to
-// the queues q0 and q1, which c consumes from. fn releases the log.
+// heldServerPublish calls fn while the log holds back the group of a message "e" of the server to
+// the queues q0 and q1, from which c consumes. fn releases the log.
 func heldServerPublish(t *testing.T, fn func(c *client, log *faultlog.Log)) {
 	synctest.Test(t, func(t *testing.T) {
 		var log *faultlog.Log
@@ -39,7 +39,7 @@ func heldServerPublish(t *testing.T, fn func(c *client, log *faultlog.Log)) {
 	})
 }
 
-// delivered are the bodies that the client has got by now.
+// delivered returns the bodies that the client has got so far.
 func (c *client) delivered() []string {
 	synctest.Wait()
 	c.mu.Lock()
@@ -47,7 +47,7 @@ func (c *client) delivered() []string {
 	return bodies(c.got)
 }
 
-// A consumer gets a message of the server when it is durable, and what came to the queue behind it
+// A consumer gets a message of the server once it is durable, and messages behind it in the queue
 // not before.
 func TestServerPublishWaits(t *testing.T) {
 	heldServerPublish(t, func(c *client, log *faultlog.Log) {
@@ -91,7 +91,7 @@ func TestServerPublishWaitsForGet(t *testing.T) {
 	})
 }
 
-// A consumer that leaves has got what it was handed when Cancel returns, and can give it back.
+// A consumer that leaves has received its deliveries when Cancel returns, and can return them.
 func TestServerPublishAndCancel(t *testing.T) {
 	heldServerPublish(t, func(c *client, log *faultlog.Log) {
 		k := c.consume("q0", nil)
@@ -110,8 +110,8 @@ func TestServerPublishAndCancel(t *testing.T) {
 	})
 }
 
-// A message of a queue that is deleted before it is durable is not delivered, and counts for no
-// limit of the channel any more.
+// A message is not delivered if its queue is deleted before the message is durable, and no longer
+// counts towards a limit of the channel.
 func TestServerPublishAndDelete(t *testing.T) {
 	heldServerPublish(t, func(c *client, log *faultlog.Log) {
 		limit := shard.NewLimit(2)
@@ -137,8 +137,8 @@ func TestServerPublishAndDelete(t *testing.T) {
 	})
 }
 
-// A command that Run does, such as one that lends messages to SQL clients, is answered when the
-// messages of the server that it may have seen are durable.
+// A command executed by Run, for example one that lends messages to SQL clients, is answered once
+// the messages of the server that it may have seen are durable.
 func TestServerPublishIsNotSeenEarly(t *testing.T) {
 	heldServerPublish(t, func(c *client, log *faultlog.Log) {
 		seen := make(chan error, 1)

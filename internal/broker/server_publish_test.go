@@ -15,13 +15,13 @@ import (
 
 var root = VHostID{Name: "/"}
 
-// emit is a message of the server to an exchange of "/".
+// emit returns a message of the server to an exchange of "/".
 func emit(exchange, key, body string, headers ...message.Field) *ServerPublish {
 	props := message.Properties{Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: 2, Headers: headers}
 	return &ServerPublish{VHost: root, Env: append(message.AppendEnvelopeHeader(nil, exchange, key, props.Append(nil)), body...)}
 }
 
-// bound declares queues that are bound to an exchange with a key each, in turns on the shards.
+// bound declares queues that are bound to an exchange with a key each, on the shards in turn.
 func (c *client) bound(exchange string, keys ...string) {
 	c.t.Helper()
 	must(c.t, c.DeclareExchange(ExchangeSpec{Name: exchange, Type: "topic", Durable: true}))
@@ -31,8 +31,8 @@ func (c *client) bound(exchange string, keys ...string) {
 	}
 }
 
-// What the server emits is in its queues together with the note, on several shards, behind what
-// else is done, and after a restart.
+// A message of the server is in its queues together with the entry, on several shards, behind other
+// changes, and after a restart.
 func TestEmit(t *testing.T) {
 	mem := vfs.NewMem()
 	a := newTally()
@@ -69,7 +69,7 @@ func TestEmit(t *testing.T) {
 	sameStrings(t, c.drain("q3"), "2")
 }
 
-// A full queue does not get it and hinders nobody, and what must be done comes first.
+// A full queue does not get the message and causes no failure. Required commands come first.
 func TestEmitToAFullQueue(t *testing.T) {
 	a := newTally()
 	b := openBroker(t, vfs.NewMem(), withMachine(a))
@@ -97,7 +97,7 @@ func TestEmitToAFullQueue(t *testing.T) {
 	sameStrings(t, a.entries(), "x", "y")
 }
 
-// A group that is refused emits nothing, and so does a condition that does not hold.
+// A refused group publishes nothing, nor does one behind an unmet condition.
 func TestEmitRefused(t *testing.T) {
 	a := newTally()
 	b := openBroker(t, vfs.NewMem(), withMachine(a))
@@ -135,7 +135,7 @@ func TestEmitRefused(t *testing.T) {
 	sameStrings(t, a.entries())
 }
 
-// It is routed as every message: alternate exchanges, bindings between exchanges, exchanges that
+// It is routed like any message: alternate exchanges, exchange-to-exchange bindings, exchanges that
 // hold messages, streams, internal exchanges.
 func TestEmitIsRouted(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), withMachine(newTally()))
@@ -181,7 +181,7 @@ func TestEmitIsRouted(t *testing.T) {
 	}}))
 }
 
-// A virtual host that is made anew is another one.
+// A virtual host that is created again is a different one.
 func TestEmitToAVirtualHost(t *testing.T) {
 	mem := vfs.NewMem()
 	b := openBroker(t, mem, withMachine(newTally()))
@@ -228,7 +228,7 @@ func TestEmitToAVirtualHost(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A group with notes of two state machines is done when both have applied theirs.
+// A group with entries of two state machines is complete once both have applied theirs.
 func TestEntriesOfTwoMachines(t *testing.T) {
 	mem := vfs.NewMem()
 	keys, others := newTally(), newTally()

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A consumer gets a message of the server that came by way of another queue, once it is durable.
+// A consumer gets a message of the server through another queue once it is durable.
 func TestServerPublishByWayOfAQueue(t *testing.T) {
 	for _, k := range []struct {
 		name string
@@ -74,7 +74,7 @@ func TestServerPublishByWayOfAQueue(t *testing.T) {
 	}
 }
 
-// deadletterTo makes a queue that dead-letters all to "to", after this many other queues.
+// deadletterTo creates a queue that dead-letters everything to "to", after this many other queues.
 func deadletterTo(c *client, others int, overflow catalog.Overflow) {
 	for range others - 1 {
 		c.queue("other", nil)
@@ -86,11 +86,11 @@ func deadletterTo(c *client, others int, overflow catalog.Overflow) {
 	must(c.t, c.Bind(BindSpec{Source: "events", Destination: "from", Key: "#"}))
 }
 
-// slowGroups appends groups with an entry of the state machine late, when all else has happened.
+// slowGroups delays groups with an entry of the state machine until everything else has happened.
 type slowGroups struct {
 	shardlog.Log
 	mu       sync.Mutex
-	appended []uint32 // the first shard of each group; that of the machine if it has one
+	appended []uint32 // the first shard of each group; that of the machine if it takes part
 }
 
 func (l *slowGroups) Append(group []store.Entry, done func(error)) {
@@ -107,8 +107,8 @@ func (l *slowGroups) Append(group []store.Entry, done func(error)) {
 
 func (l *slowGroups) AppendInline(group []store.Entry, done func(error)) { l.Append(group, done) }
 
-// The dead letter of a message of the server that a full queue refused is behind its group in the
-// log, also on another shard: a crash does not leave it alone.
+// If a full queue rejects a message of the server, its dead letter follows the message's group in
+// the log, even on another shard: a crash cannot leave the dead letter alone.
 func TestRefusedServerPublishIsBehindItsGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &slowGroups{}
@@ -143,8 +143,8 @@ func TestRefusedServerPublishIsBehindItsGroup(t *testing.T) {
 	})
 }
 
-// A message of the server that goes through an exchange that holds messages (de-duplication, delay)
-// is delivered once it is durable.
+// A message of the server that passes through an exchange that holds messages (deduplication,
+// delay) is delivered once it is durable.
 func TestServerPublishByWayOfAnExchange(t *testing.T) {
 	for _, typ := range []string{"dedup", "delayed"} {
 		for _, same := range []bool{true, false} {

@@ -14,7 +14,7 @@ func singleActive(byRank bool) func(*QueueSpec) {
 	return func(s *QueueSpec) { s.Policy.SingleActive, s.Policy.ActiveByRank = true, byRank }
 }
 
-// One consumer gets messages; the next one is found by priority, then by age.
+// One consumer gets messages. The next one is chosen by priority, then by age.
 func TestSingleActiveConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -48,7 +48,7 @@ func TestSingleActiveConsumer(t *testing.T) {
 	})
 }
 
-// By rank, the active one keeps its place until it has nothing out, and gets nothing more
+// By rank, the active one keeps its role until it has no outstanding deliveries, and gets no more
 // meanwhile.
 func TestSingleActiveConsumerByRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

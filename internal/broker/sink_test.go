@@ -10,8 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Deliveries of a queue that is gone hold places of a shared limit until they are settled, and no
-// longer.
+// Deliveries of a deleted queue count towards a shared limit until they are settled, and no longer.
 func TestLimitOfDeletedQueue(t *testing.T) {
 	for name, settle := range map[string]func(*client, shard.Delivery){
 		"ack":     func(c *client, d shard.Delivery) { c.Ack(d.Queue, d.Consumer, d.Handle, 1) },
@@ -48,8 +47,8 @@ func TestLimitOfDeletedQueue(t *testing.T) {
 	}
 }
 
-// Only some queues of a shard keep a read-ahead buffer, and reading goes on where it was without
-// one.
+// Only some queues of a shard keep a read-ahead buffer. Without one, reading continues where it
+// stopped.
 func TestReadAheadIsBounded(t *testing.T) {
 	fs := vfs.NewMem()
 	one := func(o *Options) { o.Shards = 1 }
@@ -90,8 +89,8 @@ func TestReadAheadIsBounded(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Consumers of one session may share a channel of a protocol, which promises the order of the queue
-// over all of them.
+// Consumers of one session may share a protocol channel, which guarantees the queue's order across
+// all of them.
 func TestOrderOverConsumersOfASession(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A stop in order doubles nothing that is on its way from a shard to another.
+// A clean stop duplicates no message in transit between shards.
 func TestStopWhileMessagesMove(t *testing.T) {
 	const count = 3000
 	for name, put := range map[string]func(*client, int){

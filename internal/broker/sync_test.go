@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// Each queue's confirms wait for what the queue says, whatever the broker's mode; a message for
-// several queues waits for the strictest of them.
+// Each queue's confirms wait as the queue's setting requires, whatever the broker's mode. A message
+// for several queues waits for the strictest.
 func TestSyncOfAQueue(t *testing.T) {
 	const delay = 7 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSyncOfAQueue(t *testing.T) {
 				if synced := b.Stats().Log.Syncs > syncs; synced != tc.synced {
 					t.Errorf("mode %d, %s%s: synced %t, want %t", mode, tc.exchange, tc.key, synced, tc.synced)
 				}
-				time.Sleep(1100 * time.Millisecond) // what is only written is synced after a second
+				time.Sleep(1100 * time.Millisecond) // written data is synced after a second
 			}
 			c.Close()
 			mustClose(t, b)
@@ -54,7 +54,7 @@ func TestSyncOfAQueue(t *testing.T) {
 	})
 }
 
-// A confirm that waits only for the write is a refusal when the write fails.
+// A confirm that waits only for the write becomes a rejection if the write fails.
 func TestSyncOSRefusesWhenTheWriteFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())
@@ -67,7 +67,7 @@ func TestSyncOSRefusesWhenTheWriteFails(t *testing.T) {
 		if c.acks[c.seq] != 1 {
 			t.Error("a message that is written was refused")
 		}
-		time.Sleep(time.Second) // the sync that nobody waits for fails, and with it the log
+		time.Sleep(time.Second) // the background sync fails, and with it the log
 		c.put("", "q", "not written", nil)
 		if c.nacks[c.seq] != 1 {
 			t.Error("a message that is not written was confirmed")

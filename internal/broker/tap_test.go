@@ -13,7 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// words are what the tests' tap says of a message, and the message that says it.
+// words returns the test tap's message about an event, with its text.
 func words(t *shard.Tapped) string {
 	who := fmt.Sprintf("%s %s/%d", t.User, t.Client, t.Channel)
 	if t.HandedOut {
@@ -27,7 +27,7 @@ func tapOf(t *shard.Tapped) message.Envelope {
 	return append(message.AppendEnvelopeHeader(nil, routing.Tap, "told", props.Append(nil)), words(t)...)
 }
 
-// listen has a client of its own listen to the tap.
+// listen returns a separate client that listens to the tap.
 func listen(t *testing.T, b *Broker) *client {
 	t.Helper()
 	c := newClient(t, b)
@@ -38,7 +38,7 @@ func listen(t *testing.T, b *Broker) *client {
 	return c
 }
 
-// heard expects what the tap says next.
+// heard expects the next reports of the tap.
 func (c *client) heard(want ...string) {
 	c.t.Helper()
 	var got []string
@@ -50,7 +50,7 @@ func (c *client) heard(want ...string) {
 	}
 }
 
-// TestTap has messages published and handed out in every way there is.
+// TestTap publishes and delivers messages in every possible way.
 func TestTap(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Tap = tapOf; o.Shards = 1 })
 	c := newClient(t, b)
@@ -116,7 +116,7 @@ func TestTap(t *testing.T) {
 	wantErr(t, "no such virtual host", b.SetTapped("none", true), ErrVHostNotFound)
 }
 
-// What the server does by itself is none of the tap's business, nor are its own messages.
+// The tap reports neither what the server does by itself nor its own messages.
 func TestTapLeavesOut(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Tap = tapOf })
 	c := newClient(t, b)
@@ -138,10 +138,10 @@ func TestTapLeavesOut(t *testing.T) {
 	if _, _, ok, err := c.Get("dead", true); !ok {
 		t.Fatal("no dead letter", err)
 	}
-	heard.heard("guest c/0 got m of dead redelivered=false") // and not what came to its own queue meanwhile
+	heard.heard("guest c/0 got m of dead redelivered=false") // not what reached its own queue meanwhile
 }
 
-// Without a listener nothing is worded, and a tap that is off costs nothing.
+// Without a listener no report is built, and a tap that is off costs nothing.
 func TestTapWithoutListeners(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) {
 		o.Tap = func(t *shard.Tapped) message.Envelope { panic("nobody listens") }

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// inBubble gives a test on fake time a broker and a client.
+// inBubble runs a test on fake time with a broker and a client.
 func inBubble(t *testing.T) (*Broker, *client) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -81,7 +81,7 @@ func TestNotBefore(t *testing.T) {
 	})
 }
 
-// Get finds what is due, and nothing that was for consumers which wait.
+// Get finds due messages, and none that were only for waiting consumers.
 func TestGetIsNotEarly(t *testing.T) {
 	for _, header := range []string{"", "group"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -134,8 +134,8 @@ func TestQueueTTLZeroDeliversOrExpires(t *testing.T) {
 	})
 }
 
-// A full disk holds confirms back, consumers continue, and when there is room
-// again the confirms come.
+// A full disk delays confirms while consumers continue. Once there is space again the confirms are
+// sent.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())
@@ -168,7 +168,7 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// After a failed fsync nothing is confirmed any more, consumers continue.
+// After a failed fsync nothing more is confirmed. Consumers continue.
 func TestFsyncFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())
@@ -203,8 +203,8 @@ func TestFsyncFailure(t *testing.T) {
 	})
 }
 
-// A queue that is declared again when its expiry is already under way has been used: it stays for
-// another period.
+// A queue that is declared again while it is about to expire has been used: it stays for another
+// period.
 func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1_000_000)
@@ -213,8 +213,8 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	declare := func() { c.queue("q", func(s *QueueSpec) { s.Policy.Expires = 1000 }) }
 	declare()
 	q, _ := c.vhost.Queue("q")
-	must(t, q.Home().Call(func() {})) // its time has begun
-	b.journal.Lock()                  // so that its deletion cannot begin
+	must(t, q.Home().Call(func() {})) // its time has started
+	b.journal.Lock()                  // so that its deletion cannot start
 	now.Add(1000)
 	must(t, q.Home().Call(func() {}))
 	must(t, q.Home().Call(func() {
@@ -224,7 +224,7 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	}))
 	declare()
 	b.journal.Unlock()
-	b.expireQueue(q) // what the timer has set off
+	b.expireQueue(q) // as its timer did
 	if _, err := c.DeclareQueue(QueueSpec{Name: "q", Passive: true}); err != nil {
 		t.Errorf("gone right after it was declared: %v", err)
 	}
@@ -237,8 +237,8 @@ func TestDeclareAgainWhileTheQueueExpires(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A queue does not expire while somebody waits at it or has leased a job of it; afterwards its time
-// begins anew.
+// A queue does not expire while a call waits at it or a job of it is leased. Afterwards its time
+// starts again.
 func TestQueueInUseDoesNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBroker(t, vfs.NewMem(), nil)
@@ -265,7 +265,7 @@ func TestQueueInUseDoesNotExpire(t *testing.T) {
 		have("leased", true)
 		a.cancel()
 		<-a.done
-		time.Sleep(1500 * time.Millisecond) // the lease is over for half a second
+		time.Sleep(1500 * time.Millisecond) // the lease ended half a second ago
 		have("waited", false)
 		have("leased", true)
 		time.Sleep(time.Second)

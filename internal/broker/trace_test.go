@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// heard keeps what it is told.
+// heard records the events it receives.
 type heard struct {
 	mu   sync.Mutex
 	told []tracing.Event
@@ -32,8 +32,8 @@ func (h *heard) add(what string, t *tracing.Event) {
 
 const ofTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// A message with a traceparent is told of when it comes into each queue and whenever it is handed
-// out, by whatever means; others are not.
+// A message with a traceparent is reported when it enters each queue and whenever it is delivered,
+// by any means. Others are not.
 func TestTraces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{}

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// The cost of counting what a session routes, in reads of 64 messages.
+// BenchmarkCountingRoutes measures the counting of what a session routes, in reads of 64 messages.
 func BenchmarkCountingRoutes(b *testing.B) {
 	s := &Session{vhost: shard.VHostOf(shard.NewSet(shard.Config{Shards: 1}).NewVHost())}
 	var exchange routing.Traffic

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// naive is the twin: a queue as a slice in publish order.
+// naive is the model: a queue as a slice in publish order.
 type naive struct{ msgs []*naiveMessage }
 
 type naiveMessage struct {
@@ -37,7 +37,7 @@ func (n *naive) remove(m *naiveMessage) {
 	n.msgs = slices.DeleteFunc(n.msgs, func(x *naiveMessage) bool { return x == m })
 }
 
-// restart is what survives: the persistent ones, all ready.
+// restart keeps what survives: the persistent messages, all ready.
 func (n *naive) restart() {
 	n.msgs = slices.DeleteFunc(n.msgs, func(m *naiveMessage) bool { return !m.persistent })
 	for _, m := range n.msgs {
@@ -50,9 +50,8 @@ type lent struct {
 	m *naiveMessage
 }
 
-// TestAgainstNaiveTwin runs random operations on the engine, with restarts,
-// tiny segments, cleaning and memory pressure, and compares every answer with
-// the twin's.
+// TestAgainstNaiveTwin runs random operations on the engine, with restarts, tiny segments, cleaning
+// and memory pressure, and compares every answer with the model's.
 func TestAgainstNaiveTwin(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runTwin(t, seed, 3000) })
@@ -177,7 +176,7 @@ func runTwin(t *testing.T, seed uint64, steps int) {
 	mustClose(t, b)
 }
 
-// settleDead waits until no dead letter is on its way between shards.
+// settleDead waits until no dead letter is in transit between shards.
 func settleDead(t *testing.T, c *client, b *Broker) {
 	for busy := true; busy; {
 		busy = false

@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// benchBroker is a broker on a real disk.
+// benchBroker opens a broker on a real disk.
 func benchBroker(b *testing.B, shards int, sync store.SyncMode) *Broker {
 	br, err := Open(vfs.OS{}, b.TempDir(), Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Shards: shards, Sync: sync})
 	if err != nil {
@@ -24,7 +24,7 @@ func benchBroker(b *testing.B, shards int, sync store.SyncMode) *Broker {
 	return br
 }
 
-// worker is a session of a benchmark that waits for what it does.
+// worker is a benchmark session that waits for each operation.
 type worker struct {
 	*Session
 	peek message.Peek
@@ -54,7 +54,7 @@ func (w *worker) message(q string) *shard.Publish {
 
 var body100 = make([]byte, 100)
 
-// post is a transaction with one message, confirmed the same with a publisher's confirm.
+// post commits a transaction with one message; confirmed does the same with a publisher confirm.
 func (w *worker) post(b *testing.B, q string) {
 	tx := w.NewTx()
 	tx.Publish(w.message(q))
@@ -84,8 +84,8 @@ func (w *worker) consume(b *testing.B, q string) {
 	}
 }
 
-// BenchmarkSmallTx measures transactions of one step, beside publishes with a confirm, from one and
-// many sessions on one shard.
+// BenchmarkSmallTx measures transactions of one step, and for comparison publishes with a confirm,
+// from one and from many sessions on one shard.
 func BenchmarkSmallTx(b *testing.B) {
 	for _, k := range []struct {
 		name string
@@ -137,7 +137,7 @@ func BenchmarkSmallTx(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeTx measures transactions of ten posts and ten acknowledgements over five queues.
+// BenchmarkLargeTx measures transactions with ten posts and ten acknowledgements on five queues.
 func BenchmarkLargeTx(b *testing.B) {
 	for _, shards := range []int{1, 3} {
 		for _, clients := range []int{1, 16} {

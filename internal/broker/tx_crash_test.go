@@ -49,7 +49,7 @@ func (r *transfers) live(b *Broker) {
 	wg.Wait()
 }
 
-// message is a publish that was routed and not sent.
+// message returns a publish that is routed but not sent.
 func (c *client) message(q, body string) *shard.Publish {
 	var p shard.Publish
 	c.post("", q, body, func(have *shard.Publish) { p = *have; have.Targets = shard.Targets{} })
@@ -95,7 +95,7 @@ func (r *transfers) move(c *client, rng *rand.Rand) {
 	}
 }
 
-// check: each message is in a, or in both b and c, and there when that was answered.
+// check: each message is in a, or in both b and c, and in those if that was answered.
 func (r *transfers) check(b *Broker) {
 	c := newClient(r.t, b)
 	defer c.Close()
@@ -124,8 +124,8 @@ func (r *transfers) check(b *Broker) {
 	}
 }
 
-// TestTransactionsThatShareEntries makes each operation on the disk in turn the last one. No
-// transaction is half there after it, none that was answered is missing, and nothing is doubled.
+// TestTransactionsThatShareEntries crashes at each disk operation in turn. Afterwards no
+// transaction is half applied, none that was answered is missing, and nothing is duplicated.
 func TestTransactionsThatShareEntries(t *testing.T) {
 	for _, shards := range []int{1, 3} {
 		t.Run(fmt.Sprint(shards, " shards"), func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestTransactionsThatShareEntries(t *testing.T) {
 	}
 }
 
-// Transactions that come while the shard is busy share an entry.
+// Transactions that arrive while the shard is busy share an entry.
 func TestTransactionsShareAnEntry(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	c := newClient(t, b)
@@ -190,8 +190,8 @@ func TestTransactionsShareAnEntry(t *testing.T) {
 	mustClose(t, b)
 }
 
-// Transactions of one part do not see each other half done: a look at two queues at once finds the
-// same sum at any time.
+// Transactions of one part do not see each other half applied: reading two queues at once always
+// finds the same sum.
 func TestTransactionsAreWhole(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 1 })
 	c := newClient(t, b)

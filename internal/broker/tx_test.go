@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// What a transaction dead-letters is part of its group, so it is bounded too.
+// What a transaction dead-letters is part of its group, so it is bounded, too.
 func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	c := newClient(t, b)
@@ -40,7 +40,7 @@ func TestTransactionThatDeadLettersTooMuch(t *testing.T) {
 	mustClose(t, b)
 }
 
-// A transaction is one group of the log: one that brings too much is refused before anything of it
+// A transaction is one group of the log. One that publishes too much is rejected before any of it
 // happens.
 func TestTransactionTooLarge(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)

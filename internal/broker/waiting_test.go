@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// awaiting is one Await on a session of its own.
+// awaiting is one Await on a separate session.
 type awaiting struct {
 	*client
 	commands []Command
@@ -31,7 +31,7 @@ func startAwait(t *testing.T, b *Broker, commands ...Command) *awaiting {
 	return a
 }
 
-// untilWaiting returns when n turns are in the row of a queue.
+// untilWaiting returns once n turns are in the line of a queue.
 func untilWaiting(t *testing.T, b *Broker, name string, n int) {
 	t.Helper()
 	for have := -1; have != n; {
@@ -53,8 +53,8 @@ func (a *awaiting) popped(t *testing.T) []string {
 	return texts(a.commands[a.at].(*popping).Bodies)
 }
 
-// Calls that wait are served in the order of their arrival, right after the command that brought
-// something, and before consumers.
+// Waiting calls are served in order of arrival, right after the command that brought something, and
+// before consumers.
 func TestAwait(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)
@@ -78,7 +78,7 @@ func TestAwait(t *testing.T) {
 		}
 	}
 	untilWaiting(t, b, "other", 1)
-	c.put("", "other", "x", nil) // as other protocols bring messages
+	c.put("", "other", "x", nil) // as other protocols publish messages
 	if got := all[2].popped(t); !slices.Equal(got, []string{"x"}) || all[2].at != 0 {
 		t.Fatalf("got %q by command %d", got, all[2].at)
 	}
@@ -89,7 +89,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// A returned message goes to a call that waits.
+// A returned message goes to a waiting call.
 func TestAwaitReturned(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
@@ -107,8 +107,8 @@ func TestAwaitReturned(t *testing.T) {
 	}
 }
 
-// A wait ends with its context, its session, the broker, and with a command that fails. It outlasts
-// its queue.
+// A wait ends with its context, its session, the broker, or a command that fails. It outlasts its
+// queue.
 func TestAwaitEnds(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	wait := func() *awaiting {
@@ -148,8 +148,8 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// Each message goes to exactly one of many calls that wait at several queues of several shards, and
-// end at any time.
+// Each message goes to exactly one of many calls that wait at several queues on several shards, and
+// that may end at any time.
 func TestAwaitMany(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Shards = 3 })
 	defer mustClose(t, b)

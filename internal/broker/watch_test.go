@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// TestUnchanged: commands behind a condition are done only while its queue is as it was, whatever
-// changed it.
+// TestUnchanged: commands behind a condition are executed only if its queue has not changed in any
+// way.
 func TestUnchanged(t *testing.T) {
 	b := openBroker(t, vfs.NewMem(), nil)
 	defer mustClose(t, b)
