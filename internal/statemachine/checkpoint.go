@@ -15,8 +15,8 @@ import (
 // checkpoint.
 const version = 0x81
 
-// checkpoint is the state of the checkpoints of a machine. Its fields belong to the goroutine of
-// the checkpoints, except for the atomic ones.
+// checkpoint is the state of a machine's checkpoints. Its fields belong to the goroutine that
+// writes them, except for the atomic ones.
 type checkpoint struct {
 	size    int64       // of the last checkpoint
 	at      int64       // bytes logged by all when the last one began
@@ -29,7 +29,7 @@ type checkpoint struct {
 var errInterrupted = errors.New("the broker is stopping")
 
 // Recover restores the machine from its last checkpoint and the log after it. Errors: those of the
-// machine, of the store, and store.ErrUnsupportedFormat.
+// machine and the store, and store.ErrUnsupportedFormat.
 func (h *Host) Recover() error {
 	r, after, err := h.env.Store.Checkpoint(h.shard)
 	if err != nil {
@@ -76,7 +76,7 @@ func (hs Hosts) Lead(log Log) {
 	}
 }
 
-// counted counts the bytes that are read.
+// counted counts the bytes read.
 type counted struct {
 	io.Reader
 	n int64
@@ -131,7 +131,7 @@ func (h *Host) CheckpointIfDue(enough, quiet, total int64) {
 	})
 }
 
-// Due reports whether the machine has applied so many bytes that a checkpoint is worthwhile.
+// Due reports whether the machine has applied enough bytes for a checkpoint.
 func (h *Host) Due(enough int64) (due bool) {
 	h.still(func() { due = h.since >= max(enough, h.checkpoint.size) })
 	return due

@@ -11,8 +11,8 @@
 // # Duties of the caller
 //
 // The caller first calls Recover, then Run in a goroutine, and only then records entries. It calls
-// CheckpointIfDue from time to time. At the end it calls Close, Settle and WriteCheckpoint, closes
-// the log, and calls End.
+// CheckpointIfDue periodically. At the end it calls Close, Settle and WriteCheckpoint, closes the
+// log, and calls End.
 //
 // # Invariants
 //

@@ -199,7 +199,7 @@ func (h *Host) Record(entry []byte) (uint64, error) {
 }
 
 // alone reports whether a caller that waits for its entry should write the log inline: nothing else
-// is in flight, or a write takes no time.
+// is in flight, or the log does not wait for a sync.
 func (h *Host) alone() bool { return h.turn.out.Load() == 0 || h.env.Sync == store.SyncOS }
 
 // RecordAll records entries in order as one atomic group. It waits neither for them nor while the

@@ -81,7 +81,7 @@ func start(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine
 	return n
 }
 
-// open is start without the goroutines of the hosts.
+// open is start without the hosts' goroutines.
 func open(t *testing.T, fs vfs.FS, o store.Options, machines map[uint32]Machine) *node {
 	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
