@@ -96,8 +96,8 @@ func (tw *orderTwin) declare(name string) {
 
 func (tw *orderTwin) blocked(m *orderMessage) bool { return len(tw.blockers(m)) > 0 }
 
-// blockers returns the ids for which a message waits: those of messages that are there. Of an id
-// that leads back to the message itself, only older messages and those that name no id count.
+// blockers returns the ids that a message waits for: those of existing messages. For an id that
+// leads back to the message itself, only older messages and those that wait for no id count.
 func (tw *orderTwin) blockers(m *orderMessage) (ids []string) {
 	for _, id := range m.names {
 		back := m.id != "" && tw.leads(id, m.id)

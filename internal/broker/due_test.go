@@ -26,7 +26,7 @@ type dueCase struct {
 // absent reports whether a list is empty.
 func absent[T any](list []T) bool { return len(list) == 0 }
 
-// expiring publishes a message that expires, to a queue that change may configure.
+// expiring publishes a message that expires to a queue that change may configure.
 func (c *client) expiring(change func(*QueueSpec)) {
 	c.queue("q", change)
 	c.put("", "q", "m", ttl(dueIn))
