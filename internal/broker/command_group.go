@@ -127,7 +127,7 @@ type commandGroup struct {
 	commands   []Command
 	publishes  []*ServerPublish   // those that are executed, after the commands
 	piggybacks piggybacks         // as publishes
-	machines   statemachine.Hosts // of the piggybacks
+	machines   statemachine.Hosts // likewise
 	loads      shard.Room         // of the required commands
 	result     chan error         // 1 slot
 

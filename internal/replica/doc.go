@@ -40,7 +40,6 @@
 // its current files and verifies all of it before it tells Raft. When Raft accepts it, the node
 // switches directories, and the replica stops with ErrInstalled: its store must be opened again, as
 // after a crash.
-// crash.
 //
 // # Which part of the log is kept
 //
