@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// A goroutine that sends writes what the socket takes at once. The writer goes on behind it, and
-// what comes meanwhile keeps its place.
+// TestSendLeavesTheRestToTheWriter checks that Send writes what the socket accepts at once, and
+// that the writer continues with the rest. Later frames keep their order.
 func TestSendLeavesTheRestToTheWriter(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
