@@ -189,7 +189,7 @@ func (c *conn) Gather(ds []shard.Delivery) {
 	o.mu.Unlock()
 }
 
-// Cancelled implements broker.Sink: the consumer's queue is gone.
+// Cancelled implements shard.Sink: the consumer's queue is gone.
 func (c *conn) Cancelled(bc *shard.Consumer) {
 	k := bc.Data.(*consumer)
 	o := &c.out
