@@ -50,8 +50,8 @@ func compareTopics(a, b topicKey) int {
 	return cmp.Or(cmp.Compare(a.vhost, b.vhost), cmp.Compare(a.exchange, b.exchange))
 }
 
-// The default user exists in every data folder unless facts say otherwise: an administrator with
-// all permissions in "/" who may log in only from this machine. Its password is its name, so the
+// The default user exists in every data folder unless facts say otherwise: an administrator, with
+// all permissions in "/", that may log in only from this machine. Its password is its name, so the
 // salt does not matter.
 const (
 	DefaultUser   = "guest"
