@@ -48,7 +48,7 @@ func (h *HTTP) Session(nc net.Conn) Session {
 // Close closes all connections. No session begins afterwards. It must be called only once.
 func (h *HTTP) Close() error {
 	h.end()
-	h.start() // or the receive below would wait for ever
+	h.start() // or the receive below would wait forever
 	err := h.server.Close()
 	if end := <-h.ended; !errors.Is(end, http.ErrServerClosed) && !errors.Is(end, net.ErrClosed) {
 		err = errors.Join(err, end)

@@ -16,7 +16,7 @@ type Map []Pair
 type Pair struct {
 	Key   string
 	Value string
-	Null  bool // Value is NULL; it is then ""
+	Null  bool // the value is NULL, and Value is empty
 }
 
 // New returns a Map of pairs in any order, and takes ownership of the slice. If a key occurs more

@@ -7,8 +7,8 @@ import (
 )
 
 // unlessAlarm blocks the connection during an alarm. It is called after each frame of a publish,
-// with the outcome of the frame. As in RabbitMQ, the connection blocks after the frame that arrived
-// during the alarm: a message without a body is still accepted, but one with a body is not.
+// with the outcome of the frame. As in RabbitMQ, the first frame that arrives during the alarm is
+// still handled: its message is accepted if the frame completes it, and otherwise waits.
 func (c *conn) unlessAlarm(err error) error {
 	if alarm := c.srv.broker.Alarm(); alarm != nil && err == nil {
 		c.block(alarm.Reason)

@@ -32,7 +32,7 @@ func TestSendLeavesTheRestToTheWriter(t *testing.T) {
 	c.out.sent = &c.client.Out
 	var want []byte
 	one := bytes.Repeat([]byte("0123456789abcdef"), sendAtOnce/32)
-	for c.out.left.buf == nil { // nobody reads, until the socket is full
+	for c.out.left.buf == nil { // fill the socket, which is not read
 		one[0]++
 		want = append(want, one...)
 		c.out.add(func(dst []byte) []byte { return append(dst, one...) })
