@@ -17,7 +17,7 @@
 //
 //	go run ./test/bench --quick                      a minute of small runs, to see that all of it works
 //	go run ./test/bench --only throughput --n 1      the cases whose name starts with "throughput", once each
-//	go run ./test/bench --doc docs/benchmarks.md     everything, in about an hour; writes the page anew
+//	go run ./test/bench --doc docs/benchmarks.md     everything, in about an hour; rewrites the page
 //	go run ./test/bench --only sql --doc docs/benchmarks.md  SQL and PostgreSQL; the rest of the page stays
 //	go run ./test/bench --only sql-post,jobs-list     the cases of two kinds
 package main

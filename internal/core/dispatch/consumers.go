@@ -32,7 +32,7 @@ type Consumer struct {
 	before, behind *Consumer // these two
 }
 
-// Unacked returns how many deliveries are out.
+// Unacked returns the number of unsettled deliveries.
 func (c *Consumer) Unacked() int { return c.unacked }
 
 // Gone reports whether the consumer was removed.

@@ -42,7 +42,7 @@ type output struct {
 	nc    net.Conn
 	sent  *atomic.Uint64 // bytes written
 	piece int            // bytes per write
-	wake  chan struct{}  // 1 slot: there is something to write, or confirms to tell
+	wake  chan struct{}  // 1 slot: there is something to write, or confirms to send
 	room  chan struct{}  // 1 slot: something was written
 	done  chan struct{}  // closed when the writer has ended
 

@@ -17,7 +17,7 @@ const (
 const (
 	// FrameEnd is the octet that closes every frame.
 	FrameEnd uint8 = 206
-	// FrameOverhead is the number of bytes of a frame beside its payload: type, channel, size and
+	// FrameOverhead is the number of bytes of a frame besides its payload: type, channel, size and
 	// end octet.
 	FrameOverhead = frameHeaderSize + 1
 	// MinFrameMax is the smallest frame_max that a peer may ask for (constant frame-min-size).
